@@ -1,0 +1,68 @@
+import type { Static, TSchema } from "typebox";
+import type { Call, Page } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
+import type { PermissionGroupName } from "#model/permission-groups.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** `/zones/:zone_id/dns_records/:dns_record_id` gives `{ zone_id: string; dns_record_id: string }`. */
+export type Params<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? { readonly [K in Name]: string } & Params<`/${Rest}`>
+  : P extends `${string}:${infer Name}`
+    ? { readonly [K in Name]: string }
+    : Record<never, string>;
+
+/**
+ * What the first path parameter is, hence who may call: `open` any valid credential; `user` the caller's own
+ * things; `account` and `zone` an account or zone that the credential's grants cover. The server resolves and
+ * checks it before the handler runs.
+ */
+export type Scope = "open" | "user" | "account" | "zone";
+
+/** What the resolved scope is; also the facts that legacy response fields are made of. */
+export interface Resolved {
+  readonly account: { readonly id: string; readonly name: string } | null;
+  readonly zone: { readonly id: string; readonly name: string; readonly account_id: string; readonly plan: string } | null;
+}
+
+export interface Req<P extends string, Q, B> {
+  readonly control: Control;
+  readonly call: Call;
+  readonly params: Params<P>;
+  readonly query: Q;
+  readonly body: B;
+  readonly resolved: Resolved;
+}
+
+type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? Static<T> : Otherwise;
+
+/** What a handler gives back, by the route's `paging`. */
+export type Reply<R extends TSchema, G extends Paging> = G extends "page" ? Page<Static<R>> : G extends "list" ? readonly Static<R>[] : Static<R>;
+
+/** `page`: page, per_page and totals (contract.md §1); `list`: everything, without result_info; `one`: a single object. */
+export type Paging = "one" | "list" | "page";
+
+/** One row of the route table. Envelope, authentication, permission, validation, OpenAPI and tests come from it. */
+export interface Route<P extends string = string, Q extends TSchema | undefined = TSchema | undefined, B extends TSchema | undefined = TSchema | undefined, R extends TSchema = TSchema, G extends Paging = Paging> {
+  readonly method: Method;
+  readonly path: P;
+  /** `operationId` of the OpenAPI document: `dns-records-create`. */
+  readonly id: string;
+  readonly summary: string;
+  readonly scope: Scope;
+  /** Any one of these groups suffices; empty means that a valid credential is enough. */
+  readonly permissions: readonly PermissionGroupName[];
+  readonly query?: Q;
+  readonly body?: B;
+  /** Schema of the result, or of one item where `paging` is not `one`. */
+  readonly result: R;
+  readonly paging: G;
+  /** Largest and default page size, where they are not 20 and 1000. */
+  readonly per_page?: { readonly default: number; readonly max: number; readonly min?: number };
+  /** HTTP status on success, 200 unless said. */
+  readonly status?: 200 | 201 | 202 | 204;
+  handler(req: Req<P, StaticOr<Q, Record<string, never>>, StaticOr<B, undefined>>): Promise<Reply<R, G>>;
+}
+
+/** Gives a row its types; returns it as it is. */
+export const route = <const P extends string, R extends TSchema, const G extends Paging, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined>(row: Route<P, Q, B, R, G>): Route => row as unknown as Route;

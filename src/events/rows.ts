@@ -1,0 +1,94 @@
+/** One row a request that the edge answered. Times are Unix milliseconds. */
+export interface RequestRow {
+  readonly ray_id: string;
+  readonly at_ms: number;
+  readonly account_id: string;
+  readonly zone_id: string;
+  readonly client_ip: string;
+  readonly method: string;
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+  readonly user_agent: string;
+  readonly status: number;
+  readonly origin_status: number | null;
+  readonly bytes_in: number;
+  readonly bytes_out: number;
+  readonly duration_ms: number;
+}
+
+/** One row per rule that logged or acted on a request or response (SPEC 6). */
+export interface SecurityEventRow {
+  /** ULID. */
+  readonly id: string;
+  readonly ray_id: string;
+  readonly at_ms: number;
+  readonly account_id: string;
+  readonly zone_id: string;
+  readonly ruleset_id: string;
+  readonly rule_id: string;
+  /** The deployed (execute) rule that ran a managed ruleset; empty otherwise. */
+  readonly deployed_by: string;
+  readonly rule_description: string;
+  readonly phase: string;
+  readonly action: string;
+  /** Which service saw it, as the alert filter names it (SPEC 6): `Data Loss Protection`, `WAF`, … */
+  readonly service: string;
+  readonly client_ip: string;
+  readonly method: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+  readonly user_agent: string;
+  readonly status: number;
+  /** Count, place and confidence of matches; never the matched text. */
+  readonly matches: readonly EventMatch[];
+}
+
+export interface EventMatch {
+  readonly detector: string;
+  readonly count: number;
+  /** Byte offset of the first hit in the scanned body. */
+  readonly offset: number;
+  readonly confidence: "low" | "medium" | "high";
+}
+
+/** One row per accepted gateway request; a refused one leaves none (SPEC 1.1). */
+export interface GatewayLogRow {
+  /** ULID. */
+  readonly id: string;
+  readonly at_ms: number;
+  readonly account_id: string;
+  readonly gateway_id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly path: string;
+  readonly method: string;
+  readonly status_code: number;
+  readonly success: boolean;
+  readonly cached: boolean;
+  readonly duration_ms: number;
+  readonly tokens_in: number | null;
+  readonly tokens_out: number | null;
+  readonly cost: number | null;
+  readonly step: number;
+  readonly request_content_type: string;
+  readonly response_content_type: string;
+  readonly request_bytes: number;
+  readonly response_bytes: number;
+}
+
+export interface EventTables {
+  readonly requests: RequestRow;
+  readonly security_events: SecurityEventRow;
+  readonly gateway_logs: GatewayLogRow;
+}
+
+export type EventTable = keyof EventTables;
+
+/** Where planes put rows. Bounded: it never blocks and never throws, and counts what it had to drop. */
+export interface EventSink {
+  push<T extends EventTable>(table: T, row: EventTables[T]): void;
+}

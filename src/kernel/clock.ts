@@ -1,0 +1,62 @@
+/** A calendar day in UTC. Plain ISO strings sort, compare and print without a library. */
+export type IsoDate = `${number}-${number}-${number}`;
+
+/** The only source of time. Everything that needs "now" is given one of these. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Microseconds since the Unix epoch, for the timestamps the API shows (SPEC 2.2). */
+  nowMicros(): number;
+  /** Milliseconds on a scale that never steps back; only differences mean anything. */
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  nowMicros: () => Math.round((performance.timeOrigin + performance.now()) * 1000),
+  monotonicMs: () => performance.now(),
+};
+
+/** A clock that stands still until a test moves it. */
+export interface FixedClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function fixedClock(start: string | number): FixedClock {
+  let ms = typeof start === "number" ? start : Date.parse(start);
+  if (Number.isNaN(ms)) throw new RangeError(`not a point in time: ${start}`);
+  return {
+    nowMs: () => ms,
+    nowMicros: () => ms * 1000,
+    monotonicMs: () => ms,
+    advance: (by) => {
+      ms += by;
+    },
+  };
+}
+
+/** A clock that runs at the system's pace from another point in time. */
+export function offsetClock(base: Clock, offsetMs: number): Clock {
+  return {
+    nowMs: () => base.nowMs() + offsetMs,
+    nowMicros: () => base.nowMicros() + offsetMs * 1000,
+    monotonicMs: () => base.monotonicMs(),
+  };
+}
+
+/** The UTC day of a point in time. */
+export const isoDate = (ms: number): IsoDate => new Date(ms).toISOString().slice(0, 10) as IsoDate;
+
+/** `2014-01-01T05:20:00.123456Z`: the API's timestamps carry microseconds (SPEC 2.2). */
+export function isoMicros(micros: number): string {
+  const ms = Math.floor(micros / 1000);
+  const below = String(micros - ms * 1000).padStart(3, "0");
+  return `${new Date(ms).toISOString().slice(0, 23)}${below}Z`;
+}
+
+/** A day that exists on the calendar, or undefined. `2024-02-30` does not. */
+export function parseIsoDate(text: string): IsoDate | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(ms) || isoDate(ms) !== text ? undefined : (text as IsoDate);
+}

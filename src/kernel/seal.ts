@@ -1,0 +1,37 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+/**
+ * Secrets at rest: AES-256-GCM, one random 96-bit nonce a value. A sealed value is
+ * `sv1.` + base64url(nonce ‖ tag ‖ ciphertext); `context` is authenticated, so that a value copied to
+ * another row or field does not open.
+ */
+export interface Sealer {
+  seal(plaintext: string | Uint8Array, context: string): string;
+  /** Throws when the value was changed, belongs to another context or to another key. */
+  open(sealed: string, context: string): Buffer;
+}
+
+const PREFIX = "sv1.";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function createSealer(key: Uint8Array): Sealer {
+  if (key.length !== 32) throw new RangeError("the sealing key must have 32 bytes");
+  return {
+    seal: (plaintext, context) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(context));
+      const body = Buffer.concat([cipher.update(plaintext as Uint8Array), cipher.final()]);
+      return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url");
+    },
+    open: (sealed, context) => {
+      if (!sealed.startsWith(PREFIX)) throw new Error("not a sealed value");
+      const bytes = Buffer.from(sealed.slice(PREFIX.length), "base64url");
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error("not a sealed value");
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES))
+        .setAAD(Buffer.from(context))
+        .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+    },
+  };
+}

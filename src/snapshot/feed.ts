@@ -1,0 +1,40 @@
+import type { Delta, EntryKind, EntryTypes, Op } from "#snapshot/entries.ts";
+
+/** What a publisher sends. `full` replaces everything; a `delta` that does not follow is a gap. */
+export type FeedMessage =
+  | { readonly type: "full"; readonly rev: number; readonly ops: readonly Op[] }
+  | { readonly type: "delta"; readonly delta: Delta };
+
+/** What a replica sends back. */
+export type FeedReply =
+  | { readonly type: "subscribe"; readonly name: string; readonly rev: number }
+  /** Every listener of the replica has applied this revision. */
+  | { readonly type: "applied"; readonly rev: number };
+
+/** The two ends of a feed: in process a MessagePort, past one machine a bus (DESIGN.md §6). */
+export interface FeedPort {
+  send(message: FeedMessage | FeedReply): void;
+  onMessage(listener: (message: FeedMessage | FeedReply) => void): void;
+  close(): void;
+}
+
+/** The entries at one revision. */
+export interface Snapshot {
+  readonly rev: number;
+  get<K extends EntryKind>(kind: K, id: string): EntryTypes[K] | undefined;
+  entries<K extends EntryKind>(kind: K): IterableIterator<readonly [string, EntryTypes[K]]>;
+}
+
+/** `before` is undefined where an op creates; `value` is null where it deletes. */
+export type AppliedOp = { readonly [K in EntryKind]: { readonly kind: K; readonly id: string; readonly value: EntryTypes[K] | null; readonly before: EntryTypes[K] | undefined } }[EntryKind];
+
+/** A plane's copy of the snapshot. */
+export interface Replica {
+  readonly snapshot: Snapshot;
+  /**
+   * Called synchronously, once per delta, with all of its ops; `null` means that everything may have
+   * changed and the plane rebuilds from `snapshot`. The revision is acknowledged when all have returned.
+   */
+  onApplied(listener: (ops: readonly AppliedOp[] | null) => void): void;
+  close(): void;
+}

@@ -1,0 +1,121 @@
+import type { Generated } from "kysely";
+
+/**
+ * Columns as both dialects hold them: text, 64-bit integers below 2^53, and JSON as text. Booleans are
+ * 0/1 and times ISO 8601 text with microseconds, so that a row reads the same on SQLite and PostgreSQL.
+ */
+export interface Tables {
+  accounts: AccountsTable;
+  users: UsersTable;
+  memberships: MembershipsTable;
+  tokens: TokensTable;
+  zones: ZonesTable;
+  dns_records: DnsRecordsTable;
+  rulesets: RulesetsTable;
+  gateways: GatewaysTable;
+  certificates: CertificatesTable;
+  secrets: SecretsTable;
+  deprecation_calls: DeprecationCallsTable;
+  changes: ChangesTable;
+  audit_log: AuditLogTable;
+  counters: CountersTable;
+}
+
+export interface AccountsTable { id: string; name: string; type: string; settings: string; created_on: string }
+export interface UsersTable { id: string; email: string; first_name: string | null; last_name: string | null; /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null; created_on: string; modified_on: string }
+export interface MembershipsTable { id: string; account_id: string; user_id: string; roles: string; status: string; created_on: string }
+export interface TokensTable {
+  id: string;
+  /** The account that owns it, or null for a user's own token. */
+  account_id: string | null;
+  user_id: string | null;
+  name: string;
+  /** SHA-256 of the secret, hexadecimal. */
+  hash: string;
+  status: string;
+  policies: string;
+  condition: string | null;
+  not_before: string | null;
+  expires_on: string | null;
+  issued_on: string;
+  modified_on: string;
+  /** 1 for the token that the first start printed, until it is rolled. */
+  bootstrap: number;
+}
+export interface ZonesTable {
+  id: string;
+  account_id: string;
+  name: string;
+  status: string;
+  type: string;
+  paused: number;
+  plan: string;
+  name_servers: string;
+  settings: string;
+  serial: number;
+  vanity_name_servers: string;
+  activated_on: string | null;
+  created_on: string;
+  modified_on: string;
+}
+export interface DnsRecordsTable {
+  id: string;
+  zone_id: string;
+  /** Absolute owner name, lower case, no trailing dot. */
+  name: string;
+  type: string;
+  /** As the API shows it. */
+  content: string;
+  /** White space and quotes folded away, lower case: what filters and the duplicate check compare. */
+  content_key: string;
+  /** JSON, or null for types without structured content. */
+  data: string | null;
+  priority: number | null;
+  /** 1 = automatic. */
+  ttl: number;
+  proxied: number;
+  settings: string;
+  comment: string | null;
+  tags: string;
+  /** Uncompressed RDATA, base64. */
+  rdata: string;
+  comment_modified_on: string | null;
+  tags_modified_on: string | null;
+  created_on: string;
+  modified_on: string;
+}
+export interface RulesetsTable {
+  id: string;
+  /** `account` or `zone`. */
+  level: string;
+  owner_id: string;
+  name: string;
+  description: string;
+  kind: string;
+  phase: string;
+  version: number;
+  rules: string;
+  last_updated: string;
+}
+export interface GatewaysTable { account_id: string; id: string; /** The gateway object as JSON, less its key and times. */ settings: string; created_at: string; modified_at: string }
+export interface CertificatesTable { id: string; zone_id: string; hosts: string; chain: string; /** Sealed, context `certificate:{id}`. */ private_key: string; issuer: string; not_before: string; not_after: string; created_on: string }
+/** Things sealed with the key file that belong to the installation, such as the local CA's key. */
+export interface SecretsTable { name: string; value: string; created_on: string }
+export interface DeprecationCallsTable { day: string; deprecation_id: string; token_id: string; route: string; calls: number }
+export interface ChangesTable { rev: number; seq: number; kind: string; id: string; /** JSON, or null for a delete. */ value: string | null }
+export interface AuditLogTable {
+  id: string;
+  at: string;
+  action: string;
+  actor_type: string;
+  actor_id: string;
+  actor_ip: string;
+  account_id: string | null;
+  zone_id: string | null;
+  resource_type: string;
+  resource_id: string;
+  before: string | null;
+  after: string | null;
+}
+/** `rev` is allocated from one locked row, so commit order is revision order. */
+export interface CountersTable { name: string; value: Generated<number> }
