@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { exportPrivateKey, generateKeyPair, importPrivateKey, SIGNING_ALGORITHM } from "#wire/x509/key-pair.ts";
+import { loadX509 } from "#wire/x509/library.ts";
+
+/** A certificate and its key: both PEM, the key PKCS #8 and unsealed. */
+export interface RootPair {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+export interface IssuedCertificate {
+  /** PEM, leaf first. The root is left out: whoever trusts it has it (RFC 8446 §4.4.2). */
+  readonly chain: string;
+  /** PKCS #8 PEM, unsealed: the caller seals it before it is stored. */
+  readonly privateKey: string;
+  /** ISO 8601 in UTC with microseconds, as the certificate's row holds them. */
+  readonly notBefore: string;
+  readonly notAfter: string;
+}
+
+/** The authority of this installation: its certificates are good wherever its root has been installed. */
+export interface LocalCa {
+  /** A P-256 server certificate for the hosts, valid 90 days. Throws a TypeError on a name that is none. */
+  issue(hosts: readonly string[]): Promise<IssuedCertificate>;
+}
+
+const DAY_MS = 86_400_000;
+const ROOT_VALIDITY_MS = 3653 * DAY_MS;
+const LEAF_VALIDITY_MS = 90 * DAY_MS;
+/** Clients whose clocks run slow still accept a certificate that was issued just now. */
+const BACKDATE_MS = 3_600_000;
+/** RFC 5280 appendix A.1, ub-common-name. */
+const COMMON_NAME_LENGTH_MAX = 64;
+const HOSTS_MAX = 100;
+const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/** Makes a self-signed P-256 root that may sign server certificates and nothing below another authority. */
+export async function createRoot(clock: Clock): Promise<RootPair> {
+  const x509 = await loadX509();
+  const keys = await generateKeyPair();
+  const valid = validity(clock, ROOT_VALIDITY_MS);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: newSerialNumber(),
+    // The number tells the roots of two installations apart in a trust store.
+    name: [{ CN: [`Selvedge local CA ${randomBytes(4).toString("hex")}`] }, { O: ["Selvedge"] }],
+    notBefore: valid.notBefore,
+    notAfter: valid.notAfter,
+    signingAlgorithm: SIGNING_ALGORITHM,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { certificate: pem(certificate), privateKey: await exportPrivateKey(keys.privateKey) };
+}
+
+export function createLocalCa(deps: { readonly root: RootPair; readonly clock: Clock }): LocalCa {
+  let opened: ReturnType<typeof openRoot> | undefined;
+  return {
+    issue: async (hosts) => {
+      for (const host of hosts) if (host.length > 253 || !HOST.test(host)) throw new TypeError(`not a host name: ${JSON.stringify(host)}`);
+      const first = hosts[0];
+      if (first === undefined || hosts.length > HOSTS_MAX) throw new TypeError(`a certificate takes 1 to ${HOSTS_MAX} host names`);
+      opened ??= openRoot(deps.root);
+      const { x509, root, signingKey } = await opened;
+      const keys = await generateKeyPair();
+      const valid = validity(deps.clock, LEAF_VALIDITY_MS);
+      const named = first.length <= COMMON_NAME_LENGTH_MAX;
+      const certificate = await x509.X509CertificateGenerator.create({
+        serialNumber: newSerialNumber(),
+        ...(named ? { subject: [{ CN: [first] }] } : {}),
+        issuer: root.subjectName,
+        notBefore: valid.notBefore,
+        notAfter: valid.notAfter,
+        signingAlgorithm: SIGNING_ALGORITHM,
+        publicKey: keys.publicKey,
+        signingKey,
+        extensions: [
+          new x509.BasicConstraintsExtension(false, undefined, true),
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+          // RFC 5280 §4.2.1.6: critical where the subject is empty.
+          new x509.SubjectAlternativeNameExtension(hosts.map((value) => ({ type: "dns" as const, value })), !named),
+          await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+          await x509.AuthorityKeyIdentifierExtension.create(root.publicKey),
+        ],
+      });
+      return {
+        chain: pem(certificate),
+        privateKey: await exportPrivateKey(keys.privateKey),
+        notBefore: isoMicros(valid.notBefore.getTime() * 1000),
+        notAfter: isoMicros(valid.notAfter.getTime() * 1000),
+      };
+    },
+  };
+}
+
+async function openRoot(pair: RootPair) {
+  const x509 = await loadX509();
+  return { x509, root: new x509.X509Certificate(pair.certificate), signingKey: await importPrivateKey(pair.privateKey) };
+}
+
+/** Whole seconds, since the encoding holds no more. */
+function validity(clock: Clock, lengthMs: number): { notBefore: Date; notAfter: Date } {
+  const startMs = Math.floor(clock.nowMs() / 1000) * 1000 - BACKDATE_MS;
+  return { notBefore: new Date(startMs), notAfter: new Date(startMs + lengthMs) };
+}
+
+/** 127 random bits, positive (RFC 5280 §4.1.2.2). */
+function newSerialNumber(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = (bytes[0]! & 0x3f) | 0x40;
+  return bytes.toString("hex");
+}
+
+const pem = (certificate: { toString(format: "pem"): string }): string => `${certificate.toString("pem").trim()}\n`;
