@@ -53,6 +53,8 @@ export interface ZonesTable {
   name_servers: string;
   settings: string;
   serial: number;
+  /** DNS records of the zone, kept by the statement that raises the serial, so that no insert has to count. */
+  record_count: number;
   vanity_name_servers: string;
   activated_on: string | null;
   created_on: string;
