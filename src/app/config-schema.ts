@@ -1,0 +1,68 @@
+import type { ConfigTypes } from "./config-values.ts";
+
+/** One key: its type, its default, what it does, and bounds where the type alone is too wide. */
+type Key = {
+  readonly [T in keyof ConfigTypes]: {
+    readonly type: T;
+    readonly default: ConfigTypes[T];
+    /** Read by people in `--help` and in the reference. */
+    readonly doc: string;
+    /** Name of the flag, where it is not the key with dashes. */
+    readonly flag?: string;
+    readonly min?: number;
+    readonly max?: number;
+  };
+}[keyof ConfigTypes];
+
+/** Every configuration key, in the order in which help and reference list them. */
+export const CONFIG_KEYS = {
+  data: { type: "path", default: "./.selvedge", doc: "Directory that holds the state; created when it is absent." },
+  "database.url": { type: "database", default: "", doc: "Control database, sqlite:PATH or postgres://…; empty: SQLite inside the data directory." },
+  "api.host": { type: "host", default: "127.0.0.1", doc: "Address of the management API." },
+  "api.port": { type: "port", default: 8780, doc: "Port of the management API; 0: any free port." },
+  "api.tls_certificate": { type: "text", default: "", doc: "PEM file with the management API's certificate chain; empty: plain HTTP." },
+  "api.tls_key": { type: "text", default: "", doc: "PEM file with the key of api.tls_certificate." },
+  "api.rate_limit_requests": { type: "count", default: 1200, max: 1_000_000_000, doc: "Requests a token may make in each period; 0: no limit." },
+  "api.rate_limit_period_seconds": { type: "count", default: 300, min: 1, max: 86_400, doc: "Length of the rate limit's period." },
+  "gateway.host": { type: "host", default: "127.0.0.1", doc: "Address of the AI gateway." },
+  "gateway.port": { type: "port", default: 8781, doc: "Port of the AI gateway; 0: any free port." },
+  "gateway.providers": { type: "providers", default: {}, flag: "provider", doc: "Base addresses that replace a provider's own, as NAME=URL; repeatable." },
+  "dns.host": { type: "host", default: "127.0.0.1", doc: "Address of the nameserver, UDP and TCP." },
+  "dns.port": { type: "port", default: 5300, doc: "Port of the nameserver; 0: any free port." },
+  "dns.workers": { type: "count", default: 1, min: 1, max: 256, doc: "Nameserver threads." },
+  "edge.host": { type: "host", default: "127.0.0.1", doc: "Address of the HTTP edge." },
+  "edge.workers": { type: "count", default: 1, min: 1, max: 256, doc: "HTTP edge threads." },
+  "edge.addresses": { type: "addresses", default: [], doc: "Addresses that the nameserver answers for proxied names; empty: edge.host." },
+  "edge.origin_port": { type: "port", default: 0, doc: "Port at which origins are reached; 0: the port of the scheme." },
+  "edge.origin_allow": { type: "networks", default: [], doc: "Networks whose origins may be reached when the edge is bound publicly." },
+  "http.port": { type: "port", default: 8080, doc: "Port of the edge for HTTP; 0: any free port." },
+  "https.port": { type: "port", default: 8443, doc: "Port of the edge for HTTPS; 0: any free port." },
+  "vendor.prefix": { type: "label", default: "svc", doc: "Prefix of our header and field names: svc gives svc-aig-authorization." },
+  "deprecations.as_of": { type: "day", default: "", doc: "API date: deprecations after this day are not yet in force; empty: today." },
+  "deprecations.negotiate": { type: "switch", default: false, doc: "Honour a request's api-version header as its API date." },
+  "log.level": { type: "level", default: "info", doc: "How much is logged to standard error: debug, info, warn, error or silent." },
+  "bootstrap.token": { type: "secret", default: "", doc: "Presets the first API token; empty: made up and printed at the first start." },
+  "bootstrap.email": { type: "text", default: "admin@selvedge.local", doc: "E-mail address of the first user." },
+  insecure_bind: { type: "switch", default: false, doc: "Allow public addresses without TLS or with the first token unchanged." },
+  json: { type: "switch", default: false, doc: "Print results as JSON, one object a line." },
+} as const satisfies Readonly<Record<string, Key>>;
+
+export type ConfigKeyName = keyof typeof CONFIG_KEYS;
+/** The type's value as the loaded configuration carries it. */
+export type ConfigValue<K extends ConfigKeyName> = ConfigTypes[(typeof CONFIG_KEYS)[K]["type"]];
+
+type SectionName = ConfigKeyName extends infer K ? (K extends `${infer S}.${string}` ? S : never) : never;
+
+/** The effective configuration: `api.port` of the schema is `config.api.port`. Frozen throughout. */
+export type Config = { readonly [K in ConfigKeyName as K extends `${string}.${string}` ? never : K]: ConfigValue<K> } & {
+  readonly [S in SectionName]: { readonly [K in ConfigKeyName as K extends `${S}.${infer Field}` ? Field : never]: ConfigValue<K> };
+};
+
+/** The rows under their common type, for code that treats all keys alike. */
+export const CONFIG_ROWS: ReadonlyMap<ConfigKeyName, Key> = new Map(Object.entries(CONFIG_KEYS) as [ConfigKeyName, Key][]);
+
+/** `deprecations.as_of` → `SELVEDGE_DEPRECATIONS_AS_OF`. */
+export const variableName = (key: string): string => `SELVEDGE_${key.replaceAll(".", "_").toUpperCase()}`;
+
+/** `api.rate_limit_requests` → `api-rate-limit-requests`. */
+export const flagName = (key: ConfigKeyName): string => CONFIG_ROWS.get(key)?.flag ?? key.replace(/[._]/g, "-");

@@ -1,0 +1,137 @@
+import { isIP } from "node:net";
+import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+/** What a configuration key can hold, by the name of its type in the schema. */
+export interface ConfigTypes {
+  readonly text: string;
+  readonly path: string;
+  readonly secret: string;
+  readonly label: string;
+  readonly host: string;
+  readonly port: number;
+  readonly count: number;
+  readonly switch: boolean;
+  readonly day: IsoDate | "";
+  readonly database: string;
+  readonly level: LogLevel;
+  readonly addresses: readonly string[];
+  readonly networks: readonly string[];
+  readonly providers: Readonly<Record<string, string>>;
+}
+
+interface ValueType<T> {
+  /** Completes "KEY must be …". */
+  readonly expects: string;
+  /** The value from a file's native form, or undefined when it is not one. */
+  accept(value: unknown): T | undefined;
+  /** Turns the text of a variable or flag into the native form; unchanged text when it cannot. */
+  fromText?(text: string): unknown;
+  /** How the value is printed; secrets are not. */
+  show?(value: T): string;
+  /** Values from several sources add up instead of replacing each other. */
+  merge?(lower: T, higher: T): T;
+  /** The value must not be repeated in messages. */
+  readonly secret?: true;
+}
+
+const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+const SWITCH_WORDS: Readonly<Record<string, boolean>> = { true: true, yes: true, on: true, "1": true, false: false, no: false, off: false, "0": false };
+const DATABASE_SCHEMES = ["sqlite:", "postgres://", "postgresql://"];
+
+const textOrUndefined = (value: unknown): string | undefined => (typeof value === "string" && !value.includes("\0") ? value : undefined);
+const numberFromText = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+const listFromText = (text: string): unknown => text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+
+/** Each type is one row; the schema names it and every source goes through it. */
+export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigTypes[T]> } = {
+  text: { expects: "text", accept: textOrUndefined },
+  path: { expects: "a path", accept: (value) => textOrUndefined(value) || undefined },
+  secret: {
+    // The characters that an Authorization header can carry after "Bearer " (RFC 6750 §2.1).
+    expects: "8 to 256 letters, digits or any of -._~+/=",
+    accept: (value) => (typeof value === "string" && /^([A-Za-z0-9._~+/=-]{8,256})?$/.test(value) ? value : undefined),
+    show: (value) => (value === "" ? '""' : '"[secret]"'),
+    secret: true,
+  },
+  label: {
+    expects: "a word of 1 to 16 lower-case letters and digits that begins with a letter",
+    accept: (value) => (typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value) ? value : undefined),
+  },
+  host: { expects: "an IP address or localhost", accept: (value) => (typeof value === "string" && (isIP(value) !== 0 || value === "localhost") ? value : undefined) },
+  port: { expects: "a port number from 0 (any free port) to 65535", accept: (value) => integerWithin(value, 0, 65_535), fromText: numberFromText },
+  count: { expects: "a whole number", accept: (value) => integerWithin(value, 0, Number.MAX_SAFE_INTEGER), fromText: numberFromText },
+  switch: { expects: "true or false", accept: (value) => (typeof value === "boolean" ? value : undefined), fromText: (text) => SWITCH_WORDS[text.toLowerCase()] ?? text },
+  day: { expects: "a calendar day such as 2024-11-30", accept: acceptDay },
+  database: {
+    expects: "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
+    accept: (value) => (typeof value === "string" && (value === "" || DATABASE_SCHEMES.some((scheme) => value.startsWith(scheme))) ? value : undefined),
+    show: (value) => JSON.stringify(withoutCredentials(value)),
+    secret: true,
+  },
+  level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
+  addresses: { expects: "a list of IP addresses", accept: (value) => listOf(value, (item) => isIP(item) !== 0), fromText: listFromText },
+  networks: { expects: "a list of networks such as 10.0.0.0/8", accept: (value) => listOf(value, isNetwork), fromText: listFromText },
+  providers: {
+    expects: "provider names with http:// or https:// base addresses, such as openai=http://127.0.0.1:9000/v1",
+    accept: acceptProviders,
+    fromText: providersFromText,
+    show: (value) => JSON.stringify(Object.fromEntries(Object.entries(value).map(([name, url]) => [name, withoutCredentials(url)]))),
+    merge: (lower, higher) => ({ ...lower, ...higher }),
+    secret: true,
+  },
+};
+
+function integerWithin(value: unknown, min: number, max: number): number | undefined {
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
+}
+
+// TOML has a date type of its own, and a day written without quotes is one.
+function acceptDay(value: unknown): IsoDate | "" | undefined {
+  if (value === "") return "";
+  if (value instanceof Date) return parseIsoDate(value.toISOString().slice(0, 10));
+  return typeof value === "string" ? parseIsoDate(value) : undefined;
+}
+
+function listOf(value: unknown, accepts: (item: string) => boolean): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.every((item): item is string => typeof item === "string" && accepts(item)) ? value : undefined;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+function acceptProviders(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Date) return undefined;
+  const providers: Record<string, string> = {};
+  for (const [name, url] of Object.entries(value)) {
+    if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || typeof url !== "string" || !isBaseAddress(url)) return undefined;
+    providers[name] = url;
+  }
+  return providers;
+}
+
+function isBaseAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.search === "" && url.hash === "";
+}
+
+function providersFromText(text: string): unknown {
+  const providers: Record<string, string> = {};
+  for (const item of text.split(",")) {
+    const at = item.indexOf("=");
+    if (at < 1) return text;
+    providers[item.slice(0, at).trim()] = item.slice(at + 1).trim();
+  }
+  return providers;
+}
+
+/** An address as it may be printed: user name and password masked. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/^([a-z+.-]+:\/\/)[^/?#]*@/i, "$1[secret]@");
+}
