@@ -1,0 +1,35 @@
+import type { Op } from "./entries.ts";
+import type { AppliedOp, Replica } from "./feed.ts";
+import { createSnapshotState } from "./state.ts";
+
+/** A replica without a publisher: who holds it decides what it contains. */
+export interface MemoryReplica extends Replica {
+  /** Applies the ops as one committed unit, the next revision. */
+  apply(ops: readonly Op[]): void;
+  /** Replaces everything, as a full copy after a gap does. */
+  replace(ops: readonly Op[]): void;
+}
+
+/** Starts at revision 1 with the given entries; `ops` stay the caller's, the replica freezes copies. */
+export function createMemoryReplica(ops: readonly Op[] = []): MemoryReplica {
+  const state = createSnapshotState();
+  const listeners: ((ops: readonly AppliedOp[] | null) => void)[] = [];
+  const tell = (applied: readonly AppliedOp[] | null): void => {
+    for (const listener of listeners) listener(applied);
+  };
+  state.replace(1, structuredClone(ops));
+  return {
+    snapshot: state,
+    onApplied: (listener) => {
+      listeners.push(listener);
+    },
+    apply: (more) => tell(state.apply(state.rev + 1, structuredClone(more))),
+    replace: (all) => {
+      state.replace(state.rev + 1, structuredClone(all));
+      tell(null);
+    },
+    close: () => {
+      listeners.length = 0;
+    },
+  };
+}

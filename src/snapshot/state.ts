@@ -1,0 +1,50 @@
+import type { EntryKind, EntryTypes, Op } from "./entries.ts";
+import type { AppliedOp, Snapshot } from "./feed.ts";
+
+/** A snapshot that its owner moves from revision to revision. Values are frozen; readers may keep them. */
+export interface SnapshotState extends Snapshot {
+  /** Applies the ops of one unit in order and returns them with what stood there before. */
+  apply(rev: number, ops: readonly Op[]): readonly AppliedOp[];
+  /** Forgets everything and starts again from these entries. */
+  replace(rev: number, ops: readonly Op[]): void;
+}
+
+export function createSnapshotState(): SnapshotState {
+  let rev = 0;
+  let kinds = new Map<EntryKind, Map<string, unknown>>();
+
+  const put = (op: Op): unknown => {
+    let entries = kinds.get(op.kind);
+    if (!entries) kinds.set(op.kind, (entries = new Map()));
+    const before = entries.get(op.id);
+    if (op.value === null) entries.delete(op.id);
+    else entries.set(op.id, deepFreeze(op.value));
+    return before;
+  };
+
+  return {
+    get rev() {
+      return rev;
+    },
+    get: <K extends EntryKind>(kind: K, id: string) => kinds.get(kind)?.get(id) as EntryTypes[K] | undefined,
+    entries: <K extends EntryKind>(kind: K) =>
+      (kinds.get(kind) ?? new Map<string, unknown>()).entries() as IterableIterator<readonly [string, EntryTypes[K]]>,
+    apply: (next, ops) => {
+      const applied = ops.map((op) => ({ kind: op.kind, id: op.id, value: op.value, before: put(op) }) as AppliedOp);
+      rev = next;
+      return applied;
+    },
+    replace: (next, ops) => {
+      kinds = new Map();
+      for (const op of ops) put(op);
+      rev = next;
+    },
+  };
+}
+
+/** Entries are plain JSON, hence trees: the walk ends. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const key in value) deepFreeze(value[key]);
+  return Object.freeze(value);
+}
