@@ -1,0 +1,78 @@
+/** Where a permission group applies: the level of the resources in a token policy. */
+export type PermissionScope = "com.cloudflare.api.account" | "com.cloudflare.api.account.zone" | "com.cloudflare.api.user";
+
+export interface PermissionGroup {
+  /** Fixed: configuration in the field names groups by it. */
+  readonly id: string;
+  readonly name: PermissionGroupName;
+  readonly scopes: readonly PermissionScope[];
+}
+
+const ACCOUNT = ["com.cloudflare.api.account"] as const;
+const ZONE = ["com.cloudflare.api.account.zone"] as const;
+const USER = ["com.cloudflare.api.user"] as const;
+
+/**
+ * Every permission group, sorted by name. The identifiers are the ones that infrastructure code in the field
+ * already carries. A name that exists at two levels has a row, and an identifier, for each.
+ */
+const ROWS = [
+  { id: "4dc8917b4b40457d88d3035d5dadb054", name: "AI Gateway Read", scopes: ACCOUNT },
+  { id: "644535f4ed854494a59cb289d634b257", name: "AI Gateway Run", scopes: ACCOUNT },
+  { id: "6c8a3737f07f46369c1ea1f22138daaf", name: "AI Gateway Write", scopes: ACCOUNT },
+  { id: "0cc3a61731504c89b99ec1be78b77aa0", name: "API Tokens Read", scopes: USER },
+  { id: "686d18d5ac6c441c867cbf6771e58a0a", name: "API Tokens Write", scopes: USER },
+  { id: "7ea222f6d5064cfa89ea366d7c1fee89", name: "Access: Apps and Policies Read", scopes: ACCOUNT },
+  { id: "eb258a38ea634c86a0c89da6b27cb6b6", name: "Access: Apps and Policies Read", scopes: ZONE },
+  { id: "1e13c5124ca64b72b1969a67e8829049", name: "Access: Apps and Policies Write", scopes: ACCOUNT },
+  { id: "959972745952452f8be2452be8cbb9f2", name: "Access: Apps and Policies Write", scopes: ZONE },
+  { id: "eb56a6953c034b9d97dd838155666f06", name: "Account API Tokens Read", scopes: ACCOUNT },
+  { id: "5bc3f8b21c554832afc660159ab75fa4", name: "Account API Tokens Write", scopes: ACCOUNT },
+  { id: "b89a480218d04ceb98b4fe57ca29dc1f", name: "Account Analytics Read", scopes: ACCOUNT },
+  { id: "cfa964bcdafc4ab39704e7476154e41b", name: "Account DNS Settings Read", scopes: ACCOUNT },
+  { id: "dc44f27f48ab405392a5f69fe822bd01", name: "Account DNS Settings Write", scopes: ACCOUNT },
+  { id: "fb39996ee9044d2a8725921e02744b39", name: "Account Rulesets Read", scopes: ACCOUNT },
+  { id: "56907406c3d548ed902070ec4df0e328", name: "Account Rulesets Write", scopes: ACCOUNT },
+  { id: "c1fde68c7bcc44588cbb6ddbc16d6480", name: "Account Settings Read", scopes: ACCOUNT },
+  { id: "1af1fa2adc104452b74a9a3364202f20", name: "Account Settings Write", scopes: ACCOUNT },
+  { id: "56b2af4817c84ad99187911dc3986c23", name: "Account WAF Read", scopes: ACCOUNT },
+  { id: "cde8c82463b6414ca06e46b9633f52a6", name: "Account WAF Write", scopes: ACCOUNT },
+  { id: "9c88f9c5bce24ce7af9a958ba9c504db", name: "Analytics Read", scopes: ZONE },
+  { id: "82e64a83756745bbbb1c9c2701bf816b", name: "DNS Read", scopes: ZONE },
+  { id: "4755a26eedb94da69e1066d98aa820be", name: "DNS Write", scopes: ZONE },
+  { id: "4ec32dfcb35641c5bb32d5ef1ab963b4", name: "Firewall Services Read", scopes: ZONE },
+  { id: "43137f8d07884d3198dc0ee77ca6e79b", name: "Firewall Services Write", scopes: ZONE },
+  { id: "6a315a56f18441e59ed03352369ae956", name: "Logs Read", scopes: ACCOUNT },
+  { id: "c4a30cd58c5d42619c86a3c36c441e2d", name: "Logs Read", scopes: ZONE },
+  { id: "96163bd1b0784f62b3e44ed8c2ab1eb6", name: "Logs Write", scopes: ACCOUNT },
+  { id: "3e0b5820118e47f3922f7c989e673882", name: "Logs Write", scopes: ZONE },
+  { id: "3518d0f75557482e952c6762d3e64903", name: "Memberships Read", scopes: USER },
+  { id: "9201bc6f42d440968aaab0c6f17ebb1d", name: "Memberships Write", scopes: USER },
+  { id: "ce18edbdcebf465e9d6d1d2fc80ffd42", name: "Notifications Read", scopes: ACCOUNT },
+  { id: "c3c847c5802d4ce3ba00e3e97b3c8555", name: "Notifications Write", scopes: ACCOUNT },
+  { id: "7b32a91ece3140d4b3c2c56f23fc8e35", name: "Origin Read", scopes: ZONE },
+  { id: "a4308c6855c84eb2873e01b6cc85cbb3", name: "Origin Write", scopes: ZONE },
+  { id: "7b7216b327b04b8fbc8f524e1f9b7531", name: "SSL and Certificates Read", scopes: ZONE },
+  { id: "c03055bc037c4ea9afb9a9f104b7b721", name: "SSL and Certificates Write", scopes: ZONE },
+  { id: "8acbe5bb0d54464ab867149d7f7cf8ac", name: "User Details Read", scopes: USER },
+  { id: "55a5e17cc99e4a3fa1f3432d262f2e55", name: "User Details Write", scopes: USER },
+  { id: "0a6cfe8cd3ed445e918579e2fb13087b", name: "Zone DNS Settings Read", scopes: ZONE },
+  { id: "c4df38be41c247b3b4b7702e76eadae0", name: "Zone DNS Settings Write", scopes: ZONE },
+  { id: "c8fed203ed3043cba015a93ad1616f1f", name: "Zone Read", scopes: ZONE },
+  { id: "517b21aee92c4d89936c976ba6e4be55", name: "Zone Settings Read", scopes: ZONE },
+  { id: "3030687196b94b638145a3953da2b699", name: "Zone Settings Write", scopes: ZONE },
+  { id: "dbc512b354774852af2b5a5f4ba3d470", name: "Zone WAF Read", scopes: ZONE },
+  { id: "fb6778dc191143babbfaa57993f1d275", name: "Zone WAF Write", scopes: ZONE },
+  { id: "e6d2666161e84845a636613608cee8d5", name: "Zone Write", scopes: ZONE },
+] as const;
+
+export type PermissionGroupName = (typeof ROWS)[number]["name"];
+
+export const PERMISSION_GROUPS: readonly PermissionGroup[] = ROWS;
+
+/** Every name once: what an owner of everything holds. */
+export const ALL_PERMISSION_GROUPS: ReadonlySet<PermissionGroupName> = new Set(ROWS.map((row) => row.name));
+
+const BY_ID = new Map<string, PermissionGroup>(ROWS.map((row) => [row.id, row]));
+
+export const permissionGroupById = (id: string): PermissionGroup | undefined => BY_ID.get(id);
