@@ -58,6 +58,16 @@ export const ERROR_CODES = {
   ruleset_entrypoint_exists: { code: 20217, status: 400, message: "exceeded maximum number of rulesets for the phase", cause: "A phase has at most one entry point ruleset per zone or account.", remedy: "Change the existing entry point." },
   gateway_input_invalid: { code: 7001, status: 400, message: "Input Validation Error", cause: "A field of the gateway is missing or out of range.", remedy: "See the message and source.pointer." },
   gateway_not_found: { code: 7002, status: 404, message: "Not Found", cause: "The account has no gateway of this id.", remedy: "List the gateways." },
+  aig_unknown_gateway: { code: 2001, status: 400, message: "There is no AI gateway with this account and identifier; create it through the management API first", cause: "The first two parts of the path name no gateway.", remedy: "Check account and gateway in the address, or create the gateway." },
+  aig_invalid_provider: { code: 2008, status: 400, message: "Invalid provider", cause: "The third part of the path names no provider of the gateway's table.", remedy: "Use a provider name of the reference, for example openai." },
+  aig_unauthorized: { code: 2009, status: 401, message: "Unauthorized", cause: "Authenticated Gateway is on, and the request carries no valid gateway token: it is missing, unknown, expired, for another account or used from an address outside its condition.", remedy: "Send the gateway's authorization header with a token that has the AI Gateway Run permission." },
+  aig_bad_request_body: { code: 2019, status: 400, message: "Chat completion bad format", cause: "The body of a chat completion is not a JSON object with a model.", remedy: "Send a JSON object with model and messages." },
+  aig_bad_request: { code: 2900, status: 400, message: "Malformed request", cause: "The request is not HTTP, or its path or a header cannot be passed on.", remedy: "Correct the path: {gateway_url}/v1/{account_id}/{gateway_id}/{provider}/…" },
+  aig_body_too_large: { code: 2901, status: 413, message: "The request body is larger than the gateway accepts", cause: "The body exceeds the gateway's limit.", remedy: "Send less; upload files to the provider directly." },
+  aig_upstream_failed: { code: 2902, status: 502, message: "The provider could not be reached, or broke off before it answered", cause: "No connection to the provider, or it ended without a complete answer.", remedy: "Retry; check the provider's address and state." },
+  aig_upstream_timeout: { code: 2903, status: 504, message: "The provider did not answer in time", cause: "The provider sent nothing within the gateway's time limit.", remedy: "Retry, or ask for a stream so that the answer begins earlier." },
+  aig_overloaded: { code: 2904, status: 503, message: "The gateway is at its limit; retry in a moment", cause: "The gateway holds as many requests or bytes as it may.", remedy: "Wait for the seconds in Retry-After." },
+  aig_internal: { code: 2905, status: 500, message: "The gateway failed in a way it did not expect", cause: "A defect of the gateway.", remedy: "Retry; if it stays, look for the log id in the server's log." },
 } as const satisfies Record<string, ErrorCode>;
 
 export type ErrorName = keyof typeof ERROR_CODES;
