@@ -1,0 +1,195 @@
+import { RdataError, WireError } from "./errors.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
+import { type DnsName, type NameContext, formatName, parseName } from "./name.ts";
+import { type Token, escapeLabel, quoteBytes, unescapeText } from "./presentation.ts";
+import type { WireReader } from "./wire-reader.ts";
+
+/**
+ * One kind of RDATA field in its three forms: wire, presentation text and the API's `data`. `read`
+ * throws WireError; `parse` and `fromData` throw RdataError with a reason that follows the field's name.
+ */
+export interface FieldCodec<V> {
+  /** Takes every word that is left; only the last field of a type may. */
+  readonly greedy: boolean;
+  /** Holds a domain name, which a message may compress in the types of RFC 1035. */
+  readonly isName?: true;
+  read(reader: WireReader): V;
+  bytes(value: V): Uint8Array;
+  parse(tokens: readonly Token[], names: NameContext): V;
+  format(value: V): string;
+  fromData(value: unknown, names: NameContext): V;
+  toData(value: V): unknown;
+}
+
+function unsigned(bits: 8 | 16 | 32): FieldCodec<number> {
+  const max = 2 ** bits - 1;
+  const check = (text: string): number => {
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value <= max)) throw new RdataError(`must be an integer from 0 to ${max}`);
+    return value;
+  };
+  return {
+    greedy: false,
+    read: (reader) => (bits === 8 ? reader.u8() : bits === 16 ? reader.u16() : reader.u32()),
+    bytes: (value) => {
+      const out = Buffer.alloc(bits / 8);
+      out.writeUIntBE(value, 0, bits / 8);
+      return out;
+    },
+    parse: (tokens) => check(rawOf(tokens)),
+    format: String,
+    fromData: (value) => check(typeof value === "number" || typeof value === "string" ? String(value) : ""),
+    toData: (value) => value,
+  };
+}
+
+export const u8 = unsigned(8);
+export const u16 = unsigned(16);
+export const u32 = unsigned(32);
+
+const rawOf = (tokens: readonly Token[]): string => tokens[0]?.raw ?? "";
+
+function dataText(value: unknown): string {
+  if (typeof value !== "string") throw new RdataError("must be a string");
+  return value;
+}
+
+/**
+ * Without the final dot, as the API shows names; a name of one label keeps it, because it would be
+ * read back as relative to the zone.
+ */
+const shownName = (name: Uint8Array): string => (name.length > 1 && name.length === (name[0] as number) + 2 ? `${formatName(name)}.` : formatName(name));
+
+export const name: FieldCodec<DnsName> = {
+  greedy: false,
+  isName: true,
+  read: (reader) => reader.name(),
+  bytes: (value) => value,
+  parse: (tokens, names) => parseName(rawOf(tokens), names),
+  format: shownName,
+  fromData: (value, names) => parseName(dataText(value), names),
+  toData: shownName,
+};
+
+function address(length: 4 | 16, parseText: (text: string) => Buffer | undefined, formatText: (bytes: Uint8Array) => string): FieldCodec<Buffer> {
+  const check = (text: string): Buffer => {
+    const bytes = parseText(text);
+    if (bytes === undefined) throw new RdataError(`must be a valid ${length === 4 ? "IPv4" : "IPv6"} address`);
+    return bytes;
+  };
+  return {
+    greedy: false,
+    read: (reader) => reader.take(length),
+    bytes: (value) => value,
+    parse: (tokens) => check(rawOf(tokens)),
+    format: formatText,
+    fromData: (value) => check(dataText(value)),
+    toData: formatText,
+  };
+}
+
+export const ipv4 = address(4, parseIpv4, formatIpv4);
+export const ipv6 = address(16, parseIpv6, formatIpv6);
+
+export const STRING_BYTES_MAX = 255;
+
+const withLength = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes]);
+
+function shortString(bytes: Buffer): Buffer {
+  if (bytes.length > STRING_BYTES_MAX) throw new RdataError("must be at most 255 bytes");
+  return bytes;
+}
+
+/** One <character-string> of RFC 1035 §3.3, shown in quotes. */
+export const characterString: FieldCodec<Buffer> = {
+  greedy: false,
+  read: (reader) => reader.take(reader.u8()),
+  bytes: withLength,
+  parse: (tokens) => shortString(unescapeText(rawOf(tokens))),
+  format: quoteBytes,
+  fromData: (value) => shortString(Buffer.from(dataText(value), "utf8")),
+  toData: (value) => value.toString("utf8"),
+};
+
+const isTag = (bytes: Buffer): boolean => /^[A-Za-z0-9]{1,255}$/.test(bytes.toString("latin1"));
+
+function tag(bytes: Buffer): Buffer {
+  if (!isTag(bytes)) throw new RdataError("must be letters and digits");
+  return bytes;
+}
+
+/** A property tag: letters and digits, shown without quotes (RFC 8659 §4.1). */
+export const propertyTag: FieldCodec<Buffer> = {
+  ...characterString,
+  read: (reader) => {
+    const bytes = reader.take(reader.u8());
+    if (!isTag(bytes)) throw new WireError("bad_rdata");
+    return bytes;
+  },
+  parse: (tokens) => tag(unescapeText(rawOf(tokens))),
+  format: escapeLabel,
+  fromData: (value) => tag(Buffer.from(dataText(value), "utf8")),
+};
+
+/** One or more character strings; text longer than 255 bytes goes on in the next one (SPEC 2.2, RFC 7208 §3.3). */
+export const characterStrings: FieldCodec<readonly Buffer[]> = {
+  greedy: true,
+  read: (reader) => {
+    const strings: Buffer[] = [];
+    do strings.push(reader.take(reader.u8()));
+    while (!reader.done);
+    return strings;
+  },
+  bytes: (value) => Buffer.concat(value.map(withLength)),
+  parse: (tokens, { style }) => {
+    if (tokens.length === 0) throw new RdataError("must not be empty");
+    const allQuoted = tokens.every((token) => token.quoted);
+    if (style === "api" && !allQuoted && tokens.some((token) => token.quoted)) throw new RdataError("has inconsistent quotes");
+    return tokens.flatMap((token) => splitText(unescapeText(token.raw)));
+  },
+  format: (value) => value.map(quoteBytes).join(" "),
+  fromData: (value) => splitText(Buffer.from(dataText(value), "utf8")),
+  toData: (value) => Buffer.concat(value).toString("utf8"),
+};
+
+function splitText(bytes: Buffer): Buffer[] {
+  const strings = [bytes.subarray(0, STRING_BYTES_MAX)];
+  for (let at = STRING_BYTES_MAX; at < bytes.length; at += STRING_BYTES_MAX) strings.push(bytes.subarray(at, at + STRING_BYTES_MAX));
+  return strings;
+}
+
+/** Text that fills the rest of the RDATA without a length, shown in quotes. */
+export const text: FieldCodec<Buffer> = {
+  greedy: false,
+  read: (reader) => reader.rest(),
+  bytes: (value) => value,
+  parse: (tokens) => unescapeText(rawOf(tokens)),
+  format: quoteBytes,
+  fromData: (value) => Buffer.from(dataText(value), "utf8"),
+  toData: (value) => value.toString("utf8"),
+};
+
+function encodedRest(encoding: "hex" | "base64", pattern: RegExp): FieldCodec<Buffer> {
+  const check = (spaced: string): Buffer => {
+    const written = spaced.replace(/\s+/g, "");
+    if (written === "" || !pattern.test(written)) throw new RdataError(`must be ${encoding === "hex" ? "an even number of hexadecimal digits" : "base64"}`);
+    return Buffer.from(written, encoding);
+  };
+  const format = (value: Buffer): string => value.toString(encoding);
+  return {
+    greedy: true,
+    read: (reader) => {
+      if (reader.done) throw new WireError("bad_rdata");
+      return reader.rest();
+    },
+    bytes: (value) => value,
+    parse: (tokens) => check(tokens.map((token) => token.raw).join("")),
+    format,
+    fromData: (value) => check(dataText(value)),
+    toData: format,
+  };
+}
+
+/** Bytes that fill the rest of the RDATA, shown in one word; white space in the input is skipped. */
+export const hex = encodedRest("hex", /^(?:[0-9A-Fa-f]{2})+$/);
+export const base64 = encodedRest("base64", /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);

@@ -1,0 +1,160 @@
+import { isIPv4 } from "node:net";
+import { domainToASCII } from "node:url";
+import { RdataError, WireError } from "./errors.ts";
+import { escapeLabel, readEscape } from "./presentation.ts";
+
+/**
+ * Names are their uncompressed wire form with the case as given. Nothing else keeps a dot inside a label
+ * or a byte outside ASCII apart from its neighbours (RFC 1035 §3.1, RFC 2181 §11).
+ */
+export type DnsName = Buffer;
+
+/**
+ * A name's lower-case wire form as a Latin-1 string: equal exactly for names that DNS holds equal
+ * (RFC 4343), and cheap to slice into parents. Length bytes are below 64 and so never look like a letter.
+ */
+export type NameKey = string;
+
+export const NAME_BYTES_MAX = 255;
+export const LABEL_BYTES_MAX = 63;
+export const ROOT_KEY: NameKey = "\0";
+
+// A chain of pointers can name at most 127 labels; more pointers than that only cost time.
+const POINTERS_MAX = 127;
+
+/**
+ * Reads a name out of a message. Each pointer must lead further back than the one before, which ends
+ * every loop (RFC 1035 §4.1.4). With `pointers` false, as in stored RDATA, none is accepted.
+ */
+export function readName(bytes: Uint8Array, offset: number, pointers: boolean): { readonly name: DnsName; readonly end: number } {
+  const out = Buffer.allocUnsafe(NAME_BYTES_MAX);
+  let length = 0;
+  let at = offset;
+  let end = -1;
+  let before = offset;
+  for (let jumps = 0; ; ) {
+    const head = bytes[at];
+    if (head === undefined) throw new WireError("truncated");
+    if (head >= 0xc0) {
+      const low = bytes[at + 1];
+      if (low === undefined) throw new WireError("truncated");
+      if (end < 0) end = at + 2;
+      at = ((head & 0x3f) << 8) | low;
+      jumps += 1;
+      if (!pointers || at >= before || jumps > POINTERS_MAX) throw new WireError("bad_pointer");
+      before = at;
+      continue;
+    }
+    if (head > LABEL_BYTES_MAX) throw new WireError("bad_label");
+    if (length + head + 1 > (head === 0 ? NAME_BYTES_MAX : NAME_BYTES_MAX - 1)) throw new WireError("name_too_long");
+    if (at + head >= bytes.length) throw new WireError("truncated");
+    for (let i = 0; i <= head; i++) out[length + i] = bytes[at + i] as number;
+    length += head + 1;
+    at += head + 1;
+    if (head === 0) return { name: Buffer.from(out.subarray(0, length)), end: end < 0 ? at : end };
+  }
+}
+
+const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte));
+const scratch = Buffer.allocUnsafe(NAME_BYTES_MAX);
+
+/** The key of the uncompressed name that takes `length` bytes from `offset`. */
+export function keyOf(bytes: Uint8Array, offset = 0, length = bytes.length): NameKey {
+  for (let i = 0; i < length; i++) scratch[i] = LOWER[bytes[offset + i] as number] as number;
+  return scratch.toString("latin1", 0, length);
+}
+
+/** The name without its first label; undefined above the root. */
+export const parentKey = (key: NameKey): NameKey | undefined => (key === ROOT_KEY ? undefined : key.slice(key.charCodeAt(0) + 1));
+
+/** True where `key` is `ancestor` or lies below it. */
+export function isWithin(key: NameKey, ancestor: NameKey): boolean {
+  if (!key.endsWith(ancestor)) return false;
+  // The suffix must start at a label, not inside one.
+  const at = key.length - ancestor.length;
+  let label = 0;
+  while (label < at) label += key.charCodeAt(label) + 1;
+  return label === at;
+}
+
+export const nameOfKey = (key: NameKey): DnsName => Buffer.from(key, "latin1");
+
+/** Presentation form without the final dot; the root is `.`. */
+export function formatName(name: Uint8Array): string {
+  if (name[0] === 0) return ".";
+  let text = "";
+  for (let at = 0; name[at] !== 0; ) {
+    const next = at + 1 + (name[at] as number);
+    text += `${at === 0 ? "" : "."}${escapeLabel(name.subarray(at + 1, next))}`;
+    at = next;
+  }
+  return text;
+}
+
+/**
+ * How text is read as a name. `api`: one label alone is relative to the origin, anything with a dot is
+ * absolute (contract.md §3), characters are those of host names. `master`: everything without a final
+ * dot is relative (RFC 1035 §5.1), any character.
+ */
+export interface NameContext {
+  readonly origin: DnsName;
+  readonly style: "api" | "master";
+}
+
+/** Throws RdataError with a reason that follows the subject of a sentence: "must be …". */
+export function parseName(text: string, { origin, style }: NameContext): DnsName {
+  if (text === "@") return origin;
+  if (text === ".") return Buffer.of(0);
+  if (style === "api" && isIPv4(text)) throw new RdataError("must be a host name, not an IP address");
+  const { labels, absolute, count } = splitLabels(style === "api" ? toAscii(text) : text, style === "api");
+  const relative = !absolute && (style === "master" || count === 1);
+  const name = Buffer.concat([labels, relative ? origin : Buffer.of(0)]);
+  if (name.length > NAME_BYTES_MAX) throw new RdataError("must be a name of at most 255 bytes");
+  return name;
+}
+
+/** Reads an absolute name, with or without the final dot. Throws RdataError. */
+export const parseAbsoluteName = (text: string): DnsName => parseName(text, { origin: Buffer.of(0), style: "master" });
+
+// `/` is used by classless reverse delegation (RFC 2317), `+` by mailbox names in SOA, `*` by wildcards.
+const HOST_CHARACTER = /[A-Za-z0-9_\-/+*]/;
+
+function toAscii(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  if (/^[\x00-\x7f]*$/.test(text)) return text;
+  const ascii = domainToASCII(text);
+  if (ascii === "") throw new RdataError("must be a valid internationalized name");
+  return ascii;
+}
+
+function splitLabels(text: string, hostOnly: boolean): { labels: Buffer; absolute: boolean; count: number } {
+  const parts: Buffer[] = [];
+  let label: number[] = [];
+  let absolute = false;
+  const close = (): void => {
+    if (label.length === 0) throw new RdataError("must be a name without empty labels");
+    if (label.length > LABEL_BYTES_MAX) throw new RdataError("must be a name with labels of at most 63 bytes");
+    parts.push(Buffer.of(label.length, ...label));
+    label = [];
+  };
+  // More text than four characters a byte cannot be a name that fits.
+  if (text.length > 4 * NAME_BYTES_MAX) throw new RdataError("must be a name of at most 255 bytes");
+  for (let at = 0; at < text.length; ) {
+    const character = String.fromCodePoint(text.codePointAt(at) as number);
+    at += character.length;
+    if (character === "\\") {
+      const { byte, length } = readEscape(text, at - 1);
+      if (byte === undefined) continue;
+      label.push(byte);
+      at += length - 1;
+    } else if (character === ".") {
+      close();
+      absolute = at === text.length;
+    } else {
+      if (hostOnly && !HOST_CHARACTER.test(character)) throw new RdataError("must be a valid host name");
+      label.push(...Buffer.from(character, "utf8"));
+    }
+  }
+  if (!absolute) close();
+  return { labels: Buffer.concat(parts), absolute, count: parts.length };
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { RdataError, WireError } from "./errors.ts";
+import { LABEL_BYTES_MAX } from "./name.ts";
+import { RECORD_TYPES, describe, encodeContent, encodeData, readRdata, typeCode } from "./record-types.ts";
+import { WireReader } from "./wire-reader.ts";
+
+const origin = "example.com";
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+test("content becomes RDATA and is shown as contract.md §3 has it", () => {
+  const rows: [type: string, content: string, shown: string, priority?: number][] = [
+    ["A", "192.0.2.1", "192.0.2.1"],
+    ["AAAA", "2001:DB8:0:0:1::", "2001:db8:0:0:1::"],
+    ["AAAA", "::ffff:192.0.2.1", "::ffff:c000:201"],
+    ["CNAME", "www", "www.example.com"],
+    ["CNAME", "www.other.net.", "www.other.net"],
+    ["CNAME", "Mixed.Case.example", "Mixed.Case.example"],
+    ["CNAME", "@", "example.com"],
+    ["CNAME", "localhost.", "localhost."],
+    ["CNAME", "bücher.example", "xn--bcher-kva.example"],
+    ["MX", "mail.example.com", "mail.example.com", 10],
+    ["MX", ".", ".", 0],
+    ["NS", "ns1.example.net", "ns1.example.net"],
+    ["TXT", "v=spf1 include:x.example -all", '"v=spf1 include:x.example -all"'],
+    ["TXT", '"a b" "c"', '"a b" "c"'],
+    ["TXT", '"with \\"quotes\\" and \\\\ and \\200"', '"with \\"quotes\\" and \\\\ and \\200"'],
+    ["TXT", "x".repeat(300), `"${"x".repeat(255)}" "${"x".repeat(45)}"`],
+    ["SRV", "5 8806 sip.example.com", "5 8806 sip.example.com", 10],
+    ["CAA", '0 issue "ca.example"', '0 issue "ca.example"'],
+    ["CAA", "128 issuewild ;", '128 issuewild ";"'],
+    ["PTR", "host.example.com.", "host.example.com"],
+    ["SOA", "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800", "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800"],
+    ["DS", "60485 13 2 D4B7 D520", "60485 13 2 d4b7d520"],
+    ["TLSA", "3 1 1 abcd", "3 1 1 abcd"],
+    ["SSHFP", "4 2 00ff", "4 2 00ff"],
+    ["URI", '10 "https://example.com/a b"', '10 "https://example.com/a b"', 1],
+    ["NAPTR", '100 10 "u" "E2U+sip" "!^.*$!sip:\\\\1@x!" .', '100 10 "u" "E2U+sip" "!^.*$!sip:\\\\1@x!" .'],
+    ["DNSKEY", "257 3 13 aGVs bG8=", "257 3 13 aGVsbG8="],
+    ["HTTPS", "1 . alpn=h3,h2 ipv4hint=192.0.2.1", '1 . alpn="h3,h2" ipv4hint="192.0.2.1"'],
+    ["HTTPS", "0 other.example", "0 other.example"],
+    ["SVCB", '1 a.example key667="x\\210" mandatory=alpn alpn="f\\\\\\\\oo\\\\,bar,h2"', '1 a.example mandatory="alpn" alpn="f\\\\\\\\oo\\\\,bar,h2" key667="x\\210"'],
+    ["TYPE65280", "\\# 3 ab cdef", "\\# 3 abcdef"],
+    ["A", "\\# 4 c0000201", "192.0.2.1"],
+  ];
+  for (const [type, content, shown, priority] of rows) {
+    const described = describe(type, encodeContent(type, content, { origin, priority }));
+    assert.deepEqual([described.content, described.priority], [shown, priority ?? null], `${type} ${content}`);
+  }
+});
+
+test("data becomes RDATA and comes back", () => {
+  const rows: [type: string, data: Record<string, unknown>, content: string, priority?: number][] = [
+    ["SRV", { priority: 10, weight: 5, port: 8806, target: "sip.example.com" }, "5 8806 sip.example.com"],
+    ["CAA", { flags: 0, tag: "issue", value: "ca.example; policy=ev" }, '0 issue "ca.example; policy=ev"'],
+    ["HTTPS", { priority: 1, target: ".", value: 'alpn="h3,h2" port="8443"' }, '1 . alpn="h3,h2" port="8443"'],
+    ["URI", { weight: 20, target: "https://example.com/" }, '20 "https://example.com/"', 7],
+    ["CERT", { type: 1, key_tag: 2, algorithm: 13, certificate: "aGVsbG8=" }, "1 2 13 aGVsbG8="],
+  ];
+  for (const [type, data, content, priority] of rows) {
+    const described = describe(type, encodeData(type, data, { origin, priority }));
+    assert.deepEqual([described.data, described.content], [data, content], type);
+  }
+});
+
+test("bad values are refused with a message that names what is wrong", () => {
+  const rows: [type: string, content: string | object, message: RegExp][] = [
+    ["A", "192.0.2.256", /^Content for A record must be a valid IPv4 address\.$/],
+    ["A", "192.0.2.1 192.0.2.2", /^Content for A record must be a valid IPv4 address\.$/],
+    ["A", "", /must be a valid IPv4 address/],
+    ["AAAA", "fe80::1%eth0", /^Content for AAAA record must be a valid IPv6 address\.$/],
+    ["CNAME", "192.0.2.1", /not an IP address/],
+    ["CNAME", "a..b", /empty labels/],
+    ["CNAME", "sp ace.example", /valid host name/],
+    ["CNAME", `${"a".repeat(LABEL_BYTES_MAX + 1)}.example`, /63 bytes/],
+    ["CNAME", Array.from({ length: 128 }, () => "a").join("."), /255 bytes/],
+    ["MX", "mail.example.com", /priority is required/],
+    ["TXT", '"a" b', /inconsistent quotes/],
+    ["TXT", '"a', /inconsistent quotes/],
+    ["TXT", "", /must not be empty/],
+    ["TXT", '"\\999"', /escape/],
+    ["TXT", "ends in \\", /backslash/],
+    ["SRV", { priority: 1, weight: 1, port: 65_536, target: "a.example" }, /port must be an integer from 0 to 65535/],
+    ["SRV", { priority: 1, weight: 1, port: 1.5, target: "a.example" }, /port must be an integer/],
+    ["SRV", { weight: 1, port: 1, target: "a.example" }, /priority is required/],
+    ["SRV", "1 2 3 4 a.example", /target is followed by more text|target must|target/],
+    ["CAA", { flags: 256, tag: "issue", value: "" }, /flags must be/],
+    ["CAA", { flags: 0, tag: "is sue", value: "" }, /tag must be letters and digits/],
+    ["CAA", [], /must be an object/],
+    ["HTTPS", "1 . no-default-alpn", /no-default-alpn without alpn/],
+    ["HTTPS", "1 . mandatory=port", /mandatory parameter port/],
+    ["HTTPS", "1 . alpn=h2 alpn=h3", /same parameter twice/],
+    ["HTTPS", "1 . port=70000", /port that is not/],
+    ["HTTPS", "1 . nonsense=1", /unknown parameter/],
+    ["DS", "1 13 2 abc", /hexadecimal/],
+    ["DNSKEY", "257 3 13 a", /base64/],
+    ["A", "\\# 3 c00002", /not RDATA of this type/],
+    ["TYPE65280", "text", /\\#/],
+    ["NOTATYPE", "x", /not known/],
+    ["constructor", "x", /not known/],
+    ["A", { address: "192.0.2.1" }, /send content/],
+  ];
+  for (const [type, value, message] of rows) {
+    const encode = (): Uint8Array => (typeof value === "string" ? encodeContent(type, value, { origin }) : encodeData(type, value, { origin }));
+    assert.throws(encode, (error) => error instanceof RdataError && message.test(error.message), `${type} ${JSON.stringify(value)}`);
+  }
+});
+
+test("data names the field that is at fault", () => {
+  assert.throws(() => encodeData("SRV", { priority: 1, weight: -1, port: 1, target: "x.example" }, { origin }), { name: "RdataError", field: "weight" });
+});
+
+const typeNames = Object.keys(RECORD_TYPES);
+
+test("wire → content → wire is the same for every type and any bytes that decode", () => {
+  let decoded = 0;
+  fc.assert(
+    fc.property(fc.constantFrom(...typeNames), rdataLike(), (type, bytes) => {
+      const wire = tryRead(type, bytes);
+      if (wire === undefined) return;
+      decoded += 1;
+      const { content, data, priority } = describe(type, wire);
+      const options = { origin, priority: priority ?? undefined };
+      // Names are written as a client would send them only when they are host names; a master file takes all.
+      const whole = priority === null ? content : `${priority} ${content}`;
+      assert.equal(hexOf(encodeContent(type, whole, { origin: ".", style: "master" })), hexOf(wire));
+      if (data !== null && isText(wire)) assert.equal(hexOf(encodeData(type, data, { ...options, origin: ".", style: "master" })), hexOf(wire));
+    }),
+    { numRuns: 4000, seed: 20241130 },
+  );
+  assert.ok(decoded > 400, `only ${decoded} samples decoded`);
+});
+
+test("any text is either encoded or refused with an RdataError, and what is encoded decodes", () => {
+  const word = fc.oneof(fc.constantFrom("0", "1", "65536", ".", "@", "a.example", '"', '"x y"', "\\", "\\#", "alpn=h2", "abcd", "1.2.3.4", "::1", "issue"), fc.string({ maxLength: 12 }));
+  fc.assert(
+    fc.property(fc.constantFrom(...typeNames, "TYPE1", "TYPE999"), fc.array(word, { maxLength: 9 }), fc.constantFrom("api", "master" as const), (type, words, style) => {
+      try {
+        const wire = encodeContent(type, words.join(" "), { origin, style });
+        assert.equal(typeof describe(type, wire).content, "string");
+      } catch (error) {
+        if (!(error instanceof RdataError)) throw error;
+      }
+    }),
+    { numRuns: 4000, seed: 20240531 },
+  );
+});
+
+test("any data is either encoded or refused with an RdataError", () => {
+  const keys = typeNames.flatMap((type) => RECORD_TYPES[type]?.fields.map((field) => field.key) ?? []);
+  const value = fc.oneof(fc.integer(), fc.string({ maxLength: 8 }), fc.constantFrom("a.example", "aa", "alpn=h2"), fc.double(), fc.constant(null), fc.constant({}));
+  fc.assert(
+    fc.property(fc.constantFrom(...typeNames), fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 8 }), (type, data) => {
+      try {
+        encodeData(type, data, { origin });
+      } catch (error) {
+        if (!(error instanceof RdataError)) throw error;
+      }
+    }),
+    { numRuns: 2000, seed: 20240714 },
+  );
+});
+
+/** Random bytes with the shapes that RDATA has: numbers, names, counted strings. */
+function rdataLike(): fc.Arbitrary<Buffer> {
+  const bytes = (max: number): fc.Arbitrary<Buffer> => fc.uint8Array({ maxLength: max }).map((part) => Buffer.from(part));
+  const counted = fc.oneof(bytes(20), fc.stringMatching(/^[A-Za-z0-9]{1,8}$/).map((word) => Buffer.from(word))).map((part) => Buffer.concat([Buffer.of(part.length), part]));
+  const nonEmpty = counted.filter((part) => part.length > 1);
+  const name = fc.array(nonEmpty, { maxLength: 4 }).map((labels) => Buffer.concat([...labels, Buffer.of(0)]));
+  const param = fc.tuple(fc.constantFrom(1, 3, 4, 5, 7, 999), bytes(6)).map(([key, value]) => Buffer.concat([Buffer.of(key >> 8, key & 255, 0, value.length), value]));
+  return fc.array(fc.oneof(bytes(6), bytes(2), counted, name, param), { maxLength: 6 }).map((parts) => Buffer.concat(parts));
+}
+
+function tryRead(type: string, bytes: Buffer): Buffer | undefined {
+  try {
+    return readRdata(typeCode(type) as number, new WireReader(bytes, { pointers: false }));
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return undefined;
+  }
+}
+
+/** JSON text cannot carry bytes that are not UTF-8: `content` does. */
+const isText = (bytes: Buffer): boolean => !bytes.some((byte) => byte > 0x7e);

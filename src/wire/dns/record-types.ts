@@ -1,0 +1,224 @@
+import { RdataError, WireError } from "./errors.ts";
+import { type FieldCodec, base64, characterString, characterStrings, hex, ipv4, ipv6, name, propertyTag, text, u16, u32, u8 } from "./field-codecs.ts";
+import { type NameContext, parseAbsoluteName } from "./name.ts";
+import { type Token, tokenize } from "./presentation.ts";
+import { serviceParams } from "./service-params.ts";
+import { WireReader } from "./wire-reader.ts";
+
+export { RdataError } from "./errors.ts";
+
+/** One field of RDATA; `key` is its name in the API's `data`. */
+export interface RdataField {
+  readonly key: string;
+  readonly codec: FieldCodec<unknown>;
+}
+
+export interface RecordType {
+  readonly name: string;
+  readonly code: number;
+  /** Whether the edge can stand in for the record's addresses (SPEC 1, area 2). */
+  readonly proxiable: boolean;
+  /** The API takes and shows `data`; `content` is derived from it (contract.md §3). */
+  readonly structured: boolean;
+  /** In the order of the wire and of the master file. */
+  readonly fields: readonly RdataField[];
+  /**
+   * The first field is shown as the record's own `priority` instead of in `content` (contract.md §3):
+   * `apart` keeps it out of `data` too, `both` does not.
+   */
+  readonly priority?: "apart" | "both";
+  /** Names in it may be compressed in messages: only the types of RFC 1035 (RFC 3597 §4). */
+  readonly compressible?: true;
+}
+
+type FieldList = readonly (readonly [key: string, codec: FieldCodec<unknown>])[];
+type Traits = Partial<Pick<RecordType, "proxiable" | "structured" | "priority" | "compressible">>;
+
+const row = (name: string, code: number, fields: FieldList, traits: Traits = {}): RecordType => ({
+  name,
+  code,
+  proxiable: false,
+  structured: false,
+  ...traits,
+  fields: fields.map(([key, codec]) => ({ key, codec })),
+});
+
+const data: Traits = { structured: true };
+const DS_FIELDS: FieldList = [["key_tag", u16], ["algorithm", u8], ["digest_type", u8], ["digest", hex]];
+const TLSA_FIELDS: FieldList = [["usage", u8], ["selector", u8], ["matching_type", u8], ["certificate", hex]];
+const SVCB_FIELDS: FieldList = [["priority", u16], ["target", name], ["value", serviceParams]];
+
+const ROWS: readonly RecordType[] = [
+  row("A", 1, [["address", ipv4]], { proxiable: true }),
+  row("NS", 2, [["target", name]], { compressible: true }),
+  row("CNAME", 5, [["target", name]], { proxiable: true, compressible: true }),
+  row("SOA", 6, [["mname", name], ["rname", name], ["serial", u32], ["refresh", u32], ["retry", u32], ["expire", u32], ["min_ttl", u32]], { compressible: true }),
+  row("PTR", 12, [["target", name]], { compressible: true }),
+  row("MX", 15, [["priority", u16], ["target", name]], { priority: "apart", compressible: true }),
+  row("TXT", 16, [["text", characterStrings]]),
+  row("AAAA", 28, [["address", ipv6]], { proxiable: true }),
+  row("SRV", 33, [["priority", u16], ["weight", u16], ["port", u16], ["target", name]], { structured: true, priority: "both" }),
+  row("NAPTR", 35, [["order", u16], ["preference", u16], ["flags", characterString], ["service", characterString], ["regex", characterString], ["replacement", name]], data),
+  row("CERT", 37, [["type", u16], ["key_tag", u16], ["algorithm", u8], ["certificate", base64]], data),
+  row("DS", 43, DS_FIELDS, data),
+  row("SSHFP", 44, [["algorithm", u8], ["type", u8], ["fingerprint", hex]], data),
+  row("DNSKEY", 48, [["flags", u16], ["protocol", u8], ["algorithm", u8], ["public_key", base64]], data),
+  row("TLSA", 52, TLSA_FIELDS, data),
+  row("SMIMEA", 53, TLSA_FIELDS, data),
+  row("OPENPGPKEY", 61, [["key", base64]]),
+  row("SVCB", 64, SVCB_FIELDS, data),
+  row("HTTPS", 65, SVCB_FIELDS, data),
+  row("URI", 256, [["priority", u16], ["weight", u16], ["target", text]], { structured: true, priority: "apart" }),
+  row("CAA", 257, [["flags", u8], ["tag", propertyTag], ["value", text]], data),
+];
+
+/** Every record type that we know the inside of, by its name. */
+export const RECORD_TYPES: Readonly<Record<string, RecordType>> = Object.freeze(Object.fromEntries(ROWS.map((type) => [type.name, type])));
+
+const BY_CODE: ReadonlyMap<number, RecordType> = new Map(ROWS.map((type) => [type.code, type]));
+
+export const recordTypeByCode = (code: number): RecordType | undefined => BY_CODE.get(code);
+
+/** The number of a type's name, `TYPE65280` included (RFC 3597 §5); undefined where there is none. */
+export function typeCode(type: string): number | undefined {
+  const known = Object.hasOwn(RECORD_TYPES, type) ? RECORD_TYPES[type] : undefined;
+  if (known) return known.code;
+  const digits = /^TYPE(0|[1-9]\d{0,4})$/.exec(type)?.[1];
+  return digits === undefined || Number(digits) > 65_535 ? undefined : Number(digits);
+}
+
+export interface EncodeOptions {
+  /** The zone's name, or in a zone file the `$ORIGIN`: absolute, with or without the final dot. */
+  readonly origin: string;
+  /** For MX, URI and SRV, where the API has it beside the content. */
+  readonly priority?: number | undefined;
+  /** How names are read (see NameContext); default `api`. In `master` the priority is part of the text. */
+  readonly style?: NameContext["style"];
+}
+
+/**
+ * RDATA in wire format, uncompressed, from a record's content. Where the priority is not given it is read
+ * from the content's first word. Throws RdataError with a message for the person who wrote it.
+ */
+export function encodeContent(type: string, content: string, options: EncodeOptions): Uint8Array {
+  const known = needType(type);
+  const names = contextOf(options);
+  const tokens = explain(known, undefined, () => contentTokens(known, content, names));
+  if (known.fields.length === 0 || (tokens[0]?.raw === "\\#" && !tokens[0].quoted)) return genericRdata(known, tokens);
+  const given = known.priority !== undefined && options.priority !== undefined;
+  const words = given ? [{ raw: String(options.priority), quoted: false }, ...tokens] : tokens;
+  if (!given && known.priority !== undefined && tokens.length === known.fields.length - 1) {
+    throw new RdataError(`Content for ${type} record is invalid: priority is required.`, "priority");
+  }
+  return encodeFields(known, (field, index, last) => {
+    // A type of one word says best itself what is wrong with several, or with none.
+    if (known.fields.length === 1 && !field.codec.greedy && words.length !== 1) return field.codec.parse([{ raw: content, quoted: false }], names);
+    const mine = last && field.codec.greedy ? words.slice(index) : words.slice(index, index + 1);
+    if (mine.length === 0 && !field.codec.greedy) throw new RdataError("is missing");
+    if (last && !field.codec.greedy && words.length > known.fields.length) throw new RdataError("is followed by more text than the type has");
+    return field.codec.parse(mine, names);
+  });
+}
+
+/** RDATA in wire format, uncompressed, from the API's `data`. Throws RdataError with the field at fault. */
+export function encodeData(type: string, data: unknown, options: EncodeOptions): Uint8Array {
+  const known = needType(type);
+  if (!known.structured) throw new RdataError(`Data is not a field of ${type} records; send content.`);
+  if (typeof data !== "object" || data === null || Array.isArray(data)) throw new RdataError(`Data for ${type} record must be an object.`);
+  const members = data as Readonly<Record<string, unknown>>;
+  const names = contextOf(options);
+  return encodeFields(known, (field, index) => {
+    const outside = index === 0 && known.priority !== undefined ? options.priority : undefined;
+    const own = index === 0 && known.priority === "apart" ? undefined : members[field.key];
+    const value = own ?? outside ?? (field.codec === serviceParams ? "" : undefined);
+    if (value === undefined) throw new RdataError("is required");
+    return field.codec.fromData(value, names);
+  });
+}
+
+export interface Description {
+  readonly content: string;
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly priority: number | null;
+}
+
+/** What the API shows of RDATA (contract.md §3). Throws WireError where the RDATA is not of the type. */
+export function describe(type: string, rdata: Uint8Array): Description {
+  const known = needType(type);
+  if (known.fields.length === 0) return { content: `\\# ${rdata.length}${rdata.length === 0 ? "" : ` ${Buffer.from(rdata).toString("hex")}`}`, data: null, priority: null };
+  const values = readFields(known, new WireReader(rdata, { pointers: false }));
+  const shown = known.fields.map((field, i) => ({ field, value: values[i] }));
+  const inContent = known.priority === undefined ? shown : shown.slice(1);
+  const inData = known.priority === "apart" ? shown.slice(1) : shown;
+  return {
+    content: inContent.map(({ field, value }) => field.codec.format(value)).filter((word) => word !== "").join(" "),
+    data: known.structured ? Object.fromEntries(inData.map(({ field, value }) => [field.key, field.codec.toData(value)])) : null,
+    priority: known.priority === undefined ? null : (values[0] as number),
+  };
+}
+
+/** The RDATA without compression pointers, checked against its type. Throws WireError. */
+export function readRdata(code: number, reader: WireReader): Buffer {
+  const known = BY_CODE.get(code);
+  if (known === undefined) return Buffer.from(reader.rest());
+  const values = readFields(known, reader);
+  return Buffer.concat(known.fields.map((field, i) => field.codec.bytes(values[i])));
+}
+
+function readFields(type: RecordType, reader: WireReader): unknown[] {
+  const values = type.fields.map((field) => field.codec.read(reader));
+  if (!reader.done) throw new WireError("trailing_bytes");
+  return values;
+}
+
+function needType(type: string): RecordType {
+  const code = typeCode(type);
+  if (code === undefined) throw new RdataError(`Record type ${JSON.stringify(type)} is not known.`);
+  return BY_CODE.get(code) ?? { name: type, code, proxiable: false, structured: false, fields: [] };
+}
+
+const contextOf = (options: EncodeOptions): NameContext => ({ origin: parseAbsoluteName(options.origin), style: options.style ?? "api" });
+
+/** TXT content without any quotes is one string, spaces and all (SPEC 2.2). */
+function contentTokens(type: RecordType, content: string, names: NameContext): Token[] {
+  const bare = type.name === "TXT" && names.style === "api" && !/(?:^|[^\\])"/.test(content) && !content.startsWith("\\#");
+  if (!bare) return tokenize(content);
+  return content.trim() === "" ? [] : [{ raw: content, quoted: true }];
+}
+
+/** RFC 3597 §5: `\# length hex`, which every type accepts. */
+function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
+  const [mark, length, ...words] = tokens.map((token) => token.raw);
+  const digits = words.join("");
+  const valid = mark === "\\#" && /^\d{1,5}$/.test(length ?? "") && /^(?:[0-9A-Fa-f]{2})*$/.test(digits) && digits.length === 2 * Number(length);
+  const invalid = `Content for ${type.name} record is invalid: it must be \\# with the number of bytes and the bytes in hexadecimal.`;
+  if (!valid || digits.length > 2 * RDATA_BYTES_MAX) throw new RdataError(invalid);
+  const rdata = Buffer.from(digits, "hex");
+  try {
+    readRdata(type.code, new WireReader(rdata, { pointers: false }));
+  } catch (error) {
+    if (error instanceof WireError) throw new RdataError(`Content for ${type.name} record is invalid: the bytes are not RDATA of this type.`);
+    throw error;
+  }
+  return rdata;
+}
+
+const RDATA_BYTES_MAX = 65_535;
+
+function encodeFields(type: RecordType, value: (field: RdataField, index: number, last: boolean) => unknown): Uint8Array {
+  const parts = type.fields.map((field, index) => explain(type, field, () => field.codec.bytes(value(field, index, index === type.fields.length - 1))));
+  const rdata = Buffer.concat(parts);
+  if (rdata.length > RDATA_BYTES_MAX) throw new RdataError(`Content for ${type.name} record is longer than 65535 bytes.`);
+  return rdata;
+}
+
+/** Turns a codec's reason into a sentence that names the record type and, where it has several, the field. */
+function explain<T>(type: RecordType, field: RdataField | undefined, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof RdataError)) throw error;
+    if (field === undefined || type.fields.length === 1) throw new RdataError(`Content for ${type.name} record ${error.message}.`);
+    throw new RdataError(`Content for ${type.name} record is invalid: ${field.key} ${error.message}.`, field.key);
+  }
+}
