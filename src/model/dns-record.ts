@@ -1,0 +1,78 @@
+import { Type, type Static, type TSchema } from "typebox";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Timestamp = Type.String({ format: "date-time" });
+
+/** `ipv4_only` and `ipv6_only` limit what a proxied name answers; `flatten_cname` flattens one CNAME (contract.md §3). */
+const Settings = Type.Object({ ipv4_only: Type.Optional(Type.Boolean()), ipv6_only: Type.Optional(Type.Boolean()), flatten_cname: Type.Optional(Type.Boolean()) });
+
+/** A DNS record as responses show it (SPEC 2.2). Fields that only older dates show are added by the deprecation engine. */
+export const DnsRecord = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: "Absolute owner name in A-label form." }),
+  type: Type.String(),
+  content: Type.String(),
+  proxiable: Type.Boolean(),
+  proxied: Type.Boolean(),
+  ttl: Type.Integer({ description: "Seconds; 1 means automatic, which is 300 seconds." }),
+  priority: Type.Optional(Type.Integer()),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  settings: Settings,
+  meta: Type.Object({ auto_added: Type.Boolean(), managed_by_apps: Type.Boolean(), source: Type.String() }, { description: "Has managed_by_<vendor>_tunnel as well, named by the vendor prefix." }),
+  comment: Nullable(Type.String()),
+  tags: Type.Array(Type.String()),
+  created_on: Timestamp,
+  modified_on: Timestamp,
+  comment_modified_on: Type.Optional(Timestamp),
+  tags_modified_on: Type.Optional(Timestamp),
+});
+export type DnsRecord = Static<typeof DnsRecord>;
+
+/**
+ * What a write may send. Every field is optional here, since the order of checks (dns.md) is the use-case's:
+ * a missing type is told before a missing name. Unknown keys are ignored (contract.md §3).
+ */
+export const DnsRecordWrite = Type.Object({
+  type: Type.Optional(Type.String({ description: "Required on create and overwrite." })),
+  name: Type.Optional(Type.String({ description: "Subdomain, @ for the apex, or the full name. Required on create and overwrite." })),
+  content: Type.Optional(Nullable(Type.String({ description: "Required for types without data." }))),
+  data: Type.Optional(Nullable(Type.Record(Type.String(), Type.Unknown()))),
+  ttl: Type.Optional(Type.Integer()),
+  proxied: Type.Optional(Nullable(Type.Boolean())),
+  priority: Type.Optional(Nullable(Type.Integer())),
+  comment: Type.Optional(Nullable(Type.String())),
+  tags: Type.Optional(Nullable(Type.Array(Type.String()))),
+  settings: Type.Optional(Nullable(Settings)),
+});
+export type DnsRecordWrite = Static<typeof DnsRecordWrite>;
+
+const OneOrMany = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })]);
+
+const textFilters = <const N extends string>(name: N) =>
+  ({
+    [name]: Type.Optional(OneOrMany),
+    [`${name}.exact`]: Type.Optional(OneOrMany),
+    [`${name}.contains`]: Type.Optional(OneOrMany),
+    [`${name}.startswith`]: Type.Optional(OneOrMany),
+    [`${name}.endswith`]: Type.Optional(OneOrMany),
+  }) as { [K in N | `${N}.exact` | `${N}.contains` | `${N}.startswith` | `${N}.endswith`]: ReturnType<typeof Type.Optional<typeof OneOrMany>> };
+
+/** List filters (SPEC 4.2, contract.md §3). A repeated key gives several values. */
+export const DnsRecordQuery = Type.Object({
+  ...textFilters("name"),
+  ...textFilters("content"),
+  ...textFilters("comment"),
+  "comment.present": Type.Optional(OneOrMany),
+  "comment.absent": Type.Optional(OneOrMany),
+  ...textFilters("tag"),
+  "tag.present": Type.Optional(OneOrMany),
+  "tag.absent": Type.Optional(OneOrMany),
+  type: Type.Optional(Type.String()),
+  proxied: Type.Optional(Type.Boolean()),
+  search: Type.Optional(Type.String({ maxLength: 500 })),
+  match: Type.Optional(Type.Enum(["any", "all"])),
+  tag_match: Type.Optional(Type.Enum(["any", "all"])),
+  order: Type.Optional(Type.Enum(["type", "name", "content", "ttl", "proxied"])),
+  direction: Type.Optional(Type.Enum(["asc", "desc"])),
+});
+export type DnsRecordQuery = Static<typeof DnsRecordQuery>;

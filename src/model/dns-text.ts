@@ -1,0 +1,36 @@
+/** One quoted character string; a backslash escapes the next character (RFC 1035 §5.1). */
+const QUOTED = /^\s*"(?:[^"\\]|\\[^])*"(?:\s*"(?:[^"\\]|\\[^])*")*\s*$/;
+
+/**
+ * SPEC 2.2, TXT rules: content is one or more strings in double quotes; content without any quotes gets
+ * them; undefined where quotes are inconsistent, for example opened and not closed.
+ */
+export function quoteText(content: string): string | undefined {
+  if (QUOTED.test(content)) return content.trim();
+  return hasBareQuote(content) || endsInEscape(content) ? undefined : `"${content}"`;
+}
+
+function hasBareQuote(content: string): boolean {
+  for (let i = 0; i < content.length; i++) {
+    if (content[i] === "\\") i++;
+    else if (content[i] === '"') return true;
+  }
+  return false;
+}
+
+/** A final backslash would escape the quote that is about to be added. */
+const endsInEscape = (content: string): boolean => (/\\*$/.exec(content)?.[0].length ?? 0) % 2 === 1;
+
+/**
+ * The form in which filters compare content: quotes gone, neighbouring strings joined, white space as one
+ * space, no final dot, lower case. Clients search TXT with and without quotes, and structured content
+ * with tabs (contract.md §3).
+ */
+export const contentKey = (content: string): string =>
+  content
+    .replace(/"\s*"/g, "")
+    .replaceAll('"', "")
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/\.$/, "")
+    .toLowerCase();
