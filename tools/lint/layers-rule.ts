@@ -1,0 +1,78 @@
+import { dirname, resolve, sep } from "node:path";
+import { LAYERS, RESERVED_PACKAGES } from "./layers.ts";
+import { asNode, isTestFile, type Node, nameOf, type Rule, stringValue } from "./rule.ts";
+
+/** Where a file or the target of an import stands. */
+type Place = { readonly kind: "layer"; readonly layer: string } | { readonly kind: "support" } | { readonly kind: "outside" };
+
+/** Each import stays within what the layer table allows. */
+export const layers: Rule = {
+  create(context) {
+    const from = placeOf(context.filename);
+    const check = (node: Node, specifier: string | undefined, how: "import" | "url"): void => {
+      const problem = specifier === undefined ? unreadable(from) : importProblem(context.filename, from, specifier, how);
+      if (problem !== undefined) context.report({ node, message: problem });
+    };
+    const checkSource = (node: Node): void => {
+      if (asNode(node["source"])) check(node, stringValue(node["source"]), "import");
+    };
+    return {
+      ImportDeclaration: checkSource,
+      ExportNamedDeclaration: checkSource,
+      ExportAllDeclaration: checkSource,
+      ImportExpression: checkSource,
+      // `import("#store/store.ts").Store` in a type.
+      TSImportType: checkSource,
+      NewExpression: (node: Node) => {
+        const target = stringValue((node["arguments"] as unknown[])[0]);
+        if (nameOf(node["callee"]) === "URL" && target !== undefined && /^\.{1,2}\/.*\.ts$/.test(target)) check(node, target, "url");
+      },
+    };
+  },
+};
+
+function importProblem(filename: string, from: Place, specifier: string, how: "import" | "url"): string | undefined {
+  if (specifier.startsWith("#")) return layerProblem(from, specifier.slice(1).split("/")[0] ?? "");
+  if (specifier.startsWith(".")) return relativeProblem(filename, from, specifier, how);
+  return packageProblem(from, specifier);
+}
+
+function layerProblem(from: Place, layer: string): string | undefined {
+  if (!LAYERS.some(({ name }) => name === layer)) return `"${layer}" is no layer of DESIGN.md §2`;
+  if (from.kind !== "layer" || from.layer === layer) return undefined;
+  if (LAYERS.find(({ name }) => name === from.layer)?.mayImport.includes(layer)) return undefined;
+  return `src/${from.layer}/ may not import src/${layer}/ (DESIGN.md §2)`;
+}
+
+function relativeProblem(filename: string, from: Place, specifier: string, how: "import" | "url"): string | undefined {
+  const to = placeOf(resolve(dirname(filename), specifier));
+  if (to.kind === "layer") {
+    const stays = from.kind === "layer" && from.layer === to.layer;
+    return stays || how === "url" ? layerProblem(from, to.layer) : `import another room as "#${to.layer}/…"`;
+  }
+  if (from.kind !== "layer" || (to.kind === "support" && isTestFile(filename))) return undefined;
+  return `src/${from.layer}/ may not import what is outside of src/`;
+}
+
+function packageProblem(from: Place, specifier: string): string | undefined {
+  if (from.kind !== "layer") return undefined;
+  for (const [name, allowed] of Object.entries(RESERVED_PACKAGES)) {
+    if ((specifier === name || specifier.startsWith(`${name}/`)) && !allowed.includes(from.layer)) {
+      return `only src/{${allowed.join(",")}}/ may import ${name}`;
+    }
+  }
+  return undefined;
+}
+
+/** An import that is computed cannot be checked. */
+const unreadable = (from: Place): string | undefined =>
+  from.kind === "layer" && from.layer !== "app" ? "an import must name its target as a string" : undefined;
+
+function placeOf(path: string): Place {
+  const parts = path.split(sep);
+  const src = parts.lastIndexOf("src");
+  const layer = parts[src + 1];
+  if (src !== -1 && layer !== undefined && src + 2 < parts.length) return { kind: "layer", layer };
+  const test = parts.lastIndexOf("test");
+  return test !== -1 && parts[test + 1] === "support" ? { kind: "support" } : { kind: "outside" };
+}
