@@ -15,7 +15,15 @@ export interface Actor {
   readonly name: string;
   readonly ip: string;
   readonly grants: readonly Grant[];
+  /**
+   * What the credential's owner holds itself, by account id: grants count only within it, so that a wildcard
+   * means "all of mine" and a credential loses what its owner loses. Empty and unused for `system`.
+   */
+  readonly reach: ReadonlyMap<string, ReadonlySet<PermissionGroupName>>;
 }
+
+/** The installation itself: first start, timed duties. It may do everything. */
+export const systemActor = (name: string): Actor => ({ type: "system", id: name, user_id: null, name, ip: "", grants: [], reach: new Map() });
 
 /** One call of a use-case. */
 export interface Call {

@@ -22,7 +22,7 @@ export interface Tables {
 }
 
 export interface AccountsTable { id: string; name: string; type: string; settings: string; created_on: string }
-export interface UsersTable { id: string; email: string; first_name: string | null; last_name: string | null; /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null; created_on: string; modified_on: string }
+export interface UsersTable { id: string; email: string; first_name: string | null; last_name: string | null; telephone: string | null; country: string | null; zipcode: string | null; /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null; created_on: string; modified_on: string }
 export interface MembershipsTable { id: string; account_id: string; user_id: string; roles: string; status: string; created_on: string }
 export interface TokensTable {
   id: string;

@@ -1,0 +1,115 @@
+import type { Actor, Grant } from "#control/call.ts";
+import type { PermissionGroupName } from "#model/permission-groups.ts";
+
+export type Groups = readonly PermissionGroupName[];
+
+export interface ZoneRef {
+  readonly id: string;
+  readonly account_id: string;
+}
+
+/** Whether the credential may act on the zone under any one of `groups`; none asked means that it reaches the zone at all. */
+export function holdsInZone(actor: Actor, zone: ZoneRef, groups: Groups): boolean {
+  return decide(actor, zone.account_id, groups, (grant) => coversZone(grant, zone));
+}
+
+/** The same for things that belong to the account itself, such as its gateways. */
+export function holdsInAccount(actor: Actor, accountId: string, groups: Groups): boolean {
+  return decide(actor, accountId, groups, (grant) => grant.level === "account" && matches(grant.id, accountId));
+}
+
+/** The same for every zone of the account, those that will come included: what creating a zone takes. */
+export function holdsInEveryZone(actor: Actor, accountId: string, groups: Groups): boolean {
+  return decide(actor, accountId, groups, (grant) => {
+    if (grant.effect === "deny") return coversSomeZone(grant, accountId);
+    return grant.level === "account" ? matches(grant.id, accountId) : grant.level === "zone" && grant.id === "*" && matches(grant.account, accountId);
+  });
+}
+
+/** The same for the caller's own user. A credential of an account has none. */
+export function holdsForUser(actor: Actor, groups: Groups): boolean {
+  if (actor.type === "system") return true;
+  if (actor.user_id === null) return false;
+  const covers = (grant: Grant): boolean => grant.level === "user" && grant.id === actor.user_id;
+  return groups.length === 0 || groups.some((group) => allowed(actor.grants, group, covers));
+}
+
+/** Whether some grant of the credential concerns the account or one of its zones: otherwise it must not learn that the account exists. */
+export function touchesAccount(actor: Actor, accountId: string): boolean {
+  if (actor.type === "system") return true;
+  return actor.reach.has(accountId) && actor.grants.some((grant) => grant.effect === "allow" && coversSomeZone(grant, accountId));
+}
+
+/** Whether some grant of the credential concerns the zone or its account. */
+export function touchesZone(actor: Actor, zone: ZoneRef): boolean {
+  if (actor.type === "system") return true;
+  return actor.reach.has(zone.account_id) && actor.grants.some((grant) => grant.effect === "allow" && coversZone(grant, zone));
+}
+
+/** Whether the credential holds any one of `groups` on anything: the gate of collections that then show only what it reaches. */
+export function holdsAnywhere(actor: Actor, groups: Groups): boolean {
+  return groups.length === 0 || actor.type === "system" || groups.some((group) => actor.grants.some((grant) => grant.effect === "allow" && grant.groups.has(group)));
+}
+
+/** The accounts that the credential touches. */
+export const touchedAccounts = (actor: Actor): readonly string[] => [...actor.reach.keys()].filter((id) => touchesAccount(actor, id));
+
+/**
+ * Which zones a collection shows: all zones of the accounts in `every`, and those in `some` whose account is in
+ * `accounts`; never those in `not`. Null means no limit.
+ */
+export interface ZoneReach {
+  readonly every: readonly string[];
+  readonly some: readonly string[];
+  readonly accounts: readonly string[];
+  readonly not: readonly string[];
+}
+
+export function zoneReach(actor: Actor, groups: Groups): ZoneReach | null {
+  if (actor.type === "system") return null;
+  const zoneGrants = actor.grants.filter((grant) => grant.level === "zone" && grant.id !== "*" && groups.some((group) => grant.groups.has(group)));
+  const ids = (effect: "allow" | "deny"): string[] => [...new Set(zoneGrants.filter((grant) => grant.effect === effect).map((grant) => grant.id))];
+  const accounts = [...actor.reach.keys()];
+  const denied = (accountId: string, group: PermissionGroupName): boolean =>
+    actor.grants.some((grant) => grant.effect === "deny" && grant.groups.has(group) && (grant.level === "account" || (grant.level === "zone" && grant.id === "*")) && coversSomeZone(grant, accountId));
+  return {
+    every: accounts.filter((id) => groups.some((group) => holdsInEveryZoneExcept(actor, id, group) && !denied(id, group))),
+    some: ids("allow"),
+    accounts: accounts.filter((id) => groups.some((group) => actor.reach.get(id)?.has(group) === true && !denied(id, group))),
+    not: ids("deny"),
+  };
+}
+
+/** Allowed on all zones of the account, apart from single zones that a deny names. */
+function holdsInEveryZoneExcept(actor: Actor, accountId: string, group: PermissionGroupName): boolean {
+  if (actor.reach.get(accountId)?.has(group) !== true) return false;
+  return actor.grants.some((grant) => grant.effect === "allow" && grant.groups.has(group) && ((grant.level === "account" && matches(grant.id, accountId)) || (grant.level === "zone" && grant.id === "*" && matches(grant.account, accountId))));
+}
+
+function decide(actor: Actor, accountId: string, groups: Groups, covers: (grant: Grant) => boolean): boolean {
+  if (actor.type === "system") return true;
+  const held = actor.reach.get(accountId);
+  if (!held) return false;
+  if (groups.length === 0) return actor.grants.some((grant) => grant.effect === "allow" && covers(grant));
+  return groups.some((group) => held.has(group) && allowed(actor.grants, group, covers));
+}
+
+/** A deny wins over every allow. */
+function allowed(grants: readonly Grant[], group: PermissionGroupName, covers: (grant: Grant) => boolean): boolean {
+  let found = false;
+  for (const grant of grants) {
+    if (!grant.groups.has(group) || !covers(grant)) continue;
+    if (grant.effect === "deny") return false;
+    found = true;
+  }
+  return found;
+}
+
+const matches = (pattern: string, id: string): boolean => pattern === "*" || pattern === id;
+
+function coversZone(grant: Grant, zone: ZoneRef): boolean {
+  if (grant.level === "account") return matches(grant.id, zone.account_id);
+  return grant.level === "zone" && matches(grant.account, zone.account_id) && matches(grant.id, zone.id);
+}
+
+const coversSomeZone = (grant: Grant, accountId: string): boolean => (grant.level === "account" ? matches(grant.id, accountId) : grant.level === "zone" && matches(grant.account, accountId));

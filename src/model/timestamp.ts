@@ -1,0 +1,16 @@
+/** RFC 3339 §5.6; the offset is required, fractions are optional. */
+const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** Milliseconds since the Unix epoch, or undefined where the text is no point in time. */
+export function parseTimestamp(text: string): number | undefined {
+  const match = TIMESTAMP.exec(text);
+  if (!match) return undefined;
+  const ms = Date.parse(text.replace(" ", "T").toUpperCase());
+  if (Number.isNaN(ms)) return undefined;
+  // Date.parse turns the thirtieth of February into the first of March.
+  const day = Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
+  return new Date(day).getUTCDate() === Number(match[3]) ? ms : undefined;
+}
+
+/** `2030-01-01T00:00:00Z`: whole seconds in UTC, as tokens carry their limits. */
+export const timestampSeconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
