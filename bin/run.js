@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** Runs the command line and leaves its exit code to the process. */
 export async function run(args) {
   useCompileCache();
-  const { main } = await import("../src/app/cli/main.ts");
+  const { main } = await import("#app/cli/main.ts");
   process.exitCode = await main(args);
 }
 

@@ -4,16 +4,18 @@ var needed = [24, 15];
 var have = process.versions.node.split(".").map(Number);
 
 if (have[0] < needed[0] || (have[0] === needed[0] && have[1] < needed[1])) {
-  console.error("selvedge needs Node.js " + needed.join(".") + " or newer; this is " + process.versions.node + " (" + process.execPath + ").");
+  console.error(
+    "selvedge needs Node.js " + needed.join(".") + " or newer; this is " + process.versions.node + " (" + process.execPath + ").",
+  );
   console.error("`npm start` and `npx selvedge` in the project's folder run the Node.js that `npm ci` has put into node_modules.");
   process.exitCode = 1;
 } else {
-  import("./run.js").then(
-    function (run) {
+  import("./run.js")
+    .then(function (run) {
       return run.run(process.argv.slice(2));
-    },
-  ).catch(function (error) {
-    console.error(error);
-    process.exitCode = 1;
-  });
+    })
+    .catch(function (error) {
+      console.error(error);
+      process.exitCode = 1;
+    });
 }

@@ -17,7 +17,20 @@ test("a block is canonical: host bits cleared, a plain address is a block of one
 });
 
 test("what is no block is refused", () => {
-  for (const text of ["", "/", "1.2.3.4/", "1.2.3.4/33", "1.2.3.4/-1", "1.2.3.4/08", "1.2.3.4/1e1", "::/129", "1.2.3/24", "1.2.3.4/24/8", "::/ 8", "/24"]) {
+  for (const text of [
+    "",
+    "/",
+    "1.2.3.4/",
+    "1.2.3.4/33",
+    "1.2.3.4/-1",
+    "1.2.3.4/08",
+    "1.2.3.4/1e1",
+    "::/129",
+    "1.2.3/24",
+    "1.2.3.4/24/8",
+    "::/ 8",
+    "/24",
+  ]) {
     assert.equal(parseCidr(text), undefined, text);
   }
   assert.throws(() => createCidrSet(["10.0.0.0/8", "10.0.0.0/80"]), { name: "RangeError", message: /10\.0\.0\.0\/80/ });
@@ -40,7 +53,9 @@ test("a set has a mapped address where it has the IPv4 address, and no text that
 
 test("sets and blocks agree with the platform's block list", () => {
   const address = fc.tuple(fc.constantFrom(10, 192), fc.nat(3), fc.nat(255), fc.nat(255)).map((octets) => octets.join("."));
-  const wide = fc.tuple(fc.constantFrom("2001:db8", "fd00:1"), fc.nat(0xffff), fc.nat(3)).map(([head, low, group]) => `${head}:${group}::${low.toString(16)}`);
+  const wide = fc
+    .tuple(fc.constantFrom("2001:db8", "fd00:1"), fc.nat(0xffff), fc.nat(3))
+    .map(([head, low, group]) => `${head}:${group}::${low.toString(16)}`);
   const block = fc.oneof(fc.tuple(address, fc.integer({ min: 4, max: 32 })), fc.tuple(wide, fc.integer({ min: 14, max: 128 })));
   fc.assert(
     fc.property(fc.array(block, { maxLength: 12 }), fc.oneof(address, wide), (blocks, asked) => {
@@ -49,7 +64,10 @@ test("sets and blocks agree with the platform's block list", () => {
       const expected = list.check(asked, asked.includes(":") ? "ipv6" : "ipv4");
       const texts = blocks.map(([base, prefix]) => `${base}/${prefix}`);
       assert.equal(createCidrSet(texts).has(asked), expected);
-      assert.equal(texts.some((text) => cidrContains(cidr(text), ip(asked))), expected);
+      assert.equal(
+        texts.some((text) => cidrContains(cidr(text), ip(asked))),
+        expected,
+      );
     }),
     { numRuns: 500 },
   );

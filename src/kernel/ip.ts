@@ -15,8 +15,7 @@ export function parseIp(text: string): IpAddress | undefined {
 }
 
 /** Canonical text: dotted decimal, or RFC 5952 for IPv6. */
-export const formatIp = (address: IpAddress): string =>
-  address.family === 4 ? formatIpv4(address.bytes, 0) : formatIpv6(address.bytes);
+export const formatIp = (address: IpAddress): string => (address.family === 4 ? formatIpv4(address.bytes, 0) : formatIpv6(address.bytes));
 
 /** The canonical text of the same address, or undefined where the text is not one. */
 export function canonicalIp(text: string): string | undefined {

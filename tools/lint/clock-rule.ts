@@ -69,6 +69,7 @@ function checkImport(context: RuleContext, node: Node): void {
   const module = nameOf(node["source"]) ?? "";
   for (const specifier of node["specifiers"] as readonly Node[]) {
     const name = nameOf(specifier["imported"]);
-    if (name !== undefined && Object.hasOwn(IMPORTS, module) && IMPORTS[module]?.includes(name)) report(context, specifier, `${name} of ${module}`);
+    if (name !== undefined && Object.hasOwn(IMPORTS, module) && IMPORTS[module]?.includes(name))
+      report(context, specifier, `${name} of ${module}`);
   }
 }

@@ -6,7 +6,8 @@ export const shape: Rule = {
     const checkClass = (node: Node): void => {
       const base = asNode(node["superClass"]);
       const name = base?.type === "MemberExpression" ? nameOf(base["property"]) : nameOf(base);
-      if (base && !name?.endsWith("Error")) context.report({ node, message: "only errors extend a class: take the dependency as an argument instead" });
+      if (base && !name?.endsWith("Error"))
+        context.report({ node, message: "only errors extend a class: take the dependency as an argument instead" });
     };
     return {
       ExportAllDeclaration: (node: Node) => context.report({ node, message: "no barrels: import from the file that defines it" }),
