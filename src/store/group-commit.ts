@@ -1,0 +1,129 @@
+import type { Clock } from "#kernel/clock.ts";
+import { beginWriting } from "./begin.ts";
+import { flushUnits, lockRevision } from "./outbox.ts";
+import type { Dialect, Session } from "./session.ts";
+import type { Unit, Written } from "./store.ts";
+import { type OpenUnit, openUnit } from "./unit.ts";
+
+/**
+ * Runs units one after another on one connection. Those that wait together share one transaction, hence
+ * one sync to disk; each stands in a savepoint of its own, so that a failing one undoes only itself. No
+ * two units of the whole installation run at the same time: what a unit has read stays true until it ends.
+ */
+export interface GroupCommit {
+  write<T>(work: (unit: Unit) => Promise<T>): Promise<Written<T>>;
+  /** Finishes what waits, then closes the connection. */
+  close(): Promise<void>;
+}
+
+export interface GroupCommitDeps {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  connect(): Promise<Session>;
+  /** Called after each commit that allocated revisions. */
+  committed(): void;
+}
+
+/** Bounds how long the first unit of a group waits for its commit. */
+const UNITS_PER_GROUP = 128;
+/** A unit waits for nothing but the database, so this much time means that it hangs. */
+const UNIT_TIMEOUT_MS = 10_000;
+
+interface Pending {
+  work(unit: Unit): Promise<unknown>;
+  resolve(written: Written<unknown>): void;
+  reject(error: unknown): void;
+}
+
+/** A unit whose work is done and that waits for the commit. */
+interface Finished {
+  readonly pending: Pending;
+  readonly unit: OpenUnit;
+  readonly result: unknown;
+}
+
+export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
+  const queue: Pending[] = [];
+  let session: Session | null = null;
+  let running: Promise<void> | null = null;
+  let closed = false;
+
+  const drain = async (): Promise<void> => {
+    while (queue.length > 0) {
+      // Requests that arrived in the same turn of the event loop join the group.
+      await new Promise(setImmediate);
+      const group = queue.splice(0, UNITS_PER_GROUP);
+      try {
+        session ??= await deps.connect();
+        await runGroup(deps, session, group);
+      } catch (error) {
+        for (const pending of group) pending.reject(error);
+        // Nobody knows what state the connection is in: the next group takes a new one.
+        await session?.close().catch(() => {});
+        session = null;
+      }
+    }
+    running = null;
+  };
+
+  return {
+    write: <T>(work: (unit: Unit) => Promise<T>) =>
+      new Promise<Written<T>>((resolve, reject) => {
+        if (closed) throw new Error("the store is closed");
+        queue.push({ work, resolve: resolve as Pending["resolve"], reject });
+        running ??= drain();
+      }),
+    close: async () => {
+      closed = true;
+      await running;
+      await session?.close();
+      session = null;
+    },
+  };
+}
+
+/** Throws when the transaction as a whole fails; units that had failed by then keep their own error. */
+async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly Pending[]): Promise<void> {
+  const { dialect, clock } = deps;
+  await beginWriting(session, dialect, clock);
+  const rev = await lockRevision(session, dialect);
+  const finished: Finished[] = [];
+  for (const pending of group) {
+    const done = await runUnit(deps, session, pending);
+    if (done) finished.push(done);
+  }
+  const revs = await flushUnits(session, dialect, rev, finished.map(({ unit }) => unit));
+  await session.query("COMMIT");
+  finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
+  if (revs.some((revision) => revision !== null)) deps.committed();
+}
+
+/** Null when the unit failed and was undone. */
+async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pending: Pending): Promise<Finished | null> {
+  const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
+  await session.query("SAVEPOINT unit");
+  try {
+    const result = await withinTime(pending.work(unit));
+    unit.end();
+    await session.query("RELEASE SAVEPOINT unit");
+    return { pending, unit, result };
+  } catch (error) {
+    unit.abandon();
+    await session.query("ROLLBACK TO SAVEPOINT unit");
+    await session.query("RELEASE SAVEPOINT unit");
+    pending.reject(error);
+    return null;
+  }
+}
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`a unit of work took more than ${UNIT_TIMEOUT_MS} ms and was undone`)), UNIT_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

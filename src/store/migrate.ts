@@ -1,0 +1,45 @@
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { beginWriting } from "./begin.ts";
+import { foundation } from "./migrations/0001-foundation.ts";
+import type { Dialect, Session } from "./session.ts";
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  /** Statements in order, for either dialect. */
+  statements(dialect: Dialect): readonly string[];
+}
+
+/** In order. A migration that was released never changes; the next one corrects it. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "foundation", statements: foundation }];
+
+/**
+ * Brings the schema up to date: all missing migrations in one transaction, or none. Throws when the
+ * database was made by a newer program, which this one could only damage.
+ */
+export async function migrate(session: Session, dialect: Dialect, clock: Clock, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+  await beginWriting(session, dialect, clock);
+  try {
+    if (dialect.migrationLock !== null) await session.query(dialect.migrationLock);
+    await session.query(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (version ${dialect.integer} PRIMARY KEY, name ${dialect.text} NOT NULL, applied_on ${dialect.text} NOT NULL) ${dialect.tableOptions}`,
+    );
+    const { rows } = await session.query("SELECT max(version) AS version FROM schema_migrations");
+    const at = Number(rows[0]?.["version"] ?? 0);
+    const known = migrations.at(-1)?.version ?? 0;
+    if (at > known) throw new Error(`the database has schema version ${at} and this program knows up to ${known}: start the newer program that made it`);
+    for (const migration of migrations.filter(({ version }) => version > at)) {
+      for (const statement of migration.statements(dialect)) await session.query(statement);
+      const values = [1, 2, 3].map(dialect.placeholder).join(", ");
+      await session.query(`INSERT INTO schema_migrations (version, name, applied_on) VALUES (${values})`, [
+        migration.version,
+        migration.name,
+        isoMicros(clock.nowMicros()),
+      ]);
+    }
+    await session.query("COMMIT");
+  } catch (error) {
+    await session.query("ROLLBACK");
+    throw error;
+  }
+}

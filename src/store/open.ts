@@ -1,0 +1,132 @@
+import { existsSync, statSync } from "node:fs";
+import type { Clock } from "#kernel/clock.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { migrate } from "./migrate.ts";
+import { readChangesSince, readRevision } from "./outbox.ts";
+import { createPostgres } from "./postgres.ts";
+import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session } from "./session.ts";
+import { openSqlite } from "./sqlite.ts";
+import type { Store } from "./store.ts";
+
+export interface StoreConfig {
+  /** `sqlite:PATH` or `postgres://…`. */
+  readonly url: string;
+  readonly clock: Clock;
+}
+
+/** Opens the database and brings its schema up to date. Throws an Error whose message an operator can act on. */
+export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
+  const backend = openBackend(url);
+  try {
+    const session = await backend.connect("write");
+    try {
+      await migrate(session, backend.dialect, clock);
+    } finally {
+      await session.close();
+    }
+    return await createStore(backend, clock);
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+}
+
+/** Whether there is a database at `url` already, hence data that an existing sealing key belongs to. */
+export async function databaseExists(url: string): Promise<boolean> {
+  if (url.startsWith(SQLITE)) return existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0;
+  const backend = openBackend(url);
+  try {
+    const session = await backend.connect("read");
+    try {
+      const { rows } = await session.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS found");
+      return rows[0]?.["found"] === true;
+    } finally {
+      await session.close();
+    }
+  } finally {
+    await backend.close();
+  }
+}
+
+/** What differs between a file and a server. */
+interface Backend {
+  readonly dialect: Dialect;
+  connect(purpose: "write" | "read"): Promise<Session>;
+  /** Opens what `read` runs on, once the schema is there. */
+  reader(): Promise<Reader>;
+  close(): Promise<void>;
+}
+
+interface Reader {
+  query(sql: string, parameters: readonly unknown[]): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+const SQLITE = "sqlite:";
+const STATEMENT_TIMEOUT_MS = 15_000;
+/** Rebuilding every snapshot reads whole tables. */
+const REBUILD_STATEMENT_TIMEOUT_MS = 120_000;
+
+function openBackend(url: string): Backend {
+  if (url.startsWith(SQLITE)) {
+    const path = sqlitePath(url);
+    const connect = async (purpose: "write" | "read"): Promise<Session> => openSqlite(path, purpose);
+    return { dialect: DIALECTS.sqlite, connect, reader: () => connect("read"), close: async () => {} };
+  }
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new Error("database.url must start with sqlite: or postgres://");
+  const server = createPostgres(url);
+  return {
+    dialect: DIALECTS.postgres,
+    connect: (purpose) => server.connect({ statementTimeoutMs: purpose === "write" ? STATEMENT_TIMEOUT_MS : REBUILD_STATEMENT_TIMEOUT_MS }),
+    reader: async () => ({ query: server.query, close: async () => {} }),
+    close: server.close,
+  };
+}
+
+function sqlitePath(url: string): string {
+  const path = url.slice(SQLITE.length);
+  if (path === "" || path.startsWith(":memory:")) throw new Error("database.url needs a file: several connections share it");
+  return path;
+}
+
+async function createStore(backend: Backend, clock: Clock): Promise<Store> {
+  const { dialect } = backend;
+  const listeners = new Set<() => void>();
+  const reader = await backend.reader();
+  const read = kyselyOver(dialect, reader.query);
+  const writer = createGroupCommit({
+    dialect,
+    clock,
+    connect: () => backend.connect("write"),
+    committed: () => {
+      for (const listener of listeners) listener();
+    },
+  });
+  return {
+    dialect: dialect.name,
+    read,
+    write: writer.write,
+    readAt: async (work) => {
+      const session = await backend.connect("read");
+      try {
+        await session.query(dialect.beginSnapshot);
+        const db = kyselyOver(dialect, session.query);
+        return await work(db, await readRevision(db));
+      } finally {
+        // Closing ends the transaction, which had nothing to commit.
+        await session.close();
+      }
+    },
+    revision: () => readRevision(read),
+    changesSince: (rev, limit) => readChangesSince(read, rev, limit),
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => {
+      await writer.close();
+      await reader.close();
+      await backend.close();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Kysely } from "kysely";
+import { insertRows, type RowShape } from "./rows.ts";
+import type { Dialect, Session } from "./session.ts";
+import type { Change, ChangeSet } from "./store.ts";
+import type { Tables } from "./tables.ts";
+import { AUDIT_ROW, type OpenUnit } from "./unit.ts";
+
+/** How many revisions `changes` holds at least. A replica that is further behind takes a full copy. */
+export const REVISIONS_KEPT = 50_000;
+/** Old rows go this many revisions at a time, so that few commits pay for it. */
+const TRIM_EVERY = 1_000;
+
+const CHANGE_ROW: RowShape = { table: "changes", columns: ["rev", "seq", "kind", "id", "value"] };
+
+/**
+ * Reads the counter and keeps every other writer away until the transaction ends. Identifiers from a
+ * sequence would commit out of order, and a reader that asks for "after rev N" would lose rows.
+ */
+export async function lockRevision(session: Session, dialect: Dialect): Promise<number> {
+  const { rows } = await session.query(`SELECT value FROM counters WHERE name = 'rev'${dialect.forUpdate}`);
+  return counterValue(rows[0]);
+}
+
+/**
+ * Writes what units collected, and gives each unit with changes the next revision after `rev`. Returns
+ * the units' revisions, null for those without changes.
+ */
+export async function flushUnits(session: Session, dialect: Dialect, rev: number, units: readonly OpenUnit[]): Promise<readonly (number | null)[]> {
+  let head = rev;
+  const changeRows: unknown[][] = [];
+  const revs = units.map((unit) => {
+    if (unit.changes.length === 0) return null;
+    head++;
+    unit.changes.forEach(({ kind, id, value }, seq) => changeRows.push([head, seq, kind, id, value]));
+    return head;
+  });
+  await insertRows(session, dialect, AUDIT_ROW, units.flatMap((unit) => unit.audits));
+  if (head === rev) return revs;
+  await insertRows(session, dialect, CHANGE_ROW, changeRows);
+  await session.query(`UPDATE counters SET value = ${dialect.placeholder(1)} WHERE name = 'rev'`, [head]);
+  if (Math.floor(head / TRIM_EVERY) > Math.floor(rev / TRIM_EVERY)) {
+    await session.query(`DELETE FROM changes WHERE rev <= ${dialect.placeholder(1)}`, [head - REVISIONS_KEPT]);
+  }
+  return revs;
+}
+
+export async function readRevision(db: Kysely<Tables>): Promise<number> {
+  return counterValue(await db.selectFrom("counters").select("value").where("name", "=", "rev").executeTakeFirst());
+}
+
+/** See `Store.changesSince`. Every revision has rows, so a missing one was trimmed. */
+export async function readChangesSince(db: Kysely<Tables>, rev: number, limit: number): Promise<readonly ChangeSet[] | null> {
+  const first = await readChangeSets(db, rev, limit);
+  if (first.length > 0) return first[0]!.rev === rev + 1 ? first : null;
+  // Nothing after `rev`: either it is the newest, or a commit came in between, or the rows are gone.
+  if ((await readRevision(db)) === rev) return [];
+  const second = await readChangeSets(db, rev, limit);
+  return second[0]?.rev === rev + 1 ? second : null;
+}
+
+async function readChangeSets(db: Kysely<Tables>, rev: number, limit: number): Promise<readonly ChangeSet[]> {
+  const rows = await db
+    .selectFrom("changes")
+    .selectAll()
+    .where("rev", ">", rev)
+    .where("rev", "<=", rev + limit)
+    .orderBy("rev")
+    .orderBy("seq")
+    .execute();
+  const sets: { rev: number; changes: Change[] }[] = [];
+  for (const row of rows) {
+    const change = { kind: row.kind, id: row.id, value: row.value === null ? null : JSON.parse(row.value) };
+    const last = sets.at(-1);
+    if (last?.rev === row.rev) last.changes.push(change);
+    else sets.push({ rev: row.rev, changes: [change] });
+  }
+  return sets;
+}
+
+function counterValue(row: { readonly value?: unknown } | undefined): number {
+  if (typeof row?.value !== "number") throw new Error("the database has no revision counter: it was not made by this program");
+  return row.value;
+}

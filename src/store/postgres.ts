@@ -1,0 +1,64 @@
+import pg from "pg";
+import type { Rows, Session } from "./session.ts";
+
+/** Connections to a PostgreSQL server. Every wait has an end. */
+export interface Postgres {
+  /** Runs one statement on any connection. */
+  query(sql: string, parameters?: readonly unknown[]): Promise<Rows>;
+  /** A connection of one's own, for transactions. */
+  connect(options: SessionOptions): Promise<Session>;
+  close(): Promise<void>;
+}
+
+export interface SessionOptions {
+  /** Longest a single statement may take. */
+  readonly statementTimeoutMs: number;
+}
+
+const CONNECTIONS_MAX = 10;
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+const LOCK_TIMEOUT_MS = 10_000;
+/** A node that hangs or is cut off inside its transaction must not hold the revision lock. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
+/** The server's own limit strikes first; this one is for a server that does not answer at all. */
+const ANSWER_GRACE_MS = 5_000;
+
+// Counts are bigint and sums numeric, which pg gives as text. Ours fit a number, and rows must read as on SQLite.
+const NUMBER_OIDS: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC];
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (NUMBER_OIDS.includes(oid) && format !== "binary" ? Number : pg.types.getTypeParser(oid, format)),
+};
+
+export function createPostgres(url: string): Postgres {
+  const config = (options: SessionOptions): pg.ClientConfig => ({
+    connectionString: url,
+    types,
+    application_name: "selvedge",
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  });
+  const pool = new pg.Pool({ ...config({ statementTimeoutMs: STATEMENT_TIMEOUT_MS }), max: CONNECTIONS_MAX });
+  // An idle connection that breaks is replaced at the next query, which reports what fails then.
+  pool.on("error", () => {});
+  return {
+    query: async (sql, parameters = []) => toRows(await pool.query(sql, parameters as unknown[])),
+    connect: async (options) => {
+      const client = new pg.Client(config(options));
+      // The query that meets a broken connection rejects; without a listener the event would end the process.
+      client.on("error", () => {});
+      await client.connect();
+      return {
+        query: async (sql, parameters = []) => toRows(await client.query(sql, parameters as unknown[])),
+        close: () => client.end(),
+      };
+    },
+    close: () => pool.end(),
+  };
+}
+
+const toRows = ({ rows, rowCount }: pg.QueryResult): Rows => ({ rows, affected: rowCount ?? 0 });

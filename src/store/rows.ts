@@ -1,0 +1,34 @@
+import type { Dialect, Session } from "./session.ts";
+
+/** A table's columns in the order in which `insertRows` is given values. */
+export interface RowShape {
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+// Few sizes, so that few statements are prepared; PostgreSQL pays a round trip each.
+const ROWS_PER_STATEMENT = [64, 8, 1] as const;
+
+/** Inserts many rows in few statements, with texts that stay the same so that they stay prepared. */
+export async function insertRows(session: Session, dialect: Dialect, shape: RowShape, rows: readonly (readonly unknown[])[]): Promise<void> {
+  let done = 0;
+  for (const size of ROWS_PER_STATEMENT) {
+    for (; rows.length - done >= size; done += size) {
+      await session.query(insertText(dialect, shape, size), rows.slice(done, done + size).flat());
+    }
+  }
+}
+
+const texts = new Map<string, string>();
+
+function insertText(dialect: Dialect, { table, columns }: RowShape, rowCount: number): string {
+  const key = `${dialect.name} ${table} ${rowCount}`;
+  let text = texts.get(key);
+  if (text === undefined) {
+    const row = (_: unknown, r: number): string => `(${columns.map((_, c) => dialect.placeholder(r * columns.length + c + 1)).join(", ")})`;
+    const names = columns.map((name) => `"${name}"`).join(", ");
+    text = `INSERT INTO ${table} (${names}) VALUES ${Array.from({ length: rowCount }, row).join(", ")}`;
+    texts.set(key, text);
+  }
+  return text;
+}

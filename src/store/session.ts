@@ -1,0 +1,133 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DialectAdapter,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { Tables } from "./tables.ts";
+
+/** One connection to the database, used by one caller at a time. */
+export interface Session {
+  query(sql: string, parameters?: readonly unknown[]): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+export interface Rows {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly affected: number;
+}
+
+export type DialectName = "sqlite" | "postgres";
+
+/** Where the two dialects differ, so that no other file asks which one it has. */
+export interface Dialect {
+  readonly name: DialectName;
+  readonly adapter: DialectAdapter;
+  readonly compiler: QueryCompiler;
+  introspector(db: Kysely<Tables>): SqliteIntrospector | PostgresIntrospector;
+  /** Starts a transaction that may write. */
+  readonly begin: string;
+  /** Starts a read-only transaction whose statements all see the same commit. */
+  readonly beginSnapshot: string;
+  /** Appended to a SELECT to lock what it reads; SQLite's write transaction is exclusive as a whole. */
+  readonly forUpdate: string;
+  /** Column types of the migrations. Text compares by code point on both. */
+  readonly text: string;
+  readonly integer: string;
+  /** Keeps other nodes from migrating at the same time; null where `begin` does so already. */
+  readonly migrationLock: string | null;
+  /** Options after a table's closing parenthesis. */
+  readonly tableOptions: string;
+  placeholder(position: number): string;
+  /** Another process holds the lock that `begin` needs; trying again helps. */
+  isBusy(error: unknown): boolean;
+  /** A row with the same key exists. */
+  isUniqueViolation(error: unknown): boolean;
+}
+
+// https://www.sqlite.org/rescode.html: SQLITE_BUSY; SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
+const SQLITE_BUSY = 5;
+const SQLITE_UNIQUE_VIOLATIONS: readonly number[] = [1555, 2067];
+
+const property = (error: unknown, name: string): unknown => (error as Readonly<Record<string, unknown>> | null)?.[name];
+
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  sqlite: {
+    name: "sqlite",
+    adapter: new SqliteAdapter(),
+    compiler: new SqliteQueryCompiler(),
+    introspector: (db) => new SqliteIntrospector(db),
+    begin: "BEGIN IMMEDIATE",
+    beginSnapshot: "BEGIN",
+    forUpdate: "",
+    text: "text",
+    integer: "integer",
+    migrationLock: null,
+    tableOptions: "STRICT",
+    placeholder: () => "?",
+    isBusy: (error) => (Number(property(error, "errcode")) & 0xff) === SQLITE_BUSY,
+    isUniqueViolation: (error) => SQLITE_UNIQUE_VIOLATIONS.includes(Number(property(error, "errcode"))),
+  },
+  postgres: {
+    name: "postgres",
+    adapter: new PostgresAdapter(),
+    compiler: new PostgresQueryCompiler(),
+    introspector: (db) => new PostgresIntrospector(db),
+    begin: "BEGIN",
+    beginSnapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    forUpdate: " FOR UPDATE",
+    text: 'text COLLATE "C"',
+    integer: "bigint",
+    // Any number serves, as long as every node takes the same.
+    migrationLock: "SELECT pg_advisory_xact_lock(7355608801)",
+    tableOptions: "",
+    placeholder: (position) => `$${position}`,
+    isBusy: () => false,
+    isUniqueViolation: (error) => property(error, "code") === "23505",
+  },
+};
+
+/** Whether a write failed because a row with the same key exists, on either dialect. */
+export const isUniqueViolation = (error: unknown): boolean => Object.values(DIALECTS).some((dialect) => dialect.isUniqueViolation(error));
+
+/** Runs a compiled query for Kysely. Whoever hands it out decides on which connection, and for how long. */
+export type RunQuery = (sql: string, parameters: readonly unknown[]) => Promise<Rows>;
+
+/** A Kysely that runs every query through `run` and refuses to manage transactions itself. */
+export function kyselyOver(dialect: Dialect, run: RunQuery): Kysely<Tables> {
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>(query: CompiledQuery) => {
+      const { rows, affected } = await run(query.sql, query.parameters);
+      return { rows: rows as R[], numAffectedRows: BigInt(affected) };
+    },
+    streamQuery: () => {
+      throw new Error("the store does not stream rows: page through them by key");
+    },
+  };
+  const refuse = async (): Promise<never> => {
+    throw new Error("transactions are the store's: use store.write or store.readAt");
+  };
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => dialect.adapter,
+      createQueryCompiler: () => dialect.compiler,
+      createIntrospector: (db) => dialect.introspector(db),
+      createDriver: () => ({
+        init: async () => {},
+        acquireConnection: async () => connection,
+        beginTransaction: refuse,
+        commitTransaction: refuse,
+        rollbackTransaction: refuse,
+        releaseConnection: async () => {},
+        destroy: async () => {},
+      }),
+    },
+  });
+}

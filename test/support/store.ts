@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { systemClock } from "#kernel/clock.ts";
+import { openStore } from "#store/open.ts";
+import type { AuditEntry, Store } from "#store/store.ts";
+import { startPostgres, type TestPostgres } from "./postgres.ts";
+import { toolOrSkip } from "./tools.ts";
+
+export interface StoreFixture {
+  readonly dialect: "sqlite" | "postgres";
+  readonly url: string;
+  readonly store: Store;
+  /** A second node on the same database. */
+  open(): Promise<Store>;
+}
+
+/** One test on each dialect, with an empty database of its own. */
+export function storeTest(name: string, body: (fixture: StoreFixture) => Promise<void>): void {
+  databaseTest(name, (url, dialect) => withStores(dialect, url, body));
+}
+
+/** As `storeTest`, for tests that open the store themselves. */
+export function databaseTest(name: string, body: (url: string, dialect: "sqlite" | "postgres") => Promise<void>): void {
+  test(`sqlite: ${name}`, async () => {
+    const directory = mkdtempSync(join(tmpdir(), "selvedge-store-"));
+    try {
+      await body(`sqlite:${join(directory, "control.db")}`, "sqlite");
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body((await sharedServer()).createDatabase(), "postgres"));
+}
+
+async function withStores(dialect: "sqlite" | "postgres", url: string, body: (fixture: StoreFixture) => Promise<void>): Promise<void> {
+  const stores: Store[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await openStore({ url, clock: systemClock });
+    stores.push(store);
+    return store;
+  };
+  try {
+    await body({ dialect, url, store: await open(), open });
+  } finally {
+    for (const store of stores) await store.close();
+  }
+}
+
+let server: Promise<TestPostgres> | null = null;
+
+/** One server a test file: node:test runs each file in a process of its own. */
+function sharedServer(): Promise<TestPostgres> {
+  server ??= startPostgres();
+  return server;
+}
+
+after(async () => {
+  if (server) await (await server).stop();
+});
+
+/** An audit entry for tests that care about something else. */
+export const someAudit: AuditEntry = {
+  action: "test.write",
+  actor: { type: "system", id: "test", ip: "127.0.0.1" },
+  account_id: null,
+  zone_id: null,
+  resource: { type: "test", id: "test" },
+};
