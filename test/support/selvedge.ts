@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** The line that `start --json` prints when every plane serves (DESIGN.md §4). */
+export interface Ready {
+  readonly event: "ready";
+  /** With the version segment: `http://127.0.0.1:N/client/v4`. */
+  readonly api: string;
+  readonly gateway: string;
+  /** Address and port. */
+  readonly dns: string;
+  readonly http: string;
+  readonly https: string;
+  readonly account_id: string;
+  /** Only at the first start of a state directory. */
+  readonly token?: string;
+  readonly pid: number;
+  readonly took_ms: number;
+}
+
+/** A server in a process of its own, as an operator runs it. */
+export interface Selvedge {
+  readonly ready: Ready;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** Standard output and error so far, the last 256 KiB. */
+  log(): string;
+  /** SIGTERM; resolves when the process is gone. Throws with the log when it does not go in time. */
+  stop(timeoutMs?: number): Promise<Exit>;
+  /** SIGKILL: the power cut. */
+  kill(): Promise<Exit>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface StartOptions {
+  /** More flags for `selvedge start`. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A state directory that outlives the server; without one, a temporary one lives as long as it. */
+  readonly dataDir?: string;
+  readonly timeoutMs?: number;
+}
+
+const root = dirname(dirname(import.meta.dirname));
+const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port", "0", "--http-port", "0", "--https-port", "0"];
+
+/** Starts a server on free loopback ports and waits for its ready line. Throws with the log when there is none. */
+export async function startSelvedge(options: StartOptions = {}): Promise<Selvedge> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "selvedge-")));
+  const args = [join(root, "bin/selvedge.js"), "start", "--data", dataDir, ...FREE_PORTS, "--json", ...(options.args ?? [])];
+  const child = spawn(process.execPath, args, { env: { ...cleanEnvironment(), ...options.env }, stdio: ["ignore", "pipe", "pipe"] });
+  const killWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", killWithUs);
+  const exited = once(child, "exit").then(([code, signal]): Exit => ({ code, signal }));
+  const log = keepLog(child);
+  const end = async (signal: NodeJS.Signals, timeoutMs: number): Promise<Exit> => {
+    child.kill(signal);
+    const exit = await within(exited, timeoutMs, () => `selvedge did not end ${timeoutMs} ms after ${signal}\n${log()}`).finally(killWithUs);
+    process.off("exit", killWithUs);
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    return exit;
+  };
+  try {
+    const early = exited.then(({ code, signal }): never => {
+      throw new Error(`selvedge ended with ${code ?? signal} before it was ready\n${log()}`);
+    });
+    const timeoutMs = options.timeoutMs ?? 20_000;
+    const ready = await within(Promise.race([readyLine(child), early]), timeoutMs, () => `selvedge was not ready after ${timeoutMs} ms\n${log()}`);
+    return {
+      ready,
+      dataDir,
+      pid: ready.pid,
+      log,
+      stop: (stopTimeoutMs = 15_000) => end("SIGTERM", stopTimeoutMs),
+      kill: () => end("SIGKILL", 5_000),
+    };
+  } catch (error) {
+    await end("SIGKILL", 5_000);
+    throw error;
+  }
+}
+
+/** Our caller's own configuration must not leak into the server. */
+const cleanEnvironment = (): NodeJS.ProcessEnv => Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SELVEDGE|NODE_TEST)_/.test(name)));
+
+const LOG_LENGTH_MAX = 256 * 1024;
+
+function keepLog(child: ChildProcess): () => string {
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => {
+      text = (text + chunk).slice(-LOG_LENGTH_MAX);
+    });
+  }
+  return () => text;
+}
+
+function readyLine(child: ChildProcess): Promise<Ready> {
+  const { promise, resolve } = Promise.withResolvers<Ready>();
+  if (!child.stdout) throw new Error("the server has no standard output");
+  const lines = createInterface({ input: child.stdout });
+  lines.on("line", (line) => {
+    const ready = parseReady(line);
+    if (!ready) return;
+    lines.close();
+    child.stdout?.resume();
+    resolve(ready);
+  });
+  return promise;
+}
+
+function parseReady(line: string): Ready | undefined {
+  try {
+    const value = JSON.parse(line) as Partial<Ready>;
+    return value.event === "ready" ? (value as Ready) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function within<T>(work: Promise<T>, timeoutMs: number, problem: () => string): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(problem())), timeoutMs);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** A program that npm does not bring. */
+export interface SystemTool {
+  readonly name: string;
+  /** The Debian package that holds it. */
+  readonly debianPackage: string;
+  /** Who needs it: `npm test` fails or skips without its tools, `npm run bench` leaves the peer or the row out. */
+  readonly neededBy: "test" | "bench";
+  readonly purpose: string;
+  /** Folders to look into besides PATH. */
+  readonly folders?: () => readonly string[];
+}
+
+export const SYSTEM_TOOLS: readonly SystemTool[] = [
+  { name: "dig", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "asks the nameserver as a stranger would" },
+  { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
+  { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
+  {
+    name: "postgres",
+    debianPackage: "postgresql",
+    neededBy: "test",
+    purpose: "runs the store's tests on the second dialect",
+    folders: postgresFolders,
+  },
+  { name: "dnsperf", debianPackage: "dnsperf", neededBy: "bench", purpose: "puts load on nameservers" },
+  { name: "wrk", debianPackage: "wrk", neededBy: "bench", purpose: "puts load on HTTP servers" },
+  { name: "nginx", debianPackage: "nginx-light", neededBy: "bench", purpose: "is the edge's peer and the origin", folders: () => ["/usr/sbin"] },
+  { name: "nsd", debianPackage: "nsd", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
+];
+
+/** The path of the program, or undefined where it is not installed. */
+export function findTool(name: string): string | undefined {
+  const tool = SYSTEM_TOOLS.find((row) => row.name === name);
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...(tool?.folders?.() ?? [])];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+/**
+ * Installs what is missing of the tools that `who` needs, when it may: as root, with apt, in CI or when
+ * SELVEDGE_INSTALL_TOOLS=1 says so. Returns the tools that are still missing; never throws.
+ */
+export function provideTools(who: SystemTool["neededBy"]): readonly SystemTool[] {
+  const missing = missingTools(who);
+  if (missing.length > 0 && mayInstall()) {
+    const packages = [...new Set(missing.map((tool) => tool.debianPackage))];
+    console.log(`installing ${packages.join(" ")}`);
+    if (aptGet(["update", "-qq"])) aptGet(["install", "-y", "-qq", "--no-install-recommends", ...packages]);
+  }
+  return missingTools(who);
+}
+
+/** Whether a missing tool is a failure instead of a skip. */
+export const inCi = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");
+
+const missingTools = (who: SystemTool["neededBy"]): readonly SystemTool[] =>
+  SYSTEM_TOOLS.filter((tool) => tool.neededBy === who && findTool(tool.name) === undefined);
+
+function mayInstall(): boolean {
+  const allowed = inCi() || process.env["SELVEDGE_INSTALL_TOOLS"] === "1";
+  return allowed && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
+}
+
+const INSTALL_TIMEOUT_MS = 300_000;
+
+function aptGet(args: readonly string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  // Another apt may hold the lock for a moment, as on a machine that has just started.
+  const result = spawnSync("/usr/bin/apt-get", ["-o", "DPkg::Lock::Timeout=60", ...args], { env, encoding: "utf8", timeout: INSTALL_TIMEOUT_MS });
+  if (result.status !== 0) console.error(`apt-get ${args.join(" ")} failed: ${result.error?.message ?? result.stderr}`);
+  return result.status === 0;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Debian keeps the server's programs out of PATH, one folder for each version. */
+function postgresFolders(): readonly string[] {
+  const root = "/usr/lib/postgresql";
+  return existsSync(root) ? readdirSync(root).map((version) => join(root, version, "bin")) : [];
+}
