@@ -1,0 +1,51 @@
+import { ACTIONS, type Action, type ActionName, phasesOf } from "./actions.ts";
+import { compileExpression, ExpressionError } from "./expression.ts";
+import { isObject } from "./parameters.ts";
+import { type PhaseName, phaseNamed } from "./phases.ts";
+import type { RuleProblem } from "./types.ts";
+
+/** The parts of a rule that can be wrong; as a client sent them, hence unknown. */
+export interface RuleDraft {
+  readonly action?: unknown;
+  readonly action_parameters?: unknown;
+  readonly expression?: unknown;
+}
+
+/** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */
+export function ruleProblems(rule: RuleDraft, phase: string): readonly RuleProblem[] {
+  return [...actionProblems(rule, phase), ...expressionProblems(rule.expression, phase)];
+}
+
+/** `action_parameters` with what the service fills in (SPEC 2.6). Only for rules without problems. */
+export const completeParameters = (action: string, parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  ACTIONS[action as ActionName]?.complete(parameters) ?? parameters;
+
+function actionProblems(rule: RuleDraft, phaseName: string): readonly RuleProblem[] {
+  const phase = phaseNamed(phaseName);
+  if (phase === undefined) return [{ pointer: "", message: `unknown phase "${phaseName}"` }];
+  if (typeof rule.action !== "string") return [{ pointer: "/action", message: "action must be a string" }];
+  const name = rule.action as ActionName;
+  if (!phase.actions.includes(name)) return [{ pointer: "/action", message: misplaced(name, phaseName, phase.actions) }];
+  const action: Action | undefined = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (action === undefined) return [{ pointer: "/action", message: `this version cannot run the action "${name}" yet` }];
+  const parameters = rule.action_parameters ?? {};
+  if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
+  return action.validate(parameters, phaseName as PhaseName).map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
+}
+
+function misplaced(action: ActionName, phase: string, allowed: readonly ActionName[]): string {
+  const here = allowed.length === 0 ? `phase ${phase} holds no rules` : `phase ${phase} allows ${allowed.join(", ")}`;
+  const elsewhere = phasesOf(action);
+  return elsewhere.length === 0 ? `unknown action "${action}": ${here}` : `action "${action}" may not stand here: ${here}`;
+}
+
+function expressionProblems(expression: unknown, phase: string): readonly RuleProblem[] {
+  if (typeof expression !== "string") return [{ pointer: "/expression", message: "expression must be a string" }];
+  try {
+    compileExpression(expression, phase);
+    return [];
+  } catch (error) {
+    if (error instanceof ExpressionError) return [{ pointer: "/expression", message: error.message }];
+    throw error;
+  }
+}

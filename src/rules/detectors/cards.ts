@@ -1,0 +1,70 @@
+import { digitsOf, isPlaceholder, luhn } from "./checks.ts";
+import type { Detector } from "./detector.ts";
+import { NUMBER_END, SEPARATOR } from "./separators.ts";
+
+interface Network {
+  readonly id: string;
+  readonly rule_id: string;
+  readonly name: string;
+  /** First digits, from–to inclusive, both of the same length. */
+  readonly prefixes: readonly (readonly [string, string])[];
+  readonly lengths: readonly number[];
+  /** Numbers as short as an order number count only beside a word that says what they are. */
+  readonly labelled: boolean;
+  readonly hits: readonly string[];
+  readonly misses: readonly string[];
+}
+
+const from16to19 = [16, 17, 18, 19];
+
+/**
+ * Issuer prefixes and lengths as ISO/IEC 7812 registrants publish them. The first network that a number fits
+ * owns it: co-branded ranges stand with the network that routes them.
+ */
+const NETWORKS: readonly Network[] = [
+  { id: "visa", rule_id: "7cceb9a577bffa40845d93b90c306269", name: "Visa", prefixes: [["4", "4"]], lengths: [13, 16, 18, 19], labelled: false, hits: ["4716461583322103", "Card: 4929 7226 5379 7141.", "4111-1111-1111-1111", "pan=4716989580001715211&x=1", "4035501000000008 12/29 737"], misses: ["4716461583322104", "0.4716461583322103", "x4716461583322103", "4444444444444448", "47164615833221030"] },
+  { id: "mastercard", rule_id: "880f3040bb8c75d685cc5eb242ad2327", name: "Mastercard", prefixes: [["51", "55"], ["2221", "2720"]], lengths: [16], labelled: false, hits: ["5398228707871527", "2222155765072228", '{"pan":"2720 4280 1172 3762"}'], misses: ["5398228707871528", "2721000000000005", "5098228707871523"] },
+  { id: "amex", rule_id: "404fb6978e7a6682dbc0ce3879a2a3fc", name: "American Express", prefixes: [["34", "34"], ["37", "37"]], lengths: [15], labelled: false, hits: ["375556917985515", "3782 822463 10005", "3714-496353-98431"], misses: ["375556917985516", "3782 8224 6310 0050"] },
+  { id: "diners", rule_id: "b3ccc3bc9b0954aaf9ded8f2c61c194c", name: "Diners Club", prefixes: [["300", "305"], ["3095", "3095"], ["36", "36"], ["38", "39"]], lengths: [14, 15, 16, 17, 18, 19], labelled: false, hits: ["36050234196908", "3056 930902 5904"], misses: ["36050234196909"] },
+  { id: "jcb", rule_id: "ac80d87bd664911bdaac0f37423e7db1", name: "JCB", prefixes: [["3528", "3589"]], lengths: from16to19, labelled: false, hits: ["3530111333300000", "3566 0020 2036 0505"], misses: ["3530111333300001", "3590000000000008"] },
+  { id: "jcb_15", rule_id: "b6d4c4552c0adfa529ea37703af68eab", name: "JCB, 15 digits", prefixes: [["1800", "1800"], ["2131", "2131"]], lengths: [15], labelled: true, hits: ["the limit for card 213173282369527", "cc 180016070420458"], misses: ["180016070420458", "card 180016070420459"] },
+  { id: "unionpay", rule_id: "85f748fc368298ac5db7df4ba66c701b", name: "UnionPay", prefixes: [["62", "62"], ["8110", "8171"]], lengths: from16to19, labelled: false, hits: ["6283875070985593", "8171999900000000021"], misses: ["6283875070985594", "8172999900000000020"] },
+  { id: "discover", rule_id: "4618ec995176cdc6fc659915af5ff4e3", name: "Discover", prefixes: [["6011", "6011"], ["644", "649"], ["65", "65"]], lengths: from16to19, labelled: false, hits: ["6011111111111117", "6011 0009 9013 9424"], misses: ["6011111111111118", "6010111111111118"] },
+  { id: "mir", rule_id: "89f7d871ae13eae88fe45a9e82936490", name: "Mir", prefixes: [["2200", "2204"]], lengths: from16to19, labelled: false, hits: ["2200 1234 5678 9019", "2201382000000013"], misses: ["2205382000000019", "2201382000000014"] },
+  { id: "troy", rule_id: "19328af17ac305277ef871b19c822793", name: "Troy", prefixes: [["9792", "9792"]], lengths: [16], labelled: false, hits: ["9792030394440796"], misses: ["9792030394440797"] },
+  { id: "maestro", rule_id: "edca1261246fff97f1b60eab6c540e8e", name: "Maestro and other debit schemes", prefixes: [["50", "50"], ["56", "58"], ["60", "61"], ["63", "63"], ["66", "69"], ["0604", "0604"]], lengths: [12, 13, 14, 15, ...from16to19], labelled: true, hits: ["Maestro 6759649826438453", "card number 630427373398 is lost", "debit: 676222165679"], misses: ["6759649826438453", "order 630427373398"] },
+];
+
+const WORDS_OF_CARDS = ["card", "maestro", "debit", "credit", "payment", "pan", "cc ", "cc:", "cc=", "\"cc\""];
+
+const SHAPES = [
+  String.raw`\d{12,19}`,
+  String.raw`\d{4}(${SEPARATOR})\d{4}\1\d{4}\1\d{4}`,
+  String.raw`\d{4}(${SEPARATOR})\d{6}\1\d{4,5}`,
+  String.raw`\d{4}(${SEPARATOR})\d{4}\1\d{4}\1\d{4}\1\d{1,3}`,
+  String.raw`\d{4}(${SEPARATOR})\d{4}\1\d{4}\1\d{2,3}`,
+].map((shape) => new RegExp(shape + NUMBER_END, "y"));
+
+export const CARD_DETECTORS: readonly Detector[] = NETWORKS.map((network) => ({
+  id: `fin.card_${network.id}`,
+  rule_id: network.rule_id,
+  name: `Payment card number (${network.name})`,
+  category: "financial",
+  anchors: [{ kind: "digits" }],
+  patterns: SHAPES,
+  accepts: (text) => isCard(digitsOf(text), network),
+  ...(network.labelled ? { context: WORDS_OF_CARDS } : {}),
+  confidence: network.labelled ? "medium" : "high",
+  enabled: true,
+  hits: network.hits,
+  misses: network.misses,
+}));
+
+const isCard = (digits: string, network: Network): boolean => fits(digits, network) && luhn(digits) && !isPlaceholder(digits);
+
+const fits = (digits: string, network: Network): boolean =>
+  network.lengths.includes(digits.length) &&
+  network.prefixes.some(([first, last]) => {
+    const prefix = digits.slice(0, first.length);
+    return prefix >= first && prefix <= last;
+  });

@@ -1,0 +1,52 @@
+import { mod97 } from "./checks.ts";
+import type { Detector } from "./detector.ts";
+import { SEPARATOR } from "./separators.ts";
+
+/** ISO 13616: countries by the whole length of their IBANs. */
+const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
+  [15, "NO"],
+  [16, "BE"],
+  [18, "DK FK FO FI GL NL SD"],
+  [19, "MK SI"],
+  [20, "AT BA EE KZ LT LU MN XK"],
+  [21, "CH HR LI LV"],
+  [22, "BG BH CR DE GB GE IE ME RS VA"],
+  [23, "AE GI IL IQ OM SO TL"],
+  [24, "AD CZ ES MD PK RO SA SE SK TN VG"],
+  [25, "LY PT ST"],
+  [26, "IS TR"],
+  [27, "BI DJ FR GR IT MC MR SM"],
+  [28, "AL AZ BY CY DO GT HN HU LB NI PL SV"],
+  [29, "BR EG PS QA UA"],
+  [30, "JO KW MU YE"],
+  [31, "MT SC"],
+  [32, "LC"],
+  [33, "RU"],
+];
+
+/** Groups of four after the country and check digits, each with or without a separator before it. */
+function shape(length: number, countries: string): string {
+  const groups = Math.floor((length - 4) / 4);
+  const rest = (length - 4) % 4;
+  const tail = rest === 0 ? "" : `${SEPARATOR}?[A-Z0-9]{${rest}}`;
+  return String.raw`(?:${countries.replaceAll(" ", "|")})\d{2}(?:${SEPARATOR}?[A-Z0-9]{4}){${groups}}${tail}`;
+}
+
+const PATTERN = new RegExp(`(?:${COUNTRIES_BY_LENGTH.map(([length, countries]) => shape(length, countries)).join("|")})(?![A-Za-z0-9_])`, "y");
+
+export const IBAN_DETECTOR: Detector = {
+  id: "fin.iban",
+  rule_id: "2aa7aff0a89b8477985f4d17f080b154",
+  name: "International bank account number (IBAN)",
+  category: "financial",
+  anchors: [{ kind: "country_check" }],
+  patterns: [PATTERN],
+  accepts: (text) => {
+    const iban = text.replaceAll("&nbsp;", "").replace(/[^A-Z0-9]/g, "");
+    return mod97(iban) && !/^....0+$/.test(iban);
+  },
+  confidence: "high",
+  enabled: true,
+  hits: ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432", "this is an iban VG96 VPVG 0000 0123 4567 8901 X in a sentence", "AL47-2121-1009-0000-0002-3569-8741", "<td>NL91&nbsp;ABNA&nbsp;0417&nbsp;1643&nbsp;00</td>"],
+  misses: ["DE89 3704 0044 0532 0130 01", "DE8937040044053201300", "XDE89370400440532013000", "DE89370400440532013000A", "ZZ89370400440532013000"],
+};

@@ -1,0 +1,36 @@
+/** What is wrong with a wildcard pattern, or null. `**` is an error (waf.md), and only `*` and `\` may be escaped. */
+export function wildcardProblem(pattern: string): string | null {
+  const bare = pattern.replace(/\\[\\*]/g, "");
+  if (bare.includes("**")) return "two asterisks in a row are not allowed in a wildcard";
+  return bare.includes("\\") ? String.raw`in a wildcard \ escapes only * and \ ` .trimEnd() : null;
+}
+
+/** Whether the whole of a text fits the pattern, `*` standing for any text. Each part is searched once, so the time is linear in the text for each part. */
+export function wildcardTest(pattern: string): (text: string) => boolean {
+  const [first = "", ...rest] = splitParts(pattern);
+  const last = rest.pop();
+  if (last === undefined) return (text) => text === first;
+  return (text) => {
+    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    const end = text.length - last.length;
+    let at = first.length;
+    for (const part of rest) {
+      const found = text.indexOf(part, at);
+      if (found === -1 || found + part.length > end) return false;
+      at = found + part.length;
+    }
+    return true;
+  };
+}
+
+/** The literal parts between the asterisks. */
+function splitParts(pattern: string): string[] {
+  const parts = [""];
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at] ?? "";
+    if (char === "*") parts.push("");
+    else if (char === "\\") parts.push(`${parts.pop() ?? ""}${pattern[++at] ?? ""}`);
+    else parts.push(`${parts.pop() ?? ""}${char}`);
+  }
+  return parts;
+}

@@ -1,0 +1,82 @@
+import { DETECTORS } from "../detectors/table.ts";
+import type { PhaseName } from "../phases.ts";
+import { resolveRules } from "./overrides.ts";
+
+export interface ManagedRule {
+  readonly id: string;
+  /** The detector behind it. */
+  readonly detector: string;
+  readonly action: "log";
+  readonly description: string;
+  /** Tags that overrides may name. */
+  readonly categories: readonly string[];
+  /** Without overrides. */
+  readonly enabled: boolean;
+}
+
+/** A ruleset that ships with the program. Its identifiers never change, since stored overrides name them. */
+export interface ManagedRuleset {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly phase: PhaseName;
+  readonly version: string;
+  /** The actions that overrides may set. */
+  readonly actions: readonly string[];
+  readonly rules: readonly ManagedRule[];
+}
+
+/** What one `execute` rule runs, overrides applied. */
+export interface ManagedExecution {
+  readonly ruleset_id: string;
+  /** Enabled rules, in the ruleset's order. */
+  readonly rules: readonly ManagedRule[];
+  /** Their places in the ruleset as a hexadecimal bit set: what crosses to the detector worker. */
+  readonly enabled: string;
+}
+
+// SPEC 4.5, waf.md: the identifier that clients know.
+export const SENSITIVE_DATA_RULESET_ID = "e22d83c647c64a3eae91b71b499d988e";
+
+const SENSITIVE_DATA: ManagedRuleset = {
+  id: SENSITIVE_DATA_RULESET_ID,
+  name: "Sensitive Data Detection",
+  description: "Logs responses that carry personal data, financial data or secrets",
+  phase: "http_response_firewall_managed",
+  version: "1",
+  // SPEC 6: a response that has been sent cannot be blocked.
+  actions: ["log"],
+  rules: DETECTORS.map((detector) => ({
+    id: detector.rule_id,
+    detector: detector.id,
+    action: "log",
+    description: detector.name,
+    categories: [detector.category],
+    enabled: detector.enabled,
+  })),
+};
+
+export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = new Map([[SENSITIVE_DATA.id, SENSITIVE_DATA]]);
+
+/** What the parameters of an `execute` rule run, or null when they name no managed ruleset. */
+export function executeManaged(parameters: Readonly<Record<string, unknown>>): ManagedExecution | null {
+  const ruleset = MANAGED_RULESETS.get(String(parameters["id"]));
+  if (ruleset === undefined) return null;
+  const rules = resolveRules(ruleset, parameters["overrides"]);
+  return { ruleset_id: ruleset.id, rules, enabled: packRules(ruleset, rules) };
+}
+
+function packRules(ruleset: ManagedRuleset, enabled: readonly ManagedRule[]): string {
+  const on = new Set(enabled);
+  let bits = 0n;
+  ruleset.rules.forEach((rule, index) => {
+    if (on.has(rule)) bits |= 1n << BigInt(index);
+  });
+  return bits.toString(16);
+}
+
+/** The rules that `ManagedExecution.enabled` stands for. */
+export function unpackRules(ruleset: ManagedRuleset, enabled: string): readonly ManagedRule[] {
+  const bits = BigInt(`0x${enabled}`);
+  return ruleset.rules.filter((_, index) => ((bits >> BigInt(index)) & 1n) === 1n);
+}

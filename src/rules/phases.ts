@@ -1,0 +1,59 @@
+import type { ActionName } from "./actions.ts";
+
+export type RulesetLevel = "account" | "zone";
+
+/**
+ * Where a phase runs: on requests and responses of the edge, or on packets. There is no packet plane, so
+ * packet phases are known by name and hold no rules.
+ */
+export type PhaseSide = "request" | "response" | "packet";
+
+export interface Phase {
+  readonly name: string;
+  readonly side: PhaseSide;
+  /** Levels that may have an entry point; account rules run before zone rules (waf.md). */
+  readonly levels: readonly RulesetLevel[];
+  /** Actions that a rule of an entry point may have. */
+  readonly actions: readonly ActionName[];
+}
+
+const BOTH = ["account", "zone"] as const;
+const ZONE = ["zone"] as const;
+const ACCOUNT = ["account"] as const;
+const MITIGATIONS = ["block", "js_challenge", "managed_challenge", "challenge", "log"] as const;
+
+/** Every phase in the order in which it runs (waf.md, contract.md §7). `http_ratelimit` counts responses too. */
+export const PHASES = [
+  { name: "magic_transit", side: "packet", levels: ACCOUNT, actions: [] },
+  { name: "magic_transit_managed", side: "packet", levels: ACCOUNT, actions: [] },
+  { name: "magic_transit_ids_managed", side: "packet", levels: ACCOUNT, actions: [] },
+  { name: "magic_transit_ratelimit", side: "packet", levels: ACCOUNT, actions: [] },
+  { name: "ddos_l4", side: "packet", levels: ACCOUNT, actions: [] },
+
+  { name: "http_request_sanitize", side: "request", levels: ZONE, actions: ["execute"] },
+  { name: "http_request_dynamic_redirect", side: "request", levels: ZONE, actions: ["redirect"] },
+  { name: "http_request_transform", side: "request", levels: ZONE, actions: ["rewrite"] },
+  { name: "http_config_settings", side: "request", levels: ZONE, actions: ["set_config"] },
+  { name: "http_request_origin", side: "request", levels: ZONE, actions: ["route"] },
+  { name: "ddos_l7", side: "request", levels: BOTH, actions: ["execute"] },
+  { name: "http_request_firewall_custom", side: "request", levels: BOTH, actions: [...MITIGATIONS, "skip", "execute"] },
+  { name: "http_ratelimit", side: "request", levels: BOTH, actions: [...MITIGATIONS, "execute"] },
+  { name: "http_request_firewall_managed", side: "request", levels: BOTH, actions: ["execute", "skip"] },
+  { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"] },
+  { name: "http_request_redirect", side: "request", levels: ACCOUNT, actions: ["redirect"] },
+  { name: "http_request_late_transform", side: "request", levels: BOTH, actions: ["rewrite"] },
+  { name: "http_request_cache_settings", side: "request", levels: ZONE, actions: ["set_cache_settings"] },
+
+  { name: "http_response_cache_settings", side: "response", levels: ZONE, actions: ["set_cache_control", "set_cache_tags"] },
+  { name: "http_custom_errors", side: "response", levels: BOTH, actions: ["serve_error"] },
+  { name: "http_response_headers_transform", side: "response", levels: BOTH, actions: ["rewrite"] },
+  { name: "http_response_compression", side: "response", levels: ZONE, actions: ["compress_response"] },
+  { name: "http_response_firewall_managed", side: "response", levels: BOTH, actions: ["execute", "skip"] },
+  { name: "http_log_custom_fields", side: "response", levels: ZONE, actions: ["log_custom_field"] },
+] as const satisfies readonly Phase[];
+
+export type PhaseName = (typeof PHASES)[number]["name"];
+
+const BY_NAME: ReadonlyMap<string, Phase> = new Map(PHASES.map((phase) => [phase.name, phase]));
+
+export const phaseNamed = (name: string): Phase | undefined => BY_NAME.get(name);
