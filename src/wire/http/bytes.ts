@@ -1,0 +1,44 @@
+/** Bytes that HTTP/1.1 gives a meaning. */
+export const TAB = 0x09;
+export const LF = 0x0a;
+export const CR = 0x0d;
+export const SPACE = 0x20;
+export const COMMA = 0x2c;
+export const SLASH = 0x2f;
+export const COLON = 0x3a;
+export const SEMICOLON = 0x3b;
+
+function byteClass(member: (byte: number) => boolean): Uint8Array {
+  const table = new Uint8Array(256);
+  for (let byte = 0; byte < 256; byte++) if (member(byte)) table[byte] = 1;
+  return table;
+}
+
+const TOKEN_PUNCTUATION = "!#$%&'*+-.^_`|~";
+
+/** Method and field name characters (RFC 9110 §5.6.2, tchar). */
+export const TOKEN = byteClass((byte) => /[0-9A-Za-z]/.test(String.fromCharCode(byte)) || TOKEN_PUNCTUATION.includes(String.fromCharCode(byte)));
+
+/** Field value characters with the white space between them (RFC 9110 §5.5): no control characters but the tab. */
+export const FIELD_VALUE = byteClass((byte) => byte === TAB || (byte >= SPACE && byte !== 0x7f));
+
+/** Visible ASCII less the number sign: a request target never carries a fragment (RFC 9112 §3.2). */
+export const TARGET = byteClass((byte) => byte > SPACE && byte < 0x7f && byte !== 0x23);
+
+/** The value of a hexadecimal digit, or -1. */
+export const HEX_VALUE = Int8Array.from({ length: 256 }, (_, byte) => {
+  const digit = "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase());
+  return byte < 0x80 ? digit : -1;
+});
+
+/**
+ * Whether the bytes from `offset` spell `lower`, which has lower-case letters, digits and hyphens only.
+ * The bytes must belong to a class that leaves control characters out: setting bit 5 folds those too.
+ */
+export function spells(buffer: Buffer, offset: number, lower: string): boolean {
+  for (let i = 0; i < lower.length; i++) if ((buffer[offset + i]! | 0x20) !== lower.charCodeAt(i)) return false;
+  return true;
+}
+
+/** A piece of the buffer as a string, one character a byte. */
+export const latin1 = (buffer: Buffer, start: number, end: number): string => buffer.toString("latin1", start, end);

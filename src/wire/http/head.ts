@@ -1,0 +1,180 @@
+import { COLON, CR, FIELD_VALUE, latin1, LF, SPACE, TAB, TARGET, TOKEN } from "./bytes.ts";
+import { type KnownFields, REQUEST_FIELDS, RESPONSE_FIELDS } from "./known-fields.ts";
+import { dropListedFields } from "./hop-by-hop.ts";
+
+/** Why a head is refused, as the status that tells the sender; 0 when it is not. */
+export type HeadFault = 0 | 400 | 417 | 431 | 501 | 505;
+
+export const HEAD_BYTES_MAX = 32_768;
+export const FIELDS_MAX = 128;
+const METHOD_BYTES_MAX = 32;
+const END_OF_HEAD = Buffer.from("\r\n\r\n");
+
+/**
+ * A parsed request or response head. Offsets are absolute in the buffer it was parsed from, and both
+ * are good until the next parse or read: one instance serves every connection of a thread.
+ */
+export class Head {
+  method = "";
+  targetStart = 0;
+  targetEnd = 0;
+  /** 0 or 1: the major version is always 1. */
+  minorVersion = 1;
+  status = 0;
+  reasonStart = 0;
+  reasonEnd = 0;
+  fieldsStart = 0;
+  /** Just past the empty line. */
+  end = 0;
+  fieldCount = 0;
+  /** Four a field: start and end of the name, start and end of the value. */
+  readonly offsets = new Int32Array(FIELDS_MAX * 4);
+  /** 1 where the field is not forwarded as it stands. */
+  readonly dropped = new Uint8Array(FIELDS_MAX);
+  /** -1 without a Content-Length. */
+  contentLength = -1;
+  chunked = false;
+  connectionClose = false;
+  connectionKeepAlive = false;
+  connectionUpgrade = false;
+  /** The Connection field names fields of this message. */
+  connectionLists = false;
+  expectContinue = false;
+  /** Indices of fields that are read by name; -1 where absent. */
+  hostIndex = -1;
+  upgradeIndex = -1;
+  keepAliveIndex = -1;
+  userAgentIndex = -1;
+  acceptIndex = -1;
+  contentTypeIndex = -1;
+  loopIndex = -1;
+
+  reset(): void {
+    this.fieldCount = 0;
+    this.contentLength = -1;
+    this.chunked = this.connectionClose = this.connectionKeepAlive = this.connectionUpgrade = false;
+    this.connectionLists = this.expectContinue = false;
+    this.hostIndex = this.upgradeIndex = this.keepAliveIndex = this.userAgentIndex = -1;
+    this.acceptIndex = this.contentTypeIndex = this.loopIndex = -1;
+  }
+
+  /** The value of the field at an index, empty for -1. */
+  value(buffer: Buffer, index: number): string {
+    return index < 0 ? "" : latin1(buffer, this.offsets[index * 4 + 2]!, this.offsets[index * 4 + 3]!);
+  }
+
+  name(buffer: Buffer, index: number): string {
+    return latin1(buffer, this.offsets[index * 4]!, this.offsets[index * 4 + 1]!);
+  }
+}
+
+/**
+ * The offset just past the empty line that ends the head, or -1 while it has not come. `from` skips
+ * what an earlier call looked at; three bytes back from there the end may have begun.
+ */
+export function findHeadEnd(buffer: Buffer, start: number, end: number, from: number): number {
+  const at = buffer.indexOf(END_OF_HEAD, Math.max(start, from - 3));
+  return at < 0 || at + 4 > end ? -1 : at + 4;
+}
+
+/**
+ * Whether an unfinished head can be refused already: a line that does not end in CRLF never becomes
+ * right, and waiting for more would leave the sender waiting for our timeout. `from` as above.
+ */
+export function isHopelessStart(buffer: Buffer, start: number, end: number, from: number): boolean {
+  if (start < end && TOKEN[buffer[start]!] === 0 && buffer[start] !== CR) return true;
+  for (let at = buffer.indexOf(LF, Math.max(start, from)); at >= 0 && at < end; at = buffer.indexOf(LF, at + 1)) {
+    if (at === start || buffer[at - 1] !== CR) return true;
+  }
+  return false;
+}
+
+/** Parses a request head that ends at `end` (from `findHeadEnd`). RFC 9112 §3, without its tolerances. */
+export function parseRequestHead(buffer: Buffer, start: number, end: number, head: Head): HeadFault {
+  head.reset();
+  let i = start;
+  while (TOKEN[buffer[i]!] === 1) i++;
+  if (i === start || buffer[i] !== SPACE) return 400;
+  if (i - start > METHOD_BYTES_MAX) return 501;
+  head.method = latin1(buffer, start, i);
+  head.targetStart = ++i;
+  while (TARGET[buffer[i]!] === 1) i++;
+  if (i === head.targetStart || buffer[i] !== SPACE) return 400;
+  head.targetEnd = i;
+  const fault = parseVersion(buffer, i + 1, head);
+  if (fault !== 0) return fault;
+  i += 9;
+  if (buffer[i] !== CR || buffer[i + 1] !== LF) return 400;
+  return parseFields(buffer, i + 2, end, head, REQUEST_FIELDS);
+}
+
+/** Parses a response head that ends at `end`. A missing reason phrase is common and harmless. */
+export function parseResponseHead(buffer: Buffer, start: number, end: number, head: Head): HeadFault {
+  head.reset();
+  const fault = parseVersion(buffer, start, head);
+  if (fault !== 0) return fault;
+  if (buffer[start + 8] !== SPACE) return 400;
+  let status = 0;
+  for (let i = start + 9; i < start + 12; i++) {
+    const digit = buffer[i]! - 48;
+    if (digit < 0 || digit > 9) return 400;
+    status = status * 10 + digit;
+  }
+  if (status < 100) return 400;
+  head.status = status;
+  let i = start + 12;
+  if (buffer[i] === SPACE) i++;
+  else if (buffer[i] !== CR) return 400;
+  head.reasonStart = i;
+  while (FIELD_VALUE[buffer[i]!] === 1) i++;
+  head.reasonEnd = i;
+  if (buffer[i] !== CR || buffer[i + 1] !== LF) return 400;
+  return parseFields(buffer, i + 2, end, head, RESPONSE_FIELDS);
+}
+
+function parseVersion(buffer: Buffer, i: number, head: Head): HeadFault {
+  if (buffer[i] !== 0x48 || buffer[i + 1] !== 0x54 || buffer[i + 2] !== 0x54 || buffer[i + 3] !== 0x50 || buffer[i + 4] !== 0x2f) return 400;
+  const major = buffer[i + 5]! - 48;
+  const minor = buffer[i + 7]! - 48;
+  if (major < 0 || major > 9 || buffer[i + 6] !== 0x2e || minor < 0 || minor > 9) return 400;
+  if (major !== 1 || minor > 1) return 505;
+  head.minorVersion = minor;
+  return 0;
+}
+
+/** Field lines up to the empty line: CRLF only, no folding, no space before the colon (RFC 9112 §5). */
+export function parseFields(buffer: Buffer, start: number, end: number, head: Head, known: KnownFields): HeadFault {
+  const { offsets, dropped } = head;
+  const stop = end - 2;
+  head.fieldsStart = start;
+  head.end = end;
+  let i = start;
+  while (i < stop) {
+    const index = head.fieldCount;
+    if (index === FIELDS_MAX) return 431;
+    const nameStart = i;
+    while (TOKEN[buffer[i]!] === 1) i++;
+    const nameEnd = i;
+    if (nameEnd === nameStart || buffer[i] !== COLON) return 400;
+    i++;
+    while (buffer[i] === SPACE || buffer[i] === TAB) i++;
+    const valueStart = i;
+    while (FIELD_VALUE[buffer[i]!] === 1) i++;
+    if (buffer[i] !== CR || buffer[i + 1] !== LF) return 400;
+    let valueEnd = i;
+    while (valueEnd > valueStart && (buffer[valueEnd - 1] === SPACE || buffer[valueEnd - 1] === TAB)) valueEnd--;
+    i += 2;
+    const at = index * 4;
+    offsets[at] = nameStart;
+    offsets[at + 1] = nameEnd;
+    offsets[at + 2] = valueStart;
+    offsets[at + 3] = valueEnd;
+    dropped[index] = 0;
+    head.fieldCount = index + 1;
+    const fault = known.read(buffer, head, index);
+    if (fault !== 0) return fault;
+  }
+  // RFC 9112 §6.1 and SPEC 9 (2023-07-01): both at once is how requests are smuggled.
+  if (head.chunked && (head.contentLength !== -1 || head.minorVersion === 0)) return 400;
+  return head.connectionLists ? dropListedFields(buffer, head) : 0;
+}

@@ -1,0 +1,125 @@
+import { spells } from "./bytes.ts";
+import { readConnection } from "./hop-by-hop.ts";
+import type { Head, HeadFault } from "./head.ts";
+
+/** Understands one field: notes it in the head, says whether it is dropped, or refuses the message. */
+type FieldReader = (buffer: Buffer, head: Head, index: number) => HeadFault;
+
+type Row = readonly [name: string, read: FieldReader];
+
+/** The fields that the parser itself acts upon, found by length and then by name. */
+export interface KnownFields {
+  read(buffer: Buffer, head: Head, index: number): HeadFault;
+}
+
+const drop: FieldReader = (_buffer, head, index) => {
+  head.dropped[index] = 1;
+  return 0;
+};
+
+/** Notes the place of a field that may stand once only where a second one would be read otherwise. */
+const single =
+  (key: "hostIndex", dropped: boolean): FieldReader =>
+  (_buffer, head, index) => {
+    if (head[key] !== -1) return 400;
+    head[key] = index;
+    if (dropped) head.dropped[index] = 1;
+    return 0;
+  };
+
+const note =
+  (key: "upgradeIndex" | "keepAliveIndex" | "userAgentIndex" | "acceptIndex" | "contentTypeIndex" | "loopIndex", dropped: boolean): FieldReader =>
+  (_buffer, head, index) => {
+    head[key] = index;
+    if (dropped) head.dropped[index] = 1;
+    return 0;
+  };
+
+/** Digits only and once only: lists, signs and other bases are read differently by different servers. */
+const readContentLength: FieldReader = (buffer, head, index) => {
+  const start = head.offsets[index * 4 + 2]!;
+  const end = head.offsets[index * 4 + 3]!;
+  // 15 digits stay below 2^53.
+  if (head.contentLength !== -1 || end === start || end - start > 15) return 400;
+  let length = 0;
+  for (let i = start; i < end; i++) {
+    const digit = buffer[i]! - 48;
+    if (digit < 0 || digit > 9) return 400;
+    length = length * 10 + digit;
+  }
+  head.contentLength = length;
+  head.dropped[index] = 1;
+  return 0;
+};
+
+/** Exactly one "chunked": every other coding or spelling is understood by some servers and not by others. */
+const readTransferEncoding: FieldReader = (buffer, head, index) => {
+  const start = head.offsets[index * 4 + 2]!;
+  if (head.chunked || head.offsets[index * 4 + 3]! - start !== 7 || !spells(buffer, start, "chunked")) return 400;
+  head.chunked = true;
+  head.dropped[index] = 1;
+  return 0;
+};
+
+/** RFC 9110 §10.1.1: an expectation that cannot be met is refused. */
+const readExpect: FieldReader = (buffer, head, index) => {
+  const start = head.offsets[index * 4 + 2]!;
+  if (head.offsets[index * 4 + 3]! - start !== 12 || !spells(buffer, start, "100-continue")) return 417;
+  head.expectContinue = true;
+  return 0;
+};
+
+/** Framing is written anew from what was parsed, and the rest concerns one connection only (RFC 9110 §7.6.1). */
+const FRAMING_AND_HOP_BY_HOP: readonly Row[] = [
+  ["content-length", readContentLength],
+  ["transfer-encoding", readTransferEncoding],
+  ["connection", readConnection],
+  ["upgrade", note("upgradeIndex", true)],
+  ["keep-alive", note("keepAliveIndex", true)],
+  ["proxy-connection", drop],
+  ["te", drop],
+];
+
+export const REQUEST_FIELDS = knownFields([
+  ...FRAMING_AND_HOP_BY_HOP,
+  ["host", single("hostIndex", true)],
+  ["expect", readExpect],
+  ["user-agent", note("userAgentIndex", false)],
+  ["accept", note("acceptIndex", false)],
+  ["cdn-loop", note("loopIndex", true)],
+  // Credentials for a proxy are not the origin's business; `Proxy` becomes HTTP_PROXY in CGI programs.
+  ["proxy-authorization", drop],
+  ["proxy", drop],
+]);
+
+export const RESPONSE_FIELDS = knownFields([
+  ...FRAMING_AND_HOP_BY_HOP,
+  ["content-type", note("contentTypeIndex", false)],
+  ["proxy-authenticate", drop],
+]);
+
+const refuse: FieldReader = () => 400;
+
+/** Fields that change how a message is framed, routed or read must not come after it (RFC 9110 §6.5.1). */
+export const TRAILER_FIELDS = knownFields(
+  [
+    "content-length", "transfer-encoding", "connection", "upgrade", "keep-alive", "proxy-connection", "te", "trailer", "host", "expect",
+    "authorization", "proxy-authorization", "cookie", "set-cookie", "content-type", "content-encoding", "content-range", "cache-control", "max-forwards", "range",
+  ].map((name): Row => [name, refuse]),
+);
+
+export function knownFields(rows: readonly Row[]): KnownFields {
+  const byLength: Row[][] = [];
+  for (const row of rows) (byLength[row[0].length] ??= []).push(row);
+  // Without holes, so that a look-up never leaves the array.
+  for (let length = 0; length < byLength.length; length++) byLength[length] ??= [];
+  return {
+    read: (buffer, head, index) => {
+      const start = head.offsets[index * 4]!;
+      const length = head.offsets[index * 4 + 1]! - start;
+      if (length >= byLength.length) return 0;
+      for (const [name, read] of byLength[length]!) if (spells(buffer, start, name)) return read(buffer, head, index);
+      return 0;
+    },
+  };
+}

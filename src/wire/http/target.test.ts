@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findHeadEnd, Head, parseRequestHead } from "./head.ts";
+import { parseAuthority } from "./host.ts";
+import { readTarget } from "./target.ts";
+
+const HOSTS: readonly (readonly [text: string, host: string | null, port?: number])[] = [
+  ["example.com", "example.com"],
+  ["EXAMPLE.com.", "example.com"],
+  ["a_b.example.com:8080", "a_b.example.com", 8080],
+  ["127.0.0.1:80", "127.0.0.1", 80],
+  ["[::1]:8443", "[::1]", 8443],
+  ["xn--bcher-kva.example", "xn--bcher-kva.example"],
+  ["", null],
+  [".", null],
+  ["example..com", null],
+  [".example.com", null],
+  ["user@example.com", null],
+  ["example.com/path", null],
+  ["example.com?x", null],
+  ["exa mple.com", null],
+  ["example.com:", null],
+  ["example.com:0", null],
+  ["example.com:65536", null],
+  ["example.com:80:80", null],
+  ["example.com, other.example", null],
+  ["%65xample.com", null],
+  ["b\u00fccher.example", null],
+  ["[::1", null],
+  ["[zz]", null],
+  ["::1", null],
+  [`${"a".repeat(64)}.example`, null],
+  [`${"a.".repeat(127)}aa`, null],
+];
+for (const [text, host, port] of HOSTS) {
+  test(`authority ${JSON.stringify(text)}`, () => assert.deepEqual(parseAuthority(text), host === null ? null : { host, port: port ?? null }));
+}
+
+function target(line: string, host: string | null, scheme: "http" | "https" = "http") {
+  const buffer = Buffer.from(`${line} HTTP/1.1\r\n${host === null ? "" : `Host: ${host}\r\n`}\r\n`, "latin1");
+  const head = new Head();
+  assert.equal(parseRequestHead(buffer, 0, findHeadEnd(buffer, 0, buffer.length, 0), head), 0);
+  return readTarget(buffer, head, scheme);
+}
+
+test("origin form is split at the first question mark", () => {
+  assert.deepEqual(target("GET /a?b?c", "example.com"), { authority: { host: "example.com", port: null }, path: "/a", query: "b?c", originForm: "/a?b?c" });
+});
+
+test("absolute form becomes origin form where its authority is the Host's", () => {
+  assert.equal(target("GET http://Example.com:8080/a?b", "example.COM:8080")?.originForm, "/a?b");
+  assert.equal(target("GET http://example.com", "example.com")?.originForm, "/");
+  assert.equal(target("GET http://example.com?q", "example.com")?.originForm, "/?q");
+  assert.equal(target("GET https://example.com/", "example.com", "https")?.originForm, "/");
+});
+
+const DISAGREEING: readonly (readonly [line: string, host: string | null])[] = [
+  ["GET http://a.example/", "b.example"],
+  ["GET http://a.example:81/", "a.example"],
+  ["GET http://a@a.example/", "a.example"],
+  ["GET https://a.example/", "a.example"],
+  ["GET ftp://a.example/", "a.example"],
+  ["GET http:///", "a.example"],
+  ["GET /", null],
+  ["GET /", ""],
+  ["GET *", "a.example"],
+  ["GET a.example:80", "a.example"],
+  ["GET path", "a.example"],
+];
+for (const [line, host] of DISAGREEING) test(`refused: ${line} with Host ${host}`, () => assert.equal(target(line, host), null));
+
+test("the asterisk form is for OPTIONS", () => assert.equal(target("OPTIONS *", "a.example")?.originForm, "*"));

@@ -1,0 +1,41 @@
+import { latin1, SLASH } from "./bytes.ts";
+import type { Head } from "./head.ts";
+import { type Authority, formatAuthority, parseAuthority } from "./host.ts";
+
+/** Where a request wants to go: its target in origin form and the one authority it names. */
+export interface RequestTarget {
+  readonly authority: Authority;
+  /** Path as received; `*` for the whole server. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  /** Path and query as one string, for the request line. */
+  readonly originForm: string;
+}
+
+const ABSOLUTE = /^(https?):\/\/([^/?]*)(.*)$/i;
+
+/**
+ * Reads target and Host together (RFC 9112 §3.2), or null where they are malformed or disagree: two
+ * servers in a row must never pick two different hosts. `scheme` is how the connection came.
+ */
+export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https"): RequestTarget | null {
+  if (head.hostIndex < 0) return null;
+  const authority = parseAuthority(head.value(buffer, head.hostIndex));
+  if (authority === null) return null;
+  const text = latin1(buffer, head.targetStart, head.targetEnd);
+  if (buffer[head.targetStart] === SLASH) return split(authority, text);
+  if (text === "*") return head.method === "OPTIONS" ? { authority, path: "*", query: "", originForm: "*" } : null;
+  const absolute = ABSOLUTE.exec(text);
+  if (absolute === null || absolute[1]!.toLowerCase() !== scheme) return null;
+  const named = parseAuthority(absolute[2]!);
+  if (named === null || formatAuthority(named) !== formatAuthority(authority)) return null;
+  const rest = absolute[3]!;
+  return split(authority, rest.startsWith("/") ? rest : `/${rest}`);
+}
+
+function split(authority: Authority, originForm: string): RequestTarget {
+  const question = originForm.indexOf("?");
+  if (question < 0) return { authority, path: originForm, query: "", originForm };
+  return { authority, path: originForm.slice(0, question), query: originForm.slice(question + 1), originForm };
+}

@@ -1,0 +1,33 @@
+import { latin1 } from "./bytes.ts";
+import type { Trailer } from "./chunked.ts";
+import type { Head } from "./head.ts";
+
+/** The field lines that were not dropped, each with its CRLF. Lines that stand together are copied together. */
+export function keptFields(buffer: Buffer, head: Head): string {
+  const stop = head.end - 2;
+  let text = "";
+  let from = head.fieldsStart;
+  for (let index = 0; index < head.fieldCount; index++) {
+    if (head.dropped[index] === 0) continue;
+    const lineStart = head.offsets[index * 4]!;
+    if (lineStart > from) text += latin1(buffer, from, lineStart);
+    from = index + 1 < head.fieldCount ? head.offsets[index * 4 + 4]! : stop;
+  }
+  return stop > from ? text + latin1(buffer, from, stop) : text;
+}
+
+export const statusLine = (buffer: Buffer, head: Head): string => `HTTP/1.1 ${head.status} ${latin1(buffer, head.reasonStart, head.reasonEnd)}\r\n`;
+
+/** The size line of a chunk, whose bytes and CRLF follow. Never for an empty chunk: that one ends the body. */
+export const chunkStart = (bytes: number): string => `${bytes.toString(16)}\r\n`;
+
+/** What ends a chunked body. */
+export function lastChunk(trailers: readonly Trailer[]): string {
+  if (trailers.length === 0) return "0\r\n\r\n";
+  let text = "0\r\n";
+  for (const { name, value } of trailers) text += `${name}: ${value}\r\n`;
+  return `${text}\r\n`;
+}
+
+/** The framing fields of a message whose body has this length; null for chunked. */
+export const framingField = (length: number | null): string => (length === null ? "Transfer-Encoding: chunked\r\n" : `Content-Length: ${length}\r\n`);
