@@ -27,7 +27,13 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   },
   { name: "dnsperf", debianPackage: "dnsperf", neededBy: "bench", purpose: "puts load on nameservers" },
   { name: "wrk", debianPackage: "wrk", neededBy: "bench", purpose: "puts load on HTTP servers" },
-  { name: "nginx", debianPackage: "nginx-light", neededBy: "bench", purpose: "is the edge's peer and the origin", folders: () => ["/usr/sbin"] },
+  {
+    name: "nginx",
+    debianPackage: "nginx-light",
+    neededBy: "bench",
+    purpose: "is the edge's peer and the origin",
+    folders: () => ["/usr/sbin"],
+  },
   { name: "nsd", debianPackage: "nsd", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
 ];
 
@@ -68,7 +74,11 @@ const INSTALL_TIMEOUT_MS = 300_000;
 function aptGet(args: readonly string[]): boolean {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   // Another apt may hold the lock for a moment, as on a machine that has just started.
-  const result = spawnSync("/usr/bin/apt-get", ["-o", "DPkg::Lock::Timeout=60", ...args], { env, encoding: "utf8", timeout: INSTALL_TIMEOUT_MS });
+  const result = spawnSync("/usr/bin/apt-get", ["-o", "DPkg::Lock::Timeout=60", ...args], {
+    env,
+    encoding: "utf8",
+    timeout: INSTALL_TIMEOUT_MS,
+  });
   if (result.status !== 0) console.error(`apt-get ${args.join(" ")} failed: ${result.error?.message ?? result.stderr}`);
   return result.status === 0;
 }

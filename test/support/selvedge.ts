@@ -63,7 +63,9 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
   const log = keepLog(child);
   const end = async (signal: NodeJS.Signals, timeoutMs: number): Promise<Exit> => {
     child.kill(signal);
-    const exit = await within(exited, timeoutMs, () => `selvedge did not end ${timeoutMs} ms after ${signal}\n${log()}`).finally(killWithUs);
+    const exit = await within(exited, timeoutMs, () => `selvedge did not end ${timeoutMs} ms after ${signal}\n${log()}`).finally(
+      killWithUs,
+    );
     process.off("exit", killWithUs);
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     return exit;
@@ -73,7 +75,11 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
       throw new Error(`selvedge ended with ${code ?? signal} before it was ready\n${log()}`);
     });
     const timeoutMs = options.timeoutMs ?? 20_000;
-    const ready = await within(Promise.race([readyLine(child), early]), timeoutMs, () => `selvedge was not ready after ${timeoutMs} ms\n${log()}`);
+    const ready = await within(
+      Promise.race([readyLine(child), early]),
+      timeoutMs,
+      () => `selvedge was not ready after ${timeoutMs} ms\n${log()}`,
+    );
     return {
       ready,
       dataDir,
@@ -89,7 +95,8 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
 }
 
 /** Our caller's own configuration must not leak into the server. */
-const cleanEnvironment = (): NodeJS.ProcessEnv => Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SELVEDGE|NODE_TEST)_/.test(name)));
+const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SELVEDGE|NODE_TEST)_/.test(name)));
 
 const LOG_LENGTH_MAX = 256 * 1024;
 

@@ -1,0 +1,27 @@
+import { availableParallelism } from "node:os";
+import { runStep, STATIC_STEPS, type Step, type StepResult, TEST_FLAGS, UNIT_TESTS } from "./steps.ts";
+
+const unitTests: Step = { name: "unit tests", command: "node", args: [...TEST_FLAGS, "--test-reporter=spec", ...UNIT_TESTS] };
+
+// The slowest first; the test runner takes a core for each of its files by itself.
+const waiting = [unitTests, ...STATIC_STEPS];
+const started = performance.now();
+let failed = 0;
+
+function report(step: Step, result: StepResult): void {
+  const counts = [...result.output.matchAll(/^ℹ (pass|fail|skipped) (\d+)$/gm)].filter(([, , count]) => count !== "0");
+  const detail = counts.map(([, word, count]) => `${count} ${word}`).join(", ");
+  console.log(`${result.passed ? "ok  " : "FAIL"} ${step.name.padEnd(20)} ${result.seconds.toFixed(1).padStart(5)} s  ${detail}`.trimEnd());
+  if (result.passed) return;
+  failed++;
+  console.log(`\n${result.output.trim()}\n`);
+}
+
+async function work(): Promise<void> {
+  for (let step = waiting.shift(); step; step = waiting.shift()) report(step, await runStep(step));
+}
+
+await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+const seconds = ((performance.now() - started) / 1000).toFixed(1);
+console.log(failed === 0 ? `all checks passed in ${seconds} s` : `${failed} of ${STATIC_STEPS.length + 1} checks failed in ${seconds} s`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,34 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { apiPages } from "./docs/api.ts";
+import { configurationPages } from "./docs/configuration.ts";
+import { errorPages } from "./docs/errors.ts";
+import { ROOT } from "./steps.ts";
+
+/** Everything in these folders is generated; a file that no table stands behind any more goes. */
+const FOLDERS = ["docs/errors", "docs/reference"] as const;
+
+const wanted = new Map([...errorPages(), ...configurationPages(), ...apiPages()].map(({ path, text }) => [path, text]));
+const present = (await Promise.all(FOLDERS.map(listFiles))).flat();
+
+const surplus = present.filter((path) => !wanted.has(path));
+const stale: string[] = [];
+for (const [path, text] of wanted) {
+  if ((await readFile(join(ROOT, path), "utf8").catch(() => "")) !== text) stale.push(path);
+}
+
+if (!process.argv.includes("--check")) {
+  for (const path of surplus) await rm(join(ROOT, path));
+  for (const path of stale) {
+    await mkdir(dirname(join(ROOT, path)), { recursive: true });
+    await writeFile(join(ROOT, path), wanted.get(path) ?? "");
+  }
+} else if (stale.length + surplus.length > 0) {
+  console.error(`not current, run \`npm run docs\`:\n${[...stale, ...surplus].join("\n")}`);
+  process.exitCode = 1;
+}
+
+async function listFiles(folder: string): Promise<readonly string[]> {
+  const names = await readdir(join(ROOT, folder)).catch(() => []);
+  return names.map((name) => `${folder}/${name}`);
+}

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+/** A check that runs as a program: exit code 0 means that there is nothing to say. */
+export interface Step {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface StepResult {
+  readonly passed: boolean;
+  /** Standard output and error, in the order of their arrival. */
+  readonly output: string;
+  readonly seconds: number;
+}
+
+export const ROOT = dirname(import.meta.dirname);
+
+/** What can be said about the code without running it. */
+export const STATIC_STEPS: readonly Step[] = [
+  { name: "types", command: "tsc", args: ["--noEmit", "--project", "."] },
+  { name: "lint", command: "oxlint", args: ["--deny-warnings", "."] },
+  { name: "format", command: "oxfmt", args: ["--check", "."] },
+  { name: "unused code", command: "knip", args: ["--no-progress"] },
+  { name: "generated documents", command: "node", args: ["tools/docs.ts", "--check"] },
+];
+
+export const UNIT_TESTS: readonly string[] = ["src/**/*.test.ts", "tools/**/*.test.ts"];
+
+/** Flags of the test runner. By default it leaves one core idle, which is half of a small machine. */
+export const TEST_FLAGS: readonly string[] = ["--test", `--test-concurrency=${availableParallelism()}`, "--test-timeout=300000"];
+
+/** The programs of node_modules first, whoever starts us. */
+export const stepEnvironment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PATH: `${join(ROOT, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`,
+});
+
+const STEP_TIMEOUT_MS = 300_000;
+
+export async function runStep(step: Step): Promise<StepResult> {
+  const started = performance.now();
+  const child = spawn(step.command, step.args, {
+    cwd: ROOT,
+    env: stepEnvironment(),
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: STEP_TIMEOUT_MS,
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+    });
+  }
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  child.once("error", (error) => {
+    output += `${step.command} did not start: ${error.message}\n`;
+    resolve(false);
+  });
+  child.once("close", (code) => resolve(code === 0));
+  const passed = await promise;
+  return { passed, output, seconds: (performance.now() - started) / 1000 };
+}

@@ -1,0 +1,22 @@
+import { spawn } from "node:child_process";
+import { inCi, provideTools } from "./system-tools.ts";
+import { ROOT, stepEnvironment, TEST_FLAGS, UNIT_TESTS } from "./steps.ts";
+
+// `npm test -- FILE…` runs only these; without files everything runs, under one summary.
+const asked = process.argv.slice(2);
+const files = asked.length > 0 ? asked : ["tools/static-checks.ts", ...UNIT_TESTS, "test/**/*.test.ts"];
+
+const missing = provideTools("test");
+for (const tool of missing) {
+  console.error(`${inCi() ? "missing" : "tests will be skipped"}: ${tool.name} (Debian package ${tool.debianPackage}) ${tool.purpose}`);
+}
+
+const runner = spawn("node", [...TEST_FLAGS, "--test-reporter=spec", ...files], { cwd: ROOT, env: stepEnvironment(), stdio: "inherit" });
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => runner.kill(signal));
+runner.once("error", (error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+runner.once("exit", (code) => {
+  process.exitCode = code ?? 1;
+});
