@@ -1,5 +1,5 @@
 import type { Static, TSchema } from "typebox";
-import type { Call, Page } from "#control/call.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 
@@ -32,6 +32,8 @@ export interface Req<P extends string, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly resolved: Resolved;
+  /** `page` and `per_page` of the query, checked; the first page where the route does not page. */
+  readonly page: PageRequest;
 }
 
 type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? Static<T> : Otherwise;

@@ -33,6 +33,12 @@ export interface Call {
   rev: number | null;
 }
 
+/** Which page a caller wants: both at least 1, `per_page` within the route's bounds. */
+export interface PageRequest {
+  readonly page: number;
+  readonly per_page: number;
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   readonly page: number;

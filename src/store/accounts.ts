@@ -38,8 +38,9 @@ export async function deleteAccount(db: Kysely<Tables>, id: string): Promise<voi
 }
 
 /** What still belongs to the account and would be left without an owner. */
-export async function countOwned(db: Kysely<Tables>, accountId: string): Promise<{ readonly zones: number; readonly gateways: number }> {
+export async function countOwned(db: Kysely<Tables>, accountId: string): Promise<{ readonly zones: number; readonly gateways: number; readonly rulesets: number }> {
   const zones = await db.selectFrom("zones").select((eb) => eb.fn.countAll().as("n")).where("account_id", "=", accountId).executeTakeFirstOrThrow();
   const gateways = await db.selectFrom("gateways").select((eb) => eb.fn.countAll().as("n")).where("account_id", "=", accountId).executeTakeFirstOrThrow();
-  return { zones: Number(zones.n), gateways: Number(gateways.n) };
+  const rulesets = await db.selectFrom("rulesets").select((eb) => eb.fn.countAll().as("n")).where("level", "=", "account").where("owner_id", "=", accountId).executeTakeFirstOrThrow();
+  return { zones: Number(zones.n), gateways: Number(gateways.n), rulesets: Number(rulesets.n) };
 }

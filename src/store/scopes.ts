@@ -24,3 +24,10 @@ export async function zoneAccounts(db: Kysely<Tables>, ids: readonly string[]): 
   const rows = await db.selectFrom("zones").select(["id", "account_id"]).where("id", "in", ids).execute();
   return new Map(rows.map((row) => [row.id, row.account_id]));
 }
+
+/** The plans that zones of the accounts are on, each once. */
+export async function plansOfAccounts(db: Kysely<Tables>, accountIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (accountIds.length === 0) return new Set();
+  const rows = await db.selectFrom("zones").select("plan").distinct().where("account_id", "in", accountIds).execute();
+  return new Set(rows.map((row) => row.plan));
+}

@@ -13,6 +13,8 @@ export const findToken = (db: Kysely<Tables>, owner: TokenOwner, id: string): Pr
 /** The user's own tokens and not those that the user made for an account. */
 export const listUserTokens = (db: Kysely<Tables>, userId: string): Promise<TokenRow[]> => owned(db, { user_id: userId }).selectAll().orderBy("id").execute();
 
+export const listAccountTokens = (db: Kysely<Tables>, accountId: string): Promise<TokenRow[]> => owned(db, { account_id: accountId }).selectAll().orderBy("id").execute();
+
 export interface TokenFilter {
   readonly direction: "asc" | "desc";
   /** Tokens that ended before this time are left out; null keeps them. */
@@ -38,6 +40,11 @@ export async function updateToken(db: Kysely<Tables>, id: string, change: Update
 export async function deleteToken(db: Kysely<Tables>, id: string): Promise<void> {
   await db.deleteFrom("tokens").where("id", "=", id).execute();
 }
+
+export const countTokens = async (db: Kysely<Tables>, owner: TokenOwner): Promise<number> => Number((await owned(db, owner).select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow()).n);
+
+/** Whether a first token that a start printed is still in use as it was printed. */
+export const hasBootstrapToken = async (db: Kysely<Tables>): Promise<boolean> => (await db.selectFrom("tokens").select("id").where("bootstrap", "=", 1).limit(1).executeTakeFirst()) !== undefined;
 
 /** Every token, for rebuilding the snapshot. */
 export const allTokens = (db: Kysely<Tables>): Promise<TokenRow[]> => db.selectFrom("tokens").selectAll().orderBy("id").execute();

@@ -56,6 +56,7 @@ export function foundation({ text, integer, tableOptions }: Dialect): readonly s
       `name_servers ${text} NOT NULL`,
       `settings ${text} NOT NULL`,
       `serial ${integer} NOT NULL`,
+      `record_count ${integer} NOT NULL`,
       `vanity_name_servers ${text} NOT NULL`,
       `activated_on ${text}`,
       `created_on ${text} NOT NULL`,

@@ -1,0 +1,51 @@
+import type { Clock } from "#kernel/clock.ts";
+import { PERMISSION_GROUPS, type PermissionGroup } from "#model/permission-groups.ts";
+import type { PermissionGroupList } from "#model/token.ts";
+import type { Store } from "#store/store.ts";
+import { type Accounts, createAccounts } from "./accounts.ts";
+import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import { type Authorizer, createAuthorizer } from "./authorize.ts";
+import { createMemberships, type Memberships } from "./memberships.ts";
+import { createTokens, type Tokens } from "./tokens.ts";
+import { createUsers, type Users } from "./users.ts";
+
+/** Who may do what, and the resources that say so. */
+export interface Access {
+  readonly authenticate: Authenticator["authenticate"];
+  readonly authorize: Authorizer["authorize"];
+  readonly tokens: Tokens;
+  readonly users: Users;
+  readonly accounts: Accounts;
+  readonly memberships: Memberships;
+  permissionGroups(query: PermissionGroupList): readonly PermissionGroup[];
+  /** Ends what is cached of a token; writes of this process do it themselves. */
+  invalidate(tokenId: string): void;
+  /** Ends what is cached of a zone or account. */
+  invalidateScope(id: string): void;
+  close(): void;
+}
+
+export function createAccess(deps: { readonly store: Store; readonly clock: Clock }): Access {
+  const { store, clock } = deps;
+  const authenticator = createAuthenticator(deps);
+  const authorizer = createAuthorizer(deps);
+  const invalidateAccount = (accountId: string): void => {
+    authorizer.invalidate(accountId);
+    authenticator.invalidateAll();
+  };
+  return {
+    authenticate: authenticator.authenticate,
+    authorize: authorizer.authorize,
+    tokens: createTokens({ store, clock, invalidate: authenticator.invalidate }),
+    users: createUsers(deps),
+    accounts: createAccounts({ store, clock, invalidate: invalidateAccount }),
+    memberships: createMemberships({ store, invalidate: authenticator.invalidateAll }),
+    permissionGroups: ({ name, scope }) => PERMISSION_GROUPS.filter((group) => (name === undefined || group.name === name) && (scope === undefined || group.scopes.some((known) => known === scope))),
+    invalidate: authenticator.invalidate,
+    invalidateScope: authorizer.invalidate,
+    close: () => {
+      authenticator.close();
+      authorizer.close();
+    },
+  };
+}

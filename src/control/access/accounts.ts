@@ -1,0 +1,126 @@
+import { auditActor, commit } from "#control/commit.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/ids.ts";
+import { type Account, ACCOUNT_SETTINGS_DEFAULT, type AccountCreate, type AccountList, type AccountSettings, type AccountUpdate } from "#model/account.ts";
+import { OWNER_ROLE } from "#model/membership.ts";
+import { type AccountRow, countOwned, deleteAccount, findAccount, insertAccount, listAccounts, updateAccount } from "#store/accounts.ts";
+import { deleteMembership, insertMembership, membershipsOfAccount } from "#store/memberships.ts";
+import type { Store, Unit } from "#store/store.ts";
+import type { Tables } from "#store/tables.ts";
+import { deleteToken, listAccountTokens } from "#store/tokens.ts";
+import type { Kysely } from "kysely";
+import { touchedAccounts } from "./grants.ts";
+import { missingGrant } from "./policies.ts";
+import { emitUserTokens } from "./tokens.ts";
+
+export interface Accounts {
+  /** Those that the credential touches. */
+  list(call: Call, query: AccountList, page: PageRequest): Promise<Page<Account>>;
+  get(id: string): Promise<Account>;
+  /** The caller's user becomes its owner. Takes a credential that may write the settings of every account of the user. */
+  create(call: Call, body: AccountCreate): Promise<Account>;
+  update(call: Call, id: string, body: AccountUpdate): Promise<Account>;
+  /** Throws `still_in_use` while zones, gateways or rulesets belong to it, and for the last account. */
+  remove(call: Call, id: string): Promise<{ id: string }>;
+}
+
+export interface AccountsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Ends what is cached of the account. */
+  invalidate(accountId: string): void;
+}
+
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const { store, clock } = deps;
+  return {
+    list: async (call, query, page) => {
+      const ids = call.actor.type === "system" ? null : touchedAccounts(call.actor);
+      const { rows, total } = await listAccounts(store.read, { ids, name: query.name, direction: query.direction ?? "asc" }, { limit: page.per_page, offset: (page.page - 1) * page.per_page });
+      return { items: rows.map(accountView), ...page, total_count: total };
+    },
+    get: async (id) => accountView(await found(store.read, id)),
+    create: async (call, body) => {
+      const userId = call.actor.user_id;
+      const missing = missingGrant(call.actor, [{ effect: "allow", level: "account", id: "*", groups: new Set(["Account Settings Write"] as const) }]);
+      if (userId === null || missing) throw new PlatformError("authentication_error");
+      const row = await commit({ store }, call, async (unit) => {
+        const created: AccountRow = { id: newId(), name: body.name, type: body.type ?? "standard", settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT), created_on: isoMicros(clock.nowMicros()) };
+        await insertAccount(unit.db, created);
+        await insertMembership(unit.db, { id: newId(), account_id: created.id, user_id: userId, roles: JSON.stringify([OWNER_ROLE]), status: "accepted", created_on: created.created_on });
+        await emitUserTokens(unit, userId);
+        unit.audit(auditAccount("account.create", call, created.id, null, accountView(created)));
+        return created;
+      });
+      deps.invalidate(row.id);
+      return accountView(row);
+    },
+    update: async (call, id, body) => {
+      const row = await commit({ store }, call, async (unit) => {
+        const before = await found(unit.db, id);
+        const settings = { ...(JSON.parse(before.settings) as AccountSettings), ...pick(body.settings) };
+        const after: AccountRow = { ...before, name: body.name, type: body.type ?? before.type, settings: JSON.stringify(settings) };
+        await updateAccount(unit.db, id, { name: after.name, type: after.type, settings: after.settings });
+        unit.audit(auditAccount("account.update", call, id, accountView(before), accountView(after)));
+        return after;
+      });
+      deps.invalidate(id);
+      return accountView(row);
+    },
+    remove: async (call, id) => {
+      await commit({ store }, call, async (unit) => {
+        const before = await found(unit.db, id);
+        await assertUnused(unit.db, id);
+        await removeCredentials(unit, id);
+        await deleteAccount(unit.db, id);
+        unit.audit(auditAccount("account.delete", call, id, accountView(before), null));
+      });
+      deps.invalidate(id);
+      return { id };
+    },
+  };
+}
+
+async function found(db: Kysely<Tables>, id: string): Promise<AccountRow> {
+  const row = await findAccount(db, id);
+  if (!row) throw new PlatformError("unauthorized_resource");
+  return row;
+}
+
+async function assertUnused(db: Kysely<Tables>, id: string): Promise<void> {
+  const owned = await countOwned(db, id);
+  const left = Object.entries(owned).filter(([, count]) => count > 0);
+  if (left.length > 0) throw new PlatformError("still_in_use", { message: `The account still has ${left.map(([what, count]) => `${count} ${what}`).join(", ")}.` });
+  const { total } = await listAccounts(db, { ids: null, name: undefined, direction: "asc" }, { limit: 1, offset: 0 });
+  if (total === 1) throw new PlatformError("still_in_use", { message: "The last account cannot be deleted." });
+}
+
+/** Its tokens end, and its members' tokens no longer reach it. */
+async function removeCredentials(unit: Unit, accountId: string): Promise<void> {
+  for (const token of await listAccountTokens(unit.db, accountId)) {
+    await deleteToken(unit.db, token.id);
+    unit.change({ kind: "token", id: token.id, value: null });
+  }
+  for (const membership of await membershipsOfAccount(unit.db, accountId)) {
+    await deleteMembership(unit.db, membership.id);
+    await emitUserTokens(unit, membership.user_id);
+  }
+}
+
+/** Only the fields that are settings: a client may send back more than it was shown. */
+const pick = (settings: AccountUpdate["settings"]): Partial<AccountSettings> => ({
+  ...(settings?.enforce_twofactor === undefined ? {} : { enforce_twofactor: settings.enforce_twofactor }),
+  ...(settings?.abuse_contact_email === undefined ? {} : { abuse_contact_email: settings.abuse_contact_email }),
+});
+
+export const accountView = (row: AccountRow): Account => ({
+  id: row.id,
+  name: row.name,
+  type: row.type === "enterprise" ? "enterprise" : "standard",
+  settings: JSON.parse(row.settings) as AccountSettings,
+  created_on: row.created_on,
+});
+
+const auditAccount = (action: string, call: Call, id: string, before: Account | null, after: Account | null) => ({ action, actor: auditActor(call), account_id: id, zone_id: null, resource: { type: "account", id }, before, after });

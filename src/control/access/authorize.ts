@@ -1,0 +1,81 @@
+import type { Actor } from "#control/call.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { type AccountRow, findAccount } from "#store/accounts.ts";
+import { type ZoneScope, zoneScope } from "#store/scopes.ts";
+import type { Store } from "#store/store.ts";
+import { createFreshCache } from "./fresh-cache.ts";
+import { type Groups, holdsAnywhere, holdsForUser, holdsInAccount, holdsInZone, touchesAccount, touchesZone } from "./grants.ts";
+
+/** What a route's path is about, as far as it was resolved. */
+export interface ResolvedScope {
+  readonly account: { readonly id: string; readonly name: string } | null;
+  readonly zone: { readonly id: string; readonly name: string; readonly account_id: string; readonly plan: string } | null;
+}
+
+export type AskedScope = { readonly type: "open" | "user" } | { readonly type: "account"; readonly account_id: string } | { readonly type: "zone"; readonly zone_id: string };
+
+export interface Authorizer {
+  /**
+   * Resolves what the path names and checks that the caller may use it under any one of `groups`. Throws
+   * `unauthorized_resource` for a foreign or absent account and `zone_not_found` for a foreign or absent zone,
+   * each the same way in both cases; `authentication_error` where only the permission is missing.
+   */
+  authorize(actor: Actor, asked: AskedScope, groups: Groups): Promise<ResolvedScope>;
+  /** Forgets what is known of the zone or account. */
+  invalidate(id: string): void;
+  close(): void;
+}
+
+const SCOPES_KEPT_MAX = 10_000;
+const NOTHING: ResolvedScope = { account: null, zone: null };
+
+export function createAuthorizer({ store, clock }: { readonly store: Store; readonly clock: Clock }): Authorizer {
+  const zones = createFreshCache<ResolvedScope & { readonly zone: NonNullable<ResolvedScope["zone"]> }>({
+    store,
+    clock,
+    entriesMax: SCOPES_KEPT_MAX,
+    load: async (id) => {
+      const row = await zoneScope(store.read, id);
+      return row && zoneResolved(row);
+    },
+  });
+  const accounts = createFreshCache<AccountRow>({ store, clock, entriesMax: SCOPES_KEPT_MAX, load: (id) => findAccount(store.read, id) });
+
+  async function inAccount(actor: Actor, accountId: string, groups: Groups): Promise<ResolvedScope> {
+    const account = await accounts.get(accountId);
+    if (!account || !touchesAccount(actor, accountId)) throw new PlatformError("unauthorized_resource");
+    if (groups.length > 0 && !holdsInAccount(actor, accountId, groups)) throw new PlatformError("authentication_error");
+    return { account: { id: account.id, name: account.name }, zone: null };
+  }
+
+  async function inZone(actor: Actor, zoneId: string, groups: Groups): Promise<ResolvedScope> {
+    const resolved = await zones.get(zoneId);
+    if (!resolved || !touchesZone(actor, resolved.zone)) throw new PlatformError("zone_not_found");
+    if (groups.length > 0 && !holdsInZone(actor, resolved.zone, groups)) throw new PlatformError("authentication_error");
+    return resolved;
+  }
+
+  return {
+    authorize: async (actor, asked, groups) => {
+      if (asked.type === "zone") return inZone(actor, asked.zone_id, groups);
+      if (asked.type === "account") return inAccount(actor, asked.account_id, groups);
+      const allowed = asked.type === "user" ? holdsForUser(actor, groups) : holdsAnywhere(actor, groups);
+      if (!allowed) throw new PlatformError("authentication_error");
+      return NOTHING;
+    },
+    invalidate: (id) => {
+      zones.drop((resolved) => resolved.zone.id === id || resolved.zone.account_id === id);
+      accounts.drop((account) => account.id === id);
+    },
+    close: () => {
+      zones.close();
+      accounts.close();
+    },
+  };
+}
+
+const zoneResolved = (row: ZoneScope) => ({
+  account: { id: row.account_id, name: row.account_name },
+  zone: { id: row.id, name: row.name, account_id: row.account_id, plan: row.plan },
+});

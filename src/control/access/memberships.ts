@@ -1,0 +1,115 @@
+import { auditActor, commit } from "#control/commit.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { type Membership, type MembershipList, type MembershipUpdate, OWNER_ROLE } from "#model/membership.ts";
+import { deleteMembership, findMembership, listMemberships, type MembershipOfAccount, membershipsOfAccount, setMembershipStatus } from "#store/memberships.ts";
+import type { Store } from "#store/store.ts";
+import type { Tables } from "#store/tables.ts";
+import type { Kysely } from "kysely";
+import { accountView } from "./accounts.ts";
+import { emitUserTokens } from "./tokens.ts";
+
+/** The caller's own memberships of accounts. */
+export interface Memberships {
+  list(call: Call, query: MembershipList, page: PageRequest): Promise<Page<Membership>>;
+  get(call: Call, id: string): Promise<Membership>;
+  /** Accepts or rejects an invitation. */
+  update(call: Call, id: string, body: MembershipUpdate): Promise<Membership>;
+  /** Leaves the account; its last owner stays. */
+  remove(call: Call, id: string): Promise<{ id: string }>;
+}
+
+export interface MembershipsDeps {
+  readonly store: Store;
+  /** Ends what is cached of credentials whose reach changed. */
+  invalidate(): void;
+}
+
+export function createMemberships(deps: MembershipsDeps): Memberships {
+  const { store } = deps;
+  return {
+    list: async (call, query, page) => {
+      const all = (await listMemberships(store.read, ownUser(call))).map(membershipView).filter((membership) => fits(membership, query));
+      const key = ORDERS[query.order ?? "id"];
+      const sorted = query.order === undefined ? all : all.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+      const ordered = query.direction === "desc" ? sorted.toReversed() : sorted;
+      return { items: ordered.slice((page.page - 1) * page.per_page, page.page * page.per_page), ...page, total_count: all.length };
+    },
+    get: async (call, id) => membershipView(await found(store.read, call, id)),
+    update: async (call, id, body) => {
+      const userId = ownUser(call);
+      const after = await commit({ store }, call, async (unit) => {
+        const before = await found(unit.db, call, id);
+        if (body.status === "rejected") await assertNotLastOwner(unit.db, before);
+        await setMembershipStatus(unit.db, id, body.status);
+        await emitUserTokens(unit, userId);
+        const changed = await found(unit.db, call, id);
+        unit.audit(auditMembership("membership.update", call, before, membershipView(before), membershipView(changed)));
+        return changed;
+      });
+      deps.invalidate();
+      return membershipView(after);
+    },
+    remove: async (call, id) => {
+      const userId = ownUser(call);
+      await commit({ store }, call, async (unit) => {
+        const before = await found(unit.db, call, id);
+        await assertNotLastOwner(unit.db, before);
+        await deleteMembership(unit.db, id);
+        await emitUserTokens(unit, userId);
+        unit.audit(auditMembership("membership.delete", call, before, membershipView(before), null));
+      });
+      deps.invalidate();
+      return { id };
+    },
+  };
+}
+
+const ORDERS: Readonly<Record<NonNullable<MembershipList["order"]>, (membership: Membership) => string>> = {
+  id: (membership) => membership.id,
+  "account.name": (membership) => membership.account.name,
+  status: (membership) => membership.status,
+};
+
+const fits = (membership: Membership, query: MembershipList): boolean => {
+  const name = query["account.name"] ?? query.name;
+  return (name === undefined || membership.account.name === name) && (query.status === undefined || membership.status === query.status);
+};
+
+function ownUser(call: Call): string {
+  if (call.actor.user_id === null) throw new PlatformError("authentication_error");
+  return call.actor.user_id;
+}
+
+async function found(db: Kysely<Tables>, call: Call, id: string): Promise<MembershipOfAccount> {
+  const row = await findMembership(db, ownUser(call), id);
+  if (!row) throw new PlatformError("not_found", { message: "No membership with this identifier exists." });
+  return row;
+}
+
+const isOwner = (membership: { readonly roles: string; readonly status: string }): boolean => membership.status === "accepted" && (JSON.parse(membership.roles) as string[]).includes(OWNER_ROLE);
+
+/** An account without an owner could never be managed again. */
+async function assertNotLastOwner(db: Kysely<Tables>, { membership }: MembershipOfAccount): Promise<void> {
+  if (!isOwner(membership)) return;
+  const owners = (await membershipsOfAccount(db, membership.account_id)).filter(isOwner);
+  if (owners.length === 1) throw new PlatformError("still_in_use", { message: "The account's last owner cannot leave it." });
+}
+
+const membershipView = ({ membership, account }: MembershipOfAccount): Membership => ({
+  id: membership.id,
+  status: membership.status === "pending" || membership.status === "rejected" ? membership.status : "accepted",
+  account: accountView(account),
+  api_access_enabled: null,
+  roles: JSON.parse(membership.roles) as string[],
+});
+
+const auditMembership = (action: string, call: Call, { membership }: MembershipOfAccount, before: Membership | null, after: Membership | null) => ({
+  action,
+  actor: auditActor(call),
+  account_id: membership.account_id,
+  zone_id: null,
+  resource: { type: "membership", id: membership.id },
+  before,
+  after,
+});
