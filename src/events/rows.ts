@@ -45,10 +45,14 @@ export interface SecurityEventRow {
   readonly status: number;
   /** Count, place and confidence of matches; never the matched text. */
   readonly matches: readonly EventMatch[];
+  /** The scan spent its budget before the end of the body, so there may be more; absent means false. */
+  readonly scan_limited?: boolean;
 }
 
 export interface EventMatch {
   readonly detector: string;
+  /** The managed rule of the detector. */
+  readonly rule_id: string;
   readonly count: number;
   /** Byte offset of the first hit in the scanned body. */
   readonly offset: number;

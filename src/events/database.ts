@@ -1,0 +1,77 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { EventTable } from "./rows.ts";
+import { type Cell, createStatements, EVENT_SCHEMA, EVENT_SCHEMA_VERSION, EVENT_TABLES } from "./schema.ts";
+
+/** The writing side of the events database. One thread owns it. */
+export interface EventDatabase {
+  /** Inserts the rows whose cells follow one another, all in one transaction with the other tables' rows. */
+  insert(tables: readonly { readonly table: EventTable; readonly cells: readonly Cell[] }[]): void;
+  /** Deletes at most `rowsMax` rows a table that are older; gives their number. */
+  deleteBefore(atMs: number, rowsMax: number): number;
+  /** Deletes the oldest `rows` rows of the longest table, so that traffic never pushes out security events; gives their number. */
+  deleteOldest(rows: number): number;
+  /** Gives at most `pages` free pages back to the file system. */
+  shrink(pages: number): void;
+  /** Bytes in use, without free pages. */
+  usedBytes(): number;
+  close(): void;
+}
+
+/** Opens or creates the database. Throws when the file is another version's or no database. */
+export function openEventDatabase(path: string): EventDatabase {
+  const db = new DatabaseSync(path);
+  // Before the first table, or it has no effect.
+  db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
+  migrate(db, path);
+  const inserts = new Map(EVENT_TABLES.map((table): [EventTable, StatementSync] => [table, db.prepare(insertSql(table))]));
+  const old = EVENT_TABLES.map((table) => db.prepare(`DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`));
+  // Row ids are given in order and deleted from the front, so their span is the number of rows.
+  const spans = EVENT_TABLES.map((table) => ({ span: db.prepare(`SELECT IFNULL(MAX(row_id) - MIN(row_id) + 1, 0) AS n FROM ${table}`), remove: db.prepare(`DELETE FROM ${table} WHERE row_id < (SELECT MIN(row_id) FROM ${table}) + ?`) }));
+  const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
+
+  return {
+    insert: (tables) =>
+      transaction(db, () => {
+        for (const { table, cells } of tables) {
+          const width = EVENT_SCHEMA[table].columns.length;
+          for (let at = 0; at + width <= cells.length; at += width) inserts.get(table)?.run(...cells.slice(at, at + width));
+        }
+      }),
+    deleteBefore: (atMs, rowsMax) => transaction(db, () => old.reduce((sum, statement) => sum + Number(statement.run(rowsMax, atMs, rowsMax).changes), 0)),
+    deleteOldest: (rows) =>
+      transaction(db, () => {
+        const longest = spans.map((table) => ({ remove: table.remove, rows: Number(table.span.get()?.["n"]) })).sort((a, b) => b.rows - a.rows)[0];
+        return Number(longest?.remove.run(rows).changes ?? 0);
+      }),
+    // The pragma frees a page each time it is stepped, so the statement has to run to its end.
+    shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
+    usedBytes: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
+    close: () => db.close(),
+  };
+}
+
+function migrate(db: DatabaseSync, path: string): void {
+  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+  if (version !== 0 && version !== EVENT_SCHEMA_VERSION) throw new Error(`${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}`);
+  transaction(db, () => {
+    for (const statement of createStatements()) db.exec(statement);
+    db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
+  });
+}
+
+function insertSql(table: EventTable): string {
+  const columns = EVENT_SCHEMA[table].columns.map((column) => column.name);
+  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+}
+
+function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import type { EventTable, EventTables } from "./rows.ts";
+
+type SqlType = "TEXT" | "INTEGER" | "REAL";
+
+/** How a column's value crosses threads and lies in the file: booleans as 0 and 1, `json` as text. */
+export interface Column<T extends EventTable = EventTable> {
+  readonly name: keyof EventTables[T] & string;
+  readonly sql: SqlType;
+  readonly form: "plain" | "boolean" | "json";
+  readonly nullable: boolean;
+}
+
+export interface TableSchema<T extends EventTable = EventTable> {
+  readonly name: T;
+  readonly columns: readonly Column<T>[];
+  /** Columns of each index, besides the row id. */
+  readonly indexes: readonly (readonly (keyof EventTables[T] & string)[])[];
+}
+
+type Sql = "text" | "integer" | "real" | "boolean" | "json" | "integer?" | "real?";
+
+/** The compiler insists that every field of the row is here. */
+function table<T extends EventTable>(name: T, columns: { readonly [K in keyof Required<EventTables[T]> & string]: Sql }, indexes: TableSchema<T>["indexes"]): TableSchema<T> {
+  const entries = Object.entries(columns) as [keyof EventTables[T] & string, Sql][];
+  return { name, columns: entries.map(([column, kind]) => ({ name: column, ...FORMS[kind] })), indexes };
+}
+
+const FORMS: Readonly<Record<Sql, Omit<Column, "name">>> = {
+  text: { sql: "TEXT", form: "plain", nullable: false },
+  integer: { sql: "INTEGER", form: "plain", nullable: false },
+  real: { sql: "REAL", form: "plain", nullable: false },
+  boolean: { sql: "INTEGER", form: "boolean", nullable: false },
+  json: { sql: "TEXT", form: "json", nullable: false },
+  "integer?": { sql: "INTEGER", form: "plain", nullable: true },
+  "real?": { sql: "REAL", form: "plain", nullable: true },
+};
+
+export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
+  requests: table(
+    "requests",
+    { ray_id: "text", at_ms: "integer", account_id: "text", zone_id: "text", client_ip: "text", method: "text", scheme: "text", host: "text", path: "text", query: "text", user_agent: "text", status: "integer", origin_status: "integer?", bytes_in: "integer", bytes_out: "integer", duration_ms: "real" },
+    [["zone_id", "at_ms"], ["ray_id"]],
+  ),
+  security_events: table(
+    "security_events",
+    { id: "text", ray_id: "text", at_ms: "integer", account_id: "text", zone_id: "text", ruleset_id: "text", rule_id: "text", deployed_by: "text", rule_description: "text", phase: "text", action: "text", service: "text", client_ip: "text", method: "text", scheme: "text", host: "text", path: "text", query: "text", user_agent: "text", status: "integer", matches: "json", scan_limited: "boolean" },
+    [["zone_id", "at_ms"], ["zone_id", "rule_id", "at_ms"]],
+  ),
+  gateway_logs: table(
+    "gateway_logs",
+    { id: "text", at_ms: "integer", account_id: "text", gateway_id: "text", provider: "text", model: "text", path: "text", method: "text", status_code: "integer", success: "boolean", cached: "boolean", duration_ms: "real", tokens_in: "integer?", tokens_out: "integer?", cost: "real?", step: "integer", request_content_type: "text", response_content_type: "text", request_bytes: "integer", response_bytes: "integer" },
+    [["account_id", "gateway_id", "at_ms"], ["id"]],
+  ),
+};
+
+export const EVENT_TABLES = Object.keys(EVENT_SCHEMA) as readonly EventTable[];
+
+/** What `PRAGMA user_version` holds; the writer refuses a file of another version. */
+export const EVENT_SCHEMA_VERSION = 1;
+
+/** Statements that make an empty database; running them again changes nothing. */
+export function createStatements(): readonly string[] {
+  return EVENT_TABLES.flatMap((name) => {
+    const schema = EVENT_SCHEMA[name];
+    const columns = schema.columns.map((column) => `${column.name} ${column.sql}${column.nullable ? "" : " NOT NULL"}`);
+    const indexes = schema.indexes.map((parts) => `CREATE INDEX IF NOT EXISTS ${name}_${parts.join("_")} ON ${name} (${parts.join(", ")})`);
+    return [`CREATE TABLE IF NOT EXISTS ${name} (row_id INTEGER PRIMARY KEY, ${columns.join(", ")}) STRICT`, ...indexes];
+  });
+}
+
+/** A value as it crosses threads and lies in the file. */
+export type Cell = string | number | null;
+
+/** Appends a row's cells in column order. */
+export function encodeRow<T extends EventTable>(schema: TableSchema<T>, row: EventTables[T], into: Cell[]): void {
+  for (const column of schema.columns) into.push(encodeCell(column.form, row[column.name]));
+}
+
+/** An absent optional field is false, or null. */
+function encodeCell(form: Column["form"], value: unknown): Cell {
+  if (form === "boolean") return value === true ? 1 : 0;
+  if (form === "json") return JSON.stringify(value);
+  return typeof value === "string" || typeof value === "number" ? value : null;
+}
+
+export function decodeRow<T extends EventTable>(schema: TableSchema<T>, cells: Readonly<Record<string, unknown>>): EventTables[T] {
+  const row: Record<string, unknown> = {};
+  for (const { name, form } of schema.columns) {
+    const cell = cells[name];
+    row[name] = form === "boolean" ? cell === 1 : form === "json" ? JSON.parse(String(cell)) : cell;
+  }
+  return row as unknown as EventTables[T];
+}

@@ -1,0 +1,96 @@
+import type { MessagePort } from "node:worker_threads";
+import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
+import type { RowsMessage, WrittenMessage } from "./messages.ts";
+import type { EventSink, EventTable } from "./rows.ts";
+import { type Cell, encodeRow, EVENT_SCHEMA, EVENT_TABLES } from "./schema.ts";
+
+export interface EventSinkDeps {
+  /** To the writer thread; the sink closes it. */
+  readonly port: MessagePort;
+  readonly metrics: MetricRegistry;
+  /** Longest time a row waits before it is sent. */
+  readonly flushMs?: number;
+  /** Rows that are waiting or sent but not yet committed; more are dropped and counted. */
+  readonly rowsMax?: number;
+}
+
+export interface ClosableEventSink extends EventSink {
+  /** Sends what waits and resolves when all of it is committed, or after `timeoutMs`. */
+  close(timeoutMs?: number): Promise<void>;
+}
+
+const FLUSH_MS = 50;
+const FLUSH_ROWS = 1000;
+const ROWS_MAX = 50_000;
+const CLOSE_MS = 2000;
+
+/** Collects rows of one thread and sends them to the writer in batches. */
+export function createEventSink({ port, metrics, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: EventSinkDeps): ClosableEventSink {
+  const dropped = new Map(EVENT_TABLES.map((table): [EventTable, Metric] => [table, metrics.counter("events_dropped_total", "Event rows dropped because the writer was behind", { table })]));
+  const waiting = new Map<EventTable, Cell[]>();
+  const sent = new Map<number, number>();
+  let waitingRows = 0;
+  let sentRows = 0;
+  let batch = 0;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let onIdle: (() => void) | undefined;
+
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waitingRows === 0) return;
+    batch++;
+    const message: RowsMessage = { type: "rows", batch, tables: Array.from(waiting, ([table, cells]) => ({ table, cells })) };
+    port.postMessage(message);
+    sent.set(batch, waitingRows);
+    sentRows += waitingRows;
+    waitingRows = 0;
+    waiting.clear();
+  };
+
+  port.on("message", (message: WrittenMessage) => {
+    sentRows -= sent.get(message.batch) ?? 0;
+    sent.delete(message.batch);
+    if (sentRows === 0) onIdle?.();
+  });
+  // A writer that is gone commits nothing more.
+  port.on("close", () => {
+    closed = true;
+    onIdle?.();
+  });
+  port.unref();
+
+  return {
+    push: (table, row) => {
+      if (closed || waitingRows + sentRows >= rowsMax) {
+        const counter = dropped.get(table);
+        if (counter !== undefined) counter.value++;
+        return;
+      }
+      let cells = waiting.get(table);
+      if (cells === undefined) waiting.set(table, (cells = []));
+      encodeRow(EVENT_SCHEMA[table], row, cells);
+      waitingRows++;
+      if (waitingRows >= FLUSH_ROWS) flush();
+      else timer ??= setTimeout(flush, flushMs).unref();
+    },
+    close: async (timeoutMs = CLOSE_MS) => {
+      if (closed) return;
+      flush();
+      closed = true;
+      if (sentRows > 0) await idleWithin(timeoutMs);
+      port.close();
+    },
+  };
+
+  function idleWithin(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const limit = setTimeout(resolve, timeoutMs);
+      onIdle = () => {
+        clearTimeout(limit);
+        resolve();
+      };
+    });
+  }
+}

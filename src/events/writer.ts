@@ -1,0 +1,82 @@
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
+import { openEventDatabase } from "./database.ts";
+import type { RowsMessage, WrittenMessage } from "./messages.ts";
+import { retentionStep, type RetentionLimits } from "./retention.ts";
+import type { WriterData } from "./writer-config.ts";
+
+/**
+ * The thread that owns the events database. Says `listening` once it is open; takes rows from the ports it
+ * was started with and from those that come later by `attach`; on `drain` it commits what has arrived,
+ * closes the database and ends.
+ */
+const main = parentPort;
+if (main === null) throw new Error("events/writer.ts runs as a worker thread");
+
+const { path, ports, retention } = workerData as WriterData;
+const limits: RetentionLimits = retention;
+const RETENTION_EVERY_MS = 30_000;
+const RETENTION_PAUSE_MS = 20;
+
+const database = openEventDatabase(path);
+const metrics = createMetrics();
+const written = metrics.counter("events_written_batches_total", "Batches of event rows committed");
+const failed = metrics.counter("events_failed_batches_total", "Batches of event rows that could not be written");
+const say = (message: FromWorker): void => main.postMessage(message);
+const attached = new Set<MessagePort>();
+
+function attach(port: MessagePort): void {
+  attached.add(port);
+  port.on("message", (message: RowsMessage) => write(port, message));
+  port.on("close", () => attached.delete(port));
+}
+
+function write(port: MessagePort, message: RowsMessage): void {
+  try {
+    database.insert(message.tables);
+    written.value++;
+  } catch (error) {
+    // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.
+    failed.value++;
+    say({ type: "log", level: "error", message: "event rows could not be written", fields: { error: String(error), rows: message.tables.map((part) => part.table) } });
+  }
+  const reply: WrittenMessage = { type: "written", batch: message.batch };
+  port.postMessage(reply);
+}
+
+function tidy(): void {
+  let more = false;
+  try {
+    more = retentionStep(database, limits, systemClock.nowMs());
+  } catch (error) {
+    say({ type: "log", level: "error", message: "old event rows could not be deleted", fields: { error: String(error) } });
+  }
+  retentionTimer = setTimeout(tidy, more ? RETENTION_PAUSE_MS : RETENTION_EVERY_MS);
+}
+
+let retentionTimer = setTimeout(tidy, RETENTION_PAUSE_MS);
+
+/** Waits until no port has brought anything for a turn of the loop, within the time. */
+async function drain(timeoutMs: number): Promise<void> {
+  const end = systemClock.monotonicMs() + timeoutMs;
+  let before = -1;
+  while (before !== written.value + failed.value && systemClock.monotonicMs() < end) {
+    before = written.value + failed.value;
+    await new Promise((resolve) => setTimeout(resolve, RETENTION_PAUSE_MS));
+  }
+  clearTimeout(retentionTimer);
+  for (const port of attached) port.close();
+  database.close();
+  say({ type: "drained" });
+  main?.close();
+}
+
+main.on("message", (message: ToWorker | { readonly type: "attach"; readonly port: MessagePort }) => {
+  if (message.type === "attach") attach(message.port);
+  else if (message.type === "metrics") say({ type: "metrics", request: message.request, samples: metrics.samples() });
+  else void drain(message.timeoutMs);
+});
+for (const port of ports) attach(port);
+say({ type: "listening", addresses: {} });
