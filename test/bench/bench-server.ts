@@ -1,0 +1,25 @@
+import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
+import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+
+/** A server with one zone of the largest plan, and no rate limit in the way. */
+export interface BenchServer {
+  readonly selvedge: Selvedge;
+  readonly call: ApiCall;
+  /** A new zone's id. */
+  createZone(name: string): Promise<string>;
+}
+
+export async function startBenchServer(args: readonly string[] = []): Promise<BenchServer> {
+  const selvedge = await startSelvedge({ args: ["--api-rate-limit-requests", "0", "--log-level", "warn", ...args] });
+  const call = apiCaller(selvedge.ready);
+  return {
+    selvedge,
+    call,
+    createZone: async (name) => {
+      const zone = await succeed(
+        call("POST", "/zones", { name, account: { id: selvedge.ready.account_id }, type: "full", plan: { id: "enterprise" } }),
+      );
+      return zone.id as string;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** One benchmark: a row of the table in benchmarks.ts. */
+export interface Benchmark {
+  readonly name: string;
+  /** What one value counts: `creates/s`. */
+  readonly unit: string;
+  readonly better: "higher" | "lower";
+  /** The project's own goal, where it has set one. */
+  readonly target?: number;
+  /** Programs of tools/system-tools.ts without which the row is left out. */
+  readonly tools: readonly string[];
+  prepare(context: BenchContext): Promise<Contest>;
+}
+
+export interface BenchContext {
+  /** How long one measurement loads its server. */
+  readonly seconds: number;
+  /** A directory for this benchmark alone, gone afterwards. */
+  readonly directory: string;
+}
+
+/** Servers that run, ready to be measured in turns. */
+export interface Contest {
+  readonly ours: Contender;
+  /** Somebody else's server doing the same work in the same run. */
+  readonly peer?: Contender;
+  close(): Promise<void>;
+}
+
+export interface Contender {
+  readonly name: string;
+  run(): Promise<Measurement>;
+}
+
+export interface Measurement {
+  readonly value: number;
+  /** Other figures of the same round, named with their unit: `latency_p99_ms`. */
+  readonly also?: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,17 @@
+import { apiCreates } from "./api-creates.ts";
+import type { Benchmark } from "./benchmark.ts";
+import { dnsQueries } from "./dns-queries.ts";
+import { edgeRequests } from "./edge-requests.ts";
+import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
+import { startToReady } from "./start-to-ready.ts";
+
+/** In the order in which `npm run bench` runs them. */
+export const BENCHMARKS: readonly Benchmark[] = [
+  startToReady,
+  apiCreates,
+  propagationDns,
+  propagationEdge,
+  propagationGateway,
+  dnsQueries,
+  edgeRequests,
+];

@@ -1,0 +1,91 @@
+import { connect } from "node:net";
+import { quantile } from "./statistics.ts";
+
+// The client of `api-creates`, in a process of its own so that its work is not the server's. It speaks raw
+// HTTP/1.1: on two cores a client library would take much of what is measured.
+
+export interface CreateLoad {
+  readonly host: string;
+  readonly port: number;
+  /** Path of the zone's collection of records. */
+  readonly path: string;
+  readonly token: string;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface CreateLoadResult {
+  readonly acknowledged: number;
+  readonly refused: number;
+  /** What the first refusal said. */
+  readonly refusal: string;
+  readonly seconds: number;
+  readonly latency_p50_ms: number;
+  readonly latency_p99_ms: number;
+}
+
+const load = JSON.parse(process.argv[2] ?? "{}") as CreateLoad;
+const latencies: number[] = [];
+let created = 0;
+let refused = 0;
+let refusal = "";
+
+const started = performance.now();
+const deadline = started + load.seconds * 1000;
+await Promise.all(Array.from({ length: load.connections }, createUntilDeadline));
+const seconds = (performance.now() - started) / 1000;
+const result: CreateLoadResult = {
+  acknowledged: latencies.length,
+  refused,
+  refusal,
+  seconds,
+  latency_p50_ms: quantile(latencies, 0.5),
+  latency_p99_ms: quantile(latencies, 0.99),
+};
+console.log(JSON.stringify(result));
+
+function nextRequest(): string {
+  const n = created++;
+  const body = JSON.stringify({ type: "A", name: `h${n}`, content: `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`, ttl: 300 });
+  return [
+    `POST ${load.path} HTTP/1.1`,
+    `host: ${load.host}:${load.port}`,
+    `authorization: Bearer ${load.token}`,
+    "content-type: application/json",
+    `content-length: ${body.length}`,
+    "",
+    body,
+  ].join("\r\n");
+}
+
+/** One keep-alive connection, one request at a time. */
+function createUntilDeadline(): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = connect({ host: load.host, port: load.port, noDelay: true });
+  let received = "";
+  let sentAt = 0;
+  const send = (): void => {
+    sentAt = performance.now();
+    if (sentAt < deadline) socket.write(nextRequest());
+    else socket.end(() => resolve());
+  };
+  socket.setEncoding("latin1");
+  socket.on("connect", send);
+  socket.on("error", reject);
+  socket.on("close", () => reject(new Error("the server closed the connection")));
+  socket.on("data", (chunk: string) => {
+    received += chunk;
+    const body = received.indexOf("\r\n\r\n") + 4;
+    const length = /\r\ncontent-length: (\d+)\r\n/i.exec(received)?.[1];
+    if (body < 4 || length === undefined || received.length < body + Number(length)) return;
+    if (received.startsWith("HTTP/1.1 200 ")) {
+      latencies.push(performance.now() - sentAt);
+    } else {
+      refused++;
+      refusal ||= received.slice(0, 2000);
+    }
+    received = "";
+    send();
+  });
+  return promise;
+}

@@ -1,0 +1,73 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
+import { findTool } from "../../tools/system-tools.ts";
+
+const execute = promisify(execFile);
+const LOAD_TIMEOUT_MS = 120_000;
+
+/** Runs a load generator to its end and returns what it printed. */
+export async function runTool(name: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await execute(toolPath(name), args, { timeout: LOAD_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 });
+  return stdout;
+}
+
+/** A server of somebody else. */
+export interface Server {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts the server and waits until the probe succeeds. */
+export async function startTool(name: string, args: readonly string[], probe: () => Promise<unknown>): Promise<Server> {
+  const child = spawn(toolPath(name), args, { stdio: ["ignore", "ignore", "pipe"] });
+  const errors = keepErrors(child);
+  const killWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", killWithUs);
+  const stop = async (): Promise<void> => {
+    process.off("exit", killWithUs);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  };
+  for (let attempt = 0; ; attempt++) {
+    if (child.exitCode !== null || child.pid === undefined) throw new Error(`${name} ended with ${child.exitCode}\n${errors()}`);
+    try {
+      await probe();
+      return { pid: child.pid, stop };
+    } catch (error) {
+      if (attempt === 100) {
+        await stop();
+        throw new Error(`${name} does not answer\n${errors()}`, { cause: error });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+function toolPath(name: string): string {
+  const path = findTool(name);
+  if (path === undefined) throw new Error(`${name} is not installed`);
+  return path;
+}
+
+function keepErrors(child: ChildProcess): () => string {
+  let text = "";
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    text = (text + chunk).slice(-16_384);
+  });
+  return () => text;
+}

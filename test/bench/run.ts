@@ -1,0 +1,98 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { cpus, release, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { findTool, provideTools } from "../../tools/system-tools.ts";
+import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
+import { BENCHMARKS } from "./benchmarks.ts";
+import { median } from "./statistics.ts";
+
+interface Side {
+  readonly name: string;
+  readonly rounds: Measurement[];
+}
+
+interface Result {
+  readonly benchmark: Benchmark;
+  readonly ours: Side;
+  readonly peer: Side | null;
+}
+
+const root = dirname(dirname(import.meta.dirname));
+const { values: flags, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: "string", default: "5" }, seconds: { type: "string", default: "3" } },
+});
+
+const unknown = names.filter((name) => !BENCHMARKS.some((row) => row.name === name));
+if (unknown.length > 0) {
+  console.error(`no benchmark is called ${unknown.join(", ")}; there are:\n${BENCHMARKS.map((row) => `  ${row.name}`).join("\n")}`);
+  process.exit(2);
+}
+
+provideTools("bench");
+const results: Result[] = [];
+for (const row of BENCHMARKS) {
+  if (names.length > 0 && !names.includes(row.name)) continue;
+  const missing = row.tools.filter((tool) => findTool(tool) === undefined);
+  if (missing.length > 0) console.log(`${row.name}: left out, ${missing.join(" and ")} is not installed`);
+  else results.push(await measure(row));
+}
+if (results.length > 0) save(results);
+
+/** Ours and the peer take turns, so that a change of the machine's mood meets both. */
+async function measure(benchmark: Benchmark): Promise<Result> {
+  const directory = await mkdtemp(join(tmpdir(), `selvedge-bench-${benchmark.name}-`));
+  const contest = await benchmark.prepare({ seconds: Number(flags.seconds), directory });
+  try {
+    const sides: { readonly contender: Contender; readonly side: Side }[] = [contest.ours, contest.peer]
+      .filter((contender) => contender !== undefined)
+      .map((contender) => ({ contender, side: { name: contender.name, rounds: [] } }));
+    // The first turn of each warms caches and the compiler up.
+    for (const { contender } of sides) await contender.run();
+    for (let round = 0; round < Number(flags.rounds); round++) {
+      for (const { contender, side } of sides) side.rounds.push(await contender.run());
+    }
+    const [ours, peer] = sides;
+    if (!ours) throw new Error("nothing was measured");
+    const result = { benchmark, ours: ours.side, peer: peer?.side ?? null };
+    print(result);
+    return result;
+  } finally {
+    await contest.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function print({ benchmark, ours, peer }: Result): void {
+  const target = benchmark.target === undefined ? "" : `, target ${benchmark.target}`;
+  console.log(`${benchmark.name} (${benchmark.unit}, ${benchmark.better} is better${target})`);
+  for (const side of peer ? [ours, peer] : [ours]) console.log(`  ${side.name.padEnd(10)} ${describe(side)}`);
+  if (peer) console.log(`  ratio      ${number(middle(ours) / middle(peer))}`);
+}
+
+function describe(side: Side): string {
+  const values = side.rounds.map((round) => round.value);
+  const also = Object.keys(side.rounds[0]?.also ?? {}).map(
+    (key) => `${key} ${number(median(side.rounds.map((round) => round.also?.[key] ?? Number.NaN)))}`,
+  );
+  return [`median ${number(median(values))}`, `from ${number(Math.min(...values))} to ${number(Math.max(...values))}`, ...also].join(", ");
+}
+
+const middle = (side: Side): number => median(side.rounds.map((round) => round.value));
+
+const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3));
+
+function save(all: readonly Result[]): void {
+  const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim();
+  const at = new Date().toISOString();
+  const machine = { cpu: cpus()[0]?.model ?? "", cores: cpus().length, kernel: release(), node: process.versions.node };
+  const rows = all.map(({ benchmark, ours, peer }) => ({ name: benchmark.name, unit: benchmark.unit, ours, peer }));
+  const folder = join(root, "bench-results");
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${at.replaceAll(/[:.]/g, "-")}.json`);
+  writeFileSync(file, `${JSON.stringify({ at, commit, machine, flags, results: rows }, null, 2)}\n`);
+  console.log(`written to ${file}`);
+}
