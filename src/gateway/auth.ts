@@ -1,0 +1,106 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { type CidrSet, createCidrSet } from "#kernel/cidr.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { TokenEntry } from "#snapshot/entries.ts";
+import type { Replica } from "#snapshot/feed.ts";
+
+export interface Authenticator {
+  /** Whether the request carries a token that may run gateways of the account, now and from the address. */
+  allows(headers: IncomingHttpHeaders, accountId: string, address: string): boolean;
+}
+
+/** A token with its conditions in the form in which they are asked. */
+interface CompiledToken {
+  readonly hash: Buffer;
+  readonly accounts: ReadonlySet<string> | "*";
+  readonly notBeforeMs: number;
+  readonly expiresMs: number;
+  readonly allow: CidrSet;
+  readonly deny: CidrSet;
+}
+
+/** Tokens seen lately, so that a busy client's is not hashed again each time. */
+const CACHE_ENTRIES_MAX = 1000;
+
+/**
+ * SPEC 5.1: `{prefix}-aig-authorization`, or `{prefix}-aig-token` from SDKs, holds `Bearer TOKEN`. The names that
+ * published clients send (`cf-…`) are understood under every prefix.
+ */
+export function createAuthenticator(deps: { readonly replica: Replica; readonly clock: Clock; readonly vendorPrefix: string }): Authenticator {
+  const names = [...new Set([deps.vendorPrefix, "cf"])].flatMap((prefix) => [`${prefix}-aig-authorization`, `${prefix}-aig-token`]);
+  const byHash = new Map<string, CompiledToken>();
+  const seen = new Map<string, CompiledToken>();
+  const put = (entry: TokenEntry): void => {
+    const token = compileToken(entry);
+    if (token !== undefined) byHash.set(entry.hash, token);
+  };
+  const rebuild = (): void => {
+    byHash.clear();
+    for (const [, entry] of deps.replica.snapshot.entries("token")) put(entry);
+  };
+
+  rebuild();
+  deps.replica.onApplied((ops) => {
+    if (ops === null) rebuild();
+    for (const op of ops ?? []) {
+      if (op.kind !== "token") continue;
+      if (op.before !== undefined) byHash.delete(op.before.hash);
+      if (op.value !== null) put(op.value);
+    }
+    if (ops === null || ops.some((op) => op.kind === "token")) seen.clear();
+  });
+
+  const find = (secret: string): CompiledToken | undefined => {
+    const known = seen.get(secret);
+    if (known !== undefined) return known;
+    const digest = hash("sha256", secret, "buffer");
+    const token = byHash.get(digest.toString("hex"));
+    // The index finds by hash, which a guesser cannot steer; the comparison itself takes the same time always.
+    if (token === undefined || !timingSafeEqual(token.hash, digest)) return undefined;
+    if (seen.size >= CACHE_ENTRIES_MAX) seen.clear();
+    seen.set(secret, token);
+    return token;
+  };
+
+  return {
+    allows: (headers, accountId, address) => {
+      const secret = bearerSecret(headers, names);
+      const token = secret === undefined ? undefined : find(secret);
+      return token !== undefined && covers(token, accountId, address, deps.clock.nowMs());
+    },
+  };
+}
+
+/** The secret of the first credential header that the request has. RFC 9110 §11.1: the scheme's case is free. */
+function bearerSecret(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === "string") return /^bearer +([\x21-\x7e]{1,256})$/i.exec(value)?.[1];
+  }
+  return undefined;
+}
+
+function covers(token: CompiledToken, accountId: string, address: string, nowMs: number): boolean {
+  if (token.accounts !== "*" && !token.accounts.has(accountId)) return false;
+  // Written so that a time that could not be read (NaN) refuses.
+  if (!(nowMs >= token.notBeforeMs && nowMs < token.expiresMs)) return false;
+  return (token.allow.size === 0 || token.allow.has(address)) && !token.deny.has(address);
+}
+
+/** Undefined for a token whose address conditions cannot be read: it must open nothing. */
+function compileToken(entry: TokenEntry): CompiledToken | undefined {
+  try {
+    return {
+      hash: Buffer.from(entry.hash, "hex"),
+      accounts: entry.accounts === "*" ? "*" : new Set(entry.accounts),
+      notBeforeMs: entry.not_before === null ? -Infinity : Date.parse(entry.not_before),
+      expiresMs: entry.expires_on === null ? Infinity : Date.parse(entry.expires_on),
+      allow: createCidrSet(entry.addresses.allow),
+      deny: createCidrSet(entry.addresses.deny),
+    };
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/** What the gateway plane is told at its start; plain data, so it crosses to a worker thread. */
+export interface GatewayConfig {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Of our header names: `svc` gives `svc-aig-authorization`. */
+  readonly vendorPrefix: string;
+  /** Base addresses by provider name that replace the table's. */
+  readonly providers: Readonly<Record<string, string>>;
+  readonly limits: GatewayLimits;
+}
+
+/** Bounds of what one client or provider can make the gateway hold or wait for. */
+export interface GatewayLimits {
+  /** Requests under way at once; more are answered 503. */
+  readonly requestsMax: number;
+  /** Largest request body; more is answered 413. */
+  readonly requestBytesMax: number;
+  /** A request body up to this size is read whole and sent in one write; a larger one is streamed. */
+  readonly requestBufferBytes: number;
+  /** An answer up to this size is sent in one write; a larger or unmeasured one is streamed. */
+  readonly responseBufferBytes: number;
+  /** A slow client may be this far behind before the provider is made to wait. */
+  readonly backlogBytesMax: number;
+  readonly upstreamConnectionsMax: number;
+  readonly connectTimeoutMs: number;
+  /** Until the provider's first byte: long, since a model may think for minutes. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two pieces of a provider's answer. */
+  readonly idleTimeoutMs: number;
+  /** Until a client has sent its whole request. */
+  readonly requestTimeoutMs: number;
+}
+
+export const GATEWAY_LIMITS: GatewayLimits = {
+  requestsMax: 20_000,
+  requestBytesMax: 100 * 1024 * 1024,
+  requestBufferBytes: 1024 * 1024,
+  responseBufferBytes: 64 * 1024,
+  backlogBytesMax: 1024 * 1024,
+  upstreamConnectionsMax: 1024,
+  connectTimeoutMs: 10_000,
+  firstByteTimeoutMs: 600_000,
+  idleTimeoutMs: 300_000,
+  requestTimeoutMs: 300_000,
+};

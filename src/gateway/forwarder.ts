@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Dispatcher } from "undici";
+import { newUlid } from "#kernel/ids.ts";
+import type { Admitted } from "./admission.ts";
+import type { GatewayErrorName } from "./errors.ts";
+import type { GatewayDeps } from "./gateway.ts";
+import { createHeaderRules } from "./headers.ts";
+import { type LogRecord, createGatewayLog } from "./log.ts";
+import { createPools } from "./pools.ts";
+import { pathBelowVersion, upstreamPath } from "./providers.ts";
+import { Exchange } from "./proxy.ts";
+import { type RequestBody, createBodyReader } from "./request-body.ts";
+import { readModel, readModelFromHead } from "./request-model.ts";
+import { createResponseFields } from "./response-fields.ts";
+import { mediaType } from "./usage.ts";
+
+export interface Forwarder {
+  /**
+   * Reads the body, asks the provider and answers. Resolves with a reason when the request must be refused after
+   * all; then nothing was sent to the provider and no row begun. Never rejects.
+   */
+  forward(req: IncomingMessage, res: ServerResponse, admitted: Admitted): Promise<GatewayErrorName | undefined>;
+  close(): Promise<void>;
+}
+
+type ReadyBody = Extract<RequestBody, { readonly kind: "whole" | "stream" }>;
+
+const LOGGED_PATH_CHARACTERS_MAX = 1024;
+
+export function createForwarder(deps: GatewayDeps): Forwarder {
+  const { config, clock, metrics } = deps;
+  const { limits } = config;
+  const rules = createHeaderRules(config.vendorPrefix);
+  const fields = createResponseFields(config.vendorPrefix, clock);
+  const log = createGatewayLog(deps);
+  const pools = createPools(limits);
+  const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
+
+  const beginRecord = (req: IncomingMessage, { path, gateway }: Admitted, model: string): LogRecord =>
+    log.begin({
+      id: newUlid(clock.nowMs()),
+      account_id: gateway.account_id,
+      gateway_id: gateway.gateway_id,
+      provider: path.provider,
+      model,
+      // Without the query, since some providers take keys there.
+      path: path.rest.slice(0, LOGGED_PATH_CHARACTERS_MAX),
+      method: req.method ?? "",
+      request_content_type: mediaType(req.headers["content-type"] ?? ""),
+      collect: gateway.collect_logs,
+    });
+
+  return {
+    forward: async (req, res, admitted) => {
+      const body = await bodies.read(req);
+      if (body.kind === "gone") return undefined;
+      if (body.kind === "refused") return body.reason;
+      const model = modelOf(req, admitted, body);
+      if (model === undefined) {
+        bodies.release(body);
+        return "aig_bad_request_body";
+      }
+      const record = beginRecord(req, admitted, model);
+      const exchange = new Exchange({
+        res,
+        provider: admitted.upstream.provider,
+        rules,
+        headers: fields.forAnswer(req.headers, record.id, admitted.path.provider, model),
+        limits,
+        record,
+        requestBytes: body.kind === "whole" ? body.bytes.length : Number(body.length ?? body.head.length),
+        isHead: req.method === "HEAD",
+        onSettled: () => bodies.release(body),
+      });
+      try {
+        const opened = pools.get(admitted.upstream.origin);
+        const pool = opened instanceof Promise ? await opened : opened;
+        pool.dispatch(toProvider(req, admitted, body, rules.toProvider(req.headers)), exchange);
+      } catch {
+        // The client library refuses what cannot be sent, such as a method that is none.
+        exchange.fail("aig_upstream_failed");
+      }
+      return undefined;
+    },
+    close: () => pools.destroy(),
+  };
+}
+
+/**
+ * The request's model, empty where it names none; undefined for a chat completion that no provider could answer:
+ * it is refused here, so that it inflates no log (SPEC 1.1).
+ */
+function modelOf(req: IncomingMessage, { path, upstream }: Admitted, body: ReadyBody): string | undefined {
+  const isChat = req.method === "POST" && upstream.provider.chatPaths.has(pathBelowVersion(upstream.provider, path.rest));
+  if (!isChat && mediaType(req.headers["content-type"] ?? "") !== "application/json") return "";
+  if (body.kind === "stream") return readModelFromHead(body.head);
+  const reading = readModel(body.bytes);
+  if (isChat && (reading.kind === "malformed" || reading.model === "")) return undefined;
+  return reading.kind === "object" ? reading.model : "";
+}
+
+function toProvider(req: IncomingMessage, { path, upstream }: Admitted, body: ReadyBody, headers: string[]): Dispatcher.DispatchOptions {
+  const isStream = body.kind === "stream";
+  if (isStream && body.length !== undefined) headers.push("content-length", body.length);
+  const target = { method: req.method ?? "GET", path: upstreamPath(upstream, path.rest) + path.query, headers };
+  // The types know node's streams only; the client library takes any async iterable.
+  const stream = isStream ? (body.stream as unknown as NonNullable<Dispatcher.DispatchOptions["body"]>) : null;
+  return { ...target, body: isStream ? stream : body.bytes.length > 0 ? body.bytes : null } as Dispatcher.DispatchOptions;
+}

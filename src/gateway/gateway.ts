@@ -1,0 +1,104 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { EventSink } from "#events/rows.ts";
+import type { Replica } from "#snapshot/feed.ts";
+import { createAdmission } from "./admission.ts";
+import type { GatewayConfig } from "./config.ts";
+import { type GatewayErrorName, rawError, sendError } from "./errors.ts";
+import { createForwarder } from "./forwarder.ts";
+import { createResponseFields } from "./response-fields.ts";
+
+export interface GatewayDeps {
+  readonly replica: Replica;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly config: GatewayConfig;
+}
+
+export interface Gateway {
+  /** Resolves with the port once the gateway accepts connections; rejects when it cannot bind. */
+  listen(): Promise<{ readonly port: number }>;
+  /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** The AI gateway plane: one HTTP server in front, one pool of connections a provider behind. */
+export function createGateway(deps: GatewayDeps): Gateway {
+  const { config, metrics } = deps;
+  const admission = createAdmission(deps);
+  const forwarder = createForwarder(deps);
+  const fields = createResponseFields(config.vendorPrefix, deps.clock);
+  const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
+  let isDraining = false;
+
+  const refuse = (req: IncomingMessage, res: ServerResponse, reason: GatewayErrorName): void => {
+    countRefusal(metrics, reason);
+    // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
+    const isLarge = Number(req.headers["content-length"] ?? 0) > config.limits.requestBufferBytes;
+    sendError(res, reason, fields.forRefusal(req.headers), isLarge);
+  };
+
+  const handle = (req: IncomingMessage, res: ServerResponse): void => {
+    // Without a listener a connection error on an abandoned request would end the process.
+    req.on("error", ignore);
+    res.on("error", ignore);
+    if (active.value >= config.limits.requestsMax) return refuse(req, res, "aig_overloaded");
+    const admitted = admission.decide(req);
+    if (typeof admitted === "string") return refuse(req, res, admitted);
+    active.value++;
+    res.once("close", () => {
+      active.value--;
+      // A connection that was busy when the drain began is closed as soon as it is idle.
+      if (isDraining) setImmediate(() => server.closeIdleConnections());
+    });
+    void forwarder.forward(req, res, admitted).then((reason) => {
+      if (reason !== undefined) refuse(req, res, reason);
+    });
+  };
+
+  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: config.limits.requestTimeoutMs, headersTimeout: 30_000 }, handle);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+    countRefusal(metrics, "aig_bad_request");
+    socket.end(rawError("aig_bad_request"), () => socket.destroy());
+  });
+
+  return {
+    listen: () => listenOn(server, config),
+    close: async (timeoutMs) => {
+      isDraining = true;
+      await closeWithin(server, timeoutMs);
+      await forwarder.close();
+    },
+  };
+}
+
+const ignore = (): void => undefined;
+
+function countRefusal(metrics: MetricRegistry, reason: GatewayErrorName): void {
+  metrics.counter("selvedge_gateway_refused_total", "Gateway requests refused before any provider was asked", { reason: reason.slice("aig_".length) }).value++;
+}
+
+function listenOn(server: Server, config: GatewayConfig): Promise<{ readonly port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: config.host, port: config.port, backlog: 1024 }, () => {
+      server.off("error", reject);
+      resolve({ port: (server.address() as AddressInfo).port });
+    });
+  });
+}
+
+function closeWithin(server: Server, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    server.close(() => {
+      clearTimeout(limit);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

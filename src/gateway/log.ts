@@ -1,0 +1,56 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { EventSink, GatewayLogRow } from "#events/rows.ts";
+import type { Usage } from "./providers.ts";
+
+/** What is known when a request is accepted. */
+export type RequestFacts = Pick<GatewayLogRow, "id" | "account_id" | "gateway_id" | "provider" | "model" | "path" | "method" | "request_content_type"> & {
+  /** Off: the gateway keeps no rows (`collect_logs`). */
+  readonly collect: boolean;
+};
+
+/** What is known when it is over. */
+export type RequestOutcome = Usage & Pick<GatewayLogRow, "status_code" | "success" | "response_content_type" | "request_bytes" | "response_bytes">;
+
+export interface LogRecord {
+  readonly id: string;
+  /** Writes the row; only the first call counts, so that every way to an end may call it. */
+  finish(outcome: RequestOutcome): void;
+}
+
+export interface GatewayLog {
+  /** Begins the one row of an accepted request. Refused requests must not come here (SPEC 1.1). */
+  begin(facts: RequestFacts): LogRecord;
+}
+
+export function createGatewayLog(deps: { readonly events: EventSink; readonly clock: Clock; readonly metrics: MetricRegistry }): GatewayLog {
+  const { events, clock, metrics } = deps;
+  const requests = {
+    ok: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "ok" }),
+    failed: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "failed" }),
+  };
+  const tokens = {
+    in: metrics.counter("selvedge_gateway_tokens_total", "Tokens that providers counted", { direction: "in" }),
+    out: metrics.counter("selvedge_gateway_tokens_total", "Tokens that providers counted", { direction: "out" }),
+  };
+  return {
+    begin: ({ collect, ...facts }) => {
+      const atMs = clock.nowMs();
+      const startedMs = clock.monotonicMs();
+      let isOpen = true;
+      return {
+        id: facts.id,
+        finish: ({ tokensIn, tokensOut, ...outcome }) => {
+          if (!isOpen) return;
+          isOpen = false;
+          requests[outcome.success ? "ok" : "failed"].value++;
+          tokens.in.value += tokensIn ?? 0;
+          tokens.out.value += tokensOut ?? 0;
+          if (!collect) return;
+          const duration_ms = Math.round(clock.monotonicMs() - startedMs);
+          events.push("gateway_logs", { ...facts, ...outcome, at_ms: atMs, duration_ms, tokens_in: tokensIn, tokens_out: tokensOut, cost: null, cached: false, step: 0 });
+        },
+      };
+    },
+  };
+}

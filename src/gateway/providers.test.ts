@@ -1,0 +1,65 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { PROVIDERS, createUpstreams, upstreamPath } from "./providers.ts";
+import { parseRequestPath } from "./request-path.ts";
+
+const openai = (base: string) => {
+  const upstream = createUpstreams({ openai: base }).get("openai");
+  assert.ok(upstream);
+  return upstream;
+};
+
+test("both path forms reach the same place, whatever the base address's version", () => {
+  for (const [base, rest, expected] of [
+    ["https://api.openai.com/v1", "/chat/completions", "/v1/chat/completions"],
+    ["https://api.openai.com/v1", "/v1/chat/completions", "/v1/chat/completions"],
+    ["http://127.0.0.1:1/proxy/v1/", "/v1/models", "/proxy/v1/models"],
+    ["http://127.0.0.1:1", "/chat/completions", "/chat/completions"],
+    ["http://127.0.0.1:1", "/v1/chat/completions", "/v1/chat/completions"],
+    ["http://127.0.0.1:1", "", "/"],
+  ] as const) {
+    assert.equal(upstreamPath(openai(base), rest), expected, `${base} + ${rest}`);
+  }
+});
+
+test("unknown providers and addresses of other schemes are refused at the start", () => {
+  assert.throws(() => createUpstreams({ opanai: "http://127.0.0.1" }), /no such provider: opanai \(known: openai/);
+  assert.throws(() => createUpstreams({ openai: "file:///etc/passwd" }), /not a base address for openai/);
+});
+
+test("usage is read under both namings, and only from whole numbers", () => {
+  const read = PROVIDERS.get("openai")?.readUsage;
+  assert.deepEqual(read?.({ prompt_tokens: 3, completion_tokens: 5 }), { tokensIn: 3, tokensOut: 5 });
+  assert.deepEqual(read?.({ input_tokens: 7, output_tokens: 0 }), { tokensIn: 7, tokensOut: 0 });
+  assert.deepEqual(read?.({ prompt_tokens: "3", completion_tokens: -1 }), { tokensIn: null, tokensOut: null });
+});
+
+test("a gateway path is taken apart without decoding", () => {
+  assert.deepEqual(parseRequestPath("/v1/acc/gw/openai/chat/completions?a=%2F"), { accountId: "acc", gatewayId: "gw", provider: "openai", rest: "/chat/completions", query: "?a=%2F" });
+  assert.equal(parseRequestPath("/v1/acc/gw/openai")?.rest, "");
+  assert.equal(parseRequestPath("/v1/acc/gw/openai/models/gpt-4.1")?.rest, "/models/gpt-4.1");
+  assert.equal(parseRequestPath("/v1/acc/gw/openai/files/a%20b")?.rest, "/files/a%20b");
+});
+
+test("paths that could leave the provider's base path are refused", () => {
+  for (const rest of ["/..", "/../admin", "/a/../../b", "/%2e%2e/admin", "/.%2E/x", "/./x", "/a%2f../b", "/..%2fb", "/a\\..\\b", "/x#y"]) {
+    assert.equal(parseRequestPath(`/v1/acc/gw/openai${rest}`), undefined, rest);
+  }
+  for (const target of ["", "/", "*", "/v1/", "/v1/acc", "/v1/acc/gw", "/v2/acc/gw/openai/x", "http://host/v1/acc/gw/openai/x", `/v1/acc/gw/openai/${"a".repeat(9000)}`]) {
+    assert.equal(parseRequestPath(target), undefined, target.slice(0, 40));
+  }
+});
+
+test("whatever is let through stays below the base path when a server resolves dot segments", () => {
+  const segment = fc.constantFrom("..", ".", "%2e", "%2E%2e", "a", "v1", "%2f", "%5c", "..%2f", "b.c", "");
+  fc.assert(
+    fc.property(fc.array(segment, { maxLength: 6 }), fc.constantFrom("/", "%2f", "\\"), (segments, separator) => {
+      const path = parseRequestPath(`/v1/acc/gw/openai/${segments.join(separator)}`);
+      if (path === undefined) return;
+      const sent = upstreamPath(openai("http://127.0.0.1:1/base/v1"), path.rest);
+      const resolved = new URL(decodeURIComponent(sent), "http://127.0.0.1:1").pathname;
+      assert.ok(resolved.startsWith("/base/v1"), `${sent} → ${resolved}`);
+    }),
+  );
+});

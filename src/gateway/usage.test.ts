@@ -1,0 +1,67 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { PROVIDERS } from "./providers.ts";
+import { UsageReader } from "./usage.ts";
+
+const openai = PROVIDERS.get("openai");
+assert.ok(openai);
+
+const read = (type: string, chunks: readonly (string | Buffer)[], encoding?: string): readonly [number | null, number | null] => {
+  const reader = new UsageReader(openai, type, encoding);
+  for (const chunk of chunks) reader.chunk(Buffer.from(chunk as string));
+  const { tokensIn, tokensOut } = reader.end();
+  return [tokensIn, tokensOut];
+};
+
+const DOCUMENT = JSON.stringify({ id: "x", choices: [{ message: { content: 'say "usage":{"prompt_tokens":999}' } }], usage: { prompt_tokens: 11, completion_tokens: 7, details: { a: "}" } }, tail: true });
+
+test("a document's usage is read, not what the text says about it", () => {
+  assert.deepEqual(read("application/json; charset=utf-8", [DOCUMENT]), [11, 7]);
+  assert.deepEqual(read("application/json", [JSON.stringify({ usage: { prompt_tokens: 2, completion_tokens: 1 } }, null, 2)]), [2, 1]);
+});
+
+test("an event stream's last usage counts, and null before it does not", () => {
+  const events = ['data: {"choices":[],"usage":null}\n\n', 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n', "data: [DONE]\n\n"];
+  assert.deepEqual(read("text/event-stream", events), [5, 6]);
+  const responses = ['event: response.completed\ndata: {"response":{"output":[],"usage":{"input_tokens":8,"output_tokens":9}}}\n\n'];
+  assert.deepEqual(read("text/event-stream", responses), [8, 9]);
+});
+
+test("other types, compressed answers and answers without usage have no counts", () => {
+  assert.deepEqual(read("audio/mpeg", [DOCUMENT]), [null, null]);
+  assert.deepEqual(read("application/json", [DOCUMENT], "gzip"), [null, null]);
+  assert.deepEqual(read("application/json", ['{"usage":']), [null, null]);
+  assert.deepEqual(read("text/event-stream", ["data: hello\n\n"]), [null, null]);
+});
+
+test("the counts do not depend on how the bytes are cut", () => {
+  const stream = `data: {"usage":null,"c":"é"}\r\n\r\n${"data: {\"usage\":null}\n\n".repeat(5)}data: {"usage":{"prompt_tokens":21,"completion_tokens":34}}\n\ndata: [DONE]\n\n`;
+  fc.assert(
+    fc.property(fc.constantFrom(["application/json", DOCUMENT, 11, 7] as const, ["text/event-stream", stream, 21, 34] as const), fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }), ([type, text, tokensIn, tokensOut], sizes) => {
+      const bytes = Buffer.from(text);
+      const chunks: Buffer[] = [];
+      let at = 0;
+      for (const size of sizes) chunks.push(bytes.subarray(at, (at += size)));
+      chunks.push(bytes.subarray(at));
+      assert.deepEqual(read(type, chunks), [tokensIn, tokensOut]);
+    }),
+  );
+});
+
+test("long answers and endless lines are read with bounded memory, and usage at their end is found", () => {
+  const filler = Buffer.alloc(10_007, "x");
+  const tail = Buffer.from(',"usage":{"prompt_tokens":1,"completion_tokens":2}}');
+  for (const type of ["application/json", "text/event-stream"]) {
+    assert.deepEqual(read(type, [...Array.from({ length: 50 }, () => filler), tail]), [1, 2], type);
+    assert.deepEqual(read(type, [Buffer.concat([Buffer.alloc(500_000, "x"), tail])]), [1, 2], type);
+  }
+});
+
+test("no bytes whatever make it throw", () => {
+  fc.assert(
+    fc.property(fc.constantFrom("application/json", "text/event-stream"), fc.array(fc.oneof(fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)), fc.constantFrom('"usage"', ":{", '{"a":', "}}", "\n", '\\"').map((text) => Buffer.from(text)))), (type, chunks) => {
+      read(type, chunks);
+    }),
+  );
+});

@@ -1,0 +1,128 @@
+import type { Provider, Usage } from "./providers.ts";
+
+const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
+const KEY = Buffer.from('"usage"');
+/** What is kept of an unfinished event or of a long answer: usage stands near its end. */
+const KEPT_BYTES_MAX = 64 * 1024;
+const OBJECT_BYTES_MAX = 16 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Reads an answer's token counts while it passes. Of an event stream it keeps the event under way, of any other
+ * answer the last bytes; an answer that is not JSON or events, or is compressed, has no counts.
+ */
+export class UsageReader {
+  readonly #provider: Provider;
+  readonly #mode: "events" | "document" | "none";
+  readonly #kept = new Tail();
+  #usage: Usage = NO_USAGE;
+
+  constructor(provider: Provider, contentType: string, contentEncoding: string | undefined) {
+    const type = mediaType(contentType);
+    const plain = contentEncoding === undefined || contentEncoding === "identity";
+    this.#provider = provider;
+    this.#mode = !plain ? "none" : type === "text/event-stream" ? "events" : type === "application/json" ? "document" : "none";
+  }
+
+  /** The bytes are only looked at; what is kept is copied. */
+  chunk(bytes: Buffer): void {
+    if (this.#mode === "none") return;
+    const lineEnd = this.#mode === "events" ? bytes.lastIndexOf(10) : -1;
+    if (lineEnd < 0) {
+      this.#kept.append(bytes);
+      return;
+    }
+    const lines = bytes.subarray(0, lineEnd + 1);
+    this.#read(this.#kept.length === 0 ? lines : Buffer.concat([this.#kept.take(), lines]));
+    this.#kept.append(bytes.subarray(lineEnd + 1));
+  }
+
+  /** The counts so far: after the last chunk, or of as much as came. */
+  end(): Usage {
+    if (this.#kept.length > 0) this.#read(this.#kept.take());
+    return this.#usage;
+  }
+
+  #read(bytes: Buffer): void {
+    const found = lastUsageObject(bytes);
+    if (found !== undefined) this.#usage = this.#provider.readUsage(found);
+  }
+}
+
+/** The last bytes of what was appended: at least half the bound, at most all of it. */
+class Tail {
+  length = 0;
+  #bytes = EMPTY;
+
+  append(bytes: Buffer): void {
+    const part = bytes.length > KEPT_BYTES_MAX ? bytes.subarray(bytes.length - KEPT_BYTES_MAX) : bytes;
+    if (this.length + part.length > KEPT_BYTES_MAX) {
+      // Room is made half the bound at a time, so that copying stays in proportion to what is appended.
+      const kept = Math.min(this.length, KEPT_BYTES_MAX - Math.max(part.length, KEPT_BYTES_MAX / 2));
+      this.#bytes.copyWithin(0, this.length - kept, this.length);
+      this.length = kept;
+    }
+    this.#reserve(this.length + part.length);
+    this.length += part.copy(this.#bytes, this.length);
+  }
+
+  /** The bytes, valid until the next append. */
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.length);
+    this.length = 0;
+    return bytes;
+  }
+
+  #reserve(size: number): void {
+    if (size <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.min(KEPT_BYTES_MAX, Math.max(size, this.#bytes.length * 2)));
+    this.#bytes.copy(grown, 0, 0, this.length);
+    this.#bytes = grown;
+  }
+}
+
+export const mediaType = (contentType: string): string => (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+
+/** The last object under a key `usage`, at any depth; text that merely mentions it has its quotes escaped. */
+function lastUsageObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  for (let at = bytes.lastIndexOf(KEY), tries = 0; at >= 0 && tries < 16; at = at === 0 ? -1 : bytes.lastIndexOf(KEY, at - 1), tries++) {
+    const start = objectStart(bytes, at + KEY.length);
+    const end = start < 0 ? -1 : objectEnd(bytes, start);
+    if (end < 0) continue;
+    try {
+      const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
+      if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+    } catch {
+      // Not JSON after all: an earlier one may be.
+    }
+  }
+  return undefined;
+}
+
+/** Index of the brace after colon and white space, or -1. */
+function objectStart(bytes: Buffer, from: number): number {
+  let colon = false;
+  for (let i = from; i < bytes.length && i < from + 64; i++) {
+    const byte = bytes[i];
+    if (byte === 0x7b && colon) return i;
+    if (byte === 0x3a && !colon) colon = true;
+    else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return -1;
+  }
+  return -1;
+}
+
+/** Index after the brace that closes the object at `start`, or -1. */
+function objectEnd(bytes: Buffer, start: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let i = start; i < bytes.length && i < start + OBJECT_BYTES_MAX; i++) {
+    const byte = bytes[i];
+    if (inString) {
+      if (byte === 0x5c) i++;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x7b) depth++;
+    else if (byte === 0x7d && --depth === 0) return i + 1;
+  }
+  return -1;
+}
