@@ -1,0 +1,67 @@
+/** A response whose body is to be scanned: what the scan needs and what its event will say. Plain, since it crosses threads. */
+export interface ScanSubject {
+  readonly ray_id: string;
+  readonly at_ms: number;
+  readonly account_id: string;
+  readonly zone_id: string;
+  readonly client_ip: string;
+  readonly method: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+  readonly user_agent: string;
+  readonly status: number;
+  /** Media type, lower case, without parameters. */
+  readonly content_type: string;
+  /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
+  readonly content_encoding: string;
+  /** `ruleset_id` and `enabled` of the match's `managed` (rules/managed/rulesets.ts). */
+  readonly ruleset_id: string;
+  readonly enabled: string;
+  /** Id of the execute rule. */
+  readonly deployed_by: string;
+}
+
+/** A piece of one body in a slab. The job's first frame brings the subject, the last one `end`. */
+export interface Frame {
+  readonly job: number;
+  readonly from: number;
+  readonly to: number;
+  readonly subject: ScanSubject | null;
+  readonly end: boolean;
+}
+
+/** From a tap to the detector: bytes of many bodies in one transferred slab. */
+export interface SlabMessage {
+  readonly slab: ArrayBuffer;
+  readonly frames: readonly Frame[];
+}
+
+/** From the detector back to the tap: the slab may be filled again. */
+export interface SlabReturn {
+  readonly slab: ArrayBuffer;
+}
+
+// SPEC 8: up to 1 MB of a body is scanned; the same bound holds for what decoding makes of it.
+export const SCANNED_BYTES_MAX = 1024 * 1024;
+
+// SPEC 8: text, HTML, JSON and XML.
+const SCANNED_TYPE = /^(?:text\/[\w.+-]+|application\/(?:json|xml|x-ndjson|[\w.+-]+\+(?:json|xml)))$/;
+
+export const isScannedType = (mediaType: string): boolean => SCANNED_TYPE.test(mediaType);
+
+export type Encoding = "gzip" | "br" | "deflate" | "zstd";
+
+const ENCODINGS: ReadonlyMap<string, Encoding | null> = new Map([
+  ["", null],
+  ["identity", null],
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["br", "br"],
+  ["deflate", "deflate"],
+  ["zstd", "zstd"],
+]);
+
+/** The coding to undo, null for none, undefined for one that is not known. */
+export const encodingOf = (contentEncoding: string): Encoding | null | undefined => ENCODINGS.get(contentEncoding.trim().toLowerCase());

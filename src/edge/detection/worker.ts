@@ -1,0 +1,42 @@
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
+import { createEventSink } from "#events/sink.ts";
+import { createDetector } from "./detector.ts";
+
+/** `workerData` of edge/detection/worker.ts. Ports are transferred; more taps come by `{ type: "attach", port }`. */
+export interface DetectorWorkerData {
+  readonly tap: readonly MessagePort[];
+  /** To the events writer. */
+  readonly events: MessagePort;
+}
+
+const main = parentPort;
+if (main === null) throw new Error("edge/detection/worker.ts runs as a worker thread");
+
+const { tap, events: eventsPort } = workerData as DetectorWorkerData;
+const metrics = createMetrics();
+const events = createEventSink({ port: eventsPort, metrics });
+const detector = createDetector({ events, clock: systemClock, metrics });
+const say = (message: FromWorker): void => main.postMessage(message);
+
+// Time for what taps sent last, and for decoders, to come through.
+const SETTLE_MS = 50;
+
+async function drain(timeoutMs: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_MS, timeoutMs)));
+  detector.close();
+  await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_MS, timeoutMs)));
+  await events.close(timeoutMs);
+  say({ type: "drained" });
+  main?.close();
+}
+
+main.on("message", (message: ToWorker | { readonly type: "attach"; readonly port: MessagePort }) => {
+  if (message.type === "attach") detector.attach(message.port);
+  else if (message.type === "metrics") say({ type: "metrics", request: message.request, samples: metrics.samples() });
+  else void drain(message.timeoutMs);
+});
+for (const port of tap) detector.attach(port);
+say({ type: "listening", addresses: {} });
