@@ -1,0 +1,93 @@
+import type { IsoDate } from "#kernel/clock.ts";
+
+/** One dated change to the interface. Rows are never deleted and ids never reused. */
+export interface Deprecation {
+  /** Also the anchor of the row on the reference page. */
+  readonly id: string;
+  /** The first day (UTC) on which the newest behaviour is in force. */
+  readonly date: IsoDate;
+  /** `METHOD /path/with/:parameters`, as in the route table. */
+  readonly routes: readonly string[];
+  readonly effect: Effect;
+  /** What to use instead, or null where nothing takes its place. */
+  readonly replacement: string | null;
+  /** What was possible until the date. */
+  readonly was: string;
+  readonly why: string;
+  /** Where the change is specified. */
+  readonly spec: string;
+}
+
+/** What a row does, as data; `effects/` has one interpreter a kind. */
+export type Effect = EndpointGone | OmitResponseFields | IgnoreRequestFields | RejectRequestFields | RejectQueryForms | ErrorWrapper;
+
+/** The endpoint answers 410 from the date on. */
+export interface EndpointGone {
+  readonly kind: "endpoint_gone";
+}
+
+/** Fields that responses carry until the date. Handlers do not know them: `value` says where they come from. */
+export interface OmitResponseFields {
+  readonly kind: "omit_response_fields";
+  readonly fields: readonly LegacyField[];
+  /** Only objects whose `type` is this one. */
+  readonly type?: string;
+}
+
+export interface LegacyField {
+  /** A field of the object, or with a dot a field of an object in it. */
+  readonly field: string;
+  /** The field that it follows; last where absent. */
+  readonly after?: string;
+  readonly value: LegacyValue;
+}
+
+export type LegacyValue =
+  | { readonly constant: string | number | boolean | null }
+  /** A fact about the zone that the path names. */
+  | { readonly zone: "id" | "name" }
+  /** Labels of the object's `name`, `from` included and `to` excluded. */
+  | { readonly labels: { readonly from: number; readonly to?: number } };
+
+/** Fields that requests may carry and that have no meaning, before the date and after it. */
+export interface IgnoreRequestFields {
+  readonly kind: "ignore_request_fields";
+  readonly fields: readonly string[];
+}
+
+/** Fields that requests may carry until the date, and that are an error from then on. */
+export interface RejectRequestFields {
+  readonly kind: "reject_request_fields";
+  /** Fields of the object in `within`. */
+  readonly within: string;
+  readonly fields: readonly string[];
+  /** Only requests whose `type` is this one, or that have no type and one of `telltale`. */
+  readonly type: string;
+  readonly telltale: readonly string[];
+  /** Until the date the fields, joined with dots, are the value of this field. */
+  readonly joined_into: string;
+  readonly message: string;
+}
+
+/** Forms of query parameters that are rewritten to the newest ones until the date, and an error from then on. */
+export interface RejectQueryForms {
+  readonly kind: "reject_query_forms";
+  readonly forms: readonly QueryForm[];
+}
+
+export type QueryForm =
+  /** `parameter=PREFIXvalue` means `becomes=value`. */
+  | { readonly parameter: string; readonly prefix: string; readonly becomes: string }
+  /** `parameter=PREFIXvalue` means the parameter repeated with each of `values` that contains the value. */
+  | { readonly parameter: string; readonly prefix: string; readonly any_of: readonly string[] }
+  /** `parameter=a,b` means the parameter repeated. */
+  | { readonly parameter: string; readonly separator: string };
+
+/** Until the date, errors with these codes come as the `error_chain` of one outer error. */
+export interface ErrorWrapper {
+  readonly kind: "error_wrapper";
+  readonly code: number;
+  readonly message: string;
+  /** Ranges of codes, both ends included. */
+  readonly wraps: readonly (readonly [from: number, to: number])[];
+}

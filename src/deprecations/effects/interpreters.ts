@@ -1,0 +1,20 @@
+import type { Deprecation, Effect } from "../deprecation.ts";
+import type { Interpreter, Sides } from "../interpretation.ts";
+import { endpointGone } from "./endpoint-gone.ts";
+import { errorWrapper } from "./error-wrapper.ts";
+import { ignoreRequestFields } from "./ignore-request-fields.ts";
+import { omitResponseFields } from "./omit-response-fields.ts";
+import { rejectQueryForms } from "./reject-query-forms.ts";
+import { rejectRequestFields } from "./reject-request-fields.ts";
+
+/** One interpreter a kind; the type makes a kind without one an error. */
+const INTERPRETERS: { readonly [K in Effect["kind"]]: Interpreter<Extract<Effect, { kind: K }>> } = {
+  endpoint_gone: endpointGone,
+  omit_response_fields: omitResponseFields,
+  ignore_request_fields: ignoreRequestFields,
+  reject_request_fields: rejectRequestFields,
+  reject_query_forms: rejectQueryForms,
+  error_wrapper: errorWrapper,
+};
+
+export const interpret = (row: Deprecation): Sides => (INTERPRETERS[row.effect.kind] as Interpreter<Effect>)(row.effect, row);

@@ -1,0 +1,97 @@
+import type { IsoDate } from "#kernel/clock.ts";
+import type { ErrorItem } from "#kernel/errors.ts";
+import type { Deprecation } from "./deprecation.ts";
+import { interpret } from "./effects/interpreters.ts";
+import type { Facts, Interpretation, JsonObject, Query, Sides } from "./interpretation.ts";
+
+/** The interface as it was on one day, for one route. */
+export interface DatedRoute {
+  /** The row that ended the endpoint, or null. */
+  readonly gone: Deprecation | null;
+  /** Begins one request; null where no row of this day has anything to do with the route. */
+  begin(): DatedRequest | null;
+}
+
+/** What the rows do to one request. Legacy forms become the newest ones on the way in, and the other way round on the way out. */
+export interface DatedRequest {
+  /** Throws PlatformError where a row refuses the request. */
+  query(query: Query): Query;
+  body(body: unknown): unknown;
+  result(object: JsonObject, facts: Facts): JsonObject;
+  errors(items: readonly ErrorItem[]): readonly ErrorItem[];
+  /** Rows whose day is still to come and that this request depends on. */
+  readonly pending: ReadonlySet<Deprecation>;
+}
+
+export interface DeprecationEngine {
+  /** `route` is `METHOD /path/with/:parameters`. */
+  at(route: string, date: IsoDate): DatedRoute;
+}
+
+/** Days asked for are few, but with negotiation the caller chooses them. */
+const DATED_ROUTES_MAX = 5000;
+
+export function createDeprecationEngine(table: readonly Deprecation[]): DeprecationEngine {
+  const byRoute = new Map<string, CompiledRow[]>();
+  for (const row of table) {
+    const compiled = { row, sides: interpret(row) };
+    for (const route of row.routes) byRoute.set(route, [...(byRoute.get(route) ?? []), compiled]);
+  }
+  // Oldest first: a later change was made to what the earlier one had left.
+  for (const rows of byRoute.values()) rows.sort((a, b) => (a.row.date < b.row.date ? -1 : 1));
+  const dated = new Map<string, DatedRoute>();
+  return {
+    at: (route, date) => {
+      const rows = byRoute.get(route);
+      if (!rows) return UNTOUCHED;
+      const key = `${date} ${route}`;
+      const known = dated.get(key);
+      if (known) return known;
+      if (dated.size >= DATED_ROUTES_MAX) dated.clear();
+      const made = dateRoute(rows, date);
+      dated.set(key, made);
+      return made;
+    },
+  };
+}
+
+interface CompiledRow {
+  readonly row: Deprecation;
+  readonly sides: Sides;
+}
+
+interface ActiveRow {
+  readonly row: Deprecation;
+  readonly pending: boolean;
+  readonly does: Interpretation;
+}
+
+const UNTOUCHED: DatedRoute = { gone: null, begin: () => null };
+
+function dateRoute(rows: readonly CompiledRow[], date: IsoDate): DatedRoute {
+  const active = rows.map(({ row, sides }): ActiveRow => ({ row, pending: row.date > date, does: row.date > date ? sides.before : sides.after }));
+  const gone = active.find(({ does }) => does.gone)?.row ?? null;
+  const busy = active.filter(({ does }) => Object.keys(does).length > 0);
+  return { gone, begin: () => (busy.length === 0 ? null : beginRequest(busy)) };
+}
+
+function beginRequest(rows: readonly ActiveRow[]): DatedRequest {
+  const pending = new Set<Deprecation>();
+  for (const { row, pending: toCome, does } of rows) if (toCome && does.always === true) pending.add(row);
+  /** Runs one hook of every row in order and notes the rows that changed something. */
+  function through<T>(value: T, hook: (does: Interpretation) => ((value: T) => T) | undefined, order: readonly ActiveRow[]): T {
+    return order.reduce((current, { row, pending: toCome, does }) => {
+      const next = hook(does)?.(current) ?? current;
+      if (next !== current && toCome) pending.add(row);
+      return next;
+    }, value);
+  }
+  const newestFirst = rows.toReversed();
+  return {
+    query: (query) => through(query, (does) => does.query, rows),
+    body: (body) => (typeof body === "object" && body !== null && !Array.isArray(body) ? through(body as JsonObject, (does) => does.body, rows) : body),
+    result: (object, facts) => through(object, ({ result }) => result && ((current) => result(current, facts)), newestFirst),
+    errors: (items) => through(items, (does) => does.errors, newestFirst),
+    pending,
+  };
+}

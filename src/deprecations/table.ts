@@ -1,0 +1,168 @@
+import type { Deprecation } from "./deprecation.ts";
+
+const DNS_RECORDS = "/zones/:zone_id/dns_records";
+const DNS_RECORD = `${DNS_RECORDS}/:dns_record_id`;
+const LIST_DNS_RECORDS = `GET ${DNS_RECORDS}`;
+const CREATE_DNS_RECORD = `POST ${DNS_RECORDS}`;
+const DNS_RECORD_WRITES = [CREATE_DNS_RECORD, `PATCH ${DNS_RECORD}`, `PUT ${DNS_RECORD}`];
+const DNS_RECORD_ROUTES = [LIST_DNS_RECORDS, CREATE_DNS_RECORD, `GET ${DNS_RECORD}`, `PATCH ${DNS_RECORD}`, `PUT ${DNS_RECORD}`];
+
+/** Newest first, as SPEC 9 lists them. The tests at each date and the reference page are made from these rows. */
+export const DEPRECATIONS: readonly Deprecation[] = [
+  {
+    id: "dns-records-comma-lists",
+    date: "2025-05-23",
+    routes: [LIST_DNS_RECORDS],
+    effect: {
+      kind: "reject_query_forms",
+      forms: [
+        { parameter: "name", separator: "," },
+        { parameter: "content", separator: "," },
+      ],
+    },
+    replacement: "one request per value, or match=any with the parameter repeated",
+    was: "`name` and `content` took several values, separated by commas.",
+    why: "The form was never supported, and a comma may be part of a value.",
+    spec: "SPEC 9, 2025-02-21, extended to 2025-05-23",
+  },
+  {
+    id: "dns-records-filter-prefixes",
+    date: "2025-02-21",
+    routes: [LIST_DNS_RECORDS],
+    effect: {
+      kind: "reject_query_forms",
+      forms: [
+        { parameter: "name", prefix: "contains:", becomes: "name.contains" },
+        { parameter: "name", prefix: "starts_with:", becomes: "name.startswith" },
+        { parameter: "name", prefix: "ends_with:", becomes: "name.endswith" },
+        { parameter: "content", prefix: "contains:", becomes: "content.contains" },
+        { parameter: "content", prefix: "starts_with:", becomes: "content.startswith" },
+        { parameter: "content", prefix: "ends_with:", becomes: "content.endswith" },
+      ],
+    },
+    replacement: "name.contains, name.startswith, name.endswith, content.contains, content.startswith or content.endswith",
+    was: "`name` and `content` took a comparison in front of the value, such as `name=contains:www`.",
+    why: "The form was never supported, and a value that begins like a comparison could not be searched for.",
+    spec: "SPEC 9, 2025-02-21",
+  },
+  {
+    id: "dns-records-type-contains",
+    date: "2025-02-21",
+    routes: [LIST_DNS_RECORDS],
+    effect: {
+      kind: "reject_query_forms",
+      forms: [
+        {
+          parameter: "type",
+          prefix: "contains:",
+          any_of: ["A", "AAAA", "CAA", "CERT", "CNAME", "DNSKEY", "DS", "HTTPS", "LOC", "MX", "NAPTR", "NS", "OPENPGPKEY", "PTR", "SMIMEA", "SOA", "SRV", "SSHFP", "SVCB", "TLSA", "TXT", "URI"],
+        },
+      ],
+    },
+    replacement: "an exact type, or search for free text",
+    was: "`type=contains:AA` found every type with these letters in its name.",
+    why: "The form was never supported.",
+    spec: "SPEC 9, 2025-02-21",
+  },
+  {
+    id: "dns-record-zone-fields",
+    date: "2024-11-30",
+    routes: DNS_RECORD_ROUTES,
+    effect: {
+      kind: "omit_response_fields",
+      fields: [
+        { field: "zone_id", after: "id", value: { zone: "id" } },
+        { field: "zone_name", after: "zone_id", value: { zone: "name" } },
+      ],
+    },
+    replacement: "GET /zones/{zone_id}",
+    was: "Every DNS record repeated the identifier and the name of its zone.",
+    why: "The path names the zone already.",
+    spec: "SPEC 9, 2024-11-30; SPEC 2.2",
+  },
+  {
+    id: "dns-record-zone-fields-in-requests",
+    date: "2024-11-30",
+    routes: DNS_RECORD_WRITES,
+    effect: { kind: "ignore_request_fields", fields: ["zone_id", "zone_name"] },
+    replacement: null,
+    was: "Requests could repeat the identifier and the name of the zone, without an effect.",
+    why: "The path names the zone already.",
+    spec: "SPEC 9, 2024-11-30; SPEC 4.2",
+  },
+  {
+    id: "dns-record-error-wrapper",
+    date: "2024-10-01",
+    routes: [CREATE_DNS_RECORD],
+    effect: {
+      kind: "error_wrapper",
+      code: 1004,
+      message: "DNS Validation Error",
+      wraps: [
+        [9000, 9999],
+        [10400, 10400],
+      ],
+    },
+    replacement: "the root cause directly in errors",
+    was: "The cause of an invalid record stood in the `error_chain` of error 1004.",
+    why: "Clients had to look for the cause in two places.",
+    spec: "SPEC 9, 2024-10-01; SPEC 7",
+  },
+  {
+    id: "dns-record-locked",
+    date: "2024-07-14",
+    routes: DNS_RECORD_ROUTES,
+    effect: { kind: "omit_response_fields", fields: [{ field: "locked", after: "ttl", value: { constant: false } }] },
+    replacement: null,
+    was: "Every DNS record carried `locked`, which was always false.",
+    why: "The field never said anything.",
+    spec: "SPEC 9, 2024-07-14; SPEC 2.2",
+  },
+  {
+    id: "dns-record-locked-in-requests",
+    date: "2024-07-14",
+    routes: DNS_RECORD_WRITES,
+    effect: { kind: "ignore_request_fields", fields: ["locked"] },
+    replacement: null,
+    was: "Requests could carry `locked`, without an effect.",
+    why: "The field never said anything.",
+    spec: "SPEC 9, 2024-07-14",
+  },
+  {
+    id: "dns-record-srv-name-parts",
+    date: "2024-05-31",
+    routes: DNS_RECORD_ROUTES,
+    effect: {
+      kind: "omit_response_fields",
+      type: "SRV",
+      fields: [
+        { field: "data.service", value: { labels: { from: 0, to: 1 } } },
+        { field: "data.proto", value: { labels: { from: 1, to: 2 } } },
+        { field: "data.name", value: { labels: { from: 2 } } },
+      ],
+    },
+    replacement: "the outer name field",
+    was: "`data` of an SRV record repeated the three parts of its name: `service`, `proto` and `name`.",
+    why: "The name stood in two places that could disagree.",
+    spec: "SPEC 9, 2024-05-31; SPEC 2.2",
+  },
+  {
+    id: "dns-record-srv-name-parts-in-requests",
+    date: "2024-05-31",
+    routes: DNS_RECORD_WRITES,
+    effect: {
+      kind: "reject_request_fields",
+      within: "data",
+      fields: ["service", "proto", "name"],
+      type: "SRV",
+      // NAPTR data has a service as well.
+      telltale: ["proto", "name"],
+      joined_into: "name",
+      message: "SRV data fields 'service', 'proto' and 'name' are no longer supported",
+    },
+    replacement: "the outer name field",
+    was: "The name of an SRV record could be given in its parts, as `data.service`, `data.proto` and `data.name`.",
+    why: "The name stood in two places that could disagree.",
+    spec: "SPEC 9, 2024-05-31; SPEC 7",
+  },
+];
