@@ -1,3 +1,5 @@
+import type { MessagePort } from "node:worker_threads";
+
 /** What the gateway plane is told at its start; plain data, so it crosses to a worker thread. */
 export interface GatewayConfig {
   readonly host: string;
@@ -44,3 +46,13 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   idleTimeoutMs: 300_000,
   requestTimeoutMs: 300_000,
 };
+
+/** `workerData` of gateway/worker.ts; both ports are transferred. */
+export interface GatewayWorkerData {
+  readonly config: GatewayConfig;
+  /** To the publisher of snapshots. */
+  readonly feed: MessagePort;
+  /** To the writer of events. */
+  readonly events: MessagePort;
+  readonly lastGoodPath: string;
+}
