@@ -1,6 +1,18 @@
-import type { Access } from "./access/access.ts";
+import type { Access } from "#control/access/access.ts";
+import type { DnsRecords } from "#control/dns/records.ts";
+import type { SecurityEvents } from "#control/events/security-events.ts";
+import type { Gateways } from "#control/gateways/gateways.ts";
+import type { GatewayLogs } from "#control/gateways/logs.ts";
+import type { Rulesets } from "#control/rulesets/rulesets.ts";
+import type { Zones } from "#control/zones/zones.ts";
 
-/** Every use-case, by the resource it works on. Filled by `createControl` (control/create.ts). */
+/** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
 export interface Control {
   readonly access: Access;
+  readonly zones: Zones;
+  readonly dnsRecords: DnsRecords;
+  readonly rulesets: Rulesets;
+  readonly gateways: Gateways;
+  readonly gatewayLogs: GatewayLogs;
+  readonly securityEvents: SecurityEvents;
 }

@@ -1,0 +1,57 @@
+import type { LocalCa } from "#acme/local-ca.ts";
+import { createAccess } from "#control/access/access.ts";
+import type { Control } from "#control/control.ts";
+import { createDnsRecords } from "#control/dns/records.ts";
+import { createSecurityEvents } from "#control/events/security-events.ts";
+import { createGateways } from "#control/gateways/gateways.ts";
+import { createGatewayLogs } from "#control/gateways/logs.ts";
+import { createRulesets } from "#control/rulesets/rulesets.ts";
+import { createZones } from "#control/zones/zones.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { EventQueries } from "#events/queries.ts";
+import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import type { Store } from "#store/store.ts";
+
+export interface ControlDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Reads the events database. */
+  readonly events: EventQueries;
+  /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
+  readonly ca: LocalCa | null;
+  /** Addresses that the nameserver answers for proxied names. */
+  readonly edgeAddresses: readonly string[];
+  /** Whether the edge may have this loopback or private address as an origin; public ones it always may. */
+  localOriginAllowed(address: IpAddress): boolean;
+  /** Names our own fields: `managed_by_<vendor>_tunnel`. */
+  readonly vendorPrefix: string;
+  /** Host names of the installation's name servers; by default names that exist nowhere, so that nobody is asked by mistake. */
+  readonly nameServers?: readonly string[];
+  readonly recordsPerZoneMax?: number;
+}
+
+/** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
+const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const;
+const RECORDS_PER_ZONE_MAX = 1_000_000;
+
+export function createControl(deps: ControlDeps): Control {
+  const { store, clock, sealer, ca, vendorPrefix } = deps;
+  const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
+  return {
+    access: createAccess({ store, clock }),
+    zones: createZones({ store, clock, sealer, ca, nameServers: deps.nameServers ?? NAME_SERVERS }),
+    dnsRecords: createDnsRecords({
+      store,
+      clock,
+      origins: { edgeAddresses, localOriginAllowed: deps.localOriginAllowed },
+      vendorPrefix,
+      recordsPerZoneMax: deps.recordsPerZoneMax ?? RECORDS_PER_ZONE_MAX,
+    }),
+    rulesets: createRulesets({ store, clock }),
+    gateways: createGateways({ store, clock }),
+    gatewayLogs: createGatewayLogs({ store, events: deps.events }),
+    securityEvents: createSecurityEvents({ queries: deps.events }),
+  };
+}

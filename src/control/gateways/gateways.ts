@@ -1,0 +1,95 @@
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { Call, Page } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { type Gateway, type GatewayCreate, type GatewaySettings, gatewaySettings, type GatewayUpdate, UNAVAILABLE_SETTINGS } from "#model/gateway.ts";
+import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
+import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
+import type { Store, Unit } from "#store/store.ts";
+
+export interface Gateways {
+  /** Throws `gateway_input_invalid` where the account has a gateway of this id. */
+  create(call: Call, accountId: string, body: GatewayCreate): Promise<Gateway>;
+  list(accountId: string, query: { readonly search?: string | undefined; readonly page: number; readonly per_page: number }): Promise<Page<Gateway>>;
+  get(accountId: string, id: string): Promise<Gateway>;
+  /** What the body leaves out stays as it is, so that nobody turns authentication off by omission. */
+  update(call: Call, accountId: string, id: string, body: GatewayUpdate): Promise<Gateway>;
+  /** Gives the gateway that was deleted. */
+  delete(call: Call, accountId: string, id: string): Promise<Gateway>;
+}
+
+export function createGateways(deps: { readonly store: Store; readonly clock: Clock }): Gateways {
+  const { store, clock } = deps;
+
+  const load = async (db: Unit["db"], accountId: string, id: string): Promise<GatewayRow> => {
+    const row = await gatewayById(db, accountId, id);
+    if (row === undefined) throw new PlatformError("gateway_not_found");
+    return row;
+  };
+
+  return {
+    create: async (call, accountId, body) => {
+      checkAvailable(body);
+      return commit(deps, call, async (unit) => {
+        if (await gatewayById(unit.db, accountId, body.id)) throw new PlatformError("gateway_input_invalid", { message: `A gateway with the id ${body.id} already exists.`, source: "/id" });
+        const now = isoMicros(clock.nowMicros());
+        const row: GatewayRow = { account_id: accountId, id: body.id, settings: JSON.stringify(gatewaySettings(body, null)), created_at: now, modified_at: now };
+        await insertGateway(unit.db, row);
+        publish(unit, call, "gateway.create", null, row);
+        return gatewayView(row);
+      });
+    },
+
+    list: async (accountId, { search = "", page, per_page }) => {
+      const { items, total } = await listGateways(store.read, accountId, search, { limit: per_page, offset: (page - 1) * per_page });
+      return { items: items.map(gatewayView), page, per_page, total_count: total };
+    },
+
+    get: async (accountId, id) => gatewayView(await load(store.read, accountId, id)),
+
+    update: async (call, accountId, id, body) => {
+      checkAvailable(body);
+      return commit(deps, call, async (unit) => {
+        const before = await load(unit.db, accountId, id);
+        const settings = gatewaySettings(body, JSON.parse(before.settings) as GatewaySettings);
+        const row = { ...before, settings: JSON.stringify(settings), modified_at: isoMicros(clock.nowMicros()) };
+        await updateGateway(unit.db, accountId, id, { settings: row.settings, modified_at: row.modified_at });
+        publish(unit, call, "gateway.update", before, row);
+        return gatewayView(row);
+      });
+    },
+
+    delete: (call, accountId, id) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, accountId, id);
+        await deleteGateway(unit.db, accountId, id);
+        publish(unit, call, "gateway.delete", before, null);
+        return gatewayView(before);
+      }),
+  };
+}
+
+function publish(unit: Unit, call: Call, action: string, before: GatewayRow | null, after: GatewayRow | null): void {
+  const row = after ?? before;
+  if (row === null) return;
+  const resource = { type: "gateway", id: row.id };
+  unit.audit({ action, actor: auditActor(call), account_id: row.account_id, zone_id: null, resource, before: before && gatewayView(before), after: after && gatewayView(after) });
+  unit.change({ kind: "gateway", id: gatewayEntryId(row), value: after && gatewayEntry(after) });
+}
+
+const gatewayView = (row: GatewayRow): Gateway => ({
+  id: row.id,
+  account_id: row.account_id,
+  ...(JSON.parse(row.settings) as GatewaySettings),
+  is_default: false,
+  created_at: row.created_at,
+  modified_at: row.modified_at,
+});
+
+function checkAvailable(body: object): void {
+  for (const key of UNAVAILABLE_SETTINGS) {
+    const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
+    if (value !== null) throw new PlatformError("gateway_input_invalid", { message: `${key} is not available in this version.`, source: `/${key}` });
+  }
+}

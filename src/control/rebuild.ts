@@ -1,0 +1,42 @@
+import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
+import { certificateEntry, gatewayEntry, gatewayEntryId, recordEntry, rulesetEntry, serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { allCertificates } from "#store/certificates.ts";
+import { recordsAfter } from "#store/dns-records.ts";
+import { allGateways } from "#store/gateways.ts";
+import { allRulesets } from "#store/rulesets.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { allTokens } from "#store/tokens.ts";
+import { allZones } from "#store/zones.ts";
+
+type Db = Unit["db"];
+
+const RECORDS_AT_ONCE = 5000;
+
+/** Every entry of the snapshot at one revision: what a plane gets that has nothing, or too old a copy. */
+export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] }> =>
+  store.readAt(async (db, rev) => {
+    const ops: Op[] = [];
+    for (const row of await allZones(db)) {
+      ops.push({ kind: "zone", id: row.id, value: zoneEntry(row) }, { kind: "serial", id: row.id, value: serialEntry(row) });
+    }
+    await addRecords(db, ops);
+    for (const row of await allRulesets(db)) ops.push({ kind: "ruleset", id: row.id, value: rulesetEntry(row) });
+    for (const row of await allCertificates(db)) ops.push({ kind: "certificate", id: row.id, value: certificateEntry(row) });
+    for (const row of await allGateways(db)) ops.push({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) });
+    for (const row of await allTokens(db)) {
+      const value = tokenEntry(await readTokenFacts(db, row));
+      if (value !== null) ops.push({ kind: "token", id: row.id, value });
+    }
+    return { rev, ops };
+  });
+
+async function addRecords(db: Db, ops: Op[]): Promise<void> {
+  for (let after = ""; ; ) {
+    const rows = await recordsAfter(db, after, RECORDS_AT_ONCE);
+    for (const row of rows) ops.push({ kind: "record", id: row.id, value: recordEntry(row) });
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < RECORDS_AT_ONCE) return;
+    after = last.id;
+  }
+}

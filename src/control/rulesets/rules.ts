@@ -1,0 +1,104 @@
+import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/ids.ts";
+import { type Position, type Rule, RULES_MAX, type RuleWrite } from "#model/ruleset.ts";
+import { completeParameters, ruleProblems } from "#rules/check.ts";
+
+/** A rule as it is stored: `action_parameters`, `expression` and `ref` always have a value. */
+export interface StoredRule extends Omit<Rule, "action_parameters" | "expression" | "ref"> {
+  readonly action_parameters: Readonly<Record<string, unknown>>;
+  readonly expression: string;
+  readonly ref: string;
+}
+
+/** Parts of a rule that this version takes from nobody, since it could not do what they say. */
+const UNAVAILABLE = ["ratelimit", "exposed_credential_check"] as const;
+
+/** Where the rule stands in the request body: `/rules/0`, or empty where the body is the rule. */
+type Pointer = string;
+
+/**
+ * The rules that an update leaves behind. A rule that names an existing `id`, or else its `ref`, is that rule,
+ * and gets a new version only where it changed. Throws the first problem with its place.
+ */
+export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], phase: string, now: string): StoredRule[] {
+  const unclaimed = new Map(before.map((rule) => [rule.id, rule]));
+  const rules = writes.map((write, index) => {
+    const existing = unclaimed.get(write.id ?? "") ?? [...unclaimed.values()].find((rule) => write.ref !== undefined && write.ref !== "" && rule.ref === write.ref);
+    if (existing) unclaimed.delete(existing.id);
+    return buildRule(write, existing, phase, now, `/rules/${index}`);
+  });
+  checkRefs(rules);
+  return rules;
+}
+
+/** One rule from what a client sent; `existing` keeps its id, its ref and, where nothing changed, its version. */
+export function buildRule(write: RuleWrite, existing: StoredRule | undefined, phase: string, now: string, at: Pointer): StoredRule {
+  checkRule(write, phase, at);
+  const id = existing?.id ?? newId();
+  const action = write.action ?? "";
+  const fields = {
+    action,
+    action_parameters: completeParameters(action, write.action_parameters ?? {}),
+    expression: write.expression ?? "",
+    description: write.description ?? "",
+    ref: write.ref !== undefined && write.ref !== "" ? write.ref : (existing?.ref ?? id),
+    enabled: write.enabled ?? true,
+    ...(write.logging === undefined ? {} : { logging: write.logging }),
+  };
+  if (existing && isSame(existing, fields)) return existing;
+  return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: now };
+}
+
+function checkRule(write: RuleWrite, phase: string, at: Pointer): void {
+  for (const key of UNAVAILABLE) {
+    if ((write[key] ?? null) !== null) throw invalid(`this version cannot run rules with ${key}`, `${at}/${key}`);
+  }
+  if (phase === "http_ratelimit") throw invalid("a rule of this phase needs ratelimit, which this version cannot run", at);
+  const problem = ruleProblems(write, phase)[0];
+  if (problem === undefined) return;
+  const name = problem.pointer === "/expression" ? "rule_expression_invalid" : "ruleset_invalid";
+  throw new PlatformError(name, { message: problem.message, source: at + problem.pointer });
+}
+
+function isSame(existing: StoredRule, fields: object): boolean {
+  const { id: _, version: __, last_updated: ___, ...kept } = existing;
+  return canonical(kept) === canonical(fields);
+}
+
+/** JSON with sorted keys, so that the order in which a client writes them does not make a new version. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) => (typeof inner === "object" && inner !== null && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner));
+
+export function checkRefs(rules: readonly StoredRule[]): void {
+  if (rules.length > RULES_MAX) throw invalid(`a ruleset has at most ${RULES_MAX} rules`, "/rules");
+  const seen = new Set<string>();
+  for (const [index, rule] of rules.entries()) {
+    if (seen.has(rule.ref)) throw invalid(`the ref ${JSON.stringify(rule.ref)} stands twice`, `/rules/${index}/ref`);
+    seen.add(rule.ref);
+  }
+}
+
+/** Puts a rule at its place; at the end where no position is given (SPEC 4.5). */
+export function placeRule(rules: readonly StoredRule[], rule: StoredRule, position: Position | undefined): StoredRule[] {
+  return rules.toSpliced(placeOf(rules, position), 0, rule);
+}
+
+function placeOf(rules: readonly StoredRule[], position: Position | undefined): number {
+  if (position === undefined) return rules.length;
+  const { before, after, index } = position;
+  if ([before, after, index].filter((value) => value !== undefined).length !== 1) throw invalid("position needs exactly one of before, after and index", "/position");
+  if (index !== undefined) {
+    if (index > rules.length + 1) throw invalid(`index must be from 1 to ${rules.length + 1}`, "/position/index");
+    return index - 1;
+  }
+  if (before !== undefined) return before === "" ? 0 : indexOf(rules, before, "/position/before");
+  return after === "" || after === undefined ? rules.length : indexOf(rules, after, "/position/after") + 1;
+}
+
+function indexOf(rules: readonly StoredRule[], id: string, source: string): number {
+  const index = rules.findIndex((rule) => rule.id === id);
+  if (index < 0) throw invalid(`no other rule has the id ${JSON.stringify(id)}`, source);
+  return index;
+}
+
+const invalid = (message: string, source: string): PlatformError => new PlatformError("ruleset_invalid", { message, source });

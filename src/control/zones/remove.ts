@@ -1,0 +1,19 @@
+import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
+import { deleteRecordsOfZone, recordIdsOfZone } from "#store/dns-records.ts";
+import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
+import type { Unit } from "#store/store.ts";
+import { deleteZone } from "#store/zones.ts";
+
+/** Deletes the zone and everything in it, from the database and from what planes see. */
+export async function removeZone(unit: Unit, id: string): Promise<void> {
+  const owner: RulesetOwner = { level: "zone", owner_id: id };
+  for (const { id: recordId } of await recordIdsOfZone(unit.db, id)) unit.change({ kind: "record", id: recordId, value: null });
+  for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
+  for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
+  unit.change({ kind: "serial", id, value: null });
+  unit.change({ kind: "zone", id, value: null });
+  await deleteRecordsOfZone(unit.db, id);
+  await deleteRulesetsOf(unit.db, owner);
+  await deleteCertificatesOfZone(unit.db, id);
+  await deleteZone(unit.db, id);
+}

@@ -1,0 +1,30 @@
+import { planObject, planOf } from "#model/plan.ts";
+import type { Zone } from "#model/zone.ts";
+import type { ZoneWithAccount } from "#store/zones.ts";
+
+/** A zone's row as responses show it. What only the hosted service knows is null, as clients expect (contract.md §9). */
+export function zoneView(row: ZoneWithAccount): Zone {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status as Zone["status"],
+    paused: row.paused === 1,
+    type: row.type as Zone["type"],
+    development_mode: 0,
+    name_servers: JSON.parse(row.name_servers) as string[],
+    original_name_servers: null,
+    original_registrar: null,
+    original_dnshost: null,
+    modified_on: row.modified_on,
+    created_on: row.created_on,
+    activated_on: row.activated_on,
+    vanity_name_servers: JSON.parse(row.vanity_name_servers) as string[],
+    meta: { step: 4, custom_certificate_quota: 0, page_rule_quota: 0, phishing_detected: false, cdn_only: false, dns_only: false, foundation_dns: false },
+    owner: { id: null, type: "user", email: null },
+    account: { id: row.account_id, name: row.account_name },
+    tenant: { id: null, name: null },
+    tenant_unit: { id: null },
+    permissions: [],
+    plan: planObject(planOf(row.plan)),
+  };
+}

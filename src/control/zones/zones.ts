@@ -1,0 +1,182 @@
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { parseHostname } from "#kernel/hostname.ts";
+import { newId } from "#kernel/ids.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import type { LocalCa } from "#acme/local-ca.ts";
+import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
+import type { Call, Page } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
+import { zoneView } from "#control/zones/view.ts";
+import { issueZoneCertificate } from "#control/zones/certificate.ts";
+import { removeZone } from "#control/zones/remove.ts";
+import { findPlan } from "#model/plan.ts";
+import { zoneName } from "#model/zone-name.ts";
+import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zone.ts";
+import { certificateEntry, serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { insertCertificate } from "#store/certificates.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { accountName, insertZone, listZones, touchZone, updateZone, zoneById, zoneNameTaken, type ZoneRow, type ZoneWithAccount } from "#store/zones.ts";
+
+export interface Zones {
+  /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_type_unavailable`. */
+  create(call: Call, body: ZoneCreate): Promise<Zone>;
+  /** Only zones that the credential reaches. */
+  list(call: Call, query: ZoneQuery & { readonly page: number; readonly per_page: number }): Promise<Page<Zone>>;
+  get(id: string): Promise<Zone>;
+  edit(call: Call, id: string, body: ZoneEdit): Promise<Zone>;
+  /** The zone's records, rulesets and certificates go with it. */
+  delete(call: Call, id: string): Promise<{ id: string }>;
+  /** Nobody has to prove to a server of one's own that the registry delegates to it: the zone is active. */
+  checkActivation(call: Call, id: string): Promise<{ id: string }>;
+}
+
+export interface ZonesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Null where zones get no certificate from the installation itself. */
+  readonly ca: LocalCa | null;
+  /** Host names of the installation's name servers. */
+  readonly nameServers: readonly string[];
+}
+
+/** Zones of the other types take their data from elsewhere. */
+const TYPES: ReadonlySet<ZoneType> = new Set(["full", "partial"]);
+
+export function createZones(deps: ZonesDeps): Zones {
+  const { store, clock } = deps;
+
+  const load = async (db: Unit["db"], id: string): Promise<ZoneWithAccount> => {
+    const row = await zoneById(db, id);
+    if (row === undefined) throw new PlatformError("zone_not_found");
+    return row;
+  };
+
+  return {
+    create: async (call, body) => {
+      const accountId = accountFor(call, body.account?.id);
+      const name = zoneName(body.name);
+      checkType(body.type);
+      const row = newZone(deps, accountId, name, body.type ?? "full");
+      if (await zoneNameTaken(store.read, name)) throw alreadyExists(name);
+      // Signing takes milliseconds, in which a unit would hold up every other write.
+      const certificate = deps.ca && (await issueZoneCertificate(deps, deps.ca, row));
+      return commit(deps, call, async (unit) => {
+        const account_name = await accountName(unit.db, accountId);
+        if (account_name === undefined) throw new PlatformError("unauthorized_resource");
+        if (await zoneNameTaken(unit.db, name)) throw alreadyExists(name);
+        await insertZone(unit.db, row);
+        const zone = zoneView({ ...row, account_name });
+        unit.audit({ action: "zone.create", actor: auditActor(call), account_id: accountId, zone_id: row.id, resource: { type: "zone", id: row.id }, after: zone });
+        unit.change({ kind: "zone", id: row.id, value: zoneEntry(row) });
+        unit.change({ kind: "serial", id: row.id, value: serialEntry(row) });
+        if (certificate) {
+          await insertCertificate(unit.db, certificate);
+          unit.change({ kind: "certificate", id: certificate.id, value: certificateEntry(certificate) });
+        }
+        return zone;
+      });
+    },
+
+    list: async (call, { page, per_page, ...query }) => {
+      const { items, total } = await listZones(store.read, listFilter(call, query), { limit: per_page, offset: (page - 1) * per_page });
+      return { items: items.map(zoneView), page, per_page, total_count: total };
+    },
+
+    get: async (id) => zoneView(await load(store.read, id)),
+
+    edit: async (call, id, body) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, id);
+        const changed = { ...before, ...editedColumns(body), modified_on: isoMicros(clock.nowMicros()) };
+        const { account_name: _, ...row } = changed;
+        await updateZone(unit.db, id, row);
+        const touched = await touchZone(unit.db, id, 0);
+        const after = zoneView(changed);
+        unit.audit({ action: "zone.edit", actor: auditActor(call), account_id: before.account_id, zone_id: id, resource: { type: "zone", id }, before: zoneView(before), after });
+        unit.change({ kind: "zone", id, value: zoneEntry(row) });
+        if (touched) unit.change({ kind: "serial", id, value: serialEntry(touched) });
+        return after;
+      }),
+
+    delete: async (call, id) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, id);
+        await removeZone(unit, id);
+        unit.audit({ action: "zone.delete", actor: auditActor(call), account_id: before.account_id, zone_id: id, resource: { type: "zone", id }, before: zoneView(before) });
+        return { id };
+      }),
+
+    checkActivation: async (call, id) => {
+      if ((await load(store.read, id)).status === "active") return { id };
+      return commit(deps, call, async (unit) => {
+        const before = await load(unit.db, id);
+        const now = isoMicros(clock.nowMicros());
+        const { account_name: _, ...row } = { ...before, status: "active", activated_on: now, modified_on: now };
+        await updateZone(unit.db, id, row);
+        unit.audit({ action: "zone.activate", actor: auditActor(call), account_id: before.account_id, zone_id: id, resource: { type: "zone", id } });
+        unit.change({ kind: "zone", id, value: zoneEntry(row) });
+        return { id };
+      });
+    },
+  };
+}
+
+/** The account named, or the only one that the credential reaches. */
+function accountFor(call: Call, named: string | undefined): string {
+  const reached = named === undefined || named === "" ? touchedAccounts(call.actor) : [named];
+  const id = reached[0];
+  if (id === undefined || reached.length > 1) throw new PlatformError("invalid_input", { message: "account.id is required", source: "/account/id" });
+  if (!touchesAccount(call.actor, id)) throw new PlatformError("unauthorized_resource");
+  if (!holdsInEveryZone(call.actor, id, ["Zone Write"])) throw new PlatformError("authentication_error");
+  return id;
+}
+
+function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneType): ZoneRow {
+  const now = isoMicros(deps.clock.nowMicros());
+  return {
+    id: newId(),
+    account_id: accountId,
+    name,
+    status: "active",
+    type,
+    paused: 0,
+    plan: "free",
+    name_servers: JSON.stringify(deps.nameServers),
+    settings: "{}",
+    // Secondaries that knew an earlier zone of this name see a later serial (RFC 1982).
+    serial: Math.floor(deps.clock.nowMs() / 1000),
+    record_count: 0,
+    vanity_name_servers: "[]",
+    activated_on: now,
+    created_on: now,
+    modified_on: now,
+  };
+}
+
+function editedColumns(body: ZoneEdit): Partial<ZoneRow> {
+  checkType(body.type);
+  const plan = body.plan && findPlan(body.plan.id);
+  if (body.plan && plan === undefined) throw new PlatformError("invalid_input", { message: `no plan has the id ${JSON.stringify(body.plan.id)}`, source: "/plan/id" });
+  return {
+    ...(body.paused === undefined ? {} : { paused: body.paused ? 1 : 0 }),
+    ...(body.type === undefined ? {} : { type: body.type }),
+    ...(plan === undefined ? {} : { plan: plan.name }),
+    ...(body.vanity_name_servers === undefined ? {} : { vanity_name_servers: JSON.stringify(body.vanity_name_servers.map(nameServer)) }),
+  };
+}
+
+function nameServer(text: string, index: number): string {
+  const name = parseHostname(text);
+  if (name === undefined) throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is no host name`, source: `/vanity_name_servers/${index}` });
+  return name;
+}
+
+function checkType(type: ZoneType | undefined): void {
+  if (type !== undefined && !TYPES.has(type)) throw new PlatformError("zone_type_unavailable", { source: "/type" });
+}
+
+const alreadyExists = (name: string): PlatformError => new PlatformError("zone_exists", { message: `${name} already exists.`, source: "/name" });

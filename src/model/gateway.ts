@@ -1,0 +1,80 @@
+import { Type, type Static, type TSchema } from "typebox";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Seconds = Type.Integer({ minimum: 0, maximum: 31_536_000 });
+
+/** A gateway's own id, which stands in the path of its requests. */
+export const GatewayId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9_-]+$" });
+
+/** Required on create and update alike (contract.md §8). */
+const REQUIRED = {
+  cache_invalidate_on_update: Type.Boolean(),
+  cache_ttl: Nullable(Seconds),
+  collect_logs: Type.Boolean(),
+  rate_limiting_interval: Nullable(Seconds),
+  rate_limiting_limit: Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+};
+
+const CHOICES = {
+  /** SPEC 2.9: Authenticated Gateway. */
+  authentication: Type.Boolean({ default: false }),
+  log_management: Nullable(Type.Integer({ minimum: 10_000, maximum: 10_000_000 })),
+  log_management_strategy: Nullable(Type.Enum(["STOP_INSERTING", "DELETE_OLDEST"])),
+  logpush: Type.Boolean({ default: false }),
+  logpush_public_key: Nullable(Type.String({ minLength: 16, maxLength: 1024 })),
+  rate_limiting_technique: Nullable(Type.Enum(["fixed", "sliding"])),
+  retry_backoff: Nullable(Type.Enum(["constant", "linear", "exponential"])),
+  retry_delay: Nullable(Type.Integer({ minimum: 0, maximum: 5000 })),
+  retry_max_attempts: Nullable(Type.Integer({ minimum: 1, maximum: 5 })),
+  store_id: Nullable(Type.String({ maxLength: 64 })),
+  workers_ai_billing_mode: Type.Enum(["postpaid", "unified"]),
+  zdr: Type.Boolean(),
+};
+
+/** What protects traffic must not be taken and then left undone, so a value other than null is refused. */
+export const UNAVAILABLE_SETTINGS = ["dlp", "guardrails", "otel", "spend_limits", "stripe"] as const;
+
+const OPTIONAL = Type.Partial(Type.Object(CHOICES));
+
+export const GatewayUpdate = Type.Object({ ...REQUIRED, ...OPTIONAL.properties });
+export type GatewayUpdate = Static<typeof GatewayUpdate>;
+
+export const GatewayCreate = Type.Object({ id: GatewayId, ...REQUIRED, ...OPTIONAL.properties });
+export type GatewayCreate = Static<typeof GatewayCreate>;
+
+const Settings = Type.Object({ ...REQUIRED, ...CHOICES });
+/** `gateways.settings`: every field has a value. */
+export type GatewaySettings = Static<typeof Settings>;
+
+export const Gateway = Type.Object({
+  id: GatewayId,
+  account_id: Type.String(),
+  ...REQUIRED,
+  ...CHOICES,
+  is_default: Type.Boolean(),
+  created_at: Type.String({ format: "date-time" }),
+  modified_at: Type.String({ format: "date-time" }),
+});
+export type Gateway = Static<typeof Gateway>;
+
+const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
+  authentication: false,
+  log_management: null,
+  log_management_strategy: null,
+  logpush: false,
+  logpush_public_key: null,
+  rate_limiting_technique: null,
+  retry_backoff: null,
+  retry_delay: null,
+  retry_max_attempts: null,
+  store_id: null,
+  workers_ai_billing_mode: "postpaid",
+  zdr: false,
+};
+
+/** The settings that a write leaves behind: what it does not name keeps `before`, or the default. */
+export function gatewaySettings(write: GatewayUpdate, before: GatewaySettings | null): GatewaySettings {
+  const kept: GatewaySettings = { ...DEFAULTS, ...before, cache_invalidate_on_update: write.cache_invalidate_on_update, cache_ttl: write.cache_ttl, collect_logs: write.collect_logs, rate_limiting_interval: write.rate_limiting_interval, rate_limiting_limit: write.rate_limiting_limit };
+  const named = Object.entries(write).filter(([key, value]) => Object.hasOwn(CHOICES, key) && value !== undefined);
+  return { ...kept, ...Object.fromEntries(named) };
+}

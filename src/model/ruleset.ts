@@ -1,0 +1,81 @@
+import { Type, type Static } from "typebox";
+
+export const RULESET_KINDS = ["managed", "custom", "root", "zone"] as const;
+
+const Timestamp = Type.String({ format: "date-time" });
+const Parameters = Type.Record(Type.String(), Type.Unknown());
+const Logging = Type.Object({ enabled: Type.Boolean() });
+
+/** A rule as responses show it (SPEC 2.6). */
+export const Rule = Type.Object({
+  id: Type.String(),
+  version: Type.String(),
+  action: Type.String(),
+  action_parameters: Type.Optional(Parameters),
+  expression: Type.Optional(Type.String()),
+  description: Type.String(),
+  ref: Type.Optional(Type.String()),
+  last_updated: Timestamp,
+  enabled: Type.Boolean(),
+  categories: Type.Optional(Type.Array(Type.String())),
+  logging: Type.Optional(Logging),
+});
+export type Rule = Static<typeof Rule>;
+
+/** A ruleset without its rules, as lists show it. */
+export const RulesetSummary = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  kind: Type.Enum([...RULESET_KINDS]),
+  phase: Type.String(),
+  version: Type.String(),
+  last_updated: Timestamp,
+  source: Type.Optional(Type.String()),
+});
+export type RulesetSummary = Static<typeof RulesetSummary>;
+
+export const Ruleset = Type.Object({ ...RulesetSummary.properties, rules: Type.Array(Rule) });
+export type Ruleset = Static<typeof Ruleset>;
+
+/** `id`, `version` and `ref` may be empty strings (SPEC 4.6). Fields not named here are told apart by the rule's checks. */
+export const RuleWrite = Type.Object({
+  id: Type.Optional(Type.String({ maxLength: 64 })),
+  ref: Type.Optional(Type.String({ maxLength: 64 })),
+  version: Type.Optional(Type.String({ maxLength: 64 })),
+  action: Type.Optional(Type.String({ maxLength: 64 })),
+  action_parameters: Type.Optional(Parameters),
+  expression: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String({ maxLength: 1000 })),
+  enabled: Type.Optional(Type.Boolean()),
+  logging: Type.Optional(Logging),
+  ratelimit: Type.Optional(Type.Unknown()),
+  exposed_credential_check: Type.Optional(Type.Unknown()),
+});
+export type RuleWrite = Static<typeof RuleWrite>;
+
+/** Before or after a rule, or at a place that counts from 1; an empty `before` is the first place, an empty `after` the last. */
+export const Position = Type.Object({
+  before: Type.Optional(Type.String({ maxLength: 64 })),
+  after: Type.Optional(Type.String({ maxLength: 64 })),
+  index: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+export type Position = Static<typeof Position>;
+
+export const RuleWriteAt = Type.Object({ ...RuleWrite.properties, position: Type.Optional(Position) });
+export type RuleWriteAt = Static<typeof RuleWriteAt>;
+
+/** Also bounds the work of one save, since each expression is compiled. */
+export const RULES_MAX = 1000;
+
+export const RulesetUpdate = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 256 })),
+  description: Type.Optional(Type.String({ maxLength: 1000 })),
+  kind: Type.Optional(Type.String()),
+  phase: Type.Optional(Type.String()),
+  rules: Type.Optional(Type.Array(RuleWrite, { maxItems: RULES_MAX })),
+});
+export type RulesetUpdate = Static<typeof RulesetUpdate>;
+
+export const RulesetCreate = Type.Object({ ...RulesetUpdate.properties, kind: Type.String(), phase: Type.String() });
+export type RulesetCreate = Static<typeof RulesetCreate>;

@@ -1,0 +1,131 @@
+import { SOA_DEFAULTS, type SoaValues, type ZoneSettings, NS_TTL_SECONDS } from "#model/zone.ts";
+import type { GatewaySettings } from "#model/gateway.ts";
+import type { CertificateEntry, GatewayEntry, RecordEntry, RuleEntry, RulesetEntry, SerialEntry, ZoneEntry } from "./entries.ts";
+
+/** What "automatic" means, in seconds (SPEC 2.2, SPEC 8). */
+const TTL_AUTOMATIC_SECONDS = 300;
+
+/** The columns of a zone's row that its entry is made of; JSON columns are text. */
+export interface ZoneColumns {
+  readonly id: string;
+  readonly account_id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly paused: number;
+  readonly type: string;
+  readonly plan: string;
+  readonly name_servers: string;
+  readonly vanity_name_servers: string;
+  readonly settings: string;
+}
+
+/** Name servers of the zone's own choice stand in for the installation's. */
+export function zoneEntry(row: ZoneColumns): ZoneEntry {
+  const vanity = JSON.parse(row.vanity_name_servers) as string[];
+  const nameServers = vanity.length > 0 ? vanity : (JSON.parse(row.name_servers) as string[]);
+  const settings = JSON.parse(row.settings) as ZoneSettings;
+  return {
+    id: row.id,
+    account_id: row.account_id,
+    name: row.name,
+    status: row.status as ZoneEntry["status"],
+    paused: row.paused === 1,
+    type: row.type as ZoneEntry["type"],
+    plan: row.plan as ZoneEntry["plan"],
+    name_servers: nameServers,
+    soa: soaOf(row.name, nameServers, settings.soa ?? {}),
+    ns_ttl: settings.ns_ttl ?? NS_TTL_SECONDS,
+  };
+}
+
+/** RFC 2142 §7 names the mailbox of a zone's administrator. */
+const soaOf = (zoneName: string, nameServers: readonly string[], chosen: Partial<SoaValues>): SoaValues => ({
+  mname: nameServers[0] ?? zoneName,
+  rname: `hostmaster.${zoneName}`,
+  ...SOA_DEFAULTS,
+  ...chosen,
+});
+
+export const serialEntry = (row: { readonly serial: number }): SerialEntry => ({ serial: row.serial });
+
+export interface RecordColumns {
+  readonly zone_id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number;
+  readonly content: string;
+  readonly rdata: string;
+  readonly proxied: number;
+}
+
+export const recordEntry = (row: RecordColumns): RecordEntry => ({
+  zone_id: row.zone_id,
+  name: row.name,
+  type: row.type,
+  ttl: row.ttl === 1 ? TTL_AUTOMATIC_SECONDS : row.ttl,
+  content: row.content,
+  rdata: row.rdata,
+  proxied: row.proxied === 1,
+});
+
+export interface RulesetColumns {
+  readonly level: string;
+  readonly owner_id: string;
+  readonly kind: string;
+  readonly phase: string;
+  readonly name: string;
+  readonly version: number;
+  readonly rules: string;
+}
+
+export const rulesetEntry = (row: RulesetColumns): RulesetEntry => ({
+  level: row.level as RulesetEntry["level"],
+  owner_id: row.owner_id,
+  kind: row.kind as RulesetEntry["kind"],
+  phase: row.phase,
+  name: row.name,
+  version: String(row.version),
+  rules: (JSON.parse(row.rules) as RuleEntry[]).map(ruleEntry),
+});
+
+/** Stored rules carry more than planes need. */
+const ruleEntry = (rule: RuleEntry): RuleEntry => ({
+  id: rule.id,
+  ref: rule.ref,
+  version: rule.version,
+  action: rule.action,
+  action_parameters: rule.action_parameters ?? {},
+  expression: rule.expression,
+  description: rule.description,
+  enabled: rule.enabled,
+});
+
+export interface CertificateColumns {
+  readonly zone_id: string;
+  readonly hosts: string;
+  readonly chain: string;
+  readonly private_key: string;
+  readonly not_after: string;
+}
+
+export const certificateEntry = (row: CertificateColumns): CertificateEntry => ({
+  zone_id: row.zone_id,
+  hosts: JSON.parse(row.hosts) as string[],
+  chain: row.chain,
+  private_key: row.private_key,
+  not_after: row.not_after,
+});
+
+export interface GatewayColumns {
+  readonly account_id: string;
+  readonly id: string;
+  readonly settings: string;
+}
+
+export function gatewayEntry(row: GatewayColumns): GatewayEntry {
+  const settings = JSON.parse(row.settings) as GatewaySettings;
+  return { account_id: row.account_id, gateway_id: row.id, authentication: settings.authentication, collect_logs: settings.collect_logs };
+}
+
+/** The id of a gateway's entry: gateway ids are unique within their account only. */
+export const gatewayEntryId = (row: { readonly account_id: string; readonly id: string }): string => `${row.account_id}/${row.id}`;

@@ -1,0 +1,110 @@
+import { type Expression, type ExpressionBuilder, type Insertable, type Kysely, type Selectable, sql, type SqlBool, type Updateable } from "kysely";
+import { textTest, type TextOperator } from "#store/like.ts";
+import type { Tables, ZonesTable } from "#store/tables.ts";
+
+export type ZoneRow = Selectable<ZonesTable>;
+/** A zone with the name of its account, which responses show. */
+export type ZoneWithAccount = ZoneRow & { readonly account_name: string };
+
+export interface ZoneFilter {
+  readonly name?: { readonly operator: TextOperator; readonly value: string; readonly negated: boolean };
+  readonly status?: string;
+  readonly types?: readonly string[];
+  readonly account_id?: string;
+  readonly account_name?: { readonly operator: TextOperator; readonly value: string; readonly negated: boolean };
+  readonly match: "any" | "all";
+  /** Which zones the caller may see; null for all. */
+  readonly reach: ZoneReach | null;
+  readonly order: "name" | "status" | "account.id" | "account.name" | "plan.id";
+  readonly direction: "asc" | "desc";
+}
+
+/** All zones of the accounts in `every`, and those in `some` whose account is in `accounts`; never those in `not`. */
+export interface ZoneReach {
+  readonly every: readonly string[];
+  readonly some: readonly string[];
+  readonly accounts: readonly string[];
+  readonly not: readonly string[];
+}
+
+type Builder = ExpressionBuilder<Tables, "zones" | "accounts">;
+
+const ORDER_COLUMNS = { name: "zones.name", status: "zones.status", "account.id": "zones.account_id", "account.name": "accounts.name", "plan.id": "zones.plan" } as const;
+
+const withAccount = (db: Kysely<Tables>) => db.selectFrom("zones").innerJoin("accounts", "accounts.id", "zones.account_id").selectAll("zones").select("accounts.name as account_name");
+
+export const zoneById = (db: Kysely<Tables>, id: string): Promise<ZoneWithAccount | undefined> => withAccount(db).where("zones.id", "=", id).executeTakeFirst();
+
+export async function zoneNameTaken(db: Kysely<Tables>, name: string): Promise<boolean> {
+  return (await db.selectFrom("zones").select("id").where("name", "=", name).executeTakeFirst()) !== undefined;
+}
+
+export async function accountName(db: Kysely<Tables>, id: string): Promise<string | undefined> {
+  return (await db.selectFrom("accounts").select("name").where("id", "=", id).executeTakeFirst())?.name;
+}
+
+export const allZones = (db: Kysely<Tables>): Promise<ZoneRow[]> => db.selectFrom("zones").selectAll().orderBy("id").execute();
+
+export async function insertZone(db: Kysely<Tables>, row: Insertable<ZonesTable>): Promise<void> {
+  await db.insertInto("zones").values(row).execute();
+}
+
+export async function updateZone(db: Kysely<Tables>, id: string, values: Updateable<ZonesTable>): Promise<void> {
+  await db.updateTable("zones").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("zones").where("id", "=", id).execute();
+}
+
+/**
+ * Raises the zone's serial and its number of records in one statement, which also locks the zone on
+ * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
+ */
+export function touchZone(db: Kysely<Tables>, id: string, recordsAdded: number): Promise<{ serial: number; record_count: number } | undefined> {
+  return db
+    .updateTable("zones")
+    .set({
+      // RFC 1982: after 2^32 - 1 comes 1, since some secondaries take 0 for "unset".
+      serial: sql<number>`CASE WHEN serial >= 4294967295 THEN 1 ELSE serial + 1 END`,
+      record_count: sql<number>`record_count + ${sql.lit(recordsAdded)}`,
+    })
+    .where("id", "=", id)
+    .returning(["serial", "record_count"])
+    .executeTakeFirst();
+}
+
+export async function listZones(db: Kysely<Tables>, filter: ZoneFilter, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ZoneWithAccount[]; total: number }> {
+  const where = (eb: Builder) => eb.and([visible(eb, filter.reach), matching(eb, filter)]);
+  const items = await withAccount(db).where(where).orderBy(ORDER_COLUMNS[filter.order], filter.direction).orderBy("zones.id").limit(page.limit).offset(page.offset).execute();
+  const { total } = await db
+    .selectFrom("zones")
+    .innerJoin("accounts", "accounts.id", "zones.account_id")
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .where(where)
+    .executeTakeFirstOrThrow();
+  return { items, total: Number(total) };
+}
+
+function visible(eb: Builder, reach: ZoneReach | null): Expression<SqlBool> {
+  if (reach === null) return eb.and([]);
+  const some = reach.some.length === 0 || reach.accounts.length === 0 ? eb.or([]) : eb.and([eb("zones.id", "in", reach.some), eb("zones.account_id", "in", reach.accounts)]);
+  const every = reach.every.length === 0 ? eb.or([]) : eb("zones.account_id", "in", reach.every);
+  return eb.and([eb.or([every, some]), ...(reach.not.length === 0 ? [] : [eb("zones.id", "not in", reach.not)])]);
+}
+
+function matching(eb: Builder, filter: ZoneFilter): Expression<SqlBool> {
+  const tests: Expression<SqlBool>[] = [];
+  if (filter.name) tests.push(named(eb, eb.ref("zones.name"), filter.name));
+  if (filter.account_name) tests.push(named(eb, sql`lower(${eb.ref("accounts.name")})`, filter.account_name));
+  if (filter.status !== undefined) tests.push(eb("zones.status", "=", filter.status));
+  if (filter.types) tests.push(eb("zones.type", "in", filter.types));
+  if (filter.account_id !== undefined) tests.push(eb("zones.account_id", "=", filter.account_id));
+  if (tests.length === 0) return eb.and([]);
+  return filter.match === "any" ? eb.or(tests) : eb.and(tests);
+}
+
+function named(eb: Builder, column: Expression<unknown>, test: { operator: TextOperator; value: string; negated: boolean }): Expression<SqlBool> {
+  const positive = textTest(column, test.operator, test.value);
+  return test.negated ? eb.not(positive) : positive;
+}
