@@ -3,7 +3,9 @@ import type { Delta, EntryKind, EntryTypes, Op } from "#snapshot/entries.ts";
 /** What a publisher sends. `full` replaces everything; a `delta` that does not follow is a gap. */
 export type FeedMessage =
   | { readonly type: "full"; readonly rev: number; readonly ops: readonly Op[] }
-  | { readonly type: "delta"; readonly delta: Delta };
+  | { readonly type: "delta"; readonly delta: Delta }
+  /** The answer to `subscribe` ends here: the replica now has everything up to `rev`. */
+  | { readonly type: "live"; readonly rev: number };
 
 /** What a replica sends back. */
 export type FeedReply =
@@ -15,7 +17,18 @@ export type FeedReply =
 export interface FeedPort {
   send(message: FeedMessage | FeedReply): void;
   onMessage(listener: (message: FeedMessage | FeedReply) => void): void;
+  /** The other end went away, or this one was closed. */
+  onClose(listener: () => void): void;
   close(): void;
+}
+
+/** How publisher and replica report what went wrong; the thread decides where it goes. */
+export type FeedLog = (level: "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** Everything at one revision, as ops that put. */
+export interface FullCopy {
+  readonly rev: number;
+  readonly ops: readonly Op[];
 }
 
 /** The entries at one revision. */
@@ -26,7 +39,14 @@ export interface Snapshot {
 }
 
 /** `before` is undefined where an op creates; `value` is null where it deletes. */
-export type AppliedOp = { readonly [K in EntryKind]: { readonly kind: K; readonly id: string; readonly value: EntryTypes[K] | null; readonly before: EntryTypes[K] | undefined } }[EntryKind];
+export type AppliedOp = {
+  readonly [K in EntryKind]: {
+    readonly kind: K;
+    readonly id: string;
+    readonly value: EntryTypes[K] | null;
+    readonly before: EntryTypes[K] | undefined;
+  };
+}[EntryKind];
 
 /** A plane's copy of the snapshot. */
 export interface Replica {

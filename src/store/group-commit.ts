@@ -92,7 +92,12 @@ async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly
     const done = await runUnit(deps, session, pending);
     if (done) finished.push(done);
   }
-  const revs = await flushUnits(session, dialect, rev, finished.map(({ unit }) => unit));
+  const revs = await flushUnits(
+    session,
+    dialect,
+    rev,
+    finished.map(({ unit }) => unit),
+  );
   await session.query("COMMIT");
   finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
   if (revs.some((revision) => revision !== null)) deps.committed();

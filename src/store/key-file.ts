@@ -37,7 +37,8 @@ function readKey(path: string): Buffer | null {
     const mode = fstatSync(fd).mode & 0o777;
     if ((mode & 0o077) !== 0) throw new Error(`${path} has mode ${mode.toString(8).padStart(4, "0")}, others may read it: chmod 600 it`);
     const key = readFileSync(fd);
-    if (key.length !== KEY_BYTES) throw new Error(`${path} has ${key.length} bytes instead of ${KEY_BYTES}: restore the file from a backup`);
+    if (key.length !== KEY_BYTES)
+      throw new Error(`${path} has ${key.length} bytes instead of ${KEY_BYTES}: restore the file from a backup`);
     return key;
   } finally {
     closeSync(fd);
@@ -76,7 +77,13 @@ export async function verifyKey(store: Store, sealer: Sealer, createdOn: string)
   if (!stored) {
     const row = { name: CHECK_NAME, value: sealer.seal(CHECK_NAME, CHECK_NAME), created_on: createdOn };
     // Another node may have been first; then its row is checked below.
-    await store.write(({ db }) => db.insertInto("secrets").values(row).onConflict((conflict) => conflict.doNothing()).execute());
+    await store.write(({ db }) =>
+      db
+        .insertInto("secrets")
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute(),
+    );
   }
   const { value } = await find.executeTakeFirstOrThrow();
   try {

@@ -17,7 +17,12 @@ export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "foundation
  * Brings the schema up to date: all missing migrations in one transaction, or none. Throws when the
  * database was made by a newer program, which this one could only damage.
  */
-export async function migrate(session: Session, dialect: Dialect, clock: Clock, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+export async function migrate(
+  session: Session,
+  dialect: Dialect,
+  clock: Clock,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
   await beginWriting(session, dialect, clock);
   try {
     if (dialect.migrationLock !== null) await session.query(dialect.migrationLock);
@@ -27,7 +32,8 @@ export async function migrate(session: Session, dialect: Dialect, clock: Clock, 
     const { rows } = await session.query("SELECT max(version) AS version FROM schema_migrations");
     const at = Number(rows[0]?.["version"] ?? 0);
     const known = migrations.at(-1)?.version ?? 0;
-    if (at > known) throw new Error(`the database has schema version ${at} and this program knows up to ${known}: start the newer program that made it`);
+    if (at > known)
+      throw new Error(`the database has schema version ${at} and this program knows up to ${known}: start the newer program that made it`);
     for (const migration of migrations.filter(({ version }) => version > at)) {
       for (const statement of migration.statements(dialect)) await session.query(statement);
       const values = [1, 2, 3].map(dialect.placeholder).join(", ");

@@ -23,7 +23,13 @@ storeTest("a unit's rows, audit entry and changes become visible together", asyn
   assert.deepEqual({ result, rev }, { result: "done", rev: 1 });
   assert.deepEqual(await store.read.selectFrom("secrets").selectAll().execute(), [secret("one")]);
   assert.deepEqual(await store.changesSince(0, 10), [
-    { rev: 1, changes: [{ kind: "zone", id: "z", value: { a: 1 } }, { kind: "zone", id: "y", value: null }] },
+    {
+      rev: 1,
+      changes: [
+        { kind: "zone", id: "z", value: { a: 1 } },
+        { kind: "zone", id: "y", value: null },
+      ],
+    },
   ]);
   const audit = await store.read.selectFrom("audit_log").select(["action", "actor_type", "before", "after", "at"]).execute();
   assert.equal(audit.length, 1);
@@ -49,17 +55,27 @@ storeTest("counts, sums and affected rows are numbers, and LIKE heeds case", asy
 
 storeTest("the reading side cannot write and transactions are the store's own", async ({ store, dialect }) => {
   if (dialect === "sqlite") await assert.rejects(store.read.insertInto("secrets").values(secret("x")).execute(), /readonly/);
-  await assert.rejects(store.read.transaction().execute(async () => {}), /store\.write/);
-  await assert.rejects(store.write(({ db }) => db.transaction().execute(async () => {})), /store\.write/);
-  await assert.rejects(store.readAt((db) => db.insertInto("secrets").values(secret("x")).execute()), /read-?only/);
+  await assert.rejects(
+    store.read.transaction().execute(async () => {}),
+    /store\.write/,
+  );
+  await assert.rejects(
+    store.write(({ db }) => db.transaction().execute(async () => {})),
+    /store\.write/,
+  );
+  await assert.rejects(
+    store.readAt((db) => db.insertInto("secrets").values(secret("x")).execute()),
+    /read-?only/,
+  );
 });
 
 storeTest("readAt sees one revision while others commit", async ({ store }) => {
-  const change = (id: string) => store.write(async (unit) => {
-    await insert(unit, id);
-    unit.change({ kind: "zone", id, value: {} });
-    unit.audit(someAudit);
-  });
+  const change = (id: string) =>
+    store.write(async (unit) => {
+      await insert(unit, id);
+      unit.change({ kind: "zone", id, value: {} });
+      unit.audit(someAudit);
+    });
   await change("a");
   const seen = await store.readAt(async (db, rev) => {
     await change("b");
@@ -73,12 +89,29 @@ storeTest("readAt sees one revision while others commit", async ({ store }) => {
 
 storeTest("a duplicate key is told apart from other failures", async ({ store }) => {
   await store.write((unit) => insert(unit, "a"));
-  await assert.rejects(store.write((unit) => insert(unit, "a")), isUniqueViolation);
-  await assert.rejects(store.write(({ db }) => sql`SELECT no_such_column`.execute(db)), (error) => !isUniqueViolation(error));
+  await assert.rejects(
+    store.write((unit) => insert(unit, "a")),
+    isUniqueViolation,
+  );
+  await assert.rejects(
+    store.write(({ db }) => sql`SELECT no_such_column`.execute(db)),
+    (error) => !isUniqueViolation(error),
+  );
 });
 
 storeTest("an account has one entry point a phase and any number of custom rulesets", async ({ store }) => {
-  const ruleset = (id: string, kind: string) => ({ id, kind, level: "zone", owner_id: "z", name: "", description: "", phase: "p", version: 1, rules: "[]", last_updated: "" });
+  const ruleset = (id: string, kind: string) => ({
+    id,
+    kind,
+    level: "zone",
+    owner_id: "z",
+    name: "",
+    description: "",
+    phase: "p",
+    version: 1,
+    rules: "[]",
+    last_updated: "",
+  });
   const add = (id: string, kind: string) => store.write(({ db }) => db.insertInto("rulesets").values(ruleset(id, kind)).execute());
   await add("1", "custom");
   await add("2", "custom");

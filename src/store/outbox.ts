@@ -25,7 +25,12 @@ export async function lockRevision(session: Session, dialect: Dialect): Promise<
  * Writes what units collected, and gives each unit with changes the next revision after `rev`. Returns
  * the units' revisions, null for those without changes.
  */
-export async function flushUnits(session: Session, dialect: Dialect, rev: number, units: readonly OpenUnit[]): Promise<readonly (number | null)[]> {
+export async function flushUnits(
+  session: Session,
+  dialect: Dialect,
+  rev: number,
+  units: readonly OpenUnit[],
+): Promise<readonly (number | null)[]> {
   let head = rev;
   const changeRows: unknown[][] = [];
   const revs = units.map((unit) => {
@@ -34,7 +39,12 @@ export async function flushUnits(session: Session, dialect: Dialect, rev: number
     unit.changes.forEach(({ kind, id, value }, seq) => changeRows.push([head, seq, kind, id, value]));
     return head;
   });
-  await insertRows(session, dialect, AUDIT_ROW, units.flatMap((unit) => unit.audits));
+  await insertRows(
+    session,
+    dialect,
+    AUDIT_ROW,
+    units.flatMap((unit) => unit.audits),
+  );
   if (head === rev) return revs;
   await insertRows(session, dialect, CHANGE_ROW, changeRows);
   await session.query(`UPDATE counters SET value = ${dialect.placeholder(1)} WHERE name = 'rev'`, [head]);

@@ -10,7 +10,12 @@ export interface RowShape {
 const ROWS_PER_STATEMENT = [64, 8, 1] as const;
 
 /** Inserts many rows in few statements, with texts that stay the same so that they stay prepared. */
-export async function insertRows(session: Session, dialect: Dialect, shape: RowShape, rows: readonly (readonly unknown[])[]): Promise<void> {
+export async function insertRows(
+  session: Session,
+  dialect: Dialect,
+  shape: RowShape,
+  rows: readonly (readonly unknown[])[],
+): Promise<void> {
   let done = 0;
   for (const size of ROWS_PER_STATEMENT) {
     for (; rows.length - done >= size; done += size) {

@@ -25,7 +25,20 @@ export interface CollectedChange {
 
 export const AUDIT_ROW: RowShape = {
   table: "audit_log",
-  columns: ["id", "at", "action", "actor_type", "actor_id", "actor_ip", "account_id", "zone_id", "resource_type", "resource_id", "before", "after"],
+  columns: [
+    "id",
+    "at",
+    "action",
+    "actor_type",
+    "actor_id",
+    "actor_ip",
+    "account_id",
+    "zone_id",
+    "resource_type",
+    "resource_id",
+    "before",
+    "after",
+  ],
 };
 
 export interface UnitDeps {
@@ -58,7 +71,8 @@ export function openUnit({ dialect, clock, run }: UnitDeps): OpenUnit {
     },
     end: () => {
       open = false;
-      if (changes.length > 0 && audits.length === 0) throw new Error("a unit that changes what planes see must say in the audit log who did it");
+      if (changes.length > 0 && audits.length === 0)
+        throw new Error("a unit that changes what planes see must say in the audit log who did it");
     },
     abandon: () => {
       open = false;

@@ -4,7 +4,13 @@ import type { Dialect } from "../session.ts";
 export function foundation({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   return [
-    table("accounts", [`id ${text} PRIMARY KEY`, `name ${text} NOT NULL`, `type ${text} NOT NULL`, `settings ${text} NOT NULL`, `created_on ${text} NOT NULL`]),
+    table("accounts", [
+      `id ${text} PRIMARY KEY`,
+      `name ${text} NOT NULL`,
+      `type ${text} NOT NULL`,
+      `settings ${text} NOT NULL`,
+      `created_on ${text} NOT NULL`,
+    ]),
     table("users", [
       `id ${text} PRIMARY KEY`,
       `email ${text} NOT NULL UNIQUE`,

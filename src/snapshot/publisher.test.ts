@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "#kernel/clock.ts";
+import { createTestSource, dump, feedPair, type TestSource } from "../../test/support/feed.ts";
+import type { Op } from "./entries.ts";
+import type { AppliedOp, FeedMessage, FeedPort, FeedReply } from "./feed.ts";
+import { readLastGood } from "./last-good.ts";
+import { createPublisher, type Publisher } from "./publisher.ts";
+import { openReplica } from "./replica.ts";
+
+const serial = (id: string, value: number | null): Op => ({ kind: "serial", id, value: value === null ? null : { serial: value } });
+const WAIT_MS = 5_000;
+
+async function startedPublisher(t: TestContext, source: TestSource, lastGoodPath?: string): Promise<Publisher> {
+  const publisher = createPublisher({ source, clock: systemClock, ...(lastGoodPath === undefined ? {} : { lastGoodPath }) });
+  await publisher.start();
+  t.after(() => publisher.close());
+  return publisher;
+}
+
+function temporaryDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-feed-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A replica's end that only writes down what arrives. */
+function recorder(port: FeedPort): readonly (FeedMessage | FeedReply)[] {
+  const seen: (FeedMessage | FeedReply)[] = [];
+  port.onMessage((message) => seen.push(message));
+  return seen;
+}
+
+test("a replica gets everything, then each unit as one delta, before and after included", async (t) => {
+  const source = createTestSource();
+  source.commit([serial("a", 1)]);
+  const publisher = await startedPublisher(t, source);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const replica = await openReplica({ port: replicaEnd, name: "dns-1" });
+  assert.deepEqual(replica.snapshot.get("serial", "a"), { serial: 1 });
+  const told: (readonly AppliedOp[] | null)[] = [];
+  replica.onApplied((ops) => told.push(ops));
+  const rev = source.commit([serial("a", 2), serial("b", 1), serial("b", null)]);
+  assert.deepEqual(await publisher.settled(rev, WAIT_MS), { behind: [] });
+  assert.deepEqual(told, [
+    [
+      { kind: "serial", id: "a", value: { serial: 2 }, before: { serial: 1 } },
+      { kind: "serial", id: "b", value: { serial: 1 }, before: undefined },
+      { kind: "serial", id: "b", value: null, before: { serial: 1 } },
+    ],
+  ]);
+  assert.equal(replica.snapshot.rev, rev);
+  assert.throws(() => Object.assign(replica.snapshot.get("serial", "a")!, { serial: 9 }), TypeError);
+});
+
+test("a resumed replica gets the deltas that it misses; one that is too far behind gets everything", async (t) => {
+  const source = createTestSource();
+  for (let i = 1; i <= 8; i++) source.commit([serial("a", i)]);
+  const publisher = await startedPublisher(t, source);
+  const resume = async (rev: number): Promise<string[]> => {
+    const { publisherEnd, replicaEnd } = feedPair();
+    publisher.attach(publisherEnd);
+    const seen = recorder(replicaEnd);
+    replicaEnd.send({ type: "subscribe", name: "n", rev });
+    while (seen.at(-1)?.type !== "live") await delay(5);
+    replicaEnd.close();
+    return seen.map((message) => (message.type === "delta" ? String(message.delta.rev) : message.type));
+  };
+  assert.deepEqual(await resume(3), ["4", "5", "6", "7", "8", "live"]);
+  assert.deepEqual(await resume(8), ["live"]);
+  assert.deepEqual(await resume(99), ["full", "live"], "a revision that the source never had");
+  source.trim(5);
+  assert.deepEqual(await resume(3), ["full", "live"]);
+  assert.deepEqual(await resume(6), ["7", "8", "live"]);
+});
+
+test("settled names the planes that are behind, and does not wait for them a second time", async (t) => {
+  const source = createTestSource();
+  const publisher = await startedPublisher(t, source);
+  const prompt = feedPair();
+  publisher.attach(prompt.publisherEnd);
+  await openReplica({ port: prompt.replicaEnd, name: "prompt" });
+  const deaf = feedPair();
+  publisher.attach(deaf.publisherEnd);
+  const seen = recorder(deaf.replicaEnd);
+  deaf.replicaEnd.send({ type: "subscribe", name: "deaf", rev: 0 });
+  while (seen.length === 0) await delay(5);
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 50), { behind: ["deaf"] });
+  const hour = 3_600_000;
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 2)]), hour), { behind: ["deaf"] });
+  deaf.replicaEnd.send({ type: "applied", rev: 2 });
+  await delay(20);
+  const third = publisher.settled(source.commit([serial("a", 3)]), hour);
+  while (seen.at(-1)?.type !== "delta" || seen.length < 4) await delay(5);
+  deaf.replicaEnd.send({ type: "applied", rev: 3 });
+  assert.deepEqual(await third, { behind: [] });
+  const fourth = publisher.settled(source.commit([serial("a", 4)]), hour);
+  deaf.replicaEnd.close();
+  assert.deepEqual(await fourth, { behind: [] }, "a plane that left is not waited for");
+});
+
+test("a failing source is tried again and nothing is lost", async (t) => {
+  const source = createTestSource();
+  const publisher = await startedPublisher(t, source);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  source.fail(2);
+  const replica = await openReplica({ port: replicaEnd, name: "n" });
+  source.fail(1);
+  source.commit([serial("a", 1)]);
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 2)]), WAIT_MS), { behind: [] });
+  assert.deepEqual(dump(replica.snapshot), dump(source.state));
+});
+
+test("a listener that throws gets to rebuild, and the revision is not acknowledged before it could", async (t) => {
+  const source = createTestSource();
+  const publisher = await startedPublisher(t, source);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const replica = await openReplica({ port: replicaEnd, name: "weak" });
+  const calls: string[] = [];
+  let broken = true;
+  replica.onApplied((ops) => {
+    calls.push(ops === null ? "rebuild" : "delta");
+    if (broken) throw new Error("as the test wants");
+  });
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 100), { behind: ["weak"] });
+  broken = false;
+  source.commit([serial("a", 2)]);
+  while (calls.length < 3) await delay(5);
+  assert.deepEqual(calls, ["delta", "rebuild", "rebuild"]);
+  await delay(20);
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 3)]), WAIT_MS), { behind: [] });
+  assert.equal(calls.at(-1), "delta");
+});
+
+test("the last good copy is there after the start, follows changes, and serves a plane without control", async (t) => {
+  const lastGoodPath = join(temporaryDirectory(t), "last-good");
+  const source = createTestSource();
+  source.commit([serial("a", 1)]);
+  const publisher = createPublisher({ source, clock: systemClock, lastGoodPath });
+  await publisher.start();
+  assert.equal((await readLastGood(lastGoodPath, assert.fail))?.rev, 1);
+  source.commit([serial("a", 2)]);
+  await publisher.close();
+  assert.deepEqual(await readLastGood(lastGoodPath, assert.fail), { rev: 2, ops: [serial("a", 2)] });
+  const { publisherEnd, replicaEnd } = feedPair();
+  const replica = await openReplica({ port: replicaEnd, name: "alone", lastGoodPath });
+  assert.deepEqual(replica.snapshot.get("serial", "a"), { serial: 2 });
+  assert.equal(existsSync(`${lastGoodPath}.new`), false);
+  publisherEnd.close();
+});
+
+test("a publisher that starts from a copy of a history that is gone starts over", async (t) => {
+  const lastGoodPath = join(temporaryDirectory(t), "last-good");
+  const longer = createTestSource();
+  for (let i = 1; i <= 5; i++) longer.commit([serial("a", i)]);
+  const before = createPublisher({ source: longer, clock: systemClock, lastGoodPath });
+  await before.start();
+  await before.close();
+  const restored = createTestSource();
+  restored.commit([serial("b", 1)]);
+  const publisher = await startedPublisher(t, restored, lastGoodPath);
+  assert.deepEqual(await readLastGood(lastGoodPath, assert.fail), { rev: 1, ops: [serial("b", 1)] });
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const replica = await openReplica({ port: replicaEnd, name: "n", lastGoodPath });
+  assert.deepEqual(dump(replica.snapshot), [serial("b", 1)]);
+});

@@ -1,0 +1,155 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { Delta } from "./entries.ts";
+import type { FeedLog, FeedPort, FullCopy } from "./feed.ts";
+import { createLastGoodKeeper } from "./last-good-keeper.ts";
+import { readLastGoodRevision } from "./last-good.ts";
+import { createRecentDeltas } from "./recent.ts";
+import { createSettlement } from "./settlement.ts";
+import { createSubscriber, type Subscriber } from "./subscriber.ts";
+
+/** Where committed changes come from. */
+export interface FeedSource {
+  /** Everything, at the newest revision. */
+  full(): Promise<FullCopy>;
+  /** Some deltas after `rev`, oldest first; none when `rev` is the newest; null when they are gone. */
+  since(rev: number): Promise<readonly Delta[] | null>;
+  /** A hint that there is news; what other nodes commit is found by polling. */
+  onCommit(listener: () => void): () => void;
+}
+
+/** Carries committed changes to replicas: in revision order, one delta a unit, none left out, none twice. */
+export interface Publisher {
+  /** Resolves when the newest revision is known and the last good copy is on disk. Errors of the source are logged and retried. */
+  start(): Promise<void>;
+  /** To be called after `start`. */
+  attach(port: FeedPort): void;
+  /** Resolves when every attached replica has applied `rev`, or after the time; names those that have not. */
+  settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
+  close(): Promise<void>;
+}
+
+export interface PublisherDeps {
+  readonly source: FeedSource;
+  readonly clock: Clock;
+  readonly log?: FeedLog;
+  /** Where to keep the last good copy; none is kept without it. */
+  readonly lastGoodPath?: string;
+}
+
+const POLL_MS = 1_000;
+const RECENT_OPS_MAX = 10_000;
+
+export function createPublisher({ source, clock, log = () => {}, lastGoodPath }: PublisherDeps): Publisher {
+  const recent = createRecentDeltas(RECENT_OPS_MAX);
+  const ports = new Set<FeedPort>();
+  const subscribers = new Set<Subscriber>();
+  const settlement = createSettlement(subscribers);
+  const full = shareWhileUnderWay(() => source.full());
+  const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, clock, log, full });
+  /** The revision that `recent` ends with; null before the source has been read. */
+  let head: number | null = null;
+  let stopListening: (() => void) | null = null;
+  let poll: NodeJS.Timeout | null = null;
+
+  const publish = (delta: Delta): void => {
+    if (delta.from !== head) throw new Error(`the source went from revision ${head} to ${delta.from}`);
+    head = delta.rev;
+    recent.push(delta);
+    for (const subscriber of subscribers) subscriber.offer(delta);
+  };
+  const startOver = async (): Promise<void> => {
+    const copy = await full();
+    head = copy.rev;
+    recent.clear();
+    for (const subscriber of subscribers) subscriber.offerFull(copy);
+    keeper?.changed();
+  };
+  /** Reads until the source has nothing more. */
+  const read = async (): Promise<void> => {
+    for (;;) {
+      const deltas = head === null ? null : await source.since(head);
+      if (deltas === null) await startOver();
+      else if (deltas.length === 0) return;
+      else {
+        deltas.forEach(publish);
+        keeper?.changed();
+      }
+    }
+  };
+  const readSafely = oneAtATime(async () => {
+    try {
+      await read();
+    } catch (error) {
+      log("error", "the source of changes failed; trying again", { reason: String(error) });
+    }
+  });
+
+  return {
+    start: async () => {
+      head = lastGoodPath === undefined ? null : await readLastGoodRevision(lastGoodPath, log);
+      stopListening = source.onCommit(() => void readSafely());
+      poll = setInterval(() => void readSafely(), POLL_MS);
+      await readSafely();
+      await keeper?.flush();
+    },
+    attach: (port) => {
+      if (stopListening === null) throw new Error("start the publisher before attaching replicas to it");
+      ports.add(port);
+      const subscriber = createSubscriber({
+        port,
+        log,
+        full,
+        since: (rev) => source.since(rev),
+        recentAfter: recent.after,
+        head: () => head,
+        acknowledged: settlement.check,
+        // Until it subscribes nobody knows what it has, and nobody waits for it.
+        subscribed: (joined) => subscribers.add(joined),
+        left: (gone) => {
+          ports.delete(port);
+          subscribers.delete(gone);
+          settlement.check();
+        },
+      });
+      subscriber.listen();
+    },
+    settled: settlement.settled,
+    close: async () => {
+      stopListening?.();
+      if (poll !== null) clearInterval(poll);
+      await readSafely();
+      await keeper?.close();
+      for (const port of ports) port.close();
+      settlement.close();
+    },
+  };
+}
+
+/** Callers that ask while an answer is under way share it: a full copy is large. */
+function shareWhileUnderWay<T>(ask: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | null = null;
+  return () => {
+    underWay ??= ask().finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
+}
+
+/** A call during a run makes it run once more, since the run may have missed what the call is about. */
+function oneAtATime(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let again = false;
+  const loop = async (): Promise<void> => {
+    do {
+      again = false;
+      await run();
+    } while (again);
+    running = null;
+  };
+  return () => {
+    if (running) again = true;
+    else running = loop();
+    return running;
+  };
+}

@@ -1,0 +1,112 @@
+import type { Delta } from "./entries.ts";
+import type { AppliedOp, FeedLog, FeedPort, Replica } from "./feed.ts";
+import { readLastGood } from "./last-good.ts";
+import { createSnapshotState } from "./state.ts";
+
+export interface ReplicaDeps {
+  readonly port: FeedPort;
+  /** How the publisher names this plane when it falls behind. */
+  readonly name: string;
+  readonly lastGoodPath?: string;
+  readonly log?: FeedLog;
+}
+
+/** How long a plane with a last good copy waits for control before it serves from that copy. */
+const LIVE_WAIT_MS = 2_000;
+
+/**
+ * Opens a plane's copy and keeps it up to date. Resolves once it has caught up with the publisher, or with
+ * the last good copy when the publisher does not answer; with neither it waits, for it has nothing to serve.
+ *
+ * Build what you index and call `onApplied` in the same turn: deltas arrive in later turns.
+ */
+export async function openReplica({ port, name, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
+  const state = createSnapshotState();
+  const audience = createAudience(log);
+  let resubscribed = false;
+  const subscribe = (): void => port.send({ type: "subscribe", name, rev: state.rev });
+  const acknowledge = (ok: boolean): void => {
+    if (ok) port.send({ type: "applied", rev: state.rev });
+  };
+
+  const applyDelta = (delta: Delta): void => {
+    // A resumed feed may repeat what is here already.
+    if (delta.rev <= state.rev) return;
+    if (delta.from === state.rev) {
+      resubscribed = false;
+      acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
+    } else if (!resubscribed) {
+      // Something is missing. What was under way behind the gap is dropped until the publisher has answered.
+      resubscribed = true;
+      log("warn", "a gap in the feed: subscribing again", { name, at: state.rev, from: delta.from });
+      subscribe();
+    }
+  };
+
+  const copy = lastGoodPath === undefined ? null : await readLastGood(lastGoodPath, log);
+  if (copy) state.replace(copy.rev, copy.ops);
+  const caughtUp = new Promise<void>((resolve) => {
+    port.onMessage((message) => {
+      if (message.type === "delta") applyDelta(message.delta);
+      else if (message.type === "full") {
+        resubscribed = false;
+        state.replace(message.rev, message.ops);
+        acknowledge(audience.tell(null));
+      } else if (message.type === "live" && message.rev === state.rev) resolve();
+    });
+  });
+  subscribe();
+  await (copy
+    ? within(caughtUp, LIVE_WAIT_MS, () => log("warn", "control does not answer: serving the last good copy", { name, rev: copy.rev }))
+    : caughtUp);
+  return {
+    snapshot: state,
+    onApplied: audience.add,
+    close: () => port.close(),
+  };
+}
+
+type Listener = (ops: readonly AppliedOp[] | null) => void;
+
+/** Listeners that may fail: one that could not apply a delta rebuilds, and tries again at each delta until it can. */
+function createAudience(log: FeedLog) {
+  const listeners: Listener[] = [];
+  const stale = new Set<Listener>();
+  const attempt = (listener: Listener, ops: readonly AppliedOp[] | null): boolean => {
+    try {
+      listener(ops);
+      return true;
+    } catch (error) {
+      log("error", ops === null ? "a plane could not rebuild from the snapshot" : "a plane could not apply a delta and rebuilds", {
+        reason: String(error),
+      });
+      return false;
+    }
+  };
+  return {
+    add: (listener: Listener): void => {
+      listeners.push(listener);
+    },
+    /** Whether every listener has what the snapshot has. */
+    tell: (ops: readonly AppliedOp[] | null): boolean => {
+      for (const listener of listeners) {
+        const applied = (ops !== null && !stale.has(listener) && attempt(listener, ops)) || attempt(listener, null);
+        if (applied) stale.delete(listener);
+        else stale.add(listener);
+      }
+      return stale.size === 0;
+    },
+  };
+}
+
+async function within(promise: Promise<void>, timeoutMs: number, onTimeout: () => void): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      onTimeout();
+      resolve();
+    }, timeoutMs);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,57 @@
+/** A replica as far as waiting for it goes. */
+export interface Follower {
+  readonly name: string;
+  /** The revision that it has applied. */
+  acked: number;
+  /** It let a wait run out, and is not waited for again until it has caught up. */
+  late: boolean;
+}
+
+/** Callers that wait until every follower has applied a revision. */
+export interface Settlement {
+  settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
+  /** To be called after each acknowledgement, and when a follower leaves. */
+  check(): void;
+  /** Lets everyone go. */
+  close(): void;
+}
+
+interface Waiter {
+  readonly rev: number;
+  readonly timer: NodeJS.Timeout;
+  resolve(): void;
+}
+
+export function createSettlement(followers: ReadonlySet<Follower>): Settlement {
+  const waiters = new Set<Waiter>();
+  const isReached = (rev: number): boolean => {
+    for (const follower of followers) if (follower.acked < rev && !follower.late) return false;
+    return true;
+  };
+  const behind = (rev: number): readonly Follower[] => Array.from(followers).filter((follower) => follower.acked < rev);
+  const names = (rev: number): { readonly behind: readonly string[] } => ({ behind: behind(rev).map((follower) => follower.name) });
+  const release = (waiter: Waiter): void => {
+    clearTimeout(waiter.timer);
+    waiters.delete(waiter);
+    waiter.resolve();
+  };
+  return {
+    settled: async (rev, timeoutMs) => {
+      if (isReached(rev)) return names(rev);
+      return new Promise((done) => {
+        const timer = setTimeout(() => {
+          for (const follower of behind(rev)) follower.late = true;
+          release(waiter);
+        }, timeoutMs);
+        const waiter: Waiter = { rev, timer, resolve: () => done(names(rev)) };
+        waiters.add(waiter);
+      });
+    },
+    check: () => {
+      for (const waiter of waiters) if (isReached(waiter.rev)) release(waiter);
+    },
+    close: () => {
+      for (const waiter of waiters) release(waiter);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Delta } from "./entries.ts";
+import type { FeedLog, FeedPort, FullCopy } from "./feed.ts";
+import type { Follower } from "./settlement.ts";
+
+/** One attached replica: what it was sent, and how it catches up. */
+export interface Subscriber extends Follower {
+  listen(): void;
+  /** The next delta of the publisher; ignored while the replica catches up by itself or is ahead. */
+  offer(delta: Delta): void;
+  /** Everything, where the publisher itself had to start over. */
+  offerFull(copy: FullCopy): void;
+}
+
+export interface SubscriberDeps {
+  readonly port: FeedPort;
+  readonly log: FeedLog;
+  full(): Promise<FullCopy>;
+  since(rev: number): Promise<readonly Delta[] | null>;
+  recentAfter(rev: number): readonly Delta[] | null;
+  head(): number | null;
+  acknowledged(): void;
+  subscribed(subscriber: Subscriber): void;
+  left(subscriber: Subscriber): void;
+}
+
+const RETRY_MS = 250;
+
+export function createSubscriber(deps: SubscriberDeps): Subscriber {
+  const { port, log } = deps;
+  let name = "";
+  let sent = 0;
+  /** It has all that the publisher has, and takes the publisher's deltas. */
+  let live = false;
+  /** Grows with each subscription, so that an earlier one's catching up stops. */
+  let turn = 0;
+
+  const send = (delta: Delta): void => {
+    port.send({ type: "delta", delta });
+    sent = delta.rev;
+  };
+  const sendFull = (copy: FullCopy): void => {
+    port.send({ type: "full", rev: copy.rev, ops: copy.ops });
+    sent = copy.rev;
+    // It may have been further, in a history that the source no longer has.
+    subscriber.acked = Math.min(subscriber.acked, copy.rev - 1);
+  };
+  const goLive = (): void => {
+    live = true;
+    port.send({ type: "live", rev: sent });
+  };
+  /** Without waiting for anything, so that no delta of the publisher falls between. */
+  const followFromHere = (): boolean => {
+    const head = deps.head();
+    if (head === null || sent > head) return false;
+    const missing = sent === head ? [] : deps.recentAfter(sent);
+    if (missing === null) return false;
+    missing.forEach(send);
+    goLive();
+    return true;
+  };
+  const catchUp = async (mine: number): Promise<void> => {
+    while (mine === turn && !followFromHere()) {
+      const deltas = await deps.since(sent);
+      const copy = deltas === null ? await deps.full() : null;
+      if (mine !== turn) return;
+      if (copy) sendFull(copy);
+      else deltas!.forEach(send);
+      // The source may be ahead of the publisher, whose deltas up to `sent` are then ignored.
+      const head = deps.head();
+      const isNewest = copy !== null || deltas!.length === 0;
+      if (isNewest && (head === null || sent > head)) return goLive();
+    }
+  };
+  const keepCatchingUp = async (mine: number): Promise<void> => {
+    while (mine === turn) {
+      try {
+        return await catchUp(mine);
+      } catch (error) {
+        log("error", "a replica could not be brought up to date; trying again", { name, reason: String(error) });
+        await delay(RETRY_MS);
+      }
+    }
+  };
+
+  const subscriber: Subscriber = {
+    get name() {
+      return name;
+    },
+    acked: 0,
+    late: false,
+    listen: () => {
+      port.onMessage((message) => {
+        if (message.type === "subscribe") {
+          name = message.name;
+          sent = message.rev;
+          subscriber.acked = message.rev;
+          live = false;
+          deps.subscribed(subscriber);
+          void keepCatchingUp(++turn);
+        } else if (message.type === "applied") {
+          subscriber.acked = message.rev;
+          if (message.rev >= (deps.head() ?? 0)) subscriber.late = false;
+          deps.acknowledged();
+        }
+      });
+      port.onClose(() => {
+        turn++;
+        live = false;
+        deps.left(subscriber);
+      });
+    },
+    offer: (delta) => {
+      if (!live || delta.rev <= sent) return;
+      if (delta.from === sent) send(delta);
+      else {
+        live = false;
+        void keepCatchingUp(++turn);
+      }
+    },
+    offerFull: (copy) => {
+      if (live && sent !== copy.rev) sendFull(copy);
+    },
+  };
+  return subscriber;
+}

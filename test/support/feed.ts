@@ -1,0 +1,75 @@
+import { MessageChannel } from "node:worker_threads";
+import type { Delta, Op } from "#snapshot/entries.ts";
+import type { FeedPort, Snapshot } from "#snapshot/feed.ts";
+import { createMessagePortFeed } from "#snapshot/message-port.ts";
+import type { FeedSource } from "#snapshot/publisher.ts";
+import { createSnapshotState } from "#snapshot/state.ts";
+
+/** A source of changes in memory, which can lose old deltas and fail, as a store can. */
+export interface TestSource extends FeedSource {
+  readonly state: Snapshot;
+  commit(ops: readonly Op[]): number;
+  /** Forgets the deltas up to `rev`. */
+  trim(rev: number): void;
+  /** The next calls fail. */
+  fail(calls: number): void;
+}
+
+const KINDS = ["zone", "serial", "record", "ruleset", "certificate", "gateway", "token"] as const;
+
+/** Every entry of a snapshot as an op that puts it, in a fixed order. */
+export const dump = (snapshot: Snapshot): readonly Op[] =>
+  KINDS.flatMap((kind) =>
+    Array.from(snapshot.entries(kind), ([id, value]) => ({ kind, id, value }) as Op).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  );
+
+export function createTestSource({ batch = 3 } = {}): TestSource {
+  const state = createSnapshotState();
+  const listeners = new Set<() => void>();
+  let deltas: Delta[] = [];
+  let failures = 0;
+  const mayFail = async (): Promise<void> => {
+    // Real sources answer in a later turn.
+    await new Promise(setImmediate);
+    if (failures > 0) {
+      failures--;
+      throw new Error("the source failed, as the test wants");
+    }
+  };
+  return {
+    state,
+    commit: (ops) => {
+      const from = state.rev;
+      deltas.push({ from, rev: from + 1, ops });
+      state.apply(from + 1, ops);
+      for (const listener of listeners) listener();
+      return from + 1;
+    },
+    trim: (rev) => {
+      deltas = deltas.filter((delta) => delta.rev > rev);
+    },
+    fail: (calls) => {
+      failures = calls;
+    },
+    full: async () => {
+      await mayFail();
+      return { rev: state.rev, ops: dump(state) };
+    },
+    since: async (rev) => {
+      await mayFail();
+      if (rev === state.rev) return [];
+      const after = deltas.filter((delta) => delta.rev > rev).slice(0, batch);
+      return after[0]?.from === rev ? after : null;
+    },
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** The two ends of a feed in one thread. */
+export function feedPair(): { readonly publisherEnd: FeedPort; readonly replicaEnd: FeedPort } {
+  const { port1, port2 } = new MessageChannel();
+  return { publisherEnd: createMessagePortFeed(port1), replicaEnd: createMessagePortFeed(port2) };
+}
