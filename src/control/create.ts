@@ -3,10 +3,13 @@ import { createAccess } from "#control/access/access.ts";
 import type { Control } from "#control/control.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
+import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
+import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createZones } from "#control/zones/zones.ts";
+import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { EventQueries } from "#events/queries.ts";
 import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
@@ -17,6 +20,8 @@ export interface ControlDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** What the planes logged. */
+  readonly events: EventQueries;
   /** Reads the events database. */
   readonly events: EventQueries;
   /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
@@ -37,7 +42,7 @@ const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const
 const RECORDS_PER_ZONE_MAX = 1_000_000;
 
 export function createControl(deps: ControlDeps): Control {
-  const { store, clock, sealer, ca, vendorPrefix } = deps;
+  const { store, clock, sealer, ca, events, vendorPrefix } = deps;
   const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
   return {
     access: createAccess({ store, clock }),
@@ -51,6 +56,8 @@ export function createControl(deps: ControlDeps): Control {
     }),
     rulesets: createRulesets({ store, clock }),
     gateways: createGateways({ store, clock }),
+    gatewayLogs: createGatewayLogs({ store, events }),
+    securityEvents: createSecurityEvents({ queries: events }),
     gatewayLogs: createGatewayLogs({ store, events: deps.events }),
     securityEvents: createSecurityEvents({ queries: deps.events }),
   };

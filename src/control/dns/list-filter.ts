@@ -21,7 +21,7 @@ const TEXT_FILTERS = [
   ["comment", "comment", (value: string) => value.toLowerCase()],
 ] as const;
 
-export function recordFilter(zone: { readonly id: string }, query: Omit<DnsRecordQuery, "page" | "per_page">): RecordFilter {
+export function recordFilter(zone: { readonly id: string }, query: DnsRecordQuery): RecordFilter {
   const words = (query.search ?? "").toLowerCase().split(/\s+/).filter((word) => word !== "").slice(0, SEARCH_WORDS_MAX);
   return {
     zone_id: zone.id,

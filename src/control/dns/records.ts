@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
-import type { Call, Page } from "#control/call.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { recordFilter } from "#control/dns/list-filter.ts";
 import { createRecordView, type RecordView, writeOf } from "#control/dns/record-view.ts";
@@ -25,7 +25,7 @@ export interface ZoneRef {
 /** Writes throw the first violation in the order of dns.md; each raises the zone's serial by one. */
 export interface DnsRecords {
   create(call: Call, zone: ZoneRef, body: DnsRecordWrite): Promise<DnsRecord>;
-  list(zone: ZoneRef, query: DnsRecordQuery & { readonly page: number; readonly per_page: number }): Promise<Page<DnsRecord>>;
+  list(zone: ZoneRef, query: DnsRecordQuery, page: PageRequest): Promise<Page<DnsRecord>>;
   get(zone: ZoneRef, id: string): Promise<DnsRecord>;
   /** Changes the fields that the body names. */
   edit(call: Call, zone: ZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
@@ -79,7 +79,7 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       });
     },
 
-    list: async (zone, { page, per_page, ...query }) => {
+    list: async (zone, query, { page, per_page }) => {
       const { items, total } = await listRecords(store.read, store.dialect, recordFilter(zone, query), { limit: per_page, offset: (page - 1) * per_page });
       return { items: items.map(view), page, per_page, total_count: total };
     },

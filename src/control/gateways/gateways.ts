@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import type { Call, Page } from "#control/call.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Gateway, type GatewayCreate, type GatewaySettings, gatewaySettings, type GatewayUpdate, UNAVAILABLE_SETTINGS } from "#model/gateway.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
@@ -11,7 +11,7 @@ import type { Store, Unit } from "#store/store.ts";
 export interface Gateways {
   /** Throws `gateway_input_invalid` where the account has a gateway of this id. */
   create(call: Call, accountId: string, body: GatewayCreate): Promise<Gateway>;
-  list(accountId: string, query: { readonly search?: string | undefined; readonly page: number; readonly per_page: number }): Promise<Page<Gateway>>;
+  list(accountId: string, query: { readonly search?: string }, page: PageRequest): Promise<Page<Gateway>>;
   get(accountId: string, id: string): Promise<Gateway>;
   /** What the body leaves out stays as it is, so that nobody turns authentication off by omission. */
   update(call: Call, accountId: string, id: string, body: GatewayUpdate): Promise<Gateway>;
@@ -41,7 +41,7 @@ export function createGateways(deps: { readonly store: Store; readonly clock: Cl
       });
     },
 
-    list: async (accountId, { search = "", page, per_page }) => {
+    list: async (accountId, { search = "" }, { page, per_page }) => {
       const { items, total } = await listGateways(store.read, accountId, search, { limit: per_page, offset: (page - 1) * per_page });
       return { items: items.map(gatewayView), page, per_page, total_count: total };
     },

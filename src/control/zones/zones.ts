@@ -6,7 +6,7 @@ import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
-import type { Call, Page } from "#control/call.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
 import { zoneView } from "#control/zones/view.ts";
@@ -24,7 +24,7 @@ export interface Zones {
   /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_type_unavailable`. */
   create(call: Call, body: ZoneCreate): Promise<Zone>;
   /** Only zones that the credential reaches. */
-  list(call: Call, query: ZoneQuery & { readonly page: number; readonly per_page: number }): Promise<Page<Zone>>;
+  list(call: Call, query: ZoneQuery, page: PageRequest): Promise<Page<Zone>>;
   get(id: string): Promise<Zone>;
   edit(call: Call, id: string, body: ZoneEdit): Promise<Zone>;
   /** The zone's records, rulesets and certificates go with it. */
@@ -81,7 +81,7 @@ export function createZones(deps: ZonesDeps): Zones {
       });
     },
 
-    list: async (call, { page, per_page, ...query }) => {
+    list: async (call, query, { page, per_page }) => {
       const { items, total } = await listZones(store.read, listFilter(call, query), { limit: per_page, offset: (page - 1) * per_page });
       return { items: items.map(zoneView), page, per_page, total_count: total };
     },

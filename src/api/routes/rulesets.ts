@@ -1,0 +1,132 @@
+import { Type } from "typebox";
+import { type Resolved, type Route, route } from "#api/route.ts";
+import type { RulesetScope } from "#control/rulesets/rulesets.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { PermissionGroupName } from "#model/permission-groups.ts";
+import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
+
+/** Where rulesets hang, and who may see and change them there. The routes below it are the same. */
+interface Level {
+  readonly scope: "account" | "zone";
+  readonly id: string;
+  readonly read: readonly PermissionGroupName[];
+  readonly write: readonly PermissionGroupName[];
+}
+
+const ACCOUNT_WRITE = ["Account Rulesets Write", "Account WAF Write"] as const;
+const ZONE_WRITE = ["Zone WAF Write", "Firewall Services Write", "Origin Write"] as const;
+
+const ACCOUNT: Level = { scope: "account", id: "account", read: ["Account Rulesets Read", "Account WAF Read", ...ACCOUNT_WRITE], write: ACCOUNT_WRITE };
+const ZONE: Level = { scope: "zone", id: "zone", read: ["Zone WAF Read", "Firewall Services Read", "Origin Read", ...ZONE_WRITE], write: ZONE_WRITE };
+
+/** Routes of both scopes are called with the account or the zone resolved. */
+function scopeOf(resolved: Resolved): RulesetScope {
+  if (resolved.zone) return { level: "zone", account_id: resolved.zone.account_id, zone_id: resolved.zone.id };
+  if (resolved.account) return { level: "account", account_id: resolved.account.id, zone_id: null };
+  throw new PlatformError("unauthorized_resource");
+}
+
+function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
+  const read = { scope: level.scope, permissions: level.read } as const;
+  const write = { scope: level.scope, permissions: level.write, paging: "one", result: Ruleset } as const;
+  return [
+    route({
+      ...read,
+      method: "GET",
+      path: `${base}/rulesets`,
+      id: `${level.id}-rulesets-list`,
+      summary: "List rulesets",
+      result: RulesetSummary,
+      paging: "list",
+      handler: ({ control, resolved }) => control.rulesets.list(scopeOf(resolved)),
+    }),
+    route({
+      ...write,
+      method: "POST",
+      path: `${base}/rulesets`,
+      id: `${level.id}-rulesets-create`,
+      summary: "Create a ruleset",
+      body: RulesetCreate,
+      handler: ({ control, call, resolved, body }) => control.rulesets.create(call, scopeOf(resolved), body),
+    }),
+    route({
+      ...read,
+      method: "GET",
+      path: `${base}/rulesets/phases/:phase/entrypoint`,
+      id: `${level.id}-rulesets-entrypoint-get`,
+      summary: "Show the entry point ruleset of a phase",
+      result: Ruleset,
+      paging: "one",
+      handler: ({ control, resolved, params }) => control.rulesets.entryPoint(scopeOf(resolved), params.phase),
+    }),
+    route({
+      ...write,
+      method: "PUT",
+      path: `${base}/rulesets/phases/:phase/entrypoint`,
+      id: `${level.id}-rulesets-entrypoint-update`,
+      summary: "Create or replace the entry point ruleset of a phase",
+      body: RulesetUpdate,
+      handler: ({ control, call, resolved, params, body }) => control.rulesets.putEntryPoint(call, scopeOf(resolved), params.phase, body),
+    }),
+    route({
+      ...read,
+      method: "GET",
+      path: `${base}/rulesets/:ruleset_id`,
+      id: `${level.id}-rulesets-get`,
+      summary: "Show a ruleset",
+      result: Ruleset,
+      paging: "one",
+      handler: ({ control, resolved, params }) => control.rulesets.get(scopeOf(resolved), params.ruleset_id),
+    }),
+    route({
+      ...write,
+      method: "PUT",
+      path: `${base}/rulesets/:ruleset_id`,
+      id: `${level.id}-rulesets-update`,
+      summary: "Replace a ruleset's rules",
+      body: RulesetUpdate,
+      handler: ({ control, call, resolved, params, body }) => control.rulesets.update(call, scopeOf(resolved), params.ruleset_id, body),
+    }),
+    route({
+      ...write,
+      method: "DELETE",
+      path: `${base}/rulesets/:ruleset_id`,
+      id: `${level.id}-rulesets-delete`,
+      summary: "Delete a ruleset",
+      result: Type.Null(),
+      status: 204,
+      handler: async ({ control, call, resolved, params }) => {
+        await control.rulesets.delete(call, scopeOf(resolved), params.ruleset_id);
+        return null;
+      },
+    }),
+    route({
+      ...write,
+      method: "POST",
+      path: `${base}/rulesets/:ruleset_id/rules`,
+      id: `${level.id}-rulesets-rules-create`,
+      summary: "Add a rule, at the end unless a position is given",
+      body: RuleWriteAt,
+      handler: ({ control, call, resolved, params, body }) => control.rulesets.addRule(call, scopeOf(resolved), params.ruleset_id, body),
+    }),
+    route({
+      ...write,
+      method: "PATCH",
+      path: `${base}/rulesets/:ruleset_id/rules/:rule_id`,
+      id: `${level.id}-rulesets-rules-edit`,
+      summary: "Replace or move a rule",
+      body: RuleWriteAt,
+      handler: ({ control, call, resolved, params, body }) => control.rulesets.editRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id, body),
+    }),
+    route({
+      ...write,
+      method: "DELETE",
+      path: `${base}/rulesets/:ruleset_id/rules/:rule_id`,
+      id: `${level.id}-rulesets-rules-delete`,
+      summary: "Delete a rule",
+      handler: ({ control, call, resolved, params }) => control.rulesets.deleteRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id),
+    }),
+  ];
+}
+
+export const RULESET_ROUTES: readonly Route[] = [...rulesetRoutesOf("/zones/:zone_id", ZONE), ...rulesetRoutesOf("/accounts/:account_id", ACCOUNT)];
