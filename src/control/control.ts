@@ -1,9 +1,7 @@
 import type { Access } from "#control/access/access.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
-import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
-import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { Zones } from "#control/zones/zones.ts";
@@ -15,8 +13,6 @@ export interface Control {
   readonly dnsRecords: DnsRecords;
   readonly rulesets: Rulesets;
   readonly gateways: Gateways;
-  readonly gatewayLogs: GatewayLogs;
-  readonly securityEvents: SecurityEvents;
   readonly gatewayLogs: GatewayLogs;
   readonly securityEvents: SecurityEvents;
 }

@@ -3,15 +3,12 @@ import { createAccess } from "#control/access/access.ts";
 import type { Control } from "#control/control.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
-import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
-import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createZones } from "#control/zones/zones.ts";
 import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { EventQueries } from "#events/queries.ts";
 import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { Store } from "#store/store.ts";
@@ -21,8 +18,6 @@ export interface ControlDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   /** What the planes logged. */
-  readonly events: EventQueries;
-  /** Reads the events database. */
   readonly events: EventQueries;
   /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
   readonly ca: LocalCa | null;
@@ -58,7 +53,5 @@ export function createControl(deps: ControlDeps): Control {
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),
     securityEvents: createSecurityEvents({ queries: events }),
-    gatewayLogs: createGatewayLogs({ store, events: deps.events }),
-    securityEvents: createSecurityEvents({ queries: deps.events }),
   };
 }
