@@ -1,5 +1,5 @@
+import { formatIp, parseIp } from "#kernel/ip.ts";
 import { RdataError, WireError } from "./errors.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 import { type DnsName, type NameContext, formatName, parseName } from "./name.ts";
 import { type Token, escapeLabel, quoteBytes, unescapeText } from "./presentation.ts";
 import type { WireReader } from "./wire-reader.ts";
@@ -71,25 +71,26 @@ export const name: FieldCodec<DnsName> = {
   toData: shownName,
 };
 
-function address(length: 4 | 16, parseText: (text: string) => Buffer | undefined, formatText: (bytes: Uint8Array) => string): FieldCodec<Buffer> {
-  const check = (text: string): Buffer => {
-    const bytes = parseText(text);
-    if (bytes === undefined) throw new RdataError(`must be a valid ${length === 4 ? "IPv4" : "IPv6"} address`);
-    return bytes;
+function address(family: 4 | 6): FieldCodec<Uint8Array> {
+  const check = (text: string): Uint8Array => {
+    const parsed = parseIp(text);
+    if (parsed?.family !== family) throw new RdataError(`must be a valid IPv${family} address`);
+    return parsed.bytes;
   };
+  const format = (bytes: Uint8Array): string => formatIp({ family, bytes });
   return {
     greedy: false,
-    read: (reader) => reader.take(length),
+    read: (reader) => reader.take(family === 4 ? 4 : 16),
     bytes: (value) => value,
     parse: (tokens) => check(rawOf(tokens)),
-    format: formatText,
+    format,
     fromData: (value) => check(dataText(value)),
-    toData: formatText,
+    toData: format,
   };
 }
 
-export const ipv4 = address(4, parseIpv4, formatIpv4);
-export const ipv6 = address(16, parseIpv6, formatIpv6);
+export const ipv4 = address(4);
+export const ipv6 = address(6);
 
 export const STRING_BYTES_MAX = 255;
 

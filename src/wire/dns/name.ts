@@ -1,5 +1,5 @@
-import { isIPv4 } from "node:net";
 import { domainToASCII } from "node:url";
+import { isIpv4 } from "#kernel/ip.ts";
 import { RdataError, WireError } from "./errors.ts";
 import { escapeLabel, readEscape } from "./presentation.ts";
 
@@ -105,7 +105,7 @@ export interface NameContext {
 export function parseName(text: string, { origin, style }: NameContext): DnsName {
   if (text === "@") return origin;
   if (text === ".") return Buffer.of(0);
-  if (style === "api" && isIPv4(text)) throw new RdataError("must be a host name, not an IP address");
+  if (style === "api" && isIpv4(text)) throw new RdataError("must be a host name, not an IP address");
   const { labels, absolute, count } = splitLabels(style === "api" ? toAscii(text) : text, style === "api");
   const relative = !absolute && (style === "master" || count === 1);
   const name = Buffer.concat([labels, relative ? origin : Buffer.of(0)]);

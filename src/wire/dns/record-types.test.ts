@@ -13,7 +13,7 @@ test("content becomes RDATA and is shown as contract.md §3 has it", () => {
   const rows: [type: string, content: string, shown: string, priority?: number][] = [
     ["A", "192.0.2.1", "192.0.2.1"],
     ["AAAA", "2001:DB8:0:0:1::", "2001:db8:0:0:1::"],
-    ["AAAA", "::ffff:192.0.2.1", "::ffff:c000:201"],
+    ["AAAA", "::ffff:192.0.2.1", "::ffff:192.0.2.1"],
     ["CNAME", "www", "www.example.com"],
     ["CNAME", "www.other.net.", "www.other.net"],
     ["CNAME", "Mixed.Case.example", "Mixed.Case.example"],

@@ -1,6 +1,6 @@
+import { formatIp, parseIp } from "#kernel/ip.ts";
 import { RdataError, WireError } from "./errors.ts";
 import type { FieldCodec } from "./field-codecs.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 import { type Token, quoteBytes, tokenize, unescapeText } from "./presentation.ts";
 
 interface ServiceParam {
@@ -76,22 +76,25 @@ const flag = (name: string): ParamRow => ({
   },
 });
 
-const hints = (name: string, length: 4 | 16, parse: (text: string) => Buffer | undefined, format: (bytes: Uint8Array) => string): ParamRow => ({
-  name,
-  encode: (text) =>
-    Buffer.concat(
-      splitList(needText(text)).map((item) => {
-        const bytes = parse(item.toString("latin1"));
-        if (bytes === undefined) throw new RdataError(`has an address in ${name} that is not valid`);
-        return bytes;
-      }),
-    ),
-  format: (value) => {
-    if (value.length === 0 || value.length % length !== 0) throw new WireError("bad_rdata");
-    const texts = Array.from({ length: value.length / length }, (_, i) => format(value.subarray(i * length, (i + 1) * length)));
-    return `"${texts.join(",")}"`;
-  },
-});
+const hints = (name: string, family: 4 | 6): ParamRow => {
+  const length = family === 4 ? 4 : 16;
+  return {
+    name,
+    encode: (text) =>
+      Buffer.concat(
+        splitList(needText(text)).map((item) => {
+          const parsed = parseIp(item.toString("latin1"));
+          if (parsed?.family !== family) throw new RdataError(`has an address in ${name} that is not valid`);
+          return parsed.bytes;
+        }),
+      ),
+    format: (value) => {
+      if (value.length === 0 || value.length % length !== 0) throw new WireError("bad_rdata");
+      const texts = Array.from({ length: value.length / length }, (_, i) => formatIp({ family, bytes: value.subarray(i * length, (i + 1) * length) }));
+      return `"${texts.join(",")}"`;
+    },
+  };
+};
 
 const port: ParamRow = {
   name: "port",
@@ -131,9 +134,9 @@ const ROWS: readonly (ParamRow | undefined)[] = [
   alpn,
   flag("no-default-alpn"),
   port,
-  hints("ipv4hint", 4, parseIpv4, formatIpv4),
+  hints("ipv4hint", 4),
   ech,
-  hints("ipv6hint", 16, parseIpv6, formatIpv6),
+  hints("ipv6hint", 6),
   opaque("dohpath"),
   flag("ohttp"),
 ];

@@ -1,0 +1,167 @@
+import { RCODE, TYPE } from "#wire/dns/codes.ts";
+import { type DnsName, type NameKey, isWithin, keyOf, nameOfKey } from "#wire/dns/name.ts";
+import { type EdgeAddresses, type Lookup, lookup, visibleSet } from "./lookup.ts";
+import type { NameNode, RecordSet, ZoneIndex, Zones } from "./zones.ts";
+
+/** One RRset of a response. */
+export interface AnswerSet {
+  readonly name: DnsName;
+  readonly type: number;
+  readonly ttl: number;
+  readonly rdatas: readonly Uint8Array[];
+}
+
+export interface Answer {
+  readonly rcode: number;
+  readonly authoritative: boolean;
+  readonly answers: readonly AnswerSet[];
+  readonly authorities: readonly AnswerSet[];
+  /** Addresses without which a referral leads nowhere: they do not fit → truncation (RFC 9471). */
+  readonly glue: readonly AnswerSet[];
+  /** Help that may be left out. */
+  readonly additionals: readonly AnswerSet[];
+  /** The zones that had a say, whose changes make the answer stale. */
+  readonly zones: ReadonlySet<NameKey>;
+}
+
+/** A chain of aliases longer than this is cut off; resolvers give up no later. */
+const ALIASES_MAX = 16;
+/** Targets of one set whose addresses are added. */
+const TARGETS_MAX = 32;
+
+type Found = Extract<Lookup, { kind: "found" }>;
+type Draft = { -readonly [K in keyof Answer]: Answer[K] extends ReadonlySet<NameKey> ? Set<NameKey> : Answer[K] extends readonly AnswerSet[] ? AnswerSet[] : Answer[K] };
+
+interface Work {
+  readonly draft: Draft;
+  readonly zones: Zones;
+  readonly edge: EdgeAddresses;
+}
+
+/** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
+export function answer(zones: Zones, edge: EdgeAddresses, question: { readonly name: DnsName; readonly type: number }): Answer {
+  const draft: Draft = { rcode: RCODE.NOERROR, authoritative: true, answers: [], authorities: [], glue: [], additionals: [], zones: new Set() };
+  const work: Work = { draft, zones, edge };
+  const seen = new Set<NameKey>();
+  let name: DnsName | undefined = question.name;
+  for (let hops = 0; name !== undefined && hops <= ALIASES_MAX; hops++) {
+    const key = keyOf(name);
+    if (seen.has(key)) break;
+    seen.add(key);
+    name = step(work, { name, type: question.type }, lookup(zones, key, question.type), hops === 0);
+  }
+  return draft;
+}
+
+/** Adds what one name of the chain contributes and returns the name that it is an alias of. */
+function step(work: Work, question: { name: DnsName; type: number }, found: Lookup, first: boolean): DnsName | undefined {
+  const { draft, edge } = work;
+  if (found.kind === "outside") {
+    // Behind an alias the resolver goes on by itself; a first name outside our zones is not ours to answer.
+    if (first) Object.assign(draft, { rcode: RCODE.REFUSED, authoritative: false });
+    return undefined;
+  }
+  const { zone } = found;
+  draft.zones.add(zone.key);
+  if (found.kind === "delegated") {
+    // AA speaks for the first name (RFC 1035 §4.1.1).
+    if (first) draft.authoritative = false;
+    refer(work, zone, found.cut, found.set);
+    return undefined;
+  }
+  if (found.kind === "absent") {
+    draft.rcode = RCODE.NXDOMAIN;
+    draft.authorities.push(negativeSoa(zone));
+    return undefined;
+  }
+  const { name, type } = question;
+  const set = type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flattened(work, found, type));
+  if (set) {
+    draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas });
+    for (const target of targetsOf(set)) addAddresses(work, target);
+    return undefined;
+  }
+  const alias = type === TYPE.ANY ? undefined : visibleSet(edge, zone, found.source, found.node, TYPE.CNAME);
+  const target = alias?.rdatas[0];
+  if (alias === undefined || target === undefined) {
+    draft.authorities.push(negativeSoa(zone));
+    return undefined;
+  }
+  // One target only: several CNAMEs at a name are not DNS (RFC 2181 §10.1).
+  draft.answers.push({ name, type: TYPE.CNAME, ttl: alias.ttl, rdatas: [target] });
+  return Buffer.from(target);
+}
+
+/** RFC 2308 §5: a negative answer lives as long as the lesser of the SOA's TTL and its minimum. */
+const negativeSoa = (zone: ZoneIndex): AnswerSet => ({ name: zone.name, type: TYPE.SOA, ttl: zone.negativeTtl, rdatas: zone.apex.get(TYPE.SOA)?.rdatas ?? [] });
+
+const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
+
+/** One small record instead of everything a name has; an alias stays visible (RFC 8482 §4.2). */
+function minimalAny(edge: EdgeAddresses, { zone, source, node }: Found): RecordSet | undefined {
+  const exists = source === zone.key || (node !== undefined && node.sets.size > 0);
+  return exists ? (visibleSet(edge, zone, source, node, TYPE.CNAME) ?? RFC8482_HINFO) : undefined;
+}
+
+/**
+ * The addresses behind a CNAME at the apex, with the lowest TTL on the way. Only what our own zones know:
+ * a target elsewhere has no addresses here, which is NODATA.
+ */
+function flattened({ draft, zones, edge }: Work, { zone, source, node }: Found, type: number): RecordSet | undefined {
+  if (source !== zone.key || (type !== TYPE.A && type !== TYPE.AAAA)) return undefined;
+  let alias = node?.sets.get(TYPE.CNAME);
+  if (alias?.proxied === true && !zone.entry.paused) return undefined;
+  let ttl = Number.POSITIVE_INFINITY;
+  for (let hops = 0; alias !== undefined && hops < ALIASES_MAX; hops++) {
+    ttl = Math.min(ttl, alias.ttl);
+    const target = lookup(zones, keyOf(alias.rdatas[0] as Uint8Array), type);
+    if (target.kind === "outside") return undefined;
+    draft.zones.add(target.zone.key);
+    if (target.kind !== "found") return undefined;
+    const set = visibleSet(edge, target.zone, target.source, target.node, type);
+    if (set) return { ...set, ttl: Math.min(ttl, set.ttl) };
+    // A target that is itself an apex with an alias goes on through that alias.
+    alias = target.node?.sets.get(TYPE.CNAME);
+  }
+  return undefined;
+}
+
+function refer(work: Work, zone: ZoneIndex, cut: NameKey, set: RecordSet): void {
+  const { draft, edge } = work;
+  draft.authorities.push({ name: nameOfKey(cut), type: TYPE.NS, ttl: set.ttl, rdatas: set.rdatas });
+  for (const target of targetsOf(set)) {
+    const key = keyOf(target);
+    // Below the cut the parent's copies serve as glue; elsewhere only what is authoritative.
+    if (isWithin(key, cut)) pushAddresses(draft.glue, edge, zone, target, key, zone.nodes.get(key));
+    else addAddresses(work, target);
+  }
+}
+
+/** Where the target's name starts in the RDATA of types whose targets clients look up next. */
+const TARGET_OFFSET: ReadonlyMap<number, number> = new Map([
+  [TYPE.NS, 0],
+  [TYPE.MX, 2],
+  [TYPE.SRV, 6],
+]);
+
+function targetsOf(set: RecordSet): DnsName[] {
+  const offset = TARGET_OFFSET.get(set.type);
+  if (offset === undefined) return [];
+  const targets = new Map(set.rdatas.slice(0, TARGETS_MAX).map((rdata) => [keyOf(rdata.subarray(offset)), Buffer.from(rdata.subarray(offset))]));
+  return [...targets.values()];
+}
+
+function addAddresses({ draft, zones, edge }: Work, target: DnsName): void {
+  const found = lookup(zones, keyOf(target), TYPE.A);
+  if (found.kind === "outside") return;
+  draft.zones.add(found.zone.key);
+  if (found.kind !== "found") return;
+  pushAddresses(draft.additionals, edge, found.zone, target, found.source, found.node);
+}
+
+function pushAddresses(list: AnswerSet[], edge: EdgeAddresses, zone: ZoneIndex, name: DnsName, source: NameKey, node: NameNode | undefined): void {
+  for (const type of [TYPE.A, TYPE.AAAA]) {
+    const set = visibleSet(edge, zone, source, node, type);
+    if (set) list.push({ name, type, ttl: set.ttl, rdatas: set.rdatas });
+  }
+}

@@ -1,0 +1,31 @@
+/** What the nameserver is told at its start; plain data, so it crosses to a worker thread. */
+export interface NameserverConfig {
+  readonly host: string;
+  /** One number for UDP and TCP; 0: any that is free for both. */
+  readonly port: number;
+  /** Share the port with other workers; the kernel spreads the questions over them. */
+  readonly reusePort: boolean;
+  /** IPv4 and IPv6 addresses that proxied names are answered with. */
+  readonly edgeAddresses: readonly string[];
+  readonly limits: NameserverLimits;
+}
+
+/** Bounds of what clients can make the nameserver hold or wait for. */
+export interface NameserverLimits {
+  /** Responses kept ready; each takes 2 KB or less. */
+  readonly cacheEntriesMax: number;
+  readonly tcpConnectionsMax: number;
+  readonly tcpConnectionsPerAddressMax: number;
+  /** Between two whole messages of a TCP connection, and for a client to take what it asked for (RFC 7766 §6.2.3). */
+  readonly tcpIdleTimeoutMs: number;
+  /** Responses that wait for a slow TCP client before it is read no further. */
+  readonly tcpBacklogBytesMax: number;
+}
+
+export const NAMESERVER_LIMITS: NameserverLimits = {
+  cacheEntriesMax: 50_000,
+  tcpConnectionsMax: 1_000,
+  tcpConnectionsPerAddressMax: 100,
+  tcpIdleTimeoutMs: 10_000,
+  tcpBacklogBytesMax: 64 * 1024,
+};

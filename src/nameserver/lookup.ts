@@ -1,0 +1,80 @@
+import { TYPE } from "#wire/dns/codes.ts";
+import { type NameKey, parentKey } from "#wire/dns/name.ts";
+import type { NameNode, RecordSet, ZoneIndex, Zones } from "./zones.ts";
+
+/** Addresses of the edge, which stand in for those of proxied names. */
+export interface EdgeAddresses {
+  readonly ipv4: readonly Uint8Array[];
+  readonly ipv6: readonly Uint8Array[];
+}
+
+/** Where a name leads, as RFC 1034 §4.3.2 steps 2 and 3 find it. */
+export type Lookup =
+  | { readonly kind: "outside" }
+  /** At or below a zone cut: `cut` owns the NS set. */
+  | { readonly kind: "delegated"; readonly zone: ZoneIndex; readonly cut: NameKey; readonly set: RecordSet }
+  /** The name exists, or the wildcard `source` covers it. `node` is undefined at an apex without records. */
+  | { readonly kind: "found"; readonly zone: ZoneIndex; readonly source: NameKey; readonly node: NameNode | undefined }
+  | { readonly kind: "absent"; readonly zone: ZoneIndex };
+
+const WILDCARD_LABEL = "\u0001*";
+
+/** TTL in seconds of the edge's addresses (SPEC 2.2: automatic). */
+const PROXIED_TTL = 300;
+
+export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
+  const zone = zoneFor(zones, key, type);
+  if (zone === undefined) return { kind: "outside" };
+  const cut = zone.delegations > 0 ? zoneCut(zone, key, type) : undefined;
+  if (cut) return { kind: "delegated", zone, ...cut };
+  const node = zone.nodes.get(key);
+  if (node || key === zone.key) return { kind: "found", zone, source: key, node };
+  const source = WILDCARD_LABEL + closestEncloser(zone, key);
+  const wildcard = zone.nodes.get(source);
+  return wildcard ? { kind: "found", zone, source, node: wildcard } : { kind: "absent", zone };
+}
+
+/** A delegation's DS belongs to the parent's side of the cut (RFC 4035 §3.1.4.1). */
+function zoneFor(zones: Zones, key: NameKey, type: number): ZoneIndex | undefined {
+  const zone = zones.find(key);
+  if (type !== TYPE.DS || zone?.key !== key) return zone;
+  const above = parentKey(key);
+  const parent = above === undefined ? undefined : zones.find(above);
+  return parent?.nodes.get(key)?.sets.has(TYPE.NS) ? parent : zone;
+}
+
+/** The NS set nearest to the apex on the way down to the name (RFC 1034 §4.3.2 step 3b). */
+function zoneCut(zone: ZoneIndex, key: NameKey, type: number): { cut: NameKey; set: RecordSet } | undefined {
+  let found: { cut: NameKey; set: RecordSet } | undefined;
+  for (let name: NameKey | undefined = key; name !== undefined && name !== zone.key; name = parentKey(name)) {
+    const set = name === key && type === TYPE.DS ? undefined : zone.nodes.get(name)?.sets.get(TYPE.NS);
+    if (set) found = { cut: name, set };
+  }
+  return found;
+}
+
+/** The longest existing ancestor, which alone decides which wildcard applies (RFC 4592 §3.3.1). */
+function closestEncloser(zone: ZoneIndex, key: NameKey): NameKey {
+  let name = parentKey(key);
+  while (name !== undefined && name !== zone.key && !zone.nodes.has(name)) name = parentKey(name);
+  return name ?? zone.key;
+}
+
+/** The set as clients may see it: a proxied name shows the edge instead of what the record holds. */
+export function visibleSet(edge: EdgeAddresses, zone: ZoneIndex, source: NameKey, node: NameNode | undefined, type: number): RecordSet | undefined {
+  if (source === zone.key) {
+    const apex = zone.apex.get(type);
+    // A CNAME cannot stand beside SOA and NS (RFC 1034 §3.6.2): at the apex it is flattened, never shown.
+    if (apex || type === TYPE.NS || type === TYPE.SOA || type === TYPE.CNAME) return apex;
+  }
+  if (!isAddressType(type) || !isProxied(zone, node)) return node?.sets.get(type);
+  if (type === TYPE.CNAME) return undefined;
+  const rdatas = type === TYPE.A ? edge.ipv4 : edge.ipv6;
+  return rdatas.length === 0 ? undefined : { type, ttl: PROXIED_TTL, rdatas, proxied: true };
+}
+
+const isAddressType = (type: number): boolean => type === TYPE.A || type === TYPE.AAAA || type === TYPE.CNAME;
+
+/** One proxied address makes all of the name's answers the edge's; a paused zone is DNS only. */
+const isProxied = (zone: ZoneIndex, node: NameNode | undefined): boolean =>
+  !zone.entry.paused && [TYPE.A, TYPE.AAAA, TYPE.CNAME].some((type) => node?.sets.get(type)?.proxied === true);

@@ -1,0 +1,94 @@
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import { parseIp } from "#kernel/ip.ts";
+import type { Replica } from "#snapshot/feed.ts";
+import { createAnswerCache } from "./answer-cache.ts";
+import type { NameserverConfig } from "./config.ts";
+import type { EdgeAddresses } from "./lookup.ts";
+import { createResponder } from "./respond.ts";
+import { listenTcp } from "./tcp.ts";
+import { type Listener, listenUdp } from "./udp.ts";
+import { createZones } from "./zones.ts";
+
+export interface Nameserver {
+  /** Starts answering and resolves to the ports; rejects with the system's error where none can be bound. */
+  listen(): Promise<{ readonly udp: number; readonly tcp: number }>;
+  /** Answers what has been asked, then stops; connections that take longer are cut off. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export interface NameserverDeps {
+  readonly replica: Replica;
+  readonly metrics: MetricRegistry;
+  readonly config: NameserverConfig;
+}
+
+/** Tries of any free UDP port until its number is free for TCP as well. */
+const PORT_TRIES = 20;
+
+/** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
+export function createNameserver({ replica, metrics, config }: NameserverDeps): Nameserver {
+  const zones = createZones();
+  const cache = createAnswerCache({ entriesMax: config.limits.cacheEntriesMax });
+  const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
+  const rejectedGauge = metrics.gauge("selvedge_dns_rejected_entries", "Snapshot entries that no zone or record could be made of");
+  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, metrics });
+  let listeners: readonly Listener[] = [];
+
+  const count = (): void => {
+    zoneGauge.value = zones.zoneCount;
+    rejectedGauge.value = zones.rejected;
+  };
+  zones.rebuild(replica.snapshot);
+  count();
+  replica.onApplied((ops) => {
+    if (ops === null) {
+      zones.rebuild(replica.snapshot);
+      cache.clear();
+    } else {
+      const changes = zones.apply(ops);
+      if (changes.namespace) cache.clear();
+      else cache.dropZones(changes.zones);
+    }
+    count();
+  });
+
+  const bindBoth = async (): Promise<readonly [Listener, Listener]> => {
+    const udp = await listenUdp(config, respond, metrics);
+    try {
+      return [udp, await listenTcp({ ...config, port: udp.port }, config.limits, respond, metrics)];
+    } catch (error) {
+      await udp.close(0);
+      throw error;
+    }
+  };
+
+  return {
+    listen: async () => {
+      for (let tries = 1; listeners.length === 0; tries++) {
+        try {
+          listeners = await bindBoth();
+        } catch (error) {
+          const taken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+          if (!taken || config.port !== 0 || tries >= PORT_TRIES) throw error;
+        }
+      }
+      const [udp, tcp] = listeners as readonly [Listener, Listener];
+      return { udp: udp.port, tcp: tcp.port };
+    },
+    close: async (timeoutMs) => {
+      await Promise.all(listeners.map((listener) => listener.close(timeoutMs)));
+      listeners = [];
+    },
+  };
+}
+
+/** Throws RangeError on text that is no address: the operator's configuration is wrong. */
+function edgeAddresses(texts: readonly string[]): EdgeAddresses {
+  const addresses = texts.map((text) => {
+    const address = parseIp(text);
+    if (!address) throw new RangeError(`not an IP address: ${JSON.stringify(text)}`);
+    return address;
+  });
+  const bytes = (family: 4 | 6): readonly Uint8Array[] => addresses.filter((address) => address.family === family).map((address) => address.bytes);
+  return { ipv4: bytes(4), ipv6: bytes(6) };
+}

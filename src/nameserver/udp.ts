@@ -1,0 +1,58 @@
+import { type Socket, createSocket } from "node:dgram";
+import { once } from "node:events";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import { isIpv6 } from "#kernel/ip.ts";
+import type { Respond } from "./respond.ts";
+
+export interface Listener {
+  readonly port: number;
+  /** Resolves when nothing of it is left, after `timeoutMs` at the latest. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export interface UdpConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly reusePort: boolean;
+}
+
+/** Questions wait here while the thread is busy; the kernel grants as much of it as its limits allow. */
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** Rejects with the system's error where the address cannot be bound. */
+export async function listenUdp(config: UdpConfig, respond: Respond, metrics: MetricRegistry): Promise<Listener> {
+  const sendErrors = metrics.counter("selvedge_dns_udp_send_errors_total", "DNS responses that the system would not send");
+  const family = isIpv6(config.host) ? 6 : 4;
+  const socket = createSocket({
+    type: family === 6 ? "udp6" : "udp4",
+    reusePort: config.reusePort,
+    // Peers are addresses already: nothing is to be looked up for each answer.
+    lookup: (address, _options, done) => done(null, address, family),
+  });
+  const listening = once(socket, "listening");
+  socket.bind({ port: config.port, address: config.host });
+  await listening;
+  enlargeBuffer(socket);
+
+  const onSent = (error: Error | null): void => {
+    if (error) sendErrors.value += 1;
+  };
+  socket.on("error", onSent);
+  socket.on("message", (packet, peer) => {
+    // Nobody listens on port 0: such a packet is forged.
+    const response = peer.port === 0 ? undefined : respond(packet, "udp");
+    if (response) socket.send(response, peer.port, peer.address, onSent);
+  });
+  return {
+    port: socket.address().port,
+    close: () => new Promise((resolve) => socket.close(resolve)),
+  };
+}
+
+function enlargeBuffer(socket: Socket): void {
+  try {
+    socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
+  } catch {
+    // The system's own size then has to do.
+  }
+}

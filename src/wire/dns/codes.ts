@@ -1,0 +1,17 @@
+/** Numbers of RFC 1035 §4.1.1 and their later registrations, by the names the field uses. */
+export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
+
+export const OPCODE = { QUERY: 0 } as const;
+
+export const CLASS = { IN: 1 } as const;
+
+/** Types that the server treats apart. Those it only stores are rows of record-types.ts. */
+export const TYPE = { A: 1, NS: 2, CNAME: 5, SOA: 6, HINFO: 13, MX: 15, AAAA: 28, SRV: 33, OPT: 41, DS: 43, ANY: 255 } as const;
+
+/** Bits of the header's second word. */
+export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100 } as const;
+
+export const opcodeOf = (flags: number): number => (flags >> 11) & 0xf;
+
+export const HEADER_BYTES = 12;
+export const MESSAGE_BYTES_MAX = 65_535;
