@@ -3,12 +3,13 @@ import { dirname, join } from "node:path";
 import { apiPages } from "./docs/api.ts";
 import { configurationPages } from "./docs/configuration.ts";
 import { errorPages } from "./docs/errors.ts";
+import { specMapPage } from "./docs/spec-map.ts";
 import { ROOT } from "./steps.ts";
 
 /** Everything in these folders is generated; a file that no table stands behind any more goes. */
 const FOLDERS = ["docs/errors", "docs/reference"] as const;
 
-const wanted = new Map([...errorPages(), ...configurationPages(), ...apiPages()].map(({ path, text }) => [path, text]));
+const wanted = new Map([...errorPages(), ...configurationPages(), ...apiPages(), specMapPage()].map(({ path, text }) => [path, text]));
 const present = (await Promise.all(FOLDERS.map(listFiles))).flat();
 
 const surplus = present.filter((path) => !wanted.has(path));
