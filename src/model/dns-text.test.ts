@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { contentKey, quoteText } from "./dns-text.ts";
+
+test("SPEC 2.2: content without quotes gets them, content with them stays, anything between is inconsistent", () => {
+  assert.equal(quoteText("v=spf1 -all"), '"v=spf1 -all"');
+  assert.equal(quoteText('"v=spf1 -all"'), '"v=spf1 -all"');
+  assert.equal(quoteText('"one" "two"'), '"one" "two"');
+  assert.equal(quoteText(' "one""two" '), '"one""two"');
+  assert.equal(quoteText('"say \\"hi\\""'), '"say \\"hi\\""');
+  assert.equal(quoteText('say \\"hi\\"'), '"say \\"hi\\""');
+  assert.equal(quoteText('""'), '""');
+  for (const content of ['"', '"a', 'a"', 'a"b', '"a" b', 'a "b"', '"a" "b', '"a\\"', "a\\"]) assert.equal(quoteText(content), undefined, content);
+});
+
+test("what gets quotes keeps them, and never changes again", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "ü") }), (content) => {
+      const quoted = quoteText(content);
+      if (quoted === undefined) return;
+      assert.equal(quoteText(quoted), quoted);
+      assert.ok(quoted.startsWith('"') && quoted.endsWith('"'));
+    }),
+  );
+});
+
+test("filters find content whatever its quotes, case and white space", () => {
+  assert.equal(contentKey('"v=spf1 -all"'), contentKey("V=SPF1  -all"));
+  assert.equal(contentKey('"ab" "cd"'), contentKey("abcd"));
+  assert.equal(contentKey("0\tissue\t\"ca.example\""), contentKey('0 issue "ca.example"'));
+  assert.equal(contentKey("mail.example.com."), contentKey("mail.example.com"));
+  fc.assert(fc.property(fc.string(), (content) => assert.equal(contentKey(contentKey(content).replaceAll(".", "")), contentKey(content).replaceAll(".", ""))));
+});
