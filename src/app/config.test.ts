@@ -56,14 +56,15 @@ test("each type is read from file, environment and flag alike", () => {
 });
 
 test("providers add up over the sources, and the last one named wins", () => {
-  const config = loadConfig(
-    input({
-      file: '[gateway.providers]\nopenai = "http://127.0.0.1:1/v1"\nmistral = "http://127.0.0.1:2/v1"\n',
-      env: { SELVEDGE_GATEWAY_PROVIDERS: "groq=http://127.0.0.1:3" },
-      argv: ["--provider", "openai=http://127.0.0.1:4/v1", "--provider=cohere=http://127.0.0.1:5"],
-    }),
-  );
-  assert.deepEqual(config.gateway.providers, { openai: "http://127.0.0.1:4/v1", mistral: "http://127.0.0.1:2/v1", groq: "http://127.0.0.1:3", cohere: "http://127.0.0.1:5" });
+  const file = '[gateway.providers]\nopenai = "http://127.0.0.1:1/v1"\n';
+  const base = (parts: Parameters<typeof input>[0]): string | undefined => loadConfig(input(parts)).gateway.providers["openai"];
+  assert.equal(base({ file }), "http://127.0.0.1:1/v1");
+  assert.equal(base({ file, env: { SELVEDGE_GATEWAY_PROVIDERS: "openai=http://127.0.0.1:2/v1" } }), "http://127.0.0.1:2/v1");
+  assert.equal(base({ file, argv: ["--provider", "openai=http://127.0.0.1:3/v1", "--provider=openai=http://127.0.0.1:4/v1"] }), "http://127.0.0.1:4/v1");
+  const problems = problemsOf({ file: '[gateway.providers]\nopanai = "http://127.0.0.1:1"\n', argv: ["--provider", "zzz=http://127.0.0.1:1"] });
+  assert.deepEqual(problems, ['gateway.providers: there is no provider "opanai"; did you mean "openai"?', 'gateway.providers: there is no provider "zzz"; known: openai']);
+  assert.equal(problemsOf({ argv: ["--provider", "openai"] }).length, 1);
+  assert.equal(problemsOf({ argv: ["--provider", "openai=ftp://127.0.0.1"] }).length, 1);
 });
 
 test("errors of the file name file and line", () => {

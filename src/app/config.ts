@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { PROVIDERS } from "#gateway/providers.ts";
 import { CONFIG_ROWS, type Config, type ConfigKeyName } from "./config-schema.ts";
 import { type Setting, type SourceName, readEnvironment, readFileSource, readFlags } from "./config-sources.ts";
 import { VALUE_TYPES } from "./config-values.ts";
+import { suggest } from "./suggest.ts";
 
 export type { Config } from "./config-schema.ts";
 
@@ -105,10 +107,16 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
   return undefined;
 }
 
-/** What single keys cannot see. */
-function contradictions({ api }: Config): string[] {
-  if ((api.tls_certificate === "") === (api.tls_key === "")) return [];
-  return ["api.tls_certificate and api.tls_key belong together: set both or neither"];
+/** What the types of single keys cannot see. */
+function contradictions({ api, gateway }: Config): string[] {
+  const problems: string[] = [];
+  if ((api.tls_certificate === "") !== (api.tls_key === "")) problems.push("api.tls_certificate and api.tls_key belong together: set both or neither");
+  for (const name of Object.keys(gateway.providers)) {
+    if (PROVIDERS.has(name)) continue;
+    const near = suggest(name, PROVIDERS.keys());
+    problems.push(`gateway.providers: there is no provider "${name}"${near === undefined ? `; known: ${[...PROVIDERS.keys()].join(", ")}` : `; did you mean "${near}"?`}`);
+  }
+  return problems;
 }
 
 function typeOf(key: ConfigKeyName): (typeof VALUE_TYPES)[keyof typeof VALUE_TYPES] {

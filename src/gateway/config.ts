@@ -49,6 +49,8 @@ export const GATEWAY_LIMITS: GatewayLimits = {
 
 /** `workerData` of gateway/worker.ts; both ports are transferred. */
 export interface GatewayWorkerData {
+  /** How the publisher names this plane. */
+  readonly name: string;
   readonly config: GatewayConfig;
   /** To the publisher of snapshots. */
   readonly feed: MessagePort;

@@ -16,7 +16,7 @@ const metrics = createMetrics();
 const events = createEventSink({ port: data.events, metrics });
 const replica = await openReplica({
   port: createMessagePortFeed(data.feed),
-  name: "gateway",
+  name: data.name,
   lastGoodPath: data.lastGoodPath,
   log: (level, message, fields) => post({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
 });
@@ -42,4 +42,4 @@ parentPort?.on("message", (message: ToWorker) => {
 });
 
 const { port } = await gateway.listen();
-post({ type: "listening", addresses: { tcp: port } });
+post({ type: "listening", addresses: { http: port } });

@@ -1,0 +1,63 @@
+import { CliError } from "./outcome.ts";
+
+interface ApiError {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** An answer of the API with `success: false`, or none. */
+export class ApiFailure extends Error {
+  readonly errors: readonly ApiError[];
+
+  constructor(errors: readonly ApiError[]) {
+    super(errors.map(({ code, message }) => `${message} (${code})`).join("; "));
+    this.name = "ApiFailure";
+    this.errors = errors;
+  }
+}
+
+export interface ApiClient {
+  /** The `result` of a call. Throws ApiFailure for what the API refuses, CliError when it cannot be reached. */
+  call(method: "GET" | "POST", path: string, body?: object): Promise<unknown>;
+}
+
+const CALL_TIMEOUT_MS = 30_000;
+const RATE_LIMIT_TRIES_MAX = 20;
+const RATE_LIMIT_WAIT_MS_MAX = 300_000;
+
+/** A client of the management API that waits where the rate limit asks it to; `onWait` is told how long. */
+export function createApiClient(deps: { readonly base: string; readonly token: string; readonly onWait: (waitMs: number) => void }): ApiClient {
+  const base = deps.base.replace(/\/+$/, "");
+  const headers = { authorization: `Bearer ${deps.token}`, "content-type": "application/json" };
+  const send = async (method: string, path: string, body: object | undefined): Promise<Response> => {
+    try {
+      return await fetch(base + path, { method, headers, signal: AbortSignal.timeout(CALL_TIMEOUT_MS), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    } catch (error) {
+      const { cause } = error as Error;
+      throw new CliError(`cannot reach the API at ${base}: ${cause instanceof Error ? cause.message : (error as Error).message}`);
+    }
+  };
+  return {
+    call: async (method, path, body) => {
+      for (let tries = 1; ; tries++) {
+        const response = await send(method, path, body);
+        if (response.status !== 429 || tries === RATE_LIMIT_TRIES_MAX) return resultOf(response);
+        await response.arrayBuffer();
+        const waitMs = Math.min(RATE_LIMIT_WAIT_MS_MAX, Math.max(1, Number(response.headers.get("retry-after")) || 1) * 1000);
+        deps.onWait(waitMs);
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    },
+  };
+}
+
+async function resultOf(response: Response): Promise<unknown> {
+  let envelope: { readonly success?: boolean; readonly result?: unknown; readonly errors?: readonly ApiError[] };
+  try {
+    envelope = (await response.json()) as typeof envelope;
+  } catch {
+    throw new CliError(`the API answered ${response.status} without the envelope: is the base address right? It ends with /client/v4`);
+  }
+  if (envelope.success === true) return envelope.result;
+  throw new ApiFailure(envelope.errors?.length ? envelope.errors : [{ code: response.status, message: "the API refused the call" }]);
+}

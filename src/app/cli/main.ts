@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config.ts";
+import { addConfigFlags } from "./config-flags.ts";
+import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
+
+/** Runs one command line, without the program's name; gives the exit code and never throws. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let code: ExitCode = EXIT.ok;
+  const program = createProgram((outcome) => {
+    code = outcome;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (error) {
+    return exitCodeOf(error);
+  }
+}
+
+/** Each command loads its code when it runs, so that none waits for what another one needs. */
+function createProgram(finish: Finish): Command {
+  const program = new Command("selvedge")
+    .description("An edge platform on your own machine: management API, nameserver, HTTP edge and AI gateway.")
+    .version(packageVersion(), "--version", "print the version")
+    .helpOption("--help", "explain a command")
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`selvedge: ${text.replace(/^error: /, "")}`) })
+    .addHelpText("after", GETTING_STARTED);
+
+  addStart(program, finish);
+  addStatus(program, finish);
+  addToken(program.command("token").description("Manage API tokens without a server's help."), finish);
+  addZone(program.command("zone").description("Work on zones through the management API."), finish);
+  addConfig(program.command("config").description("Look at the configuration."), finish);
+  return program;
+}
+
+type Finish = (code: ExitCode) => void;
+
+function addStart(parent: Command, finish: Finish): void {
+  const command = parent.command("start").description("Run the server until SIGTERM or Ctrl-C.");
+  const flags = addConfigFlags(command);
+  command.action(async () => finish(await (await import("./start.ts")).start(flags)));
+}
+
+function addStatus(parent: Command, finish: Finish): void {
+  const command = parent.command("status").description("Say whether a server runs on the data directory, and where its planes listen. Exits 3 when none runs.");
+  const flags = addConfigFlags(command);
+  command.action(async () => finish(await (await import("./status.ts")).status(flags)));
+}
+
+function addToken(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("create")
+    .description("Create an API token for an account and print its secret, once.")
+    .requiredOption("--name <name>", "what the token is for")
+    .option("--permission <group>", 'a permission group such as "DNS Write"; repeatable', collect, [])
+    .option("--all", "every permission of the account and its zones")
+    .option("--account <id>", "the account that owns it (default: the installation's first)")
+    .option("--expires-in <time>", "how long it is valid: 90d, 12h, 30m or 600s (default: for ever)");
+  const flags = addConfigFlags(command);
+  command.action(async (options) => finish(await (await import("./token-create.ts")).tokenCreate(options, flags)));
+}
+
+function addZone(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("import")
+    .argument("<file>", "a zone file in the format of RFC 1035, or - for standard input")
+    .description("Create the records of a zone file. Records that are there already are skipped. Exits 1 when a line failed.")
+    .requiredOption("--zone <name>", "the zone to import into, such as example.com")
+    .option("--create", "create the zone when it does not exist")
+    .option("--account <id>", "the account to create it in (default: the only one the token sees)")
+    .option("--api <url>", "base address of the API (default: SELVEDGE_API, else the server of the data directory)")
+    .option("--token <secret>", "API token; better set SELVEDGE_TOKEN, since others can see a command's arguments");
+  const flags = addConfigFlags(command);
+  command.action(async (file: string, options) => finish(await (await import("./zone-import.ts")).zoneImport(file, options, flags)));
+}
+
+function addConfig(parent: Command, finish: Finish): void {
+  const command = parent.command("check").description("Read the configuration as start would, and print each value with where it comes from. Exits 2 when it is wrong.");
+  const flags = addConfigFlags(command);
+  command.action(async () => finish((await import("./config-check.ts")).configCheck(flags)));
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Errors with a name are explained; anything else is a defect and shows its place. */
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof ConfigError) {
+    complain(error.problems);
+    return EXIT.usage;
+  }
+  if (error instanceof CliError) {
+    complain([error.message]);
+    return error.exitCode;
+  }
+  complain([error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+  return EXIT.failed;
+}
+
+const GETTING_STARTED = `
+Getting started:
+  selvedge start                          run everything on this machine, state in ./.selvedge
+  selvedge status                         see where it listens
+  selvedge token create --name ci --all   make another API token
+`;

@@ -1,0 +1,40 @@
+/** What a command's end means to the shell. */
+export const EXIT = {
+  ok: 0,
+  /** The command was understood, but did not succeed. */
+  failed: 1,
+  /** The command line or the configuration is wrong. */
+  usage: 2,
+  /** No server runs where one was asked for. */
+  notRunning: 3,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A failure whose message is for the person at the terminal. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = EXIT.failed) {
+    super(message);
+    this.name = "CliError";
+    this.exitCode = exitCode;
+  }
+}
+
+/** Results go to standard output: one JSON line, or lines for people. */
+export function print(json: boolean, result: object, lines: readonly string[]): void {
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${lines.join("\n")}\n`);
+}
+
+/** Everything else goes to standard error. */
+export function complain(lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`selvedge: ${line}\n`);
+}
+
+/** Columns of text, two spaces apart. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
+  return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ").trimEnd());
+}

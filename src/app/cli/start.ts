@@ -1,0 +1,17 @@
+import { loadConfig } from "../config.ts";
+import { startServer } from "../start.ts";
+import { configInput } from "./config-input.ts";
+import { CliError, EXIT, type ExitCode } from "./outcome.ts";
+
+/** Runs the server until a signal has drained it. */
+export async function start(flags: readonly string[]): Promise<ExitCode> {
+  const config = loadConfig(configInput(flags));
+  try {
+    await startServer(config);
+    return EXIT.ok;
+  } catch (error) {
+    // Reasons not to start (a port that is taken, a missing key file) speak for themselves.
+    if (error instanceof Error && config.log.level !== "debug") throw new CliError(`cannot start: ${error.message}`);
+    throw error;
+  }
+}

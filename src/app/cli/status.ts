@@ -1,0 +1,37 @@
+import { loadConfig } from "../config.ts";
+import { isAlive, type RunFile, readRunFile } from "../run-file.ts";
+import { configInput } from "./config-input.ts";
+import { columns, complain, EXIT, type ExitCode, print } from "./outcome.ts";
+
+const READY_TIMEOUT_MS = 3_000;
+
+interface Readiness {
+  readonly status: string;
+  readonly reasons: readonly string[];
+}
+
+/** Asks the server of the data directory: 0 when it is ready, 1 when it runs but is not, 3 when none runs. */
+export async function status(flags: readonly string[]): Promise<ExitCode> {
+  const { data, json } = loadConfig(configInput(flags));
+  const run = readRunFile(data);
+  if (run === null || !isAlive(run.pid)) {
+    if (json) print(true, { status: "not running", data }, []);
+    else complain([`no server runs on ${data}; start one with: selvedge start --data ${data}`]);
+    return EXIT.notRunning;
+  }
+  const readiness = await askReadiness(run);
+  const { pid, api, gateway, dns, http, https, started_at } = run;
+  const rows = Object.entries({ status: [readiness.status, ...readiness.reasons].join("; "), api, gateway, dns, http, https, pid: String(pid), "started at": started_at });
+  print(json, { ...readiness, pid, api, gateway, dns, http, https, started_at, data }, columns(rows));
+  return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
+}
+
+async function askReadiness(run: RunFile): Promise<Readiness> {
+  try {
+    const response = await fetch(new URL("/readyz", run.api), { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
+    const { status: state, reasons } = (await response.json()) as Partial<Readiness>;
+    return { status: response.ok ? "ready" : (state ?? "not ready"), reasons: reasons ?? [] };
+  } catch (error) {
+    return { status: "not answering", reasons: [error instanceof Error ? error.message : String(error)] };
+  }
+}

@@ -1,0 +1,133 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { ERROR_CODES } from "#kernel/error-codes.ts";
+import { describe, encodeContent, RdataError } from "#wire/dns/record-types.ts";
+import { parseZoneFile } from "#wire/dns/zonefile.ts";
+import { loadConfig } from "../config.ts";
+import { isAlive, readRunFile } from "../run-file.ts";
+import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
+import { configInput } from "./config-input.ts";
+import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
+
+export interface ZoneImportOptions {
+  readonly zone: string;
+  readonly create?: boolean;
+  readonly account?: string;
+  readonly api?: string;
+  readonly token?: string;
+}
+
+interface FailedLine {
+  readonly line: number;
+  readonly message: string;
+}
+
+interface FileRecord {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number | null;
+  readonly content: string;
+  readonly line: number;
+}
+
+/** Calls under way at once: enough to keep the API's group commit busy. */
+const CONCURRENCY = 16;
+
+/** Creates the file's records; 1 when a line failed. What exists already in the same form counts as skipped. */
+export async function zoneImport(file: string, options: ZoneImportOptions, flags: readonly string[]): Promise<ExitCode> {
+  const zoneName = options.zone.replace(/\.$/, "").toLowerCase();
+  const config = loadConfig(configInput(flags));
+  const api = openApi(options, config.data);
+  const { records, errors } = parseZoneFile(await readInput(file), { origin: zoneName });
+  const zoneId = await zoneIdOf(api, zoneName, options);
+  const failed: FailedLine[] = errors.map(({ line, message }) => ({ line, message }));
+  const counts = { created: 0, skipped: 0 };
+  await inParallel(records, async (record) => {
+    const outcome = await createRecord(api, zoneId, zoneName, record);
+    if (outcome === "created" || outcome === "skipped") counts[outcome]++;
+    else failed.push(outcome);
+  });
+  failed.sort((a, b) => a.line - b.line);
+  complain(failed.map(({ line, message }) => `${file}:${line}: ${message}`));
+  print(config.json, { zone: zoneName, zone_id: zoneId, ...counts, failed }, [`${zoneName}: ${counts.created} created, ${counts.skipped} skipped, ${failed.length} failed`]);
+  return failed.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+function openApi(options: ZoneImportOptions, dataDir: string): ApiClient {
+  const token = options.token ?? process.env["SELVEDGE_TOKEN"];
+  if (token === undefined || token === "") throw new CliError("an API token is needed: set SELVEDGE_TOKEN, or use --token", EXIT.usage);
+  const base = options.api ?? process.env["SELVEDGE_API"] ?? runningApi(dataDir);
+  if (!URL.canParse(base)) throw new CliError(`--api is not an address: ${base}`, EXIT.usage);
+  return createApiClient({ base, token, onWait: (waitMs) => complain([`the API's rate limit is reached; going on in ${Math.ceil(waitMs / 1000)} s`]) });
+}
+
+function runningApi(dataDir: string): string {
+  const run = readRunFile(dataDir);
+  if (run === null || !isAlive(run.pid)) throw new CliError(`no server runs on ${dataDir}; start one, or name another one's API with --api`, EXIT.notRunning);
+  return run.api;
+}
+
+async function readInput(file: string): Promise<string> {
+  try {
+    return file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
+  } catch (error) {
+    throw new CliError(`cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function zoneIdOf(api: ApiClient, name: string, options: ZoneImportOptions): Promise<string> {
+  try {
+    const [found] = (await api.call("GET", `/zones?name=${encodeURIComponent(name)}`)) as readonly { id: string }[];
+    if (found !== undefined) return found.id;
+    if (!options.create) throw new CliError(`there is no zone ${name} that this token may see; --create makes one`);
+    const { id } = (await api.call("POST", "/zones", { name, type: "full", account: { id: options.account ?? (await onlyAccount(api)) } })) as { id: string };
+    return id;
+  } catch (error) {
+    if (error instanceof ApiFailure) throw new CliError(`zone ${name}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function onlyAccount(api: ApiClient): Promise<string> {
+  const accounts = (await api.call("GET", "/accounts")) as readonly { id: string }[];
+  const [account] = accounts;
+  if (account === undefined || accounts.length > 1) throw new CliError(`the token sees ${accounts.length} accounts: name one with --account`, EXIT.usage);
+  return account.id;
+}
+
+async function createRecord(api: ApiClient, zoneId: string, zoneName: string, record: FileRecord): Promise<"created" | "skipped" | FailedLine> {
+  if (isOwnRecord(record, zoneName)) return "skipped";
+  try {
+    await api.call("POST", `/zones/${zoneId}/dns_records`, recordBody(record, zoneName));
+    return "created";
+  } catch (error) {
+    if (error instanceof ApiFailure) {
+      if (error.errors.some(({ code }) => code === ERROR_CODES.dns_record_exists.code)) return "skipped";
+      return { line: record.line, message: `${record.name} ${record.type}: ${error.message}` };
+    }
+    if (error instanceof RdataError) return { line: record.line, message: `${record.name} ${record.type}: ${error.message}` };
+    throw error;
+  }
+}
+
+/** SPEC 2.3: SOA and the apex's NS are the service's own. */
+const isOwnRecord = ({ name, type }: FileRecord, zoneName: string): boolean => type === "SOA" || (type === "NS" && name.replace(/\.$/, "").toLowerCase() === zoneName);
+
+/** The record as the API takes it: structured types by `data`, the others by `content`; 1 is the automatic TTL. */
+function recordBody({ name, type, ttl, content }: FileRecord, zoneName: string): object {
+  const known = describe(type, encodeContent(type, content, { origin: zoneName }));
+  const value = known.data === null ? { content: known.content } : { data: known.data };
+  return { name, type, ttl: ttl ?? 1, ...value, ...(known.priority === null ? {} : { priority: known.priority }) };
+}
+
+/** Runs the jobs in order, a bounded number at a time; the first that throws ends the run. */
+async function inParallel<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const item = items[next++] as T;
+      await job(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
+}
