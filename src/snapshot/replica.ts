@@ -29,18 +29,18 @@ export async function openReplica({ port, name, lastGoodPath, log = () => {} }: 
     if (ok) port.send({ type: "applied", rev: state.rev });
   };
 
+  /** Something is missing. What is under way behind the gap is dropped until the publisher has answered. */
+  const resubscribe = (next: number): void => {
+    if (resubscribed) return;
+    resubscribed = true;
+    log("warn", "a gap in the feed: subscribing again", { name, at: state.rev, next });
+    subscribe();
+  };
   const applyDelta = (delta: Delta): void => {
     // A resumed feed may repeat what is here already.
     if (delta.rev <= state.rev) return;
-    if (delta.from === state.rev) {
-      resubscribed = false;
-      acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
-    } else if (!resubscribed) {
-      // Something is missing. What was under way behind the gap is dropped until the publisher has answered.
-      resubscribed = true;
-      log("warn", "a gap in the feed: subscribing again", { name, at: state.rev, from: delta.from });
-      subscribe();
-    }
+    if (delta.from !== state.rev) return resubscribe(delta.from);
+    acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
   };
 
   const copy = lastGoodPath === undefined ? null : await readLastGood(lastGoodPath, log);
@@ -49,10 +49,13 @@ export async function openReplica({ port, name, lastGoodPath, log = () => {} }: 
     port.onMessage((message) => {
       if (message.type === "delta") applyDelta(message.delta);
       else if (message.type === "full") {
-        resubscribed = false;
         state.replace(message.rev, message.ops);
         acknowledge(audience.tell(null));
-      } else if (message.type === "live" && message.rev === state.rev) resolve();
+      } else if (message.type === "live") {
+        resubscribed = false;
+        if (message.rev === state.rev) resolve();
+        else resubscribe(message.rev);
+      }
     });
   });
   subscribe();
