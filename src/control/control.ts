@@ -1,4 +1,5 @@
 import type { Access } from "#control/access/access.ts";
+import type { DeprecationCalls } from "#control/deprecation-calls.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
@@ -9,6 +10,7 @@ import type { Zones } from "#control/zones/zones.ts";
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
 export interface Control {
   readonly access: Access;
+  readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
   readonly dnsRecords: DnsRecords;
   readonly rulesets: Rulesets;

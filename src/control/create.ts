@@ -1,6 +1,7 @@
 import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
 import type { Control } from "#control/control.ts";
+import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
@@ -41,6 +42,7 @@ export function createControl(deps: ControlDeps): Control {
   const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
   return {
     access: createAccess({ store, clock }),
+    deprecationCalls: createDeprecationCalls({ store }),
     zones: createZones({ store, clock, sealer, ca, nameServers: deps.nameServers ?? NAME_SERVERS }),
     dnsRecords: createDnsRecords({
       store,

@@ -1,10 +1,25 @@
 import type { Route } from "#api/route.ts";
+import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
+import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/security-events.ts";
+import { TOKEN_ROUTES } from "#api/routes/tokens.ts";
+import { USER_ROUTES } from "#api/routes/user.ts";
 import { ZONE_ROUTES } from "#api/routes/zones.ts";
 
 /** Every route, in the order in which the reference lists them. */
-export const ROUTES: readonly Route[] = [...ZONE_ROUTES, ...DNS_RECORD_ROUTES, ...RULESET_ROUTES, ...SECURITY_EVENT_ROUTES, ...GATEWAY_ROUTES, ...GATEWAY_LOG_ROUTES];
+export const ROUTES: readonly Route[] = [
+  ...USER_ROUTES,
+  ...TOKEN_ROUTES,
+  ...MEMBERSHIP_ROUTES,
+  ...ACCOUNT_ROUTES,
+  ...ZONE_ROUTES,
+  ...DNS_RECORD_ROUTES,
+  ...RULESET_ROUTES,
+  ...SECURITY_EVENT_ROUTES,
+  ...GATEWAY_ROUTES,
+  ...GATEWAY_LOG_ROUTES,
+];

@@ -1,6 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
-import { PERMISSION_GROUPS, type PermissionGroup } from "#model/permission-groups.ts";
-import type { PermissionGroupList } from "#model/token.ts";
+import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
+import type { PermissionGroupList, PermissionGroupView } from "#model/token.ts";
 import type { Store } from "#store/store.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
@@ -17,7 +17,7 @@ export interface Access {
   readonly users: Users;
   readonly accounts: Accounts;
   readonly memberships: Memberships;
-  permissionGroups(query: PermissionGroupList): readonly PermissionGroup[];
+  permissionGroups(query: PermissionGroupList): readonly PermissionGroupView[];
   /** Ends what is cached of a token; writes of this process do it themselves. */
   invalidate(tokenId: string): void;
   /** Ends what is cached of a zone or account. */
@@ -40,7 +40,8 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
     users: createUsers(deps),
     accounts: createAccounts({ store, clock, invalidate: invalidateAccount }),
     memberships: createMemberships({ store, invalidate: authenticator.invalidateAll }),
-    permissionGroups: ({ name, scope }) => PERMISSION_GROUPS.filter((group) => (name === undefined || group.name === name) && (scope === undefined || group.scopes.some((known) => known === scope))),
+    permissionGroups: ({ name, scope }) =>
+      PERMISSION_GROUPS.filter((group) => (name === undefined || group.name === name) && (scope === undefined || group.scopes.some((known) => known === scope))).map((group) => ({ ...group, scopes: [...group.scopes] })),
     invalidate: authenticator.invalidate,
     invalidateScope: authorizer.invalidate,
     close: () => {

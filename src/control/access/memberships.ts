@@ -8,6 +8,7 @@ import type { Tables } from "#store/tables.ts";
 import type { Kysely } from "kysely";
 import { accountView } from "./accounts.ts";
 import { emitUserTokens } from "./tokens.ts";
+import { ownUser } from "./users.ts";
 
 /** The caller's own memberships of accounts. */
 export interface Memberships {
@@ -75,11 +76,6 @@ const fits = (membership: Membership, query: MembershipList): boolean => {
   const name = query["account.name"] ?? query.name;
   return (name === undefined || membership.account.name === name) && (query.status === undefined || membership.status === query.status);
 };
-
-function ownUser(call: Call): string {
-  if (call.actor.user_id === null) throw new PlatformError("authentication_error");
-  return call.actor.user_id;
-}
 
 async function found(db: Kysely<Tables>, call: Call, id: string): Promise<MembershipOfAccount> {
   const row = await findMembership(db, ownUser(call), id);

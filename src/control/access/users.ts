@@ -35,8 +35,14 @@ export function createUsers({ store, clock }: { readonly store: Store; readonly 
   };
 }
 
+/** The caller's user; throws for a credential of an account, which has none. */
+export function ownUser(call: Call): string {
+  if (call.actor.user_id === null) throw new PlatformError("authentication_error");
+  return call.actor.user_id;
+}
+
 async function own(db: Kysely<Tables>, call: Call): Promise<UserRow> {
-  const row = call.actor.user_id === null ? undefined : await findUser(db, call.actor.user_id);
+  const row = await findUser(db, ownUser(call));
   if (!row) throw new PlatformError("authentication_error");
   return row;
 }

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Actor, Call } from "#control/call.ts";
+import type { Access } from "#control/access/access.ts";
+import type { AskedScope } from "#control/access/authorize.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { readCredential } from "./auth.ts";
+import { checkIdentifiers } from "./identifiers.ts";
+import { createRateLimiter, type RateLimitConfig, rateHeaders, rateMessage } from "./rate-limit.ts";
+import type { Resolved, Route } from "./route.ts";
+
+/** A request that may go on to its handler. */
+export interface Admitted {
+  readonly call: Call;
+  readonly resolved: Resolved;
+}
+
+export interface AdmissionRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly ip: string;
+  readonly requestId: string;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** Adds headers to the answer, whatever becomes of it. */
+  addHeaders(headers: Readonly<Record<string, string>>): void;
+}
+
+/** Authenticates, counts and authorises one request, in this order. Throws what the client is to be told. */
+export type Admission = (route: Route, request: AdmissionRequest) => Promise<Admitted>;
+
+export interface AdmissionDeps {
+  readonly access: Access;
+  readonly clock: Clock;
+  readonly rateLimit: RateLimitConfig;
+  /** Failed authentications of one address, so that secrets cannot be guessed at speed. */
+  readonly failureLimit: RateLimitConfig;
+}
+
+export function createAdmission(deps: AdmissionDeps): Admission {
+  const { access, clock, rateLimit } = deps;
+  const calls = createRateLimiter(rateLimit, clock);
+  const failures = createRateLimiter(deps.failureLimit, clock);
+
+  async function authenticate(request: AdmissionRequest): Promise<Actor> {
+    const credential = readCredential(request.headers);
+    const standing = failures?.look(request.ip);
+    if (standing && !standing.allowed) throw new PlatformError("rate_limited", { message: "Too many failed authentications from this address. Please wait.", headers: { "retry-after": String(standing.resetSeconds) } });
+    try {
+      return await access.authenticate(credential, request.ip);
+    } catch (error) {
+      if (error instanceof PlatformError) failures?.take(request.ip);
+      throw error;
+    }
+  }
+
+  function countCall(actor: Actor, request: AdmissionRequest): void {
+    const standing = calls?.take(actor.id);
+    if (!standing) return;
+    request.addHeaders(rateHeaders(standing, rateLimit.periodSeconds));
+    if (!standing.allowed) throw new PlatformError("rate_limited", { message: rateMessage(rateLimit), headers: { "retry-after": String(standing.resetSeconds) } });
+  }
+
+  return async (route, request) => {
+    const actor = await authenticate(request);
+    countCall(actor, request);
+    checkIdentifiers(request.params, request.path);
+    const resolved = await access.authorize(actor, askedScope(route, request.params), route.permissions);
+    return { call: { actor, request_id: request.requestId, rev: null }, resolved };
+  };
+}
+
+/** The scope's identifier is the path parameter of its name (api/route.ts). */
+function askedScope(route: Route, params: Readonly<Record<string, string>>): AskedScope {
+  if (route.scope === "account") return { type: "account", account_id: params["account_id"] ?? "" };
+  if (route.scope === "zone") return { type: "zone", zone_id: params["zone_id"] ?? "" };
+  return { type: route.scope };
+}

@@ -1,0 +1,42 @@
+import { type Clock, isoDate, type IsoDate, parseIsoDate } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+
+export interface ApiDateConfig {
+  /** Pins the day whose interface is shown; null follows the clock. */
+  readonly asOf: IsoDate | null;
+  /** Whether a request may choose its day with the `api-version` header. */
+  readonly negotiate: boolean;
+}
+
+/** Which day's interface a request sees (SPEC 9). */
+export interface ApiDate {
+  /** Throws `invalid_input` for a header that is no day, where headers count. */
+  of(header: string | string[] | undefined): IsoDate;
+  /** Without a request's own wish. */
+  standard(): IsoDate;
+}
+
+const DAY_MS = 86_400_000;
+
+export function createApiDate({ asOf, negotiate }: ApiDateConfig, clock: Clock): ApiDate {
+  let day = Number.NaN;
+  let text: IsoDate = isoDate(0);
+  const today = (): IsoDate => {
+    const now = Math.floor(clock.nowMs() / DAY_MS);
+    if (now !== day) {
+      day = now;
+      text = isoDate(now * DAY_MS);
+    }
+    return text;
+  };
+  const standard = (): IsoDate => asOf ?? today();
+  return {
+    standard,
+    of: (header) => {
+      if (!negotiate || header === undefined) return standard();
+      const date = typeof header === "string" ? parseIsoDate(header.trim()) : undefined;
+      if (!date) throw new PlatformError("invalid_input", { message: "The api-version header must be a day such as 2024-05-01." });
+      return date;
+    },
+  };
+}

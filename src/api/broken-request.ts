@@ -1,0 +1,23 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { ErrorName } from "#kernel/error-codes.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { failureEnvelope } from "./envelope.ts";
+
+/** What the HTTP parser says was wrong, where it is not just malformed. */
+const BY_PARSER_CODE: Readonly<Record<string, ErrorName>> = {
+  HPE_HEADER_OVERFLOW: "header_too_large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
+};
+
+/** Answers bytes that never became a request: with the envelope, so that clients can read why, and the connection's end. */
+export function answerBrokenRequest(error: Error, socket: Socket): void {
+  if ("code" in error && error.code === "ECONNRESET") return;
+  if (!socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const problem = new PlatformError(("code" in error ? BY_PARSER_CODE[String(error.code)] : undefined) ?? "malformed_http");
+  const body = failureEnvelope([problem.toItem()]);
+  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`);
+}

@@ -1,0 +1,66 @@
+import type { Call, Page } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
+import type { DatedRequest } from "#deprecations/engine.ts";
+import type { Facts, JsonObject, Query } from "#deprecations/interpretation.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { type Message, resultInfo, successEnvelope } from "./envelope.ts";
+import { readPage } from "./paging.ts";
+import { compileQuery } from "./query.ts";
+import type { Resolved, Route } from "./route.ts";
+import { compileCheck } from "./validation.ts";
+
+/** Resolves once every plane has applied the revision, or names those that have not in time. */
+export type Settled = (rev: number) => Promise<{ readonly behind: readonly string[] }>;
+
+export interface Execution {
+  readonly call: Call;
+  readonly resolved: Resolved;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: unknown;
+  /** The interface of the request's day; null where it is the newest. */
+  readonly dated: DatedRequest | null;
+}
+
+/** Runs one admitted request and gives the text of its answer. Throws what the client is to be told. */
+export type Executor = (execution: Execution) => Promise<string>;
+
+const FIRST_PAGE = { page: 1, per_page: 1 } as const;
+
+/** Compiles a route's schemas once. */
+export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
+  const readQuery = route.query ? compileQuery(route.query) : () => ({});
+  const checkBody = route.body ? compileCheck(route.body, "body") : null;
+  return async ({ call, resolved, params, query: given, body: sent, dated }) => {
+    const query = dated ? dated.query(given) : given;
+    const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
+    const page = route.paging === "page" ? readPage(query, route.per_page) : FIRST_PAGE;
+    const typedQuery = readQuery(query);
+    checkBody?.(body);
+    const reply = await route.handler({ control, call, params, query: typedQuery, body, resolved, page } as Parameters<Route["handler"]>[0]);
+    const messages = call.rev === null ? [] : await waitForPlanes(call.rev, settled);
+    return render(route, reply, messages, dated, { zone: resolved.zone });
+  };
+}
+
+/** The change is durable either way; the message says where it cannot be seen yet. */
+async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Message[]> {
+  const { behind } = await settled(rev);
+  return behind.length === 0 ? [] : [{ code: 10001, message: `The change is stored; not yet visible in: ${behind.join(", ")}.` }];
+}
+
+function render(route: Route, reply: unknown, messages: readonly Message[], dated: DatedRequest | null, facts: Facts): string {
+  const shape = (item: unknown): unknown => (dated && typeof item === "object" && item !== null ? dated.result(item as JsonObject, facts) : item);
+  switch (route.paging) {
+    case "one":
+      return successEnvelope(shape(reply), messages, null);
+    case "list":
+      return successEnvelope(dated ? (reply as readonly unknown[]).map(shape) : reply, messages, null);
+    case "page": {
+      const page = reply as Page<unknown>;
+      return successEnvelope(dated ? page.items.map(shape) : page.items, messages, resultInfo(page));
+    }
+    default:
+      throw new PlatformError("internal", { detail: `route ${route.id} has no paging` });
+  }
+}

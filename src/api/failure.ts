@@ -1,0 +1,40 @@
+import { PlatformError, type ErrorItem } from "#kernel/errors.ts";
+
+/** An error as the client sees it. */
+export interface Failure {
+  readonly status: number;
+  readonly errors: readonly ErrorItem[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** True where the server is at fault, so that an operator must hear of it. */
+  readonly unexpected: boolean;
+}
+
+/** Several errors in one answer: what the validation of a body finds. */
+export class PlatformErrors extends Error {
+  readonly items: readonly PlatformError[];
+
+  constructor(items: readonly PlatformError[]) {
+    super(items.map((item) => item.message).join("; "));
+    this.name = "PlatformErrors";
+    this.items = items;
+  }
+}
+
+export function toFailure(thrown: unknown): Failure {
+  if (thrown instanceof PlatformErrors) return { status: thrown.items[0]?.status ?? 400, errors: thrown.items.map((item) => item.toItem()), headers: {}, unexpected: false };
+  const error = thrown instanceof PlatformError ? thrown : (translated(thrown) ?? new PlatformError("internal", { cause: thrown }));
+  return { status: error.status, errors: withRoute(error), headers: error.headers, unexpected: error.status >= 500 };
+}
+
+/** A malformed identifier is answered by two errors, of which clients of the field look for either (contract.md §2). */
+const withRoute = (error: PlatformError): readonly ErrorItem[] => (error.errorName === "bad_identifier" ? [error.toItem(), new PlatformError("no_route").toItem()] : [error.toItem()]);
+
+/** What the HTTP framework refuses by itself, by its code. */
+const FRAMEWORK_ERRORS: Readonly<Record<string, () => PlatformError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new PlatformError("body_too_large"),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new PlatformError("malformed_http", { message: "The body does not have the length that Content-Length says." }),
+  FST_ERR_BAD_URL: () => new PlatformError("no_route"),
+  FST_ERR_MAX_PARAM_LENGTH: () => new PlatformError("bad_identifier"),
+};
+
+const translated = (thrown: unknown): PlatformError | undefined => (thrown instanceof Error && "code" in thrown ? FRAMEWORK_ERRORS[String(thrown.code)]?.() : undefined);

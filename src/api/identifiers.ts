@@ -1,0 +1,21 @@
+import { isId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors.ts";
+
+/** Path parameters that are not 32 hexadecimal characters, by name. */
+const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
+  // Chosen by the account (contract.md §8).
+  gateway_id: (text) => /^[A-Za-z0-9_.-]{1,64}$/.test(text),
+  // A ULID.
+  log_id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
+  phase: (text) => /^[a-z0-9_]{1,64}$/.test(text),
+};
+
+/** Throws `bad_identifier` where a parameter of the path cannot name anything. `path` is shown, less its query. */
+export function checkIdentifiers(params: Readonly<Record<string, string>>, path: string): void {
+  for (const name in params) {
+    const wellFormed = FORMS[name] ?? isId;
+    if (!wellFormed(params[name] ?? "")) throw new PlatformError("bad_identifier", { message: `Could not route to ${path.slice(0, PATH_SHOWN_MAX)}, perhaps your object identifier is invalid?` });
+  }
+}
+
+const PATH_SHOWN_MAX = 300;

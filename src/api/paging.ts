@@ -1,0 +1,22 @@
+import type { PageRequest } from "#control/call.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { Query } from "#deprecations/interpretation.ts";
+import type { Route } from "./route.ts";
+
+export const PER_PAGE_DEFAULT = 20;
+export const PER_PAGE_MAX = 1000;
+/** Keeps page × per_page exact. */
+const PAGE_MAX = 1_000_000_000;
+
+/** `per_page` out of the route's bounds becomes the nearest bound, as `result_info` then says; what is no number is refused. */
+export function readPage(query: Query, bounds: Route["per_page"]): PageRequest {
+  const page = whole(query["page"], "page") ?? 1;
+  const perPage = whole(query["per_page"], "per_page") ?? bounds?.default ?? PER_PAGE_DEFAULT;
+  return { page: Math.min(page, PAGE_MAX), per_page: Math.min(Math.max(perPage, bounds?.min ?? 1), bounds?.max ?? PER_PAGE_MAX) };
+}
+
+function whole(value: Query[string] | undefined, name: string): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || !/^\d{1,15}$/.test(value) || Number(value) < 1) throw new PlatformError("invalid_input", { message: `"${name}" must be a whole number from 1 on.`, source: `/${name}` });
+  return Number(value);
+}

@@ -1,0 +1,25 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Deprecation } from "#deprecations/deprecation.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { successEnvelope } from "./envelope.ts";
+import { openApiDocument } from "./openapi.ts";
+import type { Route } from "./route.ts";
+
+export interface PublicDocumentsDeps {
+  readonly basePath: string;
+  readonly routes: readonly Route[];
+  readonly deprecations: readonly Deprecation[];
+}
+
+/** What may be read without credentials: the description of the interface and of its changes. */
+export function addPublicDocuments(app: FastifyInstance, { basePath, routes, deprecations }: PublicDocumentsDeps): void {
+  const openApi = JSON.stringify(openApiDocument({ basePath, routes, deprecations }));
+  const send = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
+  app.get(`${basePath}/openapi.json`, async (_request, reply) => send(reply, openApi));
+  app.get(`${basePath}/deprecations`, async (_request, reply) => send(reply, successEnvelope(deprecations, [], null)));
+  app.get<{ Params: { id: string } }>(`${basePath}/deprecations/:id`, async (request, reply) => {
+    const row = deprecations.find(({ id }) => id === request.params.id);
+    if (!row) throw new PlatformError("not_found");
+    return send(reply, successEnvelope(row, [], null));
+  });
+}

@@ -1,0 +1,73 @@
+import type { TSchema } from "typebox";
+import type { Query } from "#deprecations/interpretation.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { compileCheck } from "./validation.ts";
+
+/**
+ * Reads the parameters that the schema names, by its types: numbers and booleans from their text, a repeated name
+ * as a list. Parameters that the schema does not name are left out. Throws where one does not fit.
+ */
+export type QueryReader = (query: Query) => Record<string, unknown>;
+
+type Kind = "string" | "number" | "boolean";
+
+interface Parameter {
+  readonly kinds: readonly Kind[];
+  readonly list: "never" | "may" | "always";
+}
+
+export function compileQuery(schema: TSchema): QueryReader {
+  const parameters = Object.entries(propertiesOf(schema)).map(([name, property]) => [name, parameterOf(property)] as const);
+  const check = compileCheck(schema, "query");
+  return (query) => {
+    const read: Record<string, unknown> = {};
+    for (const [name, parameter] of parameters) {
+      const given = query[name];
+      if (given !== undefined) read[name] = readParameter(name, parameter, given);
+    }
+    check(read);
+    return read;
+  };
+}
+
+function readParameter(name: string, parameter: Parameter, given: string | readonly string[]): unknown {
+  if (typeof given === "string") {
+    const value = readValue(given, parameter.kinds);
+    return parameter.list === "always" ? [value] : value;
+  }
+  if (parameter.list === "never") throw new PlatformError("invalid_input", { message: `"${name}" may be given only once.`, source: `/${name}` });
+  if (given.length > REPEATS_MAX) throw new PlatformError("invalid_input", { message: `"${name}" may be given ${REPEATS_MAX} times at most.`, source: `/${name}` });
+  return given.map((text) => readValue(text, parameter.kinds));
+}
+
+const REPEATS_MAX = 1000;
+
+/** Text that is not of any kind stays text, which the schema then refuses with its own words. */
+function readValue(text: string, kinds: readonly Kind[]): unknown {
+  if (kinds.includes("number") && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
+  if (kinds.includes("boolean") && Object.hasOwn(BOOLEANS, text)) return BOOLEANS[text];
+  return text;
+}
+
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };
+
+const propertiesOf = (schema: TSchema): Record<string, TSchema> => ("properties" in schema ? (schema.properties as Record<string, TSchema>) : {});
+
+function parameterOf(schema: TSchema): Parameter {
+  const branches = "anyOf" in schema ? (schema.anyOf as TSchema[]) : [schema];
+  const lists = branches.filter((branch) => typeOf(branch) === "array");
+  const items = lists.flatMap((branch) => ("items" in branch ? [branch.items as TSchema] : []));
+  const scalars = branches.filter((branch) => typeOf(branch) !== "array");
+  return { kinds: [...scalars, ...items].flatMap(kindsOf), list: lists.length === 0 ? "never" : scalars.length === 0 ? "always" : "may" };
+}
+
+const typeOf = (schema: TSchema): unknown => ("type" in schema ? schema.type : undefined);
+
+function kindsOf(schema: TSchema): readonly Kind[] {
+  if ("anyOf" in schema) return (schema.anyOf as TSchema[]).flatMap(kindsOf);
+  const type = typeOf(schema);
+  if (type === "integer" || type === "number") return ["number"];
+  if (type === "boolean") return ["boolean"];
+  if ("enum" in schema) return (schema.enum as unknown[]).map((value) => (typeof value === "number" ? "number" : typeof value === "boolean" ? "boolean" : "string"));
+  return ["string"];
+}

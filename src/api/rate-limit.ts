@@ -1,0 +1,83 @@
+import type { Clock } from "#kernel/clock.ts";
+
+/** How much a caller has left of its window. */
+export interface Standing {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until the window ends; at least 1. */
+  readonly resetSeconds: number;
+  readonly resetMs: number;
+}
+
+/** Counts requests by key in windows that begin with a key's first request. */
+export interface RateLimiter {
+  /** Counts one; a request beyond the limit is not counted. */
+  take(key: string): Standing;
+  /** The standing without counting. */
+  look(key: string): Standing;
+}
+
+export interface RateLimitConfig {
+  /** 0 = no limit. */
+  readonly requests: number;
+  readonly periodSeconds: number;
+}
+
+/** Callers counted at a time; beyond that the one whose window began first is forgotten. */
+const KEYS_MAX = 50_000;
+
+interface Window {
+  readonly endsMs: number;
+  used: number;
+}
+
+export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLimiter | null {
+  if (config.requests === 0) return null;
+  const periodMs = config.periodSeconds * 1000;
+  const windows = new Map<string, Window>();
+  const current = (key: string, nowMs: number): Window | undefined => {
+    const window = windows.get(key);
+    return window && window.endsMs > nowMs ? window : undefined;
+  };
+  const open = (key: string, nowMs: number): Window => {
+    // Deleted first, so that the map's order stays the order in which windows began.
+    windows.delete(key);
+    if (windows.size >= KEYS_MAX) windows.delete(windows.keys().next().value ?? key);
+    const window = { endsMs: nowMs + periodMs, used: 0 };
+    windows.set(key, window);
+    return window;
+  };
+  const standing = (window: Window, allowed: boolean, nowMs: number): Standing => ({
+    allowed,
+    limit: config.requests,
+    remaining: config.requests - window.used,
+    resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1000)),
+    resetMs: window.endsMs,
+  });
+  return {
+    take: (key) => {
+      const nowMs = clock.nowMs();
+      const window = current(key, nowMs) ?? open(key, nowMs);
+      const allowed = window.used < config.requests;
+      if (allowed) window.used++;
+      return standing(window, allowed, nowMs);
+    },
+    look: (key) => {
+      const nowMs = clock.nowMs();
+      const window = current(key, nowMs) ?? { endsMs: nowMs + periodMs, used: 0 };
+      return standing(window, window.used < config.requests, nowMs);
+    },
+  };
+}
+
+/** The two forms that clients read: the field's own (contract.md §1) and the IETF draft's. */
+export const rateHeaders = (standing: Standing, periodSeconds: number): Readonly<Record<string, string>> => ({
+  "x-ratelimit-limit": String(standing.limit),
+  "x-ratelimit-remaining": String(standing.remaining),
+  "x-ratelimit-reset": new Date(standing.resetMs).toUTCString(),
+  ratelimit: `"default";r=${standing.remaining};t=${standing.resetSeconds}`,
+  "ratelimit-policy": `"default";q=${standing.limit};w=${periodSeconds}`,
+});
+
+export const rateMessage = (config: RateLimitConfig): string => `More than ${config.requests} requests per ${config.periodSeconds} seconds reached. Please wait and consider throttling your request speed`;

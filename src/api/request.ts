@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Control } from "#control/control.ts";
+import type { CallCounter } from "#deprecations/call-counter.ts";
+import type { DatedRequest, DeprecationEngine } from "#deprecations/engine.ts";
+import { noticeHeaders } from "#deprecations/notice.ts";
+import type { Query } from "#deprecations/interpretation.ts";
+import type { Clock, IsoDate } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { Admission, Admitted } from "./admission.ts";
+import { createExecutor, type Settled } from "./execute.ts";
+import type { Route } from "./route.ts";
+
+/** What is known of a request while it is under way. */
+export interface RequestState {
+  readonly requestId: string;
+  date: IsoDate;
+  readonly startedMs: number;
+  admitted: Admitted | null;
+  /** Set once the request was admitted, so that only its own errors are shaped by date. */
+  dated: DatedRequest | null;
+}
+
+export interface RequestDeps {
+  readonly control: Control;
+  readonly admit: Admission;
+  readonly engine: DeprecationEngine;
+  readonly settled: Settled;
+  readonly counter: CallCounter;
+  readonly clock: Clock;
+  readonly log: { debug(fields: object, message: string): void };
+  readonly basePath: string;
+}
+
+/** Makes one row of the route table an endpoint. */
+export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps): void {
+  const name = `${route.method} ${route.path}`;
+  const execute = createExecutor(route, deps.control, deps.settled);
+
+  /** Before the body is read: an unknown caller costs no parsing. */
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const state = stateOf(request);
+    state.admitted = await deps.admit(route, {
+      headers: request.headers,
+      ip: plainAddress(request.ip),
+      requestId: state.requestId,
+      path: pathOf(request.url),
+      params: request.params as Record<string, string>,
+      addHeaders: (headers) => reply.headers(headers),
+    });
+    const dated = deps.engine.at(name, state.date);
+    if (dated.gone) throw goneError(dated.gone);
+    state.dated = dated.begin();
+  }
+
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const state = stateOf(request);
+    if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
+    const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
+    const text = await execute({ ...state.admitted, params, query, body, dated: state.dated });
+    return reply.code(route.status ?? 200).type("application/json").send(text);
+  }
+
+  /** Headers and counts say the same, for answers and errors alike. */
+  async function announce(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { dated, admitted, date } = stateOf(request);
+    if (!dated || !admitted || dated.pending.size === 0) return;
+    reply.headers(noticeHeaders(dated.pending, (id) => `${deps.basePath}/deprecations/${id}`));
+    for (const row of dated.pending) deps.counter.count(date, row.id, admitted.call.actor.id, name);
+  }
+
+  async function record(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { requestId, admitted, startedMs } = stateOf(request);
+    deps.log.debug({ request_id: requestId, route: name, status: reply.statusCode, actor: admitted?.call.actor.id, ms: Math.round(deps.clock.monotonicMs() - startedMs) }, "request");
+  }
+
+  app.route({ method: route.method, url: `${deps.basePath}${route.path}`, onRequest: admit, handler: handle, onSend: announce, onResponse: record });
+}
+
+const stateOf = (request: FastifyRequest): RequestState => request.getDecorator<RequestState>("state");
+
+/** Dual-stack sockets show IPv4 peers as IPv6. */
+const plainAddress = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address);
+
+const pathOf = (url: string): string => {
+  const mark = url.indexOf("?");
+  return mark === -1 ? url : url.slice(0, mark);
+};
+
+const goneError = (row: { readonly date: string; readonly replacement: string | null }): PlatformError =>
+  new PlatformError("gone", { message: `This endpoint reached its end of life on ${row.date}.${row.replacement === null ? "" : ` Use ${row.replacement} instead.`}` });

@@ -1,0 +1,125 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Control } from "#control/control.ts";
+import { createCallCounter } from "#deprecations/call-counter.ts";
+import type { Deprecation } from "#deprecations/deprecation.ts";
+import { createDeprecationEngine } from "#deprecations/engine.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { createAdmission } from "./admission.ts";
+import { type ApiDateConfig, createApiDate } from "./api-date.ts";
+import { answerBrokenRequest } from "./broken-request.ts";
+import { failureEnvelope } from "./envelope.ts";
+import type { Settled } from "./execute.ts";
+import { toFailure } from "./failure.ts";
+import { readJsonBody } from "./json-body.ts";
+import { addPublicDocuments } from "./public-documents.ts";
+import type { RateLimitConfig } from "./rate-limit.ts";
+import { addRoute, type RequestState } from "./request.ts";
+import type { Route } from "./route.ts";
+import { standardHeaders } from "./standard-headers.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { newRayId } from "#kernel/ids.ts";
+
+/** As much of a log as the API writes to: identifiers and outcomes, never a body, a header or a query. */
+export interface ApiLog {
+  debug(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface ApiConfig {
+  /** Names our response headers: `svc-ray`. */
+  readonly vendorPrefix: string;
+  readonly date: ApiDateConfig;
+  /** Requests of one token. */
+  readonly rateLimit: RateLimitConfig;
+  /** Failed authentications of one client address. */
+  readonly failureLimit?: RateLimitConfig;
+  readonly tls?: { readonly certificate: string; readonly key: string };
+  readonly bodyBytesMax?: number;
+}
+
+export interface ApiDeps {
+  readonly control: Control;
+  readonly routes: readonly Route[];
+  readonly deprecations: readonly Deprecation[];
+  readonly clock: Clock;
+  readonly settled: Settled;
+  readonly log: ApiLog;
+  readonly config: ApiConfig;
+}
+
+export const BASE_PATH = "/client/v4";
+
+const BODY_BYTES_MAX = 5 * 1024 * 1024;
+const HEADER_BYTES_MAX = 16 * 1024;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
+const COUNTS_WRITTEN_EVERY_MS = 10_000;
+
+/** The management API under `/client/v4`. The caller listens on it and closes it. */
+export function createApi(deps: ApiDeps): FastifyInstance {
+  const { control, clock, config, log } = deps;
+  const app = createHttp(config);
+  const headers = standardHeaders(config.tls !== undefined);
+  const ray = `${config.vendorPrefix}-ray`;
+  const apiDate = createApiDate(config.date, clock);
+  const counter = createCallCounter({
+    save: control.deprecationCalls.add,
+    failed: (error) => log.error({ err: error }, "could not write the counts of deprecated calls"),
+    intervalMs: COUNTS_WRITTEN_EVERY_MS,
+  });
+
+  app.decorateRequest("state", null);
+  app.addHook("onRequest", async (request, reply) => {
+    const requestId = newRayId();
+    const state: RequestState = { requestId, date: apiDate.standard(), startedMs: clock.monotonicMs(), admitted: null, dated: null };
+    request.setDecorator("state", state);
+    reply.headers(headers).header(ray, requestId).header("api-version", state.date);
+    state.date = apiDate.of(request.headers["api-version"]);
+    reply.header("api-version", state.date);
+  });
+
+  function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const state = request.getDecorator<RequestState | null>("state");
+    const failure = toFailure(thrown);
+    if (failure.unexpected) log.error({ request_id: state?.requestId, route: request.routeOptions.url, err: thrown }, "request failed");
+    const items = state?.dated?.errors(failure.errors) ?? failure.errors;
+    return reply.code(failure.status).headers(failure.headers).type(JSON_TYPE).send(failureEnvelope(items));
+  }
+  app.setErrorHandler((error, request, reply) => fail(error, request, reply));
+  app.setNotFoundHandler((request, reply) => fail(new PlatformError("no_route"), request, reply));
+
+  const admit = createAdmission({ access: control.access, clock, rateLimit: config.rateLimit, failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS });
+  const engine = createDeprecationEngine(deps.deprecations);
+  for (const route of deps.routes) addRoute(app, route, { control, admit, engine, settled: deps.settled, counter, log, clock, basePath: BASE_PATH });
+  addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations: deps.deprecations });
+  app.addHook("onClose", async () => counter.close());
+  return app;
+}
+
+const JSON_TYPE = "application/json";
+
+function createHttp(config: ApiConfig): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: config.bodyBytesMax ?? BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    forceCloseConnections: "idle",
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    // Clients put slashes at the end and double them (contract.md §3, "Input tolerance").
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
+    ...(config.tls ? { https: { cert: config.tls.certificate, key: config.tls.key, maxHeaderSize: HEADER_BYTES_MAX } } : { http: { maxHeaderSize: HEADER_BYTES_MAX } }),
+  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "string" }, (request, text, done) => {
+    try {
+      done(null, readJsonBody(text as string, request.headers["content-type"]));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  return app;
+}
