@@ -76,7 +76,7 @@ export function touchZone(db: Kysely<Tables>, id: string, recordsAdded: number):
 
 export async function listZones(db: Kysely<Tables>, filter: ZoneFilter, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ZoneWithAccount[]; total: number }> {
   const where = (eb: Builder) => eb.and([visible(eb, filter.reach), matching(eb, filter)]);
-  const items = await withAccount(db).where(where).orderBy(ORDER_COLUMNS[filter.order], filter.direction).orderBy("zones.id").limit(page.limit).offset(page.offset).execute();
+  const items = await withAccount(db).where(where).orderBy(ORDER_COLUMNS[filter.order], filter.direction).orderBy("zones.name").limit(page.limit).offset(page.offset).execute();
   const { total } = await db
     .selectFrom("zones")
     .innerJoin("accounts", "accounts.id", "zones.account_id")

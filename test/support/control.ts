@@ -1,0 +1,35 @@
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { bootstrap } from "#control/access/bootstrap.ts";
+import { type Call, systemActor } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
+import { createControl } from "#control/create.ts";
+import { openEventQueries } from "#events/queries.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { createSealer, type Sealer } from "#kernel/seal.ts";
+import type { Store } from "#store/store.ts";
+
+export interface ControlFixture {
+  readonly control: Control;
+  readonly sealer: Sealer;
+  readonly account_id: string;
+  /** A new call by the installation itself, which may do everything. */
+  call(): Call;
+}
+
+/** Every use-case over a store of one's own, with a first account and a local authority. */
+export async function controlOver(store: Store, options: { readonly recordsPerZoneMax?: number } = {}): Promise<ControlFixture> {
+  const { account_id } = await bootstrap({ store, clock: systemClock, email: "owner@example.com" });
+  const sealer = createSealer(Buffer.alloc(32, 7));
+  const control = createControl({
+    store,
+    clock: systemClock,
+    sealer,
+    events: openEventQueries("/nonexistent/events.db"),
+    ca: createLocalCa({ root: await createRoot(systemClock), clock: systemClock }),
+    edgeAddresses: ["127.0.0.1"],
+    localOriginAllowed: () => true,
+    vendorPrefix: "svc",
+    ...options,
+  });
+  return { control, sealer, account_id, call: () => ({ actor: systemActor("test"), request_id: "test", rev: null }) };
+}
