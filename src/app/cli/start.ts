@@ -1,5 +1,4 @@
 import { loadConfig } from "../config.ts";
-import { startServer } from "../start.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
@@ -7,6 +6,8 @@ import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 export async function start(flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
   try {
+    // After the configuration, so that a mistake in it is reported before the whole server is loaded.
+    const { startServer } = await import("../start.ts");
     await startServer(config);
     return EXIT.ok;
   } catch (error) {

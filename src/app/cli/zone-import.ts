@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { ERROR_CODES } from "#kernel/error-codes.ts";
-import { describe, encodeContent, RdataError } from "#wire/dns/record-types.ts";
-import { parseZoneFile } from "#wire/dns/zonefile.ts";
+import { RdataError } from "#wire/dns/record-types.ts";
+import { parseZoneFile, type ZoneFile, type ZoneFileRecord } from "#wire/dns/zonefile.ts";
 import { loadConfig } from "../config.ts";
 import { isAlive, readRunFile } from "../run-file.ts";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
@@ -22,14 +22,6 @@ interface FailedLine {
   readonly message: string;
 }
 
-interface FileRecord {
-  readonly name: string;
-  readonly type: string;
-  readonly ttl: number | null;
-  readonly content: string;
-  readonly line: number;
-}
-
 /** Calls under way at once: enough to keep the API's group commit busy. */
 const CONCURRENCY = 16;
 
@@ -38,9 +30,9 @@ export async function zoneImport(file: string, options: ZoneImportOptions, flags
   const zoneName = options.zone.replace(/\.$/, "").toLowerCase();
   const config = loadConfig(configInput(flags));
   const api = openApi(options, config.data);
-  const { records, errors } = parseZoneFile(await readInput(file), { origin: zoneName });
+  const { records, errors } = parsed(await readInput(file), zoneName);
   const zoneId = await zoneIdOf(api, zoneName, options);
-  const failed: FailedLine[] = errors.map(({ line, message }) => ({ line, message }));
+  const failed: FailedLine[] = [...errors];
   const counts = { created: 0, skipped: 0 };
   await inParallel(records, async (record) => {
     const outcome = await createRecord(api, zoneId, zoneName, record);
@@ -75,6 +67,15 @@ async function readInput(file: string): Promise<string> {
   }
 }
 
+function parsed(zoneFile: string, zoneName: string): ZoneFile {
+  try {
+    return parseZoneFile(zoneFile, { origin: zoneName });
+  } catch (error) {
+    if (error instanceof RdataError) throw new CliError(`--zone ${zoneName}: the name ${error.message}`, EXIT.usage);
+    throw error;
+  }
+}
+
 async function zoneIdOf(api: ApiClient, name: string, options: ZoneImportOptions): Promise<string> {
   try {
     const [found] = (await api.call("GET", `/zones?name=${encodeURIComponent(name)}`)) as readonly { id: string }[];
@@ -95,30 +96,23 @@ async function onlyAccount(api: ApiClient): Promise<string> {
   return account.id;
 }
 
-async function createRecord(api: ApiClient, zoneId: string, zoneName: string, record: FileRecord): Promise<"created" | "skipped" | FailedLine> {
+async function createRecord(api: ApiClient, zoneId: string, zoneName: string, record: ZoneFileRecord): Promise<"created" | "skipped" | FailedLine> {
   if (isOwnRecord(record, zoneName)) return "skipped";
   try {
-    await api.call("POST", `/zones/${zoneId}/dns_records`, recordBody(record, zoneName));
+    await api.call("POST", `/zones/${zoneId}/dns_records`, recordBody(record));
     return "created";
   } catch (error) {
-    if (error instanceof ApiFailure) {
-      if (error.errors.some(({ code }) => code === ERROR_CODES.dns_record_exists.code)) return "skipped";
-      return { line: record.line, message: `${record.name} ${record.type}: ${error.message}` };
-    }
-    if (error instanceof RdataError) return { line: record.line, message: `${record.name} ${record.type}: ${error.message}` };
-    throw error;
+    if (!(error instanceof ApiFailure)) throw error;
+    if (error.errors.some(({ code }) => code === ERROR_CODES.dns_record_exists.code)) return "skipped";
+    return { line: record.line, message: `${record.name} ${record.type}: ${error.message}` };
   }
 }
 
 /** SPEC 2.3: SOA and the apex's NS are the service's own. */
-const isOwnRecord = ({ name, type }: FileRecord, zoneName: string): boolean => type === "SOA" || (type === "NS" && name.replace(/\.$/, "").toLowerCase() === zoneName);
+const isOwnRecord = ({ name, type }: ZoneFileRecord, zoneName: string): boolean => type === "SOA" || (type === "NS" && name.replace(/\.$/, "").toLowerCase() === zoneName);
 
 /** The record as the API takes it: structured types by `data`, the others by `content`; 1 is the automatic TTL. */
-function recordBody({ name, type, ttl, content }: FileRecord, zoneName: string): object {
-  const known = describe(type, encodeContent(type, content, { origin: zoneName }));
-  const value = known.data === null ? { content: known.content } : { data: known.data };
-  return { name, type, ttl: ttl ?? 1, ...value, ...(known.priority === null ? {} : { priority: known.priority }) };
-}
+const recordBody = ({ name, type, ttl, content, data, priority }: ZoneFileRecord): object => ({ name, type, ttl: ttl ?? 1, ...(data === null ? { content } : { data }), ...(priority === null ? {} : { priority }) });
 
 /** Runs the jobs in order, a bounded number at a time; the first that throws ends the run. */
 async function inParallel<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {

@@ -1,0 +1,221 @@
+import { test, type TestContext } from "node:test";
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { json, text } from "node:stream/consumers";
+import { bootstrap } from "#control/access/bootstrap.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { openStore } from "#store/open.ts";
+import { hashSecret } from "#control/access/authenticate.ts";
+import { findTokenByHash, type TokenRow } from "#store/tokens.ts";
+import { writeRunFile } from "../run-file.ts";
+
+const PROGRAM = join(import.meta.dirname, "../../../bin/selvedge.js");
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function selvedge(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ""): Promise<Outcome> {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SELVEDGE_")));
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...inherited, ...env }, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(input);
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit") as Promise<[number]>]);
+  return { code, out, err };
+}
+
+function directory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "selvedge-cli-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+test("help names every command and says how to begin; a mistyped command is pointed out", async () => {
+  const help = await selvedge(["--help"]);
+  assert.equal(help.code, 0);
+  for (const command of ["start", "status", "token", "zone", "config"]) assert.match(help.out, new RegExp(`^  ${command}`, "m"));
+  const create = await selvedge(["token", "create", "--help"]);
+  assert.match(create.out, /--permission <group>/);
+  assert.match(create.out, /--data <value>/);
+  const mistyped = await selvedge(["strat"]);
+  assert.deepEqual([mistyped.code, mistyped.out], [2, ""]);
+  assert.match(mistyped.err, /Did you mean start/);
+  assert.equal((await selvedge([])).code, 2);
+});
+
+test("config check prints values with their sources, secrets masked, and exits 2 with file and line", async (t) => {
+  const file = join(directory(t), "selvedge.toml");
+  writeFileSync(file, "[api]\nport = 1234\n");
+  const secret = "canary-bootstrap-secret";
+  const good = await selvedge(["config", "check", "--config", file, "--dns-port", "53", "--json"], { SELVEDGE_BOOTSTRAP_TOKEN: secret });
+  assert.equal(good.code, 0, good.err);
+  const values = JSON.parse(good.out) as Record<string, unknown>;
+  assert.deepEqual(values["api.port"], { value: 1234, source: "file", origin: `${file}:2` });
+  assert.deepEqual(values["dns.port"], { value: 53, source: "flag", origin: "--dns-port" });
+  assert.deepEqual(values["http.port"], { value: 8080, source: "default" });
+  assert.ok(!good.out.includes(secret));
+  const forPeople = await selvedge(["config", "check", "--config", file]);
+  assert.match(forPeople.out, /^api\.port +=  1234 +# file: .*selvedge\.toml:2$/m);
+  writeFileSync(file, "[api]\n\nprot = 1\n");
+  const bad = await selvedge(["config", "check", "--config", file]);
+  assert.deepEqual([bad.code, bad.out, bad.err], [2, "", `selvedge: ${file}:3: unknown key "api.prot"; did you mean "api.port"?\n`]);
+});
+
+test("status exits 3 where nothing runs, 1 where a server does not answer and 0 where it is ready", async (t) => {
+  const data = directory(t);
+  const none = await selvedge(["status", "--data", data]);
+  assert.deepEqual([none.code, none.out], [3, ""]);
+  assert.match(none.err, /no server runs on .*; start one with/);
+  let ready = true;
+  const server = createServer((_req, res) => res.writeHead(ready ? 200 : 503, { "content-type": "application/json" }).end(JSON.stringify({ status: ready ? "ready" : "not ready", reasons: ready ? [] : ["edge is down"] })));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`;
+  const run = { pid: process.pid, api, gateway: "http://127.0.0.1:2", dns: "127.0.0.1:3", http: "http://127.0.0.1:4", https: "https://127.0.0.1:5", started_at: "2026-01-01T00:00:00Z" };
+  writeRunFile(data, run);
+  const up = await selvedge(["status", "--data", data, "--json"]);
+  assert.equal(up.code, 0, up.err);
+  assert.deepEqual(JSON.parse(up.out), { status: "ready", reasons: [], ...run, data });
+  ready = false;
+  const down = await selvedge(["status", "--data", data]);
+  assert.equal(down.code, 1);
+  assert.match(down.out, /^status +not ready; edge is down$/m);
+  // A process that cannot exist: the largest identifier is 2^22.
+  writeRunFile(data, { ...run, pid: 2 ** 30 });
+  assert.equal((await selvedge(["status", "--data", data])).code, 3);
+});
+
+async function installation(t: TestContext): Promise<{ readonly data: string; readonly account: string; token(secret: string): Promise<TokenRow | undefined> }> {
+  const data = directory(t);
+  const url = `sqlite:${join(data, "control.db")}`;
+  const store = await openStore({ url, clock: systemClock });
+  const { account_id } = await bootstrap({ store, clock: systemClock, email: "admin@example.com" });
+  t.after(() => store.close());
+  return { data, account: account_id, token: (secret) => findTokenByHash(store.read, hashSecret(secret)) };
+}
+
+test("token create prints a working secret once, for the permissions it was asked for", async (t) => {
+  const { data, account, token } = await installation(t);
+  const all = await selvedge(["token", "create", "--name", "ci", "--all", "--data", data, "--json"]);
+  assert.equal(all.code, 0, all.err);
+  const result = JSON.parse(all.out) as { id: string; token: string; account_id: string; expires_on: null; permissions: string[] };
+  assert.deepEqual([result.account_id, result.expires_on], [account, null]);
+  assert.ok(result.permissions.includes("AI Gateway Run") && result.permissions.includes("DNS Write"));
+  assert.equal((await token(result.token))?.id, result.id);
+  const narrow = await selvedge(["token", "create", "--name", "run", "--permission", "ai gateway run", "--permission", "DNS Read", "--expires-in", "90d", "--data", data]);
+  assert.equal(narrow.code, 0, narrow.err);
+  const row = await token(narrow.out.trim());
+  assert.ok(row?.expires_on);
+  const groups = (JSON.parse(row.policies) as { permission_groups: { name: string }[] }[]).flatMap((policy) => policy.permission_groups.map((group) => group.name));
+  assert.deepEqual(groups, ["AI Gateway Run", "DNS Read"]);
+  assert.ok(!narrow.err.includes(narrow.out.trim()), "the secret stands on standard output alone");
+});
+
+test("token create refuses what it cannot do, and makes no database of its own", async (t) => {
+  const { data } = await installation(t);
+  const refused = async (...args: readonly string[]): Promise<readonly [number, string]> => {
+    const { code, err, out } = await selvedge(["token", "create", "--name", "x", "--data", data, ...args]);
+    assert.equal(out, "");
+    return [code, err];
+  };
+  assert.match((await refused()).join(), /^2,.*say what the token may do/);
+  assert.match((await refused("--permission", "DNS Wirte")).join(), /^2,.*did you mean "DNS Write"/);
+  assert.match((await refused("--all", "--expires-in", "soon")).join(), /^2,.*--expires-in takes/);
+  assert.match((await refused("--all", "--account", "0".repeat(32))).join(), /^1,.*there is no account/);
+  const empty = directory(t);
+  const absent = await selvedge(["token", "create", "--name", "x", "--all", "--data", empty]);
+  assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no database/);
+  assert.ok(!existsSync(join(empty, "control.db")));
+});
+
+interface Asked {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly body: Record<string, unknown>;
+}
+
+/** An API of a few lines, for what a real one does only under load or in other versions. */
+async function smallApi(t: TestContext, answer: (asked: Asked) => { status?: number; retryAfter?: string; result?: unknown; error?: { code: number; message: string } }): Promise<{ base: string; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const server = createServer(async (req, res) => {
+    assert.equal(req.headers.authorization, "Bearer api-token");
+    const one = { method: req.method, url: req.url, body: req.method === "POST" ? ((await json(req)) as Record<string, unknown>) : {} };
+    asked.push(one);
+    const { status = 200, retryAfter, result = null, error } = answer(one);
+    res.writeHead(status, { "content-type": "application/json", ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }) });
+    res.end(JSON.stringify({ result, success: error === undefined, errors: error === undefined ? [] : [error], messages: [] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`, asked };
+}
+
+const ZONE_FILE = `$ORIGIN example.com.
+$TTL 3600
+@   SOA ns1.example.com. admin.example.com. ( 1 7200 3600 1209600 3600 )
+@   NS  ns1.example.com.
+@   MX  10 mail
+www A   192.0.2.1
+    TXT "hello world"
+old A   192.0.2.2
+bad A   not-an-address
+odd A   192.0.2.3
+_sip._tcp SRV 1 2 5060 sip.example.com.
+`;
+
+test("zone import creates records, skips what is there and what is the service's own, and names each failed line", async (t) => {
+  let limited = false;
+  const { base, asked } = await smallApi(t, ({ method, url, body }) => {
+    if (url?.startsWith("/client/v4/zones?")) return { result: [] };
+    if (url === "/client/v4/accounts") return { result: [{ id: "account-1" }] };
+    if (url === "/client/v4/zones" && method === "POST") return { result: { id: "zone-1" } };
+    if (body["name"] === "www.example.com" && body["type"] === "A" && !limited) {
+      limited = true;
+      return { status: 429, retryAfter: "1", error: { code: 971, message: "slow down" } };
+    }
+    if (body["name"] === "old.example.com") return { status: 400, error: { code: 81058, message: "An identical record already exists." } };
+    if (body["name"] === "odd.example.com") return { status: 400, error: { code: 9999, message: "odd" } };
+    return { result: { id: "record" } };
+  });
+  const run = await selvedge(["zone", "import", "-", "--zone", "Example.com.", "--create", "--api", base, "--json"], { SELVEDGE_TOKEN: "api-token" }, ZONE_FILE);
+  assert.equal(run.code, 1);
+  const result = JSON.parse(run.out) as { failed: { line: number; message: string }[] };
+  assert.deepEqual({ ...result, failed: result.failed.map(({ line }) => line) }, { zone: "example.com", zone_id: "zone-1", created: 4, skipped: 3, failed: [9, 10] });
+  assert.match(run.err, /^selvedge: -:9: .*$/m);
+  assert.match(run.err, /^selvedge: -:10: odd\.example\.com A: odd \(9999\)$/m);
+  assert.match(run.err, /rate limit is reached; going on in 1 s/);
+  const sent = new Map(asked.filter(({ url }) => url?.endsWith("/dns_records")).map(({ body }) => [body["type"], body]));
+  assert.deepEqual(sent.get("MX"), { name: "example.com", type: "MX", ttl: 3600, content: "mail.example.com", priority: 10 });
+  assert.deepEqual(sent.get("TXT"), { name: "www.example.com", type: "TXT", ttl: 3600, content: '"hello world"' });
+  assert.deepEqual(sent.get("SRV")?.["data"], { priority: 1, weight: 2, port: 5060, target: "sip.example.com" });
+});
+
+test("zone import explains what is missing", async (t) => {
+  const file = join(directory(t), "zone.txt");
+  writeFileSync(file, "@ A 192.0.2.1\n");
+  const attempt = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const { code, err } = await selvedge(["zone", "import", ...args], env);
+    return `${code} ${err}`;
+  };
+  const { base } = await smallApi(t, () => ({ result: [] }));
+  const token = { SELVEDGE_TOKEN: "api-token" };
+  assert.match(await attempt([file, "--zone", "example.com", "--api", base]), /^2 .*SELVEDGE_TOKEN/);
+  assert.match(await attempt([file, "--zone", "example.com", "--api", base], token), /^1 .*there is no zone example\.com .*--create/);
+  assert.match(await attempt([`${file}.absent`, "--zone", "example.com", "--api", base], token), /^1 .*cannot read/);
+  assert.match(await attempt([file, "--zone", "example.com", "--data", directory(t)], token), /^3 .*no server runs/);
+  assert.match(await attempt([file, "--zone", "example.com", "--api", "http://127.0.0.1:1/client/v4"], token), /^1 .*cannot reach the API/);
+  assert.match(await attempt([file, "--zone", "bad..name", "--api", base], token), /^2 .*--zone bad\.\.name/);
+});
+
+test("start reports a wrong configuration in one line and exits 2", async () => {
+  const { code, out, err } = await selvedge(["start", "--api-port", "seven"]);
+  assert.deepEqual([code, out], [2, ""]);
+  assert.match(err, /^selvedge: --api-port must be a port number .*\n$/);
+});
