@@ -3,7 +3,11 @@ import type { Control } from "#control/control.ts";
 import { createCallCounter } from "#deprecations/call-counter.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { createDeprecationEngine } from "#deprecations/engine.ts";
+import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { newRayId } from "#kernel/ids.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
 import { createAdmission } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
@@ -16,8 +20,6 @@ import type { RateLimitConfig } from "./rate-limit.ts";
 import { addRoute, type RequestState } from "./request.ts";
 import type { Route } from "./route.ts";
 import { standardHeaders } from "./standard-headers.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newRayId } from "#kernel/ids.ts";
 
 /** As much of a log as the API writes to: identifiers and outcomes, never a body, a header or a query. */
 export interface ApiLog {
@@ -40,10 +42,12 @@ export interface ApiConfig {
 export interface ApiDeps {
   readonly control: Control;
   readonly routes: readonly Route[];
-  readonly deprecations: readonly Deprecation[];
+  /** The table of SPEC 9 unless a test brings its own. */
+  readonly deprecations?: readonly Deprecation[];
   readonly clock: Clock;
   readonly settled: Settled;
   readonly log: ApiLog;
+  readonly metrics: MetricRegistry;
   readonly config: ApiConfig;
 }
 
@@ -58,7 +62,7 @@ const COUNTS_WRITTEN_EVERY_MS = 10_000;
 
 /** The management API under `/client/v4`. The caller listens on it and closes it. */
 export function createApi(deps: ApiDeps): FastifyInstance {
-  const { control, clock, config, log } = deps;
+  const { control, clock, config, log, deprecations = DEPRECATIONS } = deps;
   const app = createHttp(config);
   const headers = standardHeaders(config.tls !== undefined);
   const ray = `${config.vendorPrefix}-ray`;
@@ -86,15 +90,28 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const items = state?.dated?.errors(failure.errors) ?? failure.errors;
     return reply.code(failure.status).headers(failure.headers).type(JSON_TYPE).send(failureEnvelope(items));
   }
+  addRequestMetrics(app, deps.metrics, clock);
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
   app.setNotFoundHandler((request, reply) => fail(new PlatformError("no_route"), request, reply));
 
   const admit = createAdmission({ access: control.access, clock, rateLimit: config.rateLimit, failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS });
-  const engine = createDeprecationEngine(deps.deprecations);
+  const engine = createDeprecationEngine(deprecations);
   for (const route of deps.routes) addRoute(app, route, { control, admit, engine, settled: deps.settled, counter, log, clock, basePath: BASE_PATH });
-  addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations: deps.deprecations });
+  addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
   app.addHook("onClose", async () => counter.close());
   return app;
+}
+
+/** By class of status: enough for an alert, and never more series than five. */
+function addRequestMetrics(app: FastifyInstance, metrics: MetricRegistry, clock: Clock): void {
+  const classes = [1, 2, 3, 4, 5].map((first) => metrics.counter("selvedge_api_requests_total", "Management API requests answered", { status: `${first}xx` }));
+  const seconds = metrics.counter("selvedge_api_request_seconds_total", "Time spent answering management API requests");
+  app.addHook("onResponse", async (request, reply) => {
+    const counter = classes[Math.floor(reply.statusCode / 100) - 1];
+    if (counter) counter.value++;
+    const state = request.getDecorator<RequestState | null>("state");
+    if (state) seconds.value += (clock.monotonicMs() - state.startedMs) / 1000;
+  });
 }
 
 const JSON_TYPE = "application/json";

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createApi, type ApiConfig, type ApiDeps } from "#api/server.ts";
+import { ROUTES } from "#api/routes/table.ts";
+import type { Control } from "#control/control.ts";
+import { type Clock, systemClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { openStore } from "#store/open.ts";
+import type { Store } from "#store/store.ts";
+import { createControl } from "#control/create.ts";
+import { bootstrap } from "#control/access/bootstrap.ts";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { openEventQueries } from "#events/queries.ts";
+import { createSealer } from "#kernel/seal.ts";
+
+export interface ApiServer {
+  /** Ends in `/client/v4`. */
+  readonly url: string;
+  readonly port: number;
+  readonly control: Control;
+  readonly store: Store;
+  readonly account_id: string;
+  readonly user_id: string;
+  /** The first token: it may do everything. */
+  readonly token: string;
+  /** Everything that the API logged, as text. */
+  readonly logged: string[];
+  close(): Promise<void>;
+}
+
+export interface ApiServerOptions {
+  readonly clock?: Clock;
+  readonly date?: ApiConfig["date"];
+  readonly rateLimit?: ApiConfig["rateLimit"];
+  readonly failureLimit?: ApiConfig["failureLimit"];
+  readonly bodyBytesMax?: number;
+  readonly routes?: ApiDeps["routes"];
+  readonly deprecations?: ApiDeps["deprecations"];
+  readonly settled?: ApiDeps["settled"];
+}
+
+export const OWNER_EMAIL = "owner@example.com";
+export const OWNER_KEY = "0123456789abcdef0123456789abcdef01234";
+
+/** The whole management API on a free port of loopback, over a database of its own in a directory of its own. */
+export async function startApi(options: ApiServerOptions = {}): Promise<ApiServer> {
+  const clock = options.clock ?? systemClock;
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-api-"));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock });
+  const first = await bootstrap({ store, clock, email: OWNER_EMAIL, apiKey: OWNER_KEY });
+  const control = createControl({
+    store,
+    clock,
+    sealer: createSealer(Buffer.alloc(32, 7)),
+    events: openEventQueries(join(directory, "events.db")),
+    ca: createLocalCa({ root: await createRoot(clock), clock }),
+    edgeAddresses: ["127.0.0.1"],
+    localOriginAllowed: () => true,
+    vendorPrefix: "svc",
+  });
+  const logged: string[] = [];
+  const note = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.stack} ${String(value.cause)}` : value))}`);
+  const app = createApi({
+    control,
+    clock,
+    routes: options.routes ?? ROUTES,
+    settled: options.settled ?? (async () => ({ behind: [] })),
+    log: { debug: note, error: note },
+    metrics: createMetrics(),
+    ...(options.deprecations ? { deprecations: options.deprecations } : {}),
+    config: {
+      vendorPrefix: "svc",
+      date: options.date ?? { asOf: null, negotiate: false },
+      rateLimit: options.rateLimit ?? { requests: 0, periodSeconds: 300 },
+      failureLimit: options.failureLimit ?? { requests: 0, periodSeconds: 300 },
+      ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
+    },
+  });
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
+  const user = await store.read.selectFrom("users").select("id").executeTakeFirstOrThrow();
+  return {
+    url: `${address}/client/v4`,
+    port: Number(new URL(address).port),
+    control,
+    store,
+    account_id: first.account_id,
+    user_id: user.id,
+    token: first.token ?? "",
+    logged,
+    close: async () => {
+      await app.close();
+      control.access.close();
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The envelope; empty where the body is none. */
+  readonly body: any;
+}
+
+export interface Asking {
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string;
+}
+
+/** One request; with the first token unless said. */
+export async function ask(server: ApiServer, method: string, path: string, asking: Asking = {}): Promise<Answer> {
+  const token = asking.token === undefined ? server.token : asking.token;
+  const body = asking.raw ?? (asking.body === undefined ? undefined : JSON.stringify(asking.body));
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { "content-type": "application/json" }), ...asking.headers },
+    ...(body === undefined ? {} : { body }),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text.startsWith("{") ? JSON.parse(text) : {} };
+}
