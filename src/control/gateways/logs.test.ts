@@ -1,0 +1,121 @@
+import { after, before, test } from "node:test";
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bootstrap } from "#control/access/bootstrap.ts";
+import { systemActor } from "#control/call.ts";
+import { createGateways } from "#control/gateways/gateways.ts";
+import { openEventDatabase } from "#events/database.ts";
+import { type EventQueries, openEventQueries } from "#events/queries.ts";
+import type { GatewayLogRow } from "#events/rows.ts";
+import { type Cell, encodeRow, EVENT_SCHEMA } from "#events/schema.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { openStore } from "#store/open.ts";
+import type { Store } from "#store/store.ts";
+import { createGatewayLogs, type GatewayLogs } from "./logs.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "selvedge-logs-"));
+const PAGE = { page: 1, per_page: 20 };
+let store: Store;
+let events: EventQueries;
+let logs: GatewayLogs;
+let account: string;
+
+const row = (at: number, value: Partial<GatewayLogRow> = {}): GatewayLogRow => ({
+  id: `01ROW${at}`,
+  at_ms: at,
+  account_id: account,
+  gateway_id: "gw",
+  provider: "openai",
+  model: "gpt-4o-mini",
+  path: "/chat/completions",
+  method: "POST",
+  status_code: 200,
+  success: true,
+  cached: false,
+  duration_ms: 12,
+  tokens_in: 3,
+  tokens_out: null,
+  cost: null,
+  step: 0,
+  request_content_type: "application/json",
+  response_content_type: "application/json",
+  request_bytes: 100,
+  response_bytes: 200,
+  ...value,
+});
+
+before(async () => {
+  store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  account = (await bootstrap({ store, clock: systemClock, email: "admin@example.com" })).account_id;
+  const call = { actor: systemActor("test"), request_id: "r", rev: null };
+  const settings = { cache_invalidate_on_update: false, cache_ttl: null, collect_logs: true, rate_limiting_interval: null, rate_limiting_limit: null };
+  const gateways = createGateways({ store, clock: systemClock });
+  for (const id of ["gw", "other", "empty"]) await gateways.create(call, account, { id, ...settings });
+  const path = join(directory, "events.db");
+  const database = openEventDatabase(path);
+  const cells: Cell[] = [];
+  const rows = [row(1000), row(2000, { model: "gpt-4.1", success: false, status_code: 502 }), row(3000, { path: "/embeddings", model: "a-embedding" }), row(4000, { gateway_id: "other" }), row(5000, { account_id: "b".repeat(32) })];
+  for (const one of rows) encodeRow(EVENT_SCHEMA.gateway_logs, one, cells);
+  database.insert([{ table: "gateway_logs", cells }]);
+  database.close();
+  events = openEventQueries(path);
+  logs = createGatewayLogs({ store, events });
+});
+
+after(async () => {
+  events.close();
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const ids = async (query: Parameters<GatewayLogs["list"]>[2], page = PAGE): Promise<readonly string[]> => (await logs.list(account, "gw", query, page)).items.map((item) => item.id);
+
+test("a gateway's logs come newest first, with the contract's fields, and no other gateway's or account's", async () => {
+  const { items, ...info } = await logs.list(account, "gw", {}, PAGE);
+  assert.deepEqual(info, { page: 1, per_page: 20, total_count: 3 });
+  assert.deepEqual(items.map((item) => item.id), ["01ROW3000", "01ROW2000", "01ROW1000"]);
+  assert.deepEqual(items[2], {
+    id: "01ROW1000",
+    created_at: "1970-01-01T00:00:01.000Z",
+    provider: "openai",
+    model: "gpt-4o-mini",
+    model_type: "",
+    path: "/chat/completions",
+    success: true,
+    cached: false,
+    duration: 12,
+    tokens_in: 3,
+    tokens_out: null,
+    cost: null,
+    custom_cost: false,
+    request_type: "",
+    request_content_type: "application/json",
+    response_content_type: "application/json",
+    status_code: 200,
+    step: 0,
+  });
+});
+
+test("lists are ordered, searched and paged", async () => {
+  assert.deepEqual(await ids({ order_by: "model", order_by_direction: "asc" }), ["01ROW3000", "01ROW2000", "01ROW1000"]);
+  assert.deepEqual(await ids({ order_by: "success", direction: "asc" }), ["01ROW2000", "01ROW1000", "01ROW3000"]);
+  assert.deepEqual(await ids({ direction: "desc", order_by_direction: "asc" }), ["01ROW1000", "01ROW2000", "01ROW3000"]);
+  assert.deepEqual(await ids({ search: "embed" }), ["01ROW3000"]);
+  assert.deepEqual(await ids({ search: "%" }), []);
+  assert.deepEqual(await ids({}, { page: 2, per_page: 2 }), ["01ROW1000"]);
+  assert.deepEqual(await ids({}, { page: 9, per_page: 2 }), []);
+  assert.deepEqual((await logs.list(account, "empty", {}, PAGE)).items, []);
+});
+
+test("one log is found by its id, in its own gateway only", async () => {
+  const { id, request_size, response_size } = await logs.get(account, "gw", "01ROW1000");
+  assert.deepEqual([id, request_size, response_size], ["01ROW1000", 100, 200]);
+  const isMissing = (error: unknown): boolean => error instanceof PlatformError && error.code === 7002 && error.status === 404;
+  for (const [owner, gateway, log] of [[account, "gw", "01ROW4000"], [account, "gw", "01ROW5000"], [account, "absent", "01ROW1000"], ["b".repeat(32), "gw", "01ROW5000"]] as const) {
+    await assert.rejects(logs.get(owner, gateway, log), isMissing);
+  }
+  await assert.rejects(logs.list("b".repeat(32), "gw", {}, PAGE), isMissing);
+});
