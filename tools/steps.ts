@@ -29,8 +29,15 @@ export const STATIC_STEPS: readonly Step[] = [
 
 export const UNIT_TESTS: readonly string[] = ["src/**/*.test.ts", "tools/**/*.test.ts"];
 
-/** Flags of the test runner. By default it leaves one core idle, which is half of a small machine. */
-export const TEST_FLAGS: readonly string[] = ["--test", `--test-concurrency=${availableParallelism()}`, "--test-timeout=300000"];
+/**
+ * Flags of the test runner. By default it leaves one core idle, which is half of a small machine. The timeout ends a
+ * file whose last handle never closes, too.
+ */
+export const testFlags = (timeoutMs: number): readonly string[] => [
+  "--test",
+  `--test-concurrency=${availableParallelism()}`,
+  `--test-timeout=${timeoutMs}`,
+];
 
 /** The programs of node_modules first, whoever starts us. */
 export const stepEnvironment = (): NodeJS.ProcessEnv => ({

@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { inCi, provideTools } from "./system-tools.ts";
-import { ROOT, stepEnvironment, TEST_FLAGS, UNIT_TESTS } from "./steps.ts";
+import { ROOT, stepEnvironment, testFlags, UNIT_TESTS } from "./steps.ts";
+
+/** The rounds of the fault tests take minutes on a busy machine. */
+const FILE_TIMEOUT_MS = 600_000;
 
 // `npm test -- FILE…` runs only these; without files everything runs, under one summary.
 const asked = process.argv.slice(2);
@@ -11,7 +14,11 @@ for (const tool of missing) {
   console.error(`${inCi() ? "missing" : "tests will be skipped"}: ${tool.name} (Debian package ${tool.debianPackage}) ${tool.purpose}`);
 }
 
-const runner = spawn("node", [...TEST_FLAGS, "--test-reporter=spec", ...files], { cwd: ROOT, env: stepEnvironment(), stdio: "inherit" });
+const runner = spawn("node", [...testFlags(FILE_TIMEOUT_MS), "--test-reporter=spec", ...files], {
+  cwd: ROOT,
+  env: stepEnvironment(),
+  stdio: "inherit",
+});
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => runner.kill(signal));
 runner.once("error", (error) => {
   console.error(error);

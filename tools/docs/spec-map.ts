@@ -47,13 +47,7 @@ export function specMapPage(): Page {
       : here.map(({ test, file }) => [section, title, test, `[${file}](../${file})`]);
   });
   const how = "A test counts for a section when its title, or the text between it and the next test, names it as `SPEC 2.1`.";
-  return page(
-    "docs/spec-map.md",
-    "Specification to tests",
-    "{src,test}/**/*.test.ts",
-    how,
-    table(["Section", "", "Test", "File"], rows),
-  );
+  return page("docs/spec-map.md", "Specification to tests", "{src,test}/**/*.test.ts", how, table(["Section", "", "Test", "File"], rows));
 }
 
 /** In a file, each mention belongs to the last test that began before it. */
