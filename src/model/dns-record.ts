@@ -67,7 +67,7 @@ export const DnsRecordQuery = Type.Object({
   ...textFilters("tag"),
   "tag.present": Type.Optional(OneOrMany),
   "tag.absent": Type.Optional(OneOrMany),
-  type: Type.Optional(Type.String()),
+  type: Type.Optional(OneOrMany),
   proxied: Type.Optional(Type.Boolean()),
   search: Type.Optional(Type.String({ maxLength: 500 })),
   match: Type.Optional(Type.Enum(["any", "all"])),

@@ -11,7 +11,9 @@ export type RecordTest =
   | { readonly on: "comment"; readonly operator: "present" | "absent" }
   | { readonly on: "type"; readonly value: string }
   | { readonly on: "proxied"; readonly value: boolean }
-  | { readonly on: "search"; readonly words: readonly string[] };
+  | { readonly on: "search"; readonly words: readonly string[] }
+  /** Any of them, whatever the list's own `match` says. */
+  | { readonly on: "any"; readonly tests: readonly RecordTest[] };
 
 /** Conditions on one of the record's tags, `name:value`. */
 export interface TagTest {
@@ -65,10 +67,10 @@ export async function deleteRecordsOfZone(db: Db, zoneId: string): Promise<void>
 export async function listRecords(db: Db, dialect: Store["dialect"], filter: RecordFilter, page: { readonly limit: number; readonly offset: number }): Promise<{ items: DnsRecordRow[]; total: number }> {
   const where = condition(filter, dialect);
   const order = filter.order === "content" ? "content_key" : filter.order;
-  let query = db.selectFrom("dns_records").selectAll().where("zone_id", "=", filter.zone_id).where(where).orderBy(order, filter.direction);
-  // The name makes one order of records that are otherwise equal, the id one of those that share it.
-  if (order !== "name") query = query.orderBy("name");
-  const items = await query.orderBy("id").limit(page.limit).offset(page.offset).execute();
+  // Name, type and id make one order of records that are otherwise equal; all in one direction, as the index is.
+  const columns = [...new Set([order, "name", "type", "id"] as const)];
+  const found = db.selectFrom("dns_records").selectAll().where("zone_id", "=", filter.zone_id).where(where);
+  const items = await columns.reduce((query, column) => query.orderBy(column, filter.direction), found).limit(page.limit).offset(page.offset).execute();
   if (items.length > 0 && items.length < page.limit) return { items, total: page.offset + items.length };
   if (page.offset === 0 && items.length === 0) return { items, total: 0 };
   return { items, total: await countRecords(db, filter, where) };
@@ -102,6 +104,7 @@ const COMMENT = sql`lower(comment)`;
 function recordTest(test: RecordTest): RawBuilder<SqlBool> {
   if (test.on === "type") return sql`type = ${test.value}`;
   if (test.on === "proxied") return sql`proxied = ${test.value ? 1 : 0}`;
+  if (test.on === "any") return joined(test.tests.map(recordTest), "any");
   if (test.on === "search") return joined(test.words.map(searchTest), "all");
   if (!("value" in test)) return test.operator === "present" ? sql`comment IS NOT NULL` : sql`comment IS NULL`;
   return textTest(test.on === "comment" ? COMMENT : sql.ref(test.on), test.operator, test.value);

@@ -29,7 +29,7 @@ export function recordFilter(zone: { readonly id: string }, query: DnsRecordQuer
       ...textTests(query),
       ...(query["comment.present"] === undefined ? [] : [{ on: "comment", operator: "present" } as const]),
       ...(query["comment.absent"] === undefined ? [] : [{ on: "comment", operator: "absent" } as const]),
-      ...(query.type === undefined ? [] : [{ on: "type", value: query.type.toUpperCase() } as const]),
+      ...alternatives(values(query.type).map((type) => ({ on: "type", value: type.toUpperCase() }))),
       ...(query.proxied === undefined ? [] : [{ on: "proxied", value: query.proxied } as const]),
       ...(words.length === 0 ? [] : [{ on: "search", words } as const]),
     ],
@@ -44,7 +44,15 @@ export function recordFilter(zone: { readonly id: string }, query: DnsRecordQuer
 const values = (value: string | string[] | undefined): readonly string[] => (value === undefined ? [] : typeof value === "string" ? [value] : value);
 
 const textTests = (query: DnsRecordQuery): RecordTest[] =>
-  TEXT_FILTERS.flatMap(([name, on, fold]) => OPERATORS.flatMap(([suffix, operator]) => values(query[`${name}${suffix}`]).map((value) => ({ on, operator, value: fold(value) }))));
+  TEXT_FILTERS.flatMap(([name, on, fold]) =>
+    OPERATORS.flatMap(([suffix, operator]) => {
+      const tests = values(query[`${name}${suffix}`]).map((value): RecordTest => ({ on, operator, value: fold(value) }));
+      return operator === "exact" ? alternatives(tests) : tests;
+    }),
+  );
+
+/** A record has one name, type and content, so several exact values of one of them can only be meant as alternatives. */
+const alternatives = (tests: RecordTest[]): RecordTest[] => (tests.length > 1 ? [{ on: "any", tests }] : tests);
 
 /** `name` or `name:value`; a filter on the value names the tag before the colon. */
 function tagTests(query: DnsRecordQuery): TagTest[] {

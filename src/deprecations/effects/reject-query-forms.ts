@@ -25,18 +25,19 @@ function matching(form: QueryForm, query: Query): readonly string[] | null {
 function rewrite(query: Query, form: QueryForm): Query {
   const values = matching(form, query);
   if (!values) return query;
-  if ("separator" in form) return { ...query, [form.parameter]: bounded(values.flatMap((value) => value.split(form.separator)).filter((value) => value !== "")) };
+  if ("separator" in form) return { ...query, [form.parameter]: oneOrMany(values.flatMap((value) => value.split(form.separator)).filter((value) => value !== ""), values) };
   const legacy = values.filter((value) => value.startsWith(form.prefix)).map((value) => value.slice(form.prefix.length));
   const { [form.parameter]: _, ...others } = query;
-  if ("becomes" in form) return { ...others, [form.becomes]: bounded(legacy) };
-  const wanted = (legacy[0] ?? "").toUpperCase();
-  return { ...others, [form.parameter]: form.any_of.filter((value) => value.includes(wanted)) };
+  if ("becomes" in form) return { ...others, [form.becomes]: oneOrMany(legacy, values) };
+  const wanted = legacy.map((part) => part.toUpperCase());
+  return { ...others, [form.parameter]: oneOrMany(form.any_of.filter((value) => wanted.some((part) => value.includes(part))), values) };
 }
 
-const VALUES_MAX = 1000;
-
-/** One value stays a plain one, which every parameter takes. */
-const bounded = (values: readonly string[]): string | readonly string[] => (values.length === 1 ? (values[0] ?? "") : values.slice(0, VALUES_MAX));
+/** One value stays a plain one, which every parameter takes. Where nothing is meant the text stays, which then finds nothing. */
+const oneOrMany = (values: readonly string[], given: readonly string[]): string | readonly string[] => {
+  const meant = values.length === 0 ? given : values;
+  return meant.length === 1 ? (meant[0] ?? "") : meant;
+};
 
 function refusal(form: QueryForm, row: Deprecation): PlatformError {
   const shown = "prefix" in form ? `${form.parameter}=${form.prefix}…` : `${form.parameter}=…${form.separator}…`;
