@@ -17,6 +17,8 @@ export interface PlaneWorker {
   /** True between `listening` and a crash or stop. */
   isUp(): boolean;
   metrics(): Promise<readonly MetricSample[]>;
+  /** Hands the thread one more port to take messages from. */
+  attach(port: MessagePort): void;
   /** Lets requests under way finish, then ends the thread. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -118,6 +120,7 @@ export async function startPlaneWorker(spec: PlaneWorkerSpec): Promise<PlaneWork
         });
         post({ type: "metrics", request });
       }),
+    attach: (port) => worker.postMessage({ type: "attach", port }, [port]),
     stop: (timeoutMs) =>
       new Promise((resolve) => {
         stopping = true;

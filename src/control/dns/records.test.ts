@@ -166,7 +166,7 @@ storeTest("lists narrow by every filter of SPEC 4.2", async ({ store }) => {
     [{ search: "mail" }, "@"],
     [{ search: "hello 100%" }, "b"],
     [{ search: "blue" }, "ab"],
-    [{ order: "type", direction: "desc" }, "b @ a ab"],
+    [{ order: "type", direction: "desc" }, "b @ ab a"],
     [{ order: "ttl", direction: "desc", type: "A" }, "ab a"],
     [{ order: "content" }, "a ab b @"],
   ];

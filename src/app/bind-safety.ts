@@ -1,0 +1,34 @@
+import { classifyIp } from "#kernel/ip-class.ts";
+import { parseIp } from "#kernel/ip.ts";
+import type { Config } from "./config.ts";
+
+/** Every listener, and whether credentials travel through it. */
+const LISTENERS = [
+  { key: "api.host", carriesCredentials: true },
+  { key: "gateway.host", carriesCredentials: true },
+  { key: "dns.host", carriesCredentials: false },
+  { key: "edge.host", carriesCredentials: false },
+] as const;
+
+/**
+ * Why this configuration must not listen beyond this machine; empty when it may. An installation that the outside can
+ * reach must have an own token and must not send credentials in the clear.
+ */
+export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): readonly string[] {
+  if (config.insecure_bind) return [];
+  const hosts = { "api.host": config.api.host, "gateway.host": config.gateway.host, "dns.host": config.dns.host, "edge.host": config.edge.host };
+  const hasTls = config.api.tls_certificate !== "" && config.api.tls_key !== "";
+  const outside = LISTENERS.filter(({ key }) => !isLoopbackHost(hosts[key]));
+  const reasons: string[] = [];
+  if (outside.length > 0 && bootstrapTokenUnchanged) {
+    reasons.push(`${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start printed; roll it first (PUT /user/tokens/{id}/value, or selvedge token create and delete the old one)`);
+  }
+  const clear = outside.filter(({ carriesCredentials }) => carriesCredentials && !hasTls);
+  if (clear.length > 0) reasons.push(`${clear.map(({ key }) => key).join(", ")}: TLS is off; set api.tls_certificate and api.tls_key`);
+  return reasons;
+}
+
+function isLoopbackHost(host: string): boolean {
+  const address = parseIp(host);
+  return address === undefined ? host === "localhost" : classifyIp(address) === "loopback";
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { BASE_PATH, createApi, type ApiConfig } from "#api/server.ts";
+import { ROUTES } from "#api/routes/table.ts";
+import { bootstrap } from "#control/access/bootstrap.ts";
+import { createControl } from "#control/create.ts";
+import { createAddressPolicy } from "#edge/address-policy.ts";
+import { openEventQueries } from "#events/queries.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { formatIp, type IpAddress } from "#kernel/ip.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { createSealer } from "#kernel/seal.ts";
+import { createPublisher } from "#snapshot/publisher.ts";
+import { openKeyFile } from "#store/key-file.ts";
+import { databaseExists, openStore } from "#store/open.ts";
+import type { Store } from "#store/store.ts";
+import { hasBootstrapToken } from "#store/tokens.ts";
+import { unsafeBinds } from "./bind-safety.ts";
+import { createClosing } from "./closing.ts";
+import { databaseUrl, type Config } from "./config.ts";
+import { lockDataDirectory } from "./data-lock.ts";
+import { createFeedSource } from "./feed-source.ts";
+import { openLocalAuthority } from "./local-authority.ts";
+import type { Log } from "./log.ts";
+import { addOperations } from "./operations.ts";
+import { edgeAddresses, planeFiles, startPlanes, type Planes } from "./planes.ts";
+import type { ReadyLine } from "./ready.ts";
+import { removeRunFile, writeRunFile } from "./run-file.ts";
+
+/** A server that serves on every plane. */
+export interface Running {
+  readonly ready: ReadyLine;
+  /** Drains the planes and the API within the time, then closes the databases. */
+  close(drainMs: number): Promise<void>;
+}
+
+export interface ComposeDeps {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** How long an answer waits for the planes before it says that one is behind. */
+const SETTLE_LIMIT_MS = 1_000;
+
+/**
+ * Wires everything, in the order in which things need each other: state, control, feed, planes, API. What has been
+ * opened is closed again in the reverse order, when a later step fails as well as at the end.
+ */
+export async function compose({ config, log, clock }: ComposeDeps): Promise<Running> {
+  const startedMs = clock.monotonicMs();
+  const closing = createClosing();
+  try {
+    const lock = lockDataDirectory(config.data);
+    closing.add(() => lock.release());
+    const files = planeFiles(config.data);
+    const url = databaseUrl(config);
+    const sealer = createSealer(openKeyFile({ path: files.sealKey, databaseExists: await databaseExists(url) }));
+    const store = await openStore({ url, clock });
+    closing.add(() => store.close());
+    const first = await bootstrap({ store, clock, email: config.bootstrap.email, ...(config.bootstrap.token === "" ? {} : { token: config.bootstrap.token }) });
+    await refuseUnsafeBinds(config, store);
+    const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
+    const events = openEventQueries(files.events);
+    closing.add(() => events.close());
+    const control = createControl({
+      store,
+      clock,
+      sealer,
+      events,
+      ca,
+      edgeAddresses: edgeAddresses(config),
+      localOriginAllowed: originPolicy(config),
+      vendorPrefix: config.vendor.prefix,
+    });
+    closing.add(() => control.access.close());
+
+    const publisher = createPublisher({ source: createFeedSource(store, control.access), clock, lastGoodPath: files.lastGood, log: (level, message, fields) => log[level](fields ?? {}, message) });
+    await publisher.start();
+    closing.add(() => publisher.close());
+    const planes = await startPlanes({ config, publisher, log, files });
+    closing.addDraining((drainMs) => planes.stop(drainMs));
+
+    const metrics = createMetrics();
+    const api = createApi({ control, routes: ROUTES, clock, metrics, log, settled: (rev) => publisher.settled(rev, SETTLE_LIMIT_MS), config: apiConfig(config) });
+    addOperations(api, {
+      samples: async () => [...metrics.samples(), ...(await Promise.all(planes.workers.map((worker) => worker.metrics()))).flat()],
+      notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
+    });
+    closing.addDraining(() => api.close());
+    await api.listen({ host: config.api.host, port: config.api.port });
+
+    const addresses = planeAddresses(config, portOf(api.server.address()), planes.ports);
+    const took_ms = Math.round(clock.monotonicMs() - startedMs);
+    writeRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() });
+    closing.add(() => removeRunFile(config.data));
+    const { account_id, token } = first;
+    const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
+    return { ready, close: closing.close };
+  } catch (error) {
+    await closing.close(0);
+    throw error;
+  }
+}
+
+async function refuseUnsafeBinds(config: Config, store: Store): Promise<void> {
+  const reasons = unsafeBinds(config, await hasBootstrapToken(store.read));
+  if (reasons.length > 0) throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
+}
+
+/** The same answer at the API, when a record is written, as at the edge, when the origin is connected to. */
+function originPolicy(config: Config): (address: IpAddress) => boolean {
+  const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
+  return (address) => allowed(formatIp(address));
+}
+
+const apiConfig = ({ vendor, deprecations, api }: Config): ApiConfig => ({
+  vendorPrefix: vendor.prefix,
+  date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
+  rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
+  ...(api.tls_certificate === "" ? {} : { tls: { certificate: readFileSync(api.tls_certificate, "utf8"), key: readFileSync(api.tls_key, "utf8") } }),
+});
+
+function planeAddresses(config: Config, apiPort: number, ports: Planes["ports"]): Pick<ReadyLine, "api" | "gateway" | "dns" | "http" | "https"> {
+  const { api, gateway, dns, edge } = config;
+  return {
+    api: `${api.tls_certificate === "" ? "http" : "https"}://${authority(api.host, apiPort)}${BASE_PATH}`,
+    gateway: `http://${authority(gateway.host, ports.gateway)}`,
+    dns: authority(dns.host, ports.dns),
+    http: `http://${authority(edge.host, ports.http)}`,
+    https: `https://${authority(edge.host, ports.https)}`,
+  };
+}
+
+const authority = (host: string, port: number): string => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === "string") throw new Error("the API listens on no port");
+  return address.port;
+}

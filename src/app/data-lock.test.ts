@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { DataDirectoryBusy, lockDataDirectory } from "./data-lock.ts";
+
+test("a second process is refused, and a killed one leaves nothing behind", async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "selvedge-lock-"));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const code = `import { lockDataDirectory } from ${JSON.stringify(new URL("data-lock.ts", import.meta.url).href)};
+    lockDataDirectory(${JSON.stringify(dataDir)}); console.log("locked"); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  assert.throws(() => lockDataDirectory(dataDir), DataDirectoryBusy);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  lockDataDirectory(dataDir).release();
+});

@@ -1,0 +1,28 @@
+/** The line that scripts wait for (DESIGN.md §4); `token` is there at the first start only. */
+export interface ReadyLine {
+  readonly event: "ready";
+  readonly api: string;
+  readonly gateway: string;
+  readonly dns: string;
+  readonly http: string;
+  readonly https: string;
+  readonly account_id: string;
+  readonly token?: string;
+  readonly pid: number;
+  readonly took_ms: number;
+}
+
+/** The same for people. */
+export function readyText(ready: ReadyLine, dataDir: string): string {
+  const rows: readonly (readonly [string, string])[] = [
+    ["Management API", ready.api],
+    ["AI gateway", ready.gateway],
+    ["Nameserver", `${ready.dns} (UDP and TCP)`],
+    ["Edge", `${ready.http}, ${ready.https}`],
+    ["Account", ready.account_id],
+    ["State", dataDir],
+    ...(ready.token === undefined ? [] : [["API token", `${ready.token}   shown once: keep it`] as const]),
+  ];
+  const lines = rows.map(([label, value]) => `  ${label.padEnd(15)} ${value}`);
+  return `\nSelvedge is ready (${ready.took_ms} ms)\n\n${lines.join("\n")}\n\n  Stop it with Ctrl-C.\n\n`;
+}

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What `selvedge status` and a second start need to know about a running server; no secrets. */
+export interface RunFile {
+  readonly pid: number;
+  readonly api: string;
+  readonly gateway: string;
+  readonly dns: string;
+  readonly http: string;
+  readonly https: string;
+  readonly started_at: string;
+}
+
+const path = (dataDir: string): string => join(dataDir, "run.json");
+
+export function readRunFile(dataDir: string): RunFile | null {
+  if (!existsSync(path(dataDir))) return null;
+  try {
+    return JSON.parse(readFileSync(path(dataDir), "utf8")) as RunFile;
+  } catch {
+    return null;
+  }
+}
+
+export const writeRunFile = (dataDir: string, run: RunFile): void => writeFileSync(path(dataDir), `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
+
+export const removeRunFile = (dataDir: string): void => rmSync(path(dataDir), { force: true });
+
+/** Signal 0 only asks whether the process is there. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
