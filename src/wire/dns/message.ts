@@ -61,9 +61,9 @@ function readRecord(reader: WireReader): ResourceRecord {
   return { ...head, rdata };
 }
 
-/** Encodes a whole message with compression; undefined where it does not fit into `bytesMax`. */
-export function encodeMessage(message: Message, bytesMax = MESSAGE_BYTES_MAX): Buffer | undefined {
-  const writer = new MessageWriter(bytesMax, 0);
+/** Encodes a whole message with compression; undefined where it is longer than 65535 bytes. */
+export function encodeMessage(message: Message): Buffer | undefined {
+  const writer = new MessageWriter(MESSAGE_BYTES_MAX, 0);
   for (const question of message.questions) writer.question(question);
   const sections = [message.answers, message.authorities, message.additionals] as const;
   for (const section of sections) for (const record of section) if (!writer.record(record.name, record.type, record.class, record.ttl, record.rdata)) return undefined;
