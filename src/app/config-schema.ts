@@ -17,16 +17,30 @@ type Key = {
 /** Every configuration key, in the order in which help and reference list them. */
 export const CONFIG_KEYS = {
   data: { type: "path", default: "./.selvedge", doc: "Directory that holds the state; created when it is absent." },
-  "database.url": { type: "database", default: "", doc: "Control database, sqlite:PATH or postgres://…; empty: SQLite inside the data directory." },
+  "database.url": {
+    type: "database",
+    default: "",
+    doc: "Control database, sqlite:PATH or postgres://…; empty: SQLite inside the data directory.",
+  },
   "api.host": { type: "host", default: "127.0.0.1", doc: "Address of the management API." },
   "api.port": { type: "port", default: 8780, doc: "Port of the management API; 0: any free port." },
   "api.tls_certificate": { type: "text", default: "", doc: "PEM file with the management API's certificate chain; empty: plain HTTP." },
   "api.tls_key": { type: "text", default: "", doc: "PEM file with the key of api.tls_certificate." },
-  "api.rate_limit_requests": { type: "count", default: 1200, max: 1_000_000_000, doc: "Requests a token may make in each period; 0: no limit." },
+  "api.rate_limit_requests": {
+    type: "count",
+    default: 1200,
+    max: 1_000_000_000,
+    doc: "Requests a token may make in each period; 0: no limit.",
+  },
   "api.rate_limit_period_seconds": { type: "count", default: 300, min: 1, max: 86_400, doc: "Length of the rate limit's period." },
   "gateway.host": { type: "host", default: "127.0.0.1", doc: "Address of the AI gateway." },
   "gateway.port": { type: "port", default: 8781, doc: "Port of the AI gateway; 0: any free port." },
-  "gateway.providers": { type: "providers", default: {}, flag: "provider", doc: "Base addresses that replace a provider's own, as NAME=URL; repeatable." },
+  "gateway.providers": {
+    type: "providers",
+    default: {},
+    flag: "provider",
+    doc: "Base addresses that replace a provider's own, as NAME=URL; repeatable.",
+  },
   "dns.host": { type: "host", default: "127.0.0.1", doc: "Address of the nameserver, UDP and TCP." },
   "dns.port": { type: "port", default: 5300, doc: "Port of the nameserver; 0: any free port." },
   "dns.workers": { type: "count", default: 1, min: 1, max: 256, doc: "Nameserver threads." },

@@ -98,7 +98,8 @@ export function readFlags(argv: readonly string[]): FlagReading {
 }
 
 const isKey = (key: string): key is ConfigKeyName => CONFIG_ROWS.has(key as ConfigKeyName);
-const isTable = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 const isSection = (path: string): boolean => [...CONFIG_ROWS.keys()].some((key) => key.startsWith(`${path}.`));
 
 function knownPaths(): string[] {

@@ -37,12 +37,25 @@ interface ValueType<T> {
 }
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
-const SWITCH_WORDS: Readonly<Record<string, boolean>> = { true: true, yes: true, on: true, "1": true, false: false, no: false, off: false, "0": false };
+const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  on: true,
+  "1": true,
+  false: false,
+  no: false,
+  off: false,
+  "0": false,
+};
 const DATABASE_SCHEMES = ["sqlite:", "postgres://", "postgresql://"];
 
 const textOrUndefined = (value: unknown): string | undefined => (typeof value === "string" && !value.includes("\0") ? value : undefined);
 const numberFromText = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
-const listFromText = (text: string): unknown => text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+const listFromText = (text: string): unknown =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 
 /** Each type is one row; the schema names it and every source goes through it. */
 export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigTypes[T]> } = {
@@ -59,14 +72,26 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     expects: "a word of 1 to 16 lower-case letters and digits that begins with a letter",
     accept: (value) => (typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value) ? value : undefined),
   },
-  host: { expects: "an IP address or localhost", accept: (value) => (typeof value === "string" && (isIP(value) !== 0 || value === "localhost") ? value : undefined) },
-  port: { expects: "a port number from 0 (any free port) to 65535", accept: (value) => integerWithin(value, 0, 65_535), fromText: numberFromText },
+  host: {
+    expects: "an IP address or localhost",
+    accept: (value) => (typeof value === "string" && (isIP(value) !== 0 || value === "localhost") ? value : undefined),
+  },
+  port: {
+    expects: "a port number from 0 (any free port) to 65535",
+    accept: (value) => integerWithin(value, 0, 65_535),
+    fromText: numberFromText,
+  },
   count: { expects: "a whole number", accept: (value) => integerWithin(value, 0, Number.MAX_SAFE_INTEGER), fromText: numberFromText },
-  switch: { expects: "true or false", accept: (value) => (typeof value === "boolean" ? value : undefined), fromText: (text) => SWITCH_WORDS[text.toLowerCase()] ?? text },
+  switch: {
+    expects: "true or false",
+    accept: (value) => (typeof value === "boolean" ? value : undefined),
+    fromText: (text) => SWITCH_WORDS[text.toLowerCase()] ?? text,
+  },
   day: { expects: "a calendar day such as 2024-11-30", accept: acceptDay },
   database: {
     expects: "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
-    accept: (value) => (typeof value === "string" && (value === "" || DATABASE_SCHEMES.some((scheme) => value.startsWith(scheme))) ? value : undefined),
+    accept: (value) =>
+      typeof value === "string" && (value === "" || DATABASE_SCHEMES.some((scheme) => value.startsWith(scheme))) ? value : undefined,
     show: (value) => JSON.stringify(withoutCredentials(value)),
     secret: true,
   },

@@ -51,7 +51,12 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
   const values: EffectiveValue[] = [];
   const settings = [...file.settings, ...environment.settings, ...flags.settings];
   for (const [key, row] of CONFIG_ROWS) {
-    const effective = settle(key, row.default, settings.filter((setting) => setting.key === key), problems);
+    const effective = settle(
+      key,
+      row.default,
+      settings.filter((setting) => setting.key === key),
+      problems,
+    );
     place(nested, key, effective.value);
     values.push({ key, value: shown(key, effective.value), source: effective.source, origin: effective.origin });
   }
@@ -110,11 +115,14 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
 /** What the types of single keys cannot see. */
 function contradictions({ api, gateway }: Config): string[] {
   const problems: string[] = [];
-  if ((api.tls_certificate === "") !== (api.tls_key === "")) problems.push("api.tls_certificate and api.tls_key belong together: set both or neither");
+  if ((api.tls_certificate === "") !== (api.tls_key === ""))
+    problems.push("api.tls_certificate and api.tls_key belong together: set both or neither");
   for (const name of Object.keys(gateway.providers)) {
     if (PROVIDERS.has(name)) continue;
     const near = suggest(name, PROVIDERS.keys());
-    problems.push(`gateway.providers: there is no provider "${name}"${near === undefined ? `; known: ${[...PROVIDERS.keys()].join(", ")}` : `; did you mean "${near}"?`}`);
+    problems.push(
+      `gateway.providers: there is no provider "${name}"${near === undefined ? `; known: ${[...PROVIDERS.keys()].join(", ")}` : `; did you mean "${near}"?`}`,
+    );
   }
   return problems;
 }

@@ -36,7 +36,8 @@ export function createAdmission(deps: { readonly replica: Replica; readonly cloc
       if (path === undefined) return "aig_bad_request";
       const gateway = gateways.find(path.accountId, path.gatewayId);
       if (gateway === undefined) return "aig_unknown_gateway";
-      if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.socket.remoteAddress ?? "")) return "aig_unauthorized";
+      if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.socket.remoteAddress ?? ""))
+        return "aig_unauthorized";
       const upstream = upstreams.get(path.provider);
       return upstream === undefined ? "aig_invalid_provider" : { path, gateway, upstream };
     },

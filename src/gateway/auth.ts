@@ -27,7 +27,11 @@ const CACHE_ENTRIES_MAX = 1000;
  * SPEC 5.1: `{prefix}-aig-authorization`, or `{prefix}-aig-token` from SDKs, holds `Bearer TOKEN`. The names that
  * published clients send (`cf-…`) are understood under every prefix.
  */
-export function createAuthenticator(deps: { readonly replica: Replica; readonly clock: Clock; readonly vendorPrefix: string }): Authenticator {
+export function createAuthenticator(deps: {
+  readonly replica: Replica;
+  readonly clock: Clock;
+  readonly vendorPrefix: string;
+}): Authenticator {
   const names = [...new Set([deps.vendorPrefix, "cf"])].flatMap((prefix) => [`${prefix}-aig-authorization`, `${prefix}-aig-token`]);
   const byHash = new Map<string, CompiledToken>();
   const seen = new Map<string, CompiledToken>();

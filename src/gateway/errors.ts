@@ -7,7 +7,15 @@ export type GatewayErrorName = Extract<ErrorName, `aig_${string}`>;
 /** The gateway's error body: `error` is singular, unlike the management envelope's (reference, part A). */
 export function renderError(name: GatewayErrorName): { readonly status: number; readonly body: string } {
   const { code, status, message } = ERROR_CODES[name];
-  const body = { success: false, result: [], messages: [], error: [{ code, message }], name: "AiGatewayError", httpCode: status, internalCode: code };
+  const body = {
+    success: false,
+    result: [],
+    messages: [],
+    error: [{ code, message }],
+    name: "AiGatewayError",
+    httpCode: status,
+    internalCode: code,
+  };
   return { status, body: JSON.stringify(body) };
 }
 

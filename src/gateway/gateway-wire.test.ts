@@ -24,15 +24,27 @@ async function front(t: TestContext, providerPort: number, limits: Partial<Gatew
   const rows: GatewayLogRow[] = [];
   const metrics = createMetrics();
   const gateway = createGateway({
-    replica: createMemoryReplica([{ kind: "gateway", id: `${ACCOUNT}/gw`, value: { account_id: ACCOUNT, gateway_id: "gw", authentication: false, collect_logs: true } }]),
+    replica: createMemoryReplica([
+      { kind: "gateway", id: `${ACCOUNT}/gw`, value: { account_id: ACCOUNT, gateway_id: "gw", authentication: false, collect_logs: true } },
+    ]),
     events: { push: (table, row) => void (table === "gateway_logs" && rows.push(row as GatewayLogRow)) },
     clock: systemClock,
     metrics,
-    config: { host: "127.0.0.1", port: 0, vendorPrefix: "svc", providers: { openai: `http://127.0.0.1:${providerPort}/v1` }, limits: { ...GATEWAY_LIMITS, ...limits } },
+    config: {
+      host: "127.0.0.1",
+      port: 0,
+      vendorPrefix: "svc",
+      providers: { openai: `http://127.0.0.1:${providerPort}/v1` },
+      limits: { ...GATEWAY_LIMITS, ...limits },
+    },
   });
   const { port } = await gateway.listen();
   t.after(() => gateway.close(100));
-  const value = (name: string): number => metrics.samples().filter((sample) => sample.name === name).reduce((sum, sample) => sum + sample.value, 0);
+  const value = (name: string): number =>
+    metrics
+      .samples()
+      .filter((sample) => sample.name === name)
+      .reduce((sum, sample) => sum + sample.value, 0);
   return { port, path: `/v1/${ACCOUNT}/gw/openai/chat/completions`, rows, value, close: (timeoutMs) => gateway.close(timeoutMs) };
 }
 
@@ -105,13 +117,30 @@ test("the provider gets path, query, credential and body as sent, and no hop-by-
     t,
     await provider(t, (req, res) => {
       let body = "";
-      req.on("data", (chunk) => (body += chunk)).on("end", () => {
-        seen = { url: req.url, headers: req.headers, body };
-        res.writeHead(201, { "content-type": "application/json", connection: "close, x-secret", "x-secret": "1", "x-kept": "2", "svc-aig-log-id": "forged" }).end("{}");
-      });
+      req
+        .on("data", (chunk) => (body += chunk))
+        .on("end", () => {
+          seen = { url: req.url, headers: req.headers, body };
+          res
+            .writeHead(201, {
+              "content-type": "application/json",
+              connection: "close, x-secret",
+              "x-secret": "1",
+              "x-kept": "2",
+              "svc-aig-log-id": "forged",
+            })
+            .end("{}");
+        });
     }),
   );
-  const { text } = await exchange(port, post(`${path}?a=%20b`, CHAT, "authorization: Bearer provider-key\r\nconnection: close, x-hop\r\nx-hop: 1\r\nte: trailers\r\naccept-encoding: br\r\n"));
+  const { text } = await exchange(
+    port,
+    post(
+      `${path}?a=%20b`,
+      CHAT,
+      "authorization: Bearer provider-key\r\nconnection: close, x-hop\r\nx-hop: 1\r\nte: trailers\r\naccept-encoding: br\r\n",
+    ),
+  );
   assert.equal(seen?.url, "/v1/chat/completions?a=%20b");
   assert.equal(seen.body, CHAT);
   assert.equal(seen.headers.authorization, "Bearer provider-key");
@@ -127,8 +156,16 @@ test("an answer that breaks off before its end fails or is cut, in every framing
     ["nothing at all", "", /^HTTP\/1\.1 502 .*"internalCode":2902/s],
     ["half a head", "HTTP/1.1 200 OK\r\ncontent-", /^HTTP\/1\.1 502 /],
     ["a small body with a length", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc", /^HTTP\/1\.1 502 /],
-    ["a large body with a length", "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nabc", /^HTTP\/1\.1 200 .*content-length: 100000.*abc$/s],
-    ["chunks", "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n", /^HTTP\/1\.1 200 (?!.*\r\n0\r\n\r\n$)/s],
+    [
+      "a large body with a length",
+      "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nabc",
+      /^HTTP\/1\.1 200 .*content-length: 100000.*abc$/s,
+    ],
+    [
+      "chunks",
+      "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n",
+      /^HTTP\/1\.1 200 (?!.*\r\n0\r\n\r\n$)/s,
+    ],
     ["bytes that are not HTTP", "SSH-2.0-x\r\n\r\n", /^HTTP\/1\.1 502 /],
   ];
   for (const [name, bytes, expected] of cases) {
@@ -198,20 +235,28 @@ test("a large body is streamed whole, and one above the limit is refused", async
   const sizes: number[] = [];
   const providerPort = await provider(t, (req, res) => {
     let size = 0;
-    req.on("data", (chunk: Buffer) => (size += chunk.length)).on("end", () => {
-      sizes.push(size);
-      res.end("{}");
-    });
+    req
+      .on("data", (chunk: Buffer) => (size += chunk.length))
+      .on("end", () => {
+        sizes.push(size);
+        res.end("{}");
+      });
     req.on("error", () => undefined);
   });
   const { port, path, rows, value } = await front(t, providerPort, { requestBufferBytes: 64 * 1024, requestBytesMax: 1024 * 1024 });
   const body = JSON.stringify({ model: "big", messages: ["x".repeat(900_000)] });
   const send = (bytes: string, chunked: boolean): Promise<{ status: number; text: string }> =>
     new Promise((resolve, reject) => {
-      const headers = { "content-type": "application/json", ...(chunked ? { "transfer-encoding": "chunked" } : { "content-length": bytes.length }) };
+      const headers = {
+        "content-type": "application/json",
+        ...(chunked ? { "transfer-encoding": "chunked" } : { "content-length": bytes.length }),
+      };
       const req = request({ port, path, method: "POST", headers, agent: false }, (res) => {
         let text = "";
-        res.on("data", (chunk) => (text += chunk)).on("end", () => resolve({ status: res.statusCode ?? 0, text })).on("error", reject);
+        res
+          .on("data", (chunk) => (text += chunk))
+          .on("end", () => resolve({ status: res.statusCode ?? 0, text }))
+          .on("error", reject);
       });
       req.on("error", reject);
       req.end(bytes);
@@ -219,11 +264,23 @@ test("a large body is streamed whole, and one above the limit is refused", async
   assert.equal((await send(body, false)).status, 200);
   assert.equal((await send(body, true)).status, 200);
   assert.deepEqual(sizes, [body.length, body.length]);
-  assert.deepEqual(rows.map((row) => [row.model, row.success]), [["big", true], ["big", true]]);
-  const declared = await exchange(port, `POST ${path} HTTP/1.1\r\nhost: g\r\ncontent-type: application/json\r\ncontent-length: 9999999\r\n\r\n{`);
+  assert.deepEqual(
+    rows.map((row) => [row.model, row.success]),
+    [
+      ["big", true],
+      ["big", true],
+    ],
+  );
+  const declared = await exchange(
+    port,
+    `POST ${path} HTTP/1.1\r\nhost: g\r\ncontent-type: application/json\r\ncontent-length: 9999999\r\n\r\n{`,
+  );
   assert.match(declared.text, /^HTTP\/1\.1 413 .*"internalCode":2901/s);
   assert.equal(rows.length, 2);
-  await send(JSON.stringify({ model: "huge", messages: ["x".repeat(3_000_000)] }), true).then(({ status }) => assert.equal(status, 413), () => undefined);
+  await send(JSON.stringify({ model: "huge", messages: ["x".repeat(3_000_000)] }), true).then(
+    ({ status }) => assert.equal(status, 413),
+    () => undefined,
+  );
   await until(() => rows.length === 3);
   assert.deepEqual([rows[2]?.status_code, rows[2]?.success, sizes.length], [413, false, 2]);
   await until(() => value("selvedge_gateway_held_request_bytes") === 0);

@@ -33,13 +33,23 @@ const gatewayOp = (id: string, value: Partial<GatewayEntry> = {}): Op => ({
 const tokenOp = (secret: string, value: Partial<TokenEntry> = {}, id = secret): Op => ({
   kind: "token",
   id,
-  value: { hash: createHash("sha256").update(secret).digest("hex"), accounts: [ACCOUNT], not_before: null, expires_on: null, addresses: { allow: [], deny: [] }, ...value },
+  value: {
+    hash: createHash("sha256").update(secret).digest("hex"),
+    accounts: [ACCOUNT],
+    not_before: null,
+    expires_on: null,
+    addresses: { allow: [], deny: [] },
+    ...value,
+  },
 });
 
 /** A gateway before a provider that others wrote; everything over real sockets. */
 async function stage(t: TestContext, ops: readonly Op[], limits: Partial<GatewayLimits> = {}): Promise<Stage> {
   const mock = new LLMock({ port: 0, logLevel: "silent" });
-  mock.onMessage("hello", { content: "Hi there, how are you today?", usage: { prompt_tokens: 13, completion_tokens: 8, total_tokens: 21 } });
+  mock.onMessage("hello", {
+    content: "Hi there, how are you today?",
+    usage: { prompt_tokens: 13, completion_tokens: 8, total_tokens: 21 },
+  });
   mock.onMessage("slowly", { content: "one two three four five six seven eight nine ten" }, { latency: 200, chunkSize: 4 });
   mock.onMessage("break", { content: "this answer is cut before its end" }, { chunkSize: 4, latency: 20, truncateAfterChunks: 3 });
   await mock.start();
@@ -48,7 +58,13 @@ async function stage(t: TestContext, ops: readonly Op[], limits: Partial<Gateway
   const replica = createMemoryReplica(ops);
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const metrics = createMetrics();
-  const config = { host: "127.0.0.1", port: 0, vendorPrefix: "svc", providers: { openai: `${mock.url}/v1` }, limits: { ...GATEWAY_LIMITS, ...limits } };
+  const config = {
+    host: "127.0.0.1",
+    port: 0,
+    vendorPrefix: "svc",
+    providers: { openai: `${mock.url}/v1` },
+    limits: { ...GATEWAY_LIMITS, ...limits },
+  };
   const gateway = createGateway({ replica, events, clock, metrics, config });
   const { port } = await gateway.listen();
   t.after(async () => {
@@ -58,11 +74,20 @@ async function stage(t: TestContext, ops: readonly Op[], limits: Partial<Gateway
   return { mock, port, base: `http://127.0.0.1:${port}/v1/${ACCOUNT}`, rows, replica, clock, metrics };
 }
 
-const client = (baseURL: string, headers: Record<string, string> = {}): OpenAI => new OpenAI({ baseURL, apiKey: "provider-key", maxRetries: 0, defaultHeaders: headers });
+const client = (baseURL: string, headers: Record<string, string> = {}): OpenAI =>
+  new OpenAI({ baseURL, apiKey: "provider-key", maxRetries: 0, defaultHeaders: headers });
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user" as const, content: "hello" }] };
 const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(url, { method: "POST", headers: { "content-type": "application/json", authorization: "Bearer provider-key", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });
-const metric = (metrics: MetricRegistry, name: string): number => metrics.samples().filter((sample) => sample.name === name).reduce((sum, sample) => sum + sample.value, 0);
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer provider-key", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+const metric = (metrics: MetricRegistry, name: string): number =>
+  metrics
+    .samples()
+    .filter((sample) => sample.name === name)
+    .reduce((sum, sample) => sum + sample.value, 0);
 
 /** Waits for something that another thread of events brings about; a test that waits in vain fails by its limit. */
 async function until(condition: () => boolean): Promise<void> {
@@ -116,7 +141,11 @@ test("both path forms and the universal clients' form reach the provider", async
 
 test("a stream arrives in pieces, with its tokens in the row", async (t) => {
   const { base, rows } = await stage(t, [gatewayOp("gw")]);
-  const stream = await client(`${base}/gw/openai`).chat.completions.create({ ...chat, stream: true, stream_options: { include_usage: true } });
+  const stream = await client(`${base}/gw/openai`).chat.completions.create({
+    ...chat,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
   let text = "";
   let pieces = 0;
   for await (const event of stream) {
@@ -126,7 +155,10 @@ test("a stream arrives in pieces, with its tokens in the row", async (t) => {
   assert.equal(text, "Hi there, how are you today?");
   assert.ok(pieces > 2);
   await until(() => rows.length === 1);
-  assert.deepEqual([rows[0]?.success, rows[0]?.tokens_in, rows[0]?.tokens_out, rows[0]?.response_content_type], [true, 13, 8, "text/event-stream"]);
+  assert.deepEqual(
+    [rows[0]?.success, rows[0]?.tokens_in, rows[0]?.tokens_out, rows[0]?.response_content_type],
+    [true, 13, 8, "text/event-stream"],
+  );
 });
 
 test("SPEC 3.1: the table of the authentication setting", async (t) => {
@@ -143,9 +175,20 @@ test("SPEC 3.1: the table of the authentication setting", async (t) => {
 
 test("a call without a token fails, stores no row and asks no provider; every accepted header name works", async (t) => {
   const { mock, base, rows, metrics } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
-  await assert.rejects(client(`${base}/gw/openai`).chat.completions.create(chat), (error: InstanceType<typeof OpenAI.APIError>) => error.status === 401);
+  await assert.rejects(
+    client(`${base}/gw/openai`).chat.completions.create(chat),
+    (error: InstanceType<typeof OpenAI.APIError>) => error.status === 401,
+  );
   const refused = await post(`${base}/gw/openai/chat/completions`, chat);
-  assert.deepEqual(await refused.json(), { success: false, result: [], messages: [], error: [{ code: 2009, message: "Unauthorized" }], name: "AiGatewayError", httpCode: 401, internalCode: 2009 });
+  assert.deepEqual(await refused.json(), {
+    success: false,
+    result: [],
+    messages: [],
+    error: [{ code: 2009, message: "Unauthorized" }],
+    name: "AiGatewayError",
+    httpCode: 401,
+    internalCode: 2009,
+  });
   assert.equal(refused.headers.get("content-type"), "application/json");
   assert.equal(refused.headers.get("svc-aig-log-id"), null);
   for (const value of ["", "Bearer", "Bearer ", `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN}x`, `Bearer ${TOKEN}, Bearer ${TOKEN}`]) {
@@ -173,11 +216,22 @@ test("a token opens only what it covers: account, time and address", async (t) =
     tokenOp("unreadable", { addresses: { allow: ["nonsense"], deny: [] } }),
     tokenOp("timeless", { expires_on: "nonsense" }),
   ]);
-  const status = async (secret: string): Promise<number> => (await post(`${base}/gw/openai/chat/completions`, chat, { "svc-aig-token": `Bearer ${secret}` })).status;
+  const status = async (secret: string): Promise<number> =>
+    (await post(`${base}/gw/openai/chat/completions`, chat, { "svc-aig-token": `Bearer ${secret}` })).status;
   const expect = async (expected: Record<string, number>): Promise<void> => {
     for (const [secret, code] of Object.entries(expected)) assert.equal(await status(secret), code, secret);
   };
-  await expect({ "other-account": 401, "every-account": 200, later: 401, ending: 200, elsewhere: 401, denied: 401, here: 200, unreadable: 401, timeless: 401 });
+  await expect({
+    "other-account": 401,
+    "every-account": 200,
+    later: 401,
+    ending: 200,
+    elsewhere: 401,
+    denied: 401,
+    here: 200,
+    unreadable: 401,
+    timeless: 401,
+  });
   clock.advance(10_000);
   await expect({ later: 200, ending: 401 });
   replica.apply([{ kind: "token", id: "here", value: null }]);
@@ -188,7 +242,8 @@ test("a token opens only what it covers: account, time and address", async (t) =
 
 test("a rolled token's old secret stops at once, though it was cached", async (t) => {
   const { base, replica } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp("old-secret", {}, "id")]);
-  const status = async (secret: string): Promise<number> => (await post(`${base}/gw/openai/chat/completions`, chat, { "svc-aig-token": `Bearer ${secret}` })).status;
+  const status = async (secret: string): Promise<number> =>
+    (await post(`${base}/gw/openai/chat/completions`, chat, { "svc-aig-token": `Bearer ${secret}` })).status;
   assert.equal(await status("old-secret"), 200);
   replica.apply([tokenOp("new-secret", {}, "id")]);
   assert.equal(await status("old-secret"), 401);
@@ -205,27 +260,42 @@ test("unknown gateway, unknown provider and malformed chats are refused with the
   assert.deepEqual(await refusal("/none/openai/chat/completions"), [400, 2001]);
   assert.deepEqual(await refusal("/gw/nobody/chat/completions"), [400, 2008]);
   assert.deepEqual(await refusal("/locked/nobody/chat/completions"), [401, 2009]);
-  for (const body of ["", "{", "[]", "7", '{"messages":[]}', '{"model":7}', '{"model":""}']) assert.deepEqual(await refusal("/gw/openai/chat/completions", body), [400, 2019], body);
+  for (const body of ["", "{", "[]", "7", '{"messages":[]}', '{"model":7}', '{"model":""}'])
+    assert.deepEqual(await refusal("/gw/openai/chat/completions", body), [400, 2019], body);
   assert.equal(rows.length, 0);
   assert.equal(mock.getRequests().length, 0);
 });
 
 test("the provider sees its own credential and no field of the gateway", async (t) => {
   const { mock, base } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
-  const own = { "svc-aig-authorization": `Bearer ${TOKEN}`, "svc-aig-metadata": "{}", "cf-aig-cache-ttl": "60", "cf-skip-cache": "true", "openai-organization": "org-1", "svc-aig-event-id": "my-event" };
+  const own = {
+    "svc-aig-authorization": `Bearer ${TOKEN}`,
+    "svc-aig-metadata": "{}",
+    "cf-aig-cache-ttl": "60",
+    "cf-skip-cache": "true",
+    "openai-organization": "org-1",
+    "svc-aig-event-id": "my-event",
+  };
   const response = await post(`${base}/gw/openai/chat/completions`, chat, own);
   assert.equal(response.headers.get("svc-aig-event-id"), "my-event");
   const seen = mock.getLastRequest()?.headers ?? {};
   assert.ok("authorization" in seen, "the stand-in's journal masks the value");
   assert.equal(seen["openai-organization"], "org-1");
-  assert.deepEqual(Object.keys(seen).filter((name) => /^(svc|cf)-/.test(name)), []);
+  assert.deepEqual(
+    Object.keys(seen).filter((name) => /^(svc|cf)-/.test(name)),
+    [],
+  );
 });
 
 test("planted secrets are in no row", async (t) => {
   const { base, rows } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
   const canary = `canary-${randomBytes(12).toString("hex")}`;
   const headers = { "svc-aig-authorization": `Bearer ${TOKEN}`, authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary };
-  await post(`${base}/gw/openai/chat/completions?key=${canary}`, { ...chat, user: canary, messages: [{ role: "user", content: `hello ${canary}` }] }, headers);
+  await post(
+    `${base}/gw/openai/chat/completions?key=${canary}`,
+    { ...chat, user: canary, messages: [{ role: "user", content: `hello ${canary}` }] },
+    headers,
+  );
   await post(`${base}/gw/openai/chat/completions`, { ...chat, messages: [{ role: "user", content: canary }] }, headers);
   assert.equal(rows.length, 2);
   assert.ok(!JSON.stringify(rows).includes(canary));
@@ -234,8 +304,13 @@ test("planted secrets are in no row", async (t) => {
 
 test("a client that leaves aborts the provider's answer and leaves one row", async (t) => {
   const { base, rows, metrics } = await stage(t, [gatewayOp("gw")]);
-  const stream = await client(`${base}/gw/openai`).chat.completions.create({ ...chat, messages: [{ role: "user", content: "slowly" }], stream: true });
-  for await (const _event of stream) break;
+  const stream = await client(`${base}/gw/openai`).chat.completions.create({
+    ...chat,
+    messages: [{ role: "user", content: "slowly" }],
+    stream: true,
+  });
+  // Leaving the loop would end the stream by itself.
+  await stream[Symbol.asyncIterator]().next();
   stream.controller.abort();
   await until(() => rows.length === 1);
   assert.equal(rows[0]?.success, false);
@@ -244,7 +319,11 @@ test("a client that leaves aborts the provider's answer and leaves one row", asy
 
 test("a provider that breaks off never looks finished", async (t) => {
   const { base, rows } = await stage(t, [gatewayOp("gw")]);
-  const response = await post(`${base}/gw/openai/chat/completions`, { ...chat, messages: [{ role: "user", content: "break" }], stream: true });
+  const response = await post(`${base}/gw/openai/chat/completions`, {
+    ...chat,
+    messages: [{ role: "user", content: "break" }],
+    stream: true,
+  });
   assert.equal(response.status, 200);
   await assert.rejects(response.text());
   await until(() => rows.length === 1);

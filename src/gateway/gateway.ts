@@ -79,7 +79,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
 const ignore = (): void => undefined;
 
 function countRefusal(metrics: MetricRegistry, reason: GatewayErrorName): void {
-  metrics.counter("selvedge_gateway_refused_total", "Gateway requests refused before any provider was asked", { reason: reason.slice("aig_".length) }).value++;
+  metrics.counter("selvedge_gateway_refused_total", "Gateway requests refused before any provider was asked", {
+    reason: reason.slice("aig_".length),
+  }).value++;
 }
 
 function listenOn(server: Server, config: GatewayConfig): Promise<{ readonly port: number }> {

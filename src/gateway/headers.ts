@@ -33,7 +33,8 @@ export interface HeaderRules {
 /** Fields of the gateway itself, ours and those of published clients, stay between client and gateway. */
 export function createHeaderRules(vendorPrefix: string): HeaderRules {
   const ours = `${vendorPrefix}-aig-`;
-  const isGatewayField = (name: string): boolean => name.startsWith(ours) || name.startsWith("cf-aig-") || name === "cf-cache-ttl" || name === "cf-skip-cache";
+  const isGatewayField = (name: string): boolean =>
+    name.startsWith(ours) || name.startsWith("cf-aig-") || name === "cf-cache-ttl" || name === "cf-skip-cache";
   const copy = (headers: IncomingHttpHeaders, into: FlatHeaders): FlatHeaders => {
     const named = namedByConnection(headers.connection);
     for (const name in headers) {
@@ -56,5 +57,10 @@ export function createHeaderRules(vendorPrefix: string): HeaderRules {
 /** Further hop-by-hop fields that this connection names. */
 function namedByConnection(connection: string | undefined): ReadonlySet<string> | undefined {
   if (connection === undefined || /^(keep-alive|close)$/i.test(connection)) return undefined;
-  return new Set(connection.toLowerCase().split(",", 64).map((name) => name.trim()));
+  return new Set(
+    connection
+      .toLowerCase()
+      .split(",", 64)
+      .map((name) => name.trim()),
+  );
 }

@@ -4,13 +4,17 @@ import type { EventSink, GatewayLogRow } from "#events/rows.ts";
 import type { Usage } from "./providers.ts";
 
 /** What is known when a request is accepted. */
-export type RequestFacts = Pick<GatewayLogRow, "id" | "account_id" | "gateway_id" | "provider" | "model" | "path" | "method" | "request_content_type"> & {
+export type RequestFacts = Pick<
+  GatewayLogRow,
+  "id" | "account_id" | "gateway_id" | "provider" | "model" | "path" | "method" | "request_content_type"
+> & {
   /** Off: the gateway keeps no rows (`collect_logs`). */
   readonly collect: boolean;
 };
 
 /** What is known when it is over. */
-export type RequestOutcome = Usage & Pick<GatewayLogRow, "status_code" | "success" | "response_content_type" | "request_bytes" | "response_bytes">;
+export type RequestOutcome = Usage &
+  Pick<GatewayLogRow, "status_code" | "success" | "response_content_type" | "request_bytes" | "response_bytes">;
 
 export interface LogRecord {
   readonly id: string;
@@ -23,7 +27,11 @@ export interface GatewayLog {
   begin(facts: RequestFacts): LogRecord;
 }
 
-export function createGatewayLog(deps: { readonly events: EventSink; readonly clock: Clock; readonly metrics: MetricRegistry }): GatewayLog {
+export function createGatewayLog(deps: {
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+}): GatewayLog {
   const { events, clock, metrics } = deps;
   const requests = {
     ok: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "ok" }),
@@ -48,7 +56,17 @@ export function createGatewayLog(deps: { readonly events: EventSink; readonly cl
           tokens.out.value += tokensOut ?? 0;
           if (!collect) return;
           const duration_ms = Math.round(clock.monotonicMs() - startedMs);
-          events.push("gateway_logs", { ...facts, ...outcome, at_ms: atMs, duration_ms, tokens_in: tokensIn, tokens_out: tokensOut, cost: null, cached: false, step: 0 });
+          events.push("gateway_logs", {
+            ...facts,
+            ...outcome,
+            at_ms: atMs,
+            duration_ms,
+            tokens_in: tokensIn,
+            tokens_out: tokensOut,
+            cost: null,
+            cached: false,
+            step: 0,
+          });
         },
       };
     },

@@ -36,7 +36,13 @@ test("usage is read under both namings, and only from whole numbers", () => {
 });
 
 test("a gateway path is taken apart without decoding", () => {
-  assert.deepEqual(parseRequestPath("/v1/acc/gw/openai/chat/completions?a=%2F"), { accountId: "acc", gatewayId: "gw", provider: "openai", rest: "/chat/completions", query: "?a=%2F" });
+  assert.deepEqual(parseRequestPath("/v1/acc/gw/openai/chat/completions?a=%2F"), {
+    accountId: "acc",
+    gatewayId: "gw",
+    provider: "openai",
+    rest: "/chat/completions",
+    query: "?a=%2F",
+  });
   assert.equal(parseRequestPath("/v1/acc/gw/openai")?.rest, "");
   assert.equal(parseRequestPath("/v1/acc/gw/openai/models/gpt-4.1")?.rest, "/models/gpt-4.1");
   assert.equal(parseRequestPath("/v1/acc/gw/openai/files/a%20b")?.rest, "/files/a%20b");
@@ -46,7 +52,17 @@ test("paths that could leave the provider's base path are refused", () => {
   for (const rest of ["/..", "/../admin", "/a/../../b", "/%2e%2e/admin", "/.%2E/x", "/./x", "/a%2f../b", "/..%2fb", "/a\\..\\b", "/x#y"]) {
     assert.equal(parseRequestPath(`/v1/acc/gw/openai${rest}`), undefined, rest);
   }
-  for (const target of ["", "/", "*", "/v1/", "/v1/acc", "/v1/acc/gw", "/v2/acc/gw/openai/x", "http://host/v1/acc/gw/openai/x", `/v1/acc/gw/openai/${"a".repeat(9000)}`]) {
+  for (const target of [
+    "",
+    "/",
+    "*",
+    "/v1/",
+    "/v1/acc",
+    "/v1/acc/gw",
+    "/v2/acc/gw/openai/x",
+    "http://host/v1/acc/gw/openai/x",
+    `/v1/acc/gw/openai/${"a".repeat(9000)}`,
+  ]) {
     assert.equal(parseRequestPath(target), undefined, target.slice(0, 40));
   }
 });

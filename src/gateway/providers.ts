@@ -56,7 +56,8 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>): Re
   return new Map(
     Array.from(PROVIDERS.values(), (provider) => {
       const url = URL.parse(overrides[provider.name] ?? provider.baseAddress);
-      if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) throw new RangeError(`not a base address for ${provider.name}`);
+      if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
+        throw new RangeError(`not a base address for ${provider.name}`);
       return [provider.name, { provider, origin: url.origin, basePath: url.pathname.replace(/\/+$/, "") }];
     }),
   );
@@ -71,5 +72,5 @@ export function pathBelowVersion(provider: Provider, rest: string): string {
 /** The path to ask the provider for. A version that the base address has already is not repeated. */
 export function upstreamPath(upstream: Upstream, rest: string): string {
   const hasVersion = upstream.basePath.endsWith(`/${upstream.provider.versionSegment}`);
-  return (upstream.basePath + (hasVersion ? pathBelowVersion(upstream.provider, rest) : rest)) || "/";
+  return upstream.basePath + (hasVersion ? pathBelowVersion(upstream.provider, rest) : rest) || "/";
 }

@@ -128,7 +128,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     const { record, requestBytes, onSettled } = this.#options;
     const usage = this.#usage?.end() ?? { tokensIn: null, tokensOut: null };
-    record.finish({ ...usage, status_code: status, success, response_content_type: this.#contentType, request_bytes: requestBytes, response_bytes: this.#responseBytes });
+    record.finish({
+      ...usage,
+      status_code: status,
+      success,
+      response_content_type: this.#contentType,
+      request_bytes: requestBytes,
+      response_bytes: this.#responseBytes,
+    });
     onSettled();
   }
 }
@@ -139,7 +146,12 @@ function cutOff(res: ServerResponse): void {
   else res.destroy();
 }
 
-const TIMEOUT_CODES: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ETIMEDOUT",
+]);
 
 function errorName(error: Error & { readonly code?: unknown }): GatewayErrorName {
   if (error instanceof BodyTooLargeError) return "aig_body_too_large";

@@ -13,7 +13,15 @@ export interface ResponseFields {
 /** The fields `{prefix}-aig-…` by which a client finds its request again. */
 export function createResponseFields(vendorPrefix: string, clock: Clock): ResponseFields {
   const name = (field: string): string => `${vendorPrefix}-aig-${field}`;
-  const names = { logId: name("log-id"), requestId: name("request-id"), eventId: name("event-id"), step: name("step"), cacheStatus: name("cache-status"), provider: name("provider"), model: name("model") };
+  const names = {
+    logId: name("log-id"),
+    requestId: name("request-id"),
+    eventId: name("event-id"),
+    step: name("step"),
+    cacheStatus: name("cache-status"),
+    provider: name("provider"),
+    model: name("model"),
+  };
   // A client may name the event itself, to join several requests to one.
   const eventId = (request: IncomingHttpHeaders): string => {
     const given = request[names.eventId] ?? request["cf-aig-event-id"];
@@ -21,7 +29,20 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
   };
   return {
     forAnswer: (request, logId, provider, model) => {
-      const fields = [names.logId, logId, names.requestId, logId, names.eventId, eventId(request), names.step, "0", names.cacheStatus, "MISS", names.provider, provider];
+      const fields = [
+        names.logId,
+        logId,
+        names.requestId,
+        logId,
+        names.eventId,
+        eventId(request),
+        names.step,
+        "0",
+        names.cacheStatus,
+        "MISS",
+        names.provider,
+        provider,
+      ];
       // Models are named by clients: what a field value cannot carry stays out (RFC 9110 §5.5).
       if (/^[\x21-\x7e]+$/.test(model)) fields.push(names.model, model);
       return fields;

@@ -14,7 +14,12 @@ const read = (type: string, chunks: readonly (string | Buffer)[], encoding?: str
   return [tokensIn, tokensOut];
 };
 
-const DOCUMENT = JSON.stringify({ id: "x", choices: [{ message: { content: 'say "usage":{"prompt_tokens":999}' } }], usage: { prompt_tokens: 11, completion_tokens: 7, details: { a: "}" } }, tail: true });
+const DOCUMENT = JSON.stringify({
+  id: "x",
+  choices: [{ message: { content: 'say "usage":{"prompt_tokens":999}' } }],
+  usage: { prompt_tokens: 11, completion_tokens: 7, details: { a: "}" } },
+  tail: true,
+});
 
 test("a document's usage is read, not what the text says about it", () => {
   assert.deepEqual(read("application/json; charset=utf-8", [DOCUMENT]), [11, 7]);
@@ -22,7 +27,11 @@ test("a document's usage is read, not what the text says about it", () => {
 });
 
 test("an event stream's last usage counts, and null before it does not", () => {
-  const events = ['data: {"choices":[],"usage":null}\n\n', 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n', "data: [DONE]\n\n"];
+  const events = [
+    'data: {"choices":[],"usage":null}\n\n',
+    'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n',
+    "data: [DONE]\n\n",
+  ];
   assert.deepEqual(read("text/event-stream", events), [5, 6]);
   const responses = ['event: response.completed\ndata: {"response":{"output":[],"usage":{"input_tokens":8,"output_tokens":9}}}\n\n'];
   assert.deepEqual(read("text/event-stream", responses), [8, 9]);
@@ -36,16 +45,20 @@ test("other types, compressed answers and answers without usage have no counts",
 });
 
 test("the counts do not depend on how the bytes are cut", () => {
-  const stream = `data: {"usage":null,"c":"é"}\r\n\r\n${"data: {\"usage\":null}\n\n".repeat(5)}data: {"usage":{"prompt_tokens":21,"completion_tokens":34}}\n\ndata: [DONE]\n\n`;
+  const stream = `data: {"usage":null,"c":"é"}\r\n\r\n${'data: {"usage":null}\n\n'.repeat(5)}data: {"usage":{"prompt_tokens":21,"completion_tokens":34}}\n\ndata: [DONE]\n\n`;
   fc.assert(
-    fc.property(fc.constantFrom(["application/json", DOCUMENT, 11, 7] as const, ["text/event-stream", stream, 21, 34] as const), fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }), ([type, text, tokensIn, tokensOut], sizes) => {
-      const bytes = Buffer.from(text);
-      const chunks: Buffer[] = [];
-      let at = 0;
-      for (const size of sizes) chunks.push(bytes.subarray(at, (at += size)));
-      chunks.push(bytes.subarray(at));
-      assert.deepEqual(read(type, chunks), [tokensIn, tokensOut]);
-    }),
+    fc.property(
+      fc.constantFrom(["application/json", DOCUMENT, 11, 7] as const, ["text/event-stream", stream, 21, 34] as const),
+      fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }),
+      ([type, text, tokensIn, tokensOut], sizes) => {
+        const bytes = Buffer.from(text);
+        const chunks: Buffer[] = [];
+        let at = 0;
+        for (const size of sizes) chunks.push(bytes.subarray(at, (at += size)));
+        chunks.push(bytes.subarray(at));
+        assert.deepEqual(read(type, chunks), [tokensIn, tokensOut]);
+      },
+    ),
   );
 });
 
@@ -60,8 +73,17 @@ test("long answers and endless lines are read with bounded memory, and usage at 
 
 test("no bytes whatever make it throw", () => {
   fc.assert(
-    fc.property(fc.constantFrom("application/json", "text/event-stream"), fc.array(fc.oneof(fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)), fc.constantFrom('"usage"', ":{", '{"a":', "}}", "\n", '\\"').map((text) => Buffer.from(text)))), (type, chunks) => {
-      read(type, chunks);
-    }),
+    fc.property(
+      fc.constantFrom("application/json", "text/event-stream"),
+      fc.array(
+        fc.oneof(
+          fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
+          fc.constantFrom('"usage"', ":{", '{"a":', "}}", "\n", '\\"').map((text) => Buffer.from(text)),
+        ),
+      ),
+      (type, chunks) => {
+        read(type, chunks);
+      },
+    ),
   );
 });

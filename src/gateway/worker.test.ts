@@ -43,29 +43,55 @@ test("the plane's thread serves what the publisher says, writes rows through the
   const [feed, events] = [new MessageChannel(), new MessageChannel()];
   publisher.attach(createMessagePortFeed(feed.port1));
   const eventsPath = join(directory, "events.db");
-  const writer = new Worker(new URL("../events/writer.ts", import.meta.url), { workerData: { path: eventsPath, ports: [events.port1], retention: DEFAULT_RETENTION }, transferList: [events.port1] });
+  const writer = new Worker(new URL("../events/writer.ts", import.meta.url), {
+    workerData: { path: eventsPath, ports: [events.port1], retention: DEFAULT_RETENTION },
+    transferList: [events.port1],
+  });
   t.after(() => writer.terminate());
   await message(writer, "listening");
   const config = { host: "127.0.0.1", port: 0, vendorPrefix: "svc", providers: { openai: `${mock.url}/v1` }, limits: GATEWAY_LIMITS };
-  const data: GatewayWorkerData = { name: "gateway", config, feed: feed.port2, events: events.port2, lastGoodPath: join(directory, "last-good") };
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, transferList: [feed.port2 as MessagePort, events.port2 as MessagePort] });
+  const data: GatewayWorkerData = {
+    name: "gateway",
+    config,
+    feed: feed.port2,
+    events: events.port2,
+    lastGoodPath: join(directory, "last-good"),
+  };
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+    workerData: data,
+    transferList: [feed.port2 as MessagePort, events.port2 as MessagePort],
+  });
   t.after(() => worker.terminate());
   const port = (await message(worker, "listening")).addresses["http"];
 
   const rev = source.commit([
     { kind: "gateway", id: `${ACCOUNT}/gw`, value: { account_id: ACCOUNT, gateway_id: "gw", authentication: true, collect_logs: true } },
-    { kind: "token", id: "t", value: { hash: createHash("sha256").update(TOKEN).digest("hex"), accounts: "*", not_before: null, expires_on: null, addresses: { allow: [], deny: [] } } },
+    {
+      kind: "token",
+      id: "t",
+      value: {
+        hash: createHash("sha256").update(TOKEN).digest("hex"),
+        accounts: "*",
+        not_before: null,
+        expires_on: null,
+        addresses: { allow: [], deny: [] },
+      },
+    },
   ]);
   assert.deepEqual(await publisher.settled(rev, 5_000), { behind: [] });
 
-  const client = (headers: Record<string, string>): OpenAI => new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1/${ACCOUNT}/gw/openai`, apiKey: "k", maxRetries: 0, defaultHeaders: headers });
+  const client = (headers: Record<string, string>): OpenAI =>
+    new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1/${ACCOUNT}/gw/openai`, apiKey: "k", maxRetries: 0, defaultHeaders: headers });
   const chat = { model: "gpt-4o-mini", messages: [{ role: "user" as const, content: "hello" }] };
   await assert.rejects(client({}).chat.completions.create(chat), (error: InstanceType<typeof OpenAI.APIError>) => error.status === 401);
-  const { response } = await client({ "svc-aig-authorization": `Bearer ${TOKEN}` }).chat.completions.create(chat).withResponse();
+  const { response } = await client({ "svc-aig-authorization": `Bearer ${TOKEN}` })
+    .chat.completions.create(chat)
+    .withResponse();
 
   worker.postMessage({ type: "metrics", request: 7 });
   const { request, samples } = await message(worker, "metrics");
-  const sum = (name: string): number => samples.filter((sample: MetricSample) => sample.name === name).reduce((total, sample) => total + sample.value, 0);
+  const sum = (name: string): number =>
+    samples.filter((sample: MetricSample) => sample.name === name).reduce((total, sample) => total + sample.value, 0);
   assert.deepEqual([request, sum("selvedge_gateway_requests_total"), sum("selvedge_gateway_refused_total")], [7, 1, 1]);
 
   worker.postMessage({ type: "drain", timeoutMs: 1_000 });
@@ -73,5 +99,8 @@ test("the plane's thread serves what the publisher says, writes rows through the
   const queries = openEventQueries(eventsPath);
   t.after(() => queries.close());
   const rows = queries.list("gateway_logs", { where: [], limit: 10 });
-  assert.deepEqual(rows.map((row) => [row.id, row.success, row.model]), [[response.headers.get("svc-aig-log-id"), true, "gpt-4o-mini"]]);
+  assert.deepEqual(
+    rows.map((row) => [row.id, row.success, row.model]),
+    [[response.headers.get("svc-aig-log-id"), true, "gpt-4o-mini"]],
+  );
 });

@@ -26,12 +26,21 @@ const RATE_LIMIT_TRIES_MAX = 20;
 const RATE_LIMIT_WAIT_MS_MAX = 300_000;
 
 /** A client of the management API that waits where the rate limit asks it to; `onWait` is told how long. */
-export function createApiClient(deps: { readonly base: string; readonly token: string; readonly onWait: (waitMs: number) => void }): ApiClient {
+export function createApiClient(deps: {
+  readonly base: string;
+  readonly token: string;
+  readonly onWait: (waitMs: number) => void;
+}): ApiClient {
   const base = deps.base.replace(/\/+$/, "");
   const headers = { authorization: `Bearer ${deps.token}`, "content-type": "application/json" };
   const send = async (method: string, path: string, body: object | undefined): Promise<Response> => {
     try {
-      return await fetch(base + path, { method, headers, signal: AbortSignal.timeout(CALL_TIMEOUT_MS), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      return await fetch(base + path, {
+        method,
+        headers,
+        signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
     } catch (error) {
       const { cause } = error as Error;
       throw new CliError(`cannot reach the API at ${base}: ${cause instanceof Error ? cause.message : (error as Error).message}`);

@@ -74,11 +74,23 @@ test("status exits 3 where nothing runs, 1 where a server does not answer and 0 
   assert.deepEqual([none.code, none.out], [3, ""]);
   assert.match(none.err, /no server runs on .*; start one with/);
   let ready = true;
-  const server = createServer((_req, res) => res.writeHead(ready ? 200 : 503, { "content-type": "application/json" }).end(JSON.stringify({ status: ready ? "ready" : "not ready", reasons: ready ? [] : ["edge is down"] })));
+  const server = createServer((_req, res) =>
+    res
+      .writeHead(ready ? 200 : 503, { "content-type": "application/json" })
+      .end(JSON.stringify({ status: ready ? "ready" : "not ready", reasons: ready ? [] : ["edge is down"] })),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
   const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`;
-  const run = { pid: process.pid, api, gateway: "http://127.0.0.1:2", dns: "127.0.0.1:3", http: "http://127.0.0.1:4", https: "https://127.0.0.1:5", started_at: "2026-01-01T00:00:00Z" };
+  const run = {
+    pid: process.pid,
+    api,
+    gateway: "http://127.0.0.1:2",
+    dns: "127.0.0.1:3",
+    http: "http://127.0.0.1:4",
+    https: "https://127.0.0.1:5",
+    started_at: "2026-01-01T00:00:00Z",
+  };
   writeRunFile(data, run);
   const up = await selvedge(["status", "--data", data, "--json"]);
   assert.equal(up.code, 0, up.err);
@@ -92,7 +104,9 @@ test("status exits 3 where nothing runs, 1 where a server does not answer and 0 
   assert.equal((await selvedge(["status", "--data", data])).code, 3);
 });
 
-async function installation(t: TestContext): Promise<{ readonly data: string; readonly account: string; token(secret: string): Promise<TokenRow | undefined> }> {
+async function installation(
+  t: TestContext,
+): Promise<{ readonly data: string; readonly account: string; token(secret: string): Promise<TokenRow | undefined> }> {
   const data = directory(t);
   const url = `sqlite:${join(data, "control.db")}`;
   const store = await openStore({ url, clock: systemClock });
@@ -109,11 +123,26 @@ test("token create prints a working secret once, for the permissions it was aske
   assert.deepEqual([result.account_id, result.expires_on], [account, null]);
   assert.ok(result.permissions.includes("AI Gateway Run") && result.permissions.includes("DNS Write"));
   assert.equal((await token(result.token))?.id, result.id);
-  const narrow = await selvedge(["token", "create", "--name", "run", "--permission", "ai gateway run", "--permission", "DNS Read", "--expires-in", "90d", "--data", data]);
+  const narrow = await selvedge([
+    "token",
+    "create",
+    "--name",
+    "run",
+    "--permission",
+    "ai gateway run",
+    "--permission",
+    "DNS Read",
+    "--expires-in",
+    "90d",
+    "--data",
+    data,
+  ]);
   assert.equal(narrow.code, 0, narrow.err);
   const row = await token(narrow.out.trim());
   assert.ok(row?.expires_on);
-  const groups = (JSON.parse(row.policies) as { permission_groups: { name: string }[] }[]).flatMap((policy) => policy.permission_groups.map((group) => group.name));
+  const groups = (JSON.parse(row.policies) as { permission_groups: { name: string }[] }[]).flatMap((policy) =>
+    policy.permission_groups.map((group) => group.name),
+  );
   assert.deepEqual(groups, ["AI Gateway Run", "DNS Read"]);
   assert.ok(!narrow.err.includes(narrow.out.trim()), "the secret stands on standard output alone");
 });
@@ -142,7 +171,10 @@ interface Asked {
 }
 
 /** An API of a few lines, for what a real one does only under load or in other versions. */
-async function smallApi(t: TestContext, answer: (asked: Asked) => { status?: number; retryAfter?: string; result?: unknown; error?: { code: number; message: string } }): Promise<{ base: string; asked: Asked[] }> {
+async function smallApi(
+  t: TestContext,
+  answer: (asked: Asked) => { status?: number; retryAfter?: string; result?: unknown; error?: { code: number; message: string } },
+): Promise<{ base: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer(async (req, res) => {
     assert.equal(req.headers.authorization, "Bearer api-token");
@@ -184,10 +216,17 @@ test("zone import creates records, skips what is there and what is the service's
     if (body["name"] === "odd.example.com") return { status: 400, error: { code: 9999, message: "odd" } };
     return { result: { id: "record" } };
   });
-  const run = await selvedge(["zone", "import", "-", "--zone", "Example.com.", "--create", "--api", base, "--json"], { SELVEDGE_TOKEN: "api-token" }, ZONE_FILE);
+  const run = await selvedge(
+    ["zone", "import", "-", "--zone", "Example.com.", "--create", "--api", base, "--json"],
+    { SELVEDGE_TOKEN: "api-token" },
+    ZONE_FILE,
+  );
   assert.equal(run.code, 1);
   const result = JSON.parse(run.out) as { failed: { line: number; message: string }[] };
-  assert.deepEqual({ ...result, failed: result.failed.map(({ line }) => line) }, { zone: "example.com", zone_id: "zone-1", created: 4, skipped: 3, failed: [9, 10] });
+  assert.deepEqual(
+    { ...result, failed: result.failed.map(({ line }) => line) },
+    { zone: "example.com", zone_id: "zone-1", created: 4, skipped: 3, failed: [9, 10] },
+  );
   assert.match(run.err, /^selvedge: -:9: .*$/m);
   assert.match(run.err, /^selvedge: -:10: odd\.example\.com A: odd \(9999\)$/m);
   assert.match(run.err, /rate limit is reached; going on in 1 s/);

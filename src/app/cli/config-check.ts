@@ -5,8 +5,15 @@ import { columns, EXIT, type ExitCode, print } from "./outcome.ts";
 /** Prints every effective value with its source; a wrong configuration throws ConfigError. */
 export function configCheck(flags: readonly string[]): ExitCode {
   const { config, values } = resolveConfig(configInput(flags));
-  const result = Object.fromEntries(values.map(({ key, value, source, origin }) => [key, { value: JSON.parse(value) as unknown, source, ...(origin === "" ? {} : { origin }) }]));
-  const lines = columns(values.map(({ key, value, source, origin }) => [key, "=", value, `# ${origin === "" ? source : `${source}: ${origin}`}`]));
+  const result = Object.fromEntries(
+    values.map(({ key, value, source, origin }) => [
+      key,
+      { value: JSON.parse(value) as unknown, source, ...(origin === "" ? {} : { origin }) },
+    ]),
+  );
+  const lines = columns(
+    values.map(({ key, value, source, origin }) => [key, "=", value, `# ${origin === "" ? source : `${source}: ${origin}`}`]),
+  );
   print(config.json, result, lines);
   return EXIT.ok;
 }

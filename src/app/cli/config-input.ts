@@ -2,4 +2,8 @@ import { readFileSync } from "node:fs";
 import type { ConfigInput } from "../config.ts";
 
 /** The configuration's sources as this process has them. */
-export const configInput = (argv: readonly string[]): ConfigInput => ({ argv, env: process.env, readFile: (path) => readFileSync(path, "utf8") });
+export const configInput = (argv: readonly string[]): ConfigInput => ({
+  argv,
+  env: process.env,
+  readFile: (path) => readFileSync(path, "utf8"),
+});

@@ -46,7 +46,9 @@ function addStart(parent: Command, finish: Finish): void {
 }
 
 function addStatus(parent: Command, finish: Finish): void {
-  const command = parent.command("status").description("Say whether a server runs on the data directory, and where its planes listen. Exits 3 when none runs.");
+  const command = parent
+    .command("status")
+    .description("Say whether a server runs on the data directory, and where its planes listen. Exits 3 when none runs.");
   const flags = addConfigFlags(command);
   command.action(async () => finish(await (await import("./status.ts")).status(flags)));
 }
@@ -79,7 +81,9 @@ function addZone(parent: Command, finish: Finish): void {
 }
 
 function addConfig(parent: Command, finish: Finish): void {
-  const command = parent.command("check").description("Read the configuration as start would, and print each value with where it comes from. Exits 2 when it is wrong.");
+  const command = parent
+    .command("check")
+    .description("Read the configuration as start would, and print each value with where it comes from. Exits 2 when it is wrong.");
   const flags = addConfigFlags(command);
   command.action(async () => finish((await import("./config-check.ts")).configCheck(flags)));
 }

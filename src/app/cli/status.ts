@@ -21,7 +21,16 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
   }
   const readiness = await askReadiness(run);
   const { pid, api, gateway, dns, http, https, started_at } = run;
-  const rows = Object.entries({ status: [readiness.status, ...readiness.reasons].join("; "), api, gateway, dns, http, https, pid: String(pid), "started at": started_at });
+  const rows = Object.entries({
+    status: [readiness.status, ...readiness.reasons].join("; "),
+    api,
+    gateway,
+    dns,
+    http,
+    https,
+    pid: String(pid),
+    "started at": started_at,
+  });
   print(json, { ...readiness, pid, api, gateway, dns, http, https, started_at, data }, columns(rows));
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
 }

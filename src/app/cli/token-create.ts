@@ -29,16 +29,25 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
   const expiresOn = options.expiresIn === undefined ? null : timestampSeconds(systemClock.nowMs() + durationMs(options.expiresIn));
   const config = loadConfig(configInput(flags));
   const url = databaseUrl(config);
-  if (!(await databaseExists(url))) throw new CliError(`there is no database at ${withoutCredentials(url)}: start the server once, or say where with --data`);
+  if (!(await databaseExists(url)))
+    throw new CliError(`there is no database at ${withoutCredentials(url)}: start the server once, or say where with --data`);
   const store = await openStore({ url, clock: systemClock });
   const access = createAccess({ store, clock: systemClock });
   try {
     const accountId = await ownerAccount(store, options.account);
     const call = { actor: systemActor("cli"), request_id: newId(), rev: null };
-    const token = await access.tokens.create(call, { account_id: accountId }, { name: options.name, policies: policiesOf(accountId, groups), expires_on: expiresOn });
+    const token = await access.tokens.create(
+      call,
+      { account_id: accountId },
+      { name: options.name, policies: policiesOf(accountId, groups), expires_on: expiresOn },
+    );
     const { id, name, value } = token;
     if (!config.json) complain([`token "${name}" (${id}) of account ${accountId}; its secret is shown only now`]);
-    print(config.json, { id, name, account_id: accountId, expires_on: expiresOn, permissions: groups.map((group) => group.name), token: value }, [value]);
+    print(
+      config.json,
+      { id, name, account_id: accountId, expires_on: expiresOn, permissions: groups.map((group) => group.name), token: value },
+      [value],
+    );
     return EXIT.ok;
   } catch (error) {
     if (error instanceof PlatformError) throw new CliError(error.message);
@@ -60,24 +69,33 @@ function chosenGroups({ all, permission }: TokenCreateOptions): readonly Permiss
     if (found.length > 0) return found;
     const names = [...new Set(OFFERED.map((group) => group.name))];
     const near = suggest(wanted, names);
-    throw new CliError(`there is no permission group "${wanted}"; ${near === undefined ? `known: ${names.join(", ")}` : `did you mean "${near}"?`}`, EXIT.usage);
+    throw new CliError(
+      `there is no permission group "${wanted}"; ${near === undefined ? `known: ${names.join(", ")}` : `did you mean "${near}"?`}`,
+      EXIT.usage,
+    );
   });
 }
 
 /** Groups count only at their own level, hence a policy for the account and one for its zones. */
 function policiesOf(accountId: string, groups: readonly PermissionGroup[]): TokenCreate["policies"] {
   const account = `com.cloudflare.api.account.${accountId}`;
-  const ofScope = (scope: PermissionGroup["scopes"][number]): { id: string }[] => groups.filter((group) => group.scopes.includes(scope)).map(({ id }) => ({ id }));
+  const ofScope = (scope: PermissionGroup["scopes"][number]): { id: string }[] =>
+    groups.filter((group) => group.scopes.includes(scope)).map(({ id }) => ({ id }));
   const policies: TokenCreate["policies"] = [
     { effect: "allow", resources: { [account]: "*" }, permission_groups: ofScope("com.cloudflare.api.account") },
-    { effect: "allow", resources: { [account]: { "com.cloudflare.api.account.zone.*": "*" } }, permission_groups: ofScope("com.cloudflare.api.account.zone") },
+    {
+      effect: "allow",
+      resources: { [account]: { "com.cloudflare.api.account.zone.*": "*" } },
+      permission_groups: ofScope("com.cloudflare.api.account.zone"),
+    },
   ];
   return policies.filter((policy) => policy.permission_groups.length > 0);
 }
 
 async function ownerAccount(store: Store, id: string | undefined): Promise<string> {
   const account = id === undefined ? await oldestAccount(store.read) : await findAccount(store.read, id);
-  if (account === undefined) throw new CliError(id === undefined ? "the database has no account yet: start the server once" : `there is no account ${id}`);
+  if (account === undefined)
+    throw new CliError(id === undefined ? "the database has no account yet: start the server once" : `there is no account ${id}`);
   return account.id;
 }
 
@@ -85,6 +103,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 
 function durationMs(text: string): number {
   const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined) throw new CliError(`--expires-in takes a number and a unit, such as 90d, 12h, 30m or 600s, not "${text}"`, EXIT.usage);
+  if (count === undefined || unit === undefined)
+    throw new CliError(`--expires-in takes a number and a unit, such as 90d, 12h, 30m or 600s, not "${text}"`, EXIT.usage);
   return Number(count) * (UNIT_MS[unit] ?? 0);
 }

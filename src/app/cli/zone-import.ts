@@ -41,7 +41,9 @@ export async function zoneImport(file: string, options: ZoneImportOptions, flags
   });
   failed.sort((a, b) => a.line - b.line);
   complain(failed.map(({ line, message }) => `${file}:${line}: ${message}`));
-  print(config.json, { zone: zoneName, zone_id: zoneId, ...counts, failed }, [`${zoneName}: ${counts.created} created, ${counts.skipped} skipped, ${failed.length} failed`]);
+  print(config.json, { zone: zoneName, zone_id: zoneId, ...counts, failed }, [
+    `${zoneName}: ${counts.created} created, ${counts.skipped} skipped, ${failed.length} failed`,
+  ]);
   return failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -50,12 +52,17 @@ function openApi(options: ZoneImportOptions, dataDir: string): ApiClient {
   if (token === undefined || token === "") throw new CliError("an API token is needed: set SELVEDGE_TOKEN, or use --token", EXIT.usage);
   const base = options.api ?? process.env["SELVEDGE_API"] ?? runningApi(dataDir);
   if (!URL.canParse(base)) throw new CliError(`--api is not an address: ${base}`, EXIT.usage);
-  return createApiClient({ base, token, onWait: (waitMs) => complain([`the API's rate limit is reached; going on in ${Math.ceil(waitMs / 1000)} s`]) });
+  return createApiClient({
+    base,
+    token,
+    onWait: (waitMs) => complain([`the API's rate limit is reached; going on in ${Math.ceil(waitMs / 1000)} s`]),
+  });
 }
 
 function runningApi(dataDir: string): string {
   const run = readRunFile(dataDir);
-  if (run === null || !isAlive(run.pid)) throw new CliError(`no server runs on ${dataDir}; start one, or name another one's API with --api`, EXIT.notRunning);
+  if (run === null || !isAlive(run.pid))
+    throw new CliError(`no server runs on ${dataDir}; start one, or name another one's API with --api`, EXIT.notRunning);
   return run.api;
 }
 
@@ -81,7 +88,11 @@ async function zoneIdOf(api: ApiClient, name: string, options: ZoneImportOptions
     const [found] = (await api.call("GET", `/zones?name=${encodeURIComponent(name)}`)) as readonly { id: string }[];
     if (found !== undefined) return found.id;
     if (!options.create) throw new CliError(`there is no zone ${name} that this token may see; --create makes one`);
-    const { id } = (await api.call("POST", "/zones", { name, type: "full", account: { id: options.account ?? (await onlyAccount(api)) } })) as { id: string };
+    const { id } = (await api.call("POST", "/zones", {
+      name,
+      type: "full",
+      account: { id: options.account ?? (await onlyAccount(api)) },
+    })) as { id: string };
     return id;
   } catch (error) {
     if (error instanceof ApiFailure) throw new CliError(`zone ${name}: ${error.message}`);
@@ -92,11 +103,17 @@ async function zoneIdOf(api: ApiClient, name: string, options: ZoneImportOptions
 async function onlyAccount(api: ApiClient): Promise<string> {
   const accounts = (await api.call("GET", "/accounts")) as readonly { id: string }[];
   const [account] = accounts;
-  if (account === undefined || accounts.length > 1) throw new CliError(`the token sees ${accounts.length} accounts: name one with --account`, EXIT.usage);
+  if (account === undefined || accounts.length > 1)
+    throw new CliError(`the token sees ${accounts.length} accounts: name one with --account`, EXIT.usage);
   return account.id;
 }
 
-async function createRecord(api: ApiClient, zoneId: string, zoneName: string, record: ZoneFileRecord): Promise<"created" | "skipped" | FailedLine> {
+async function createRecord(
+  api: ApiClient,
+  zoneId: string,
+  zoneName: string,
+  record: ZoneFileRecord,
+): Promise<"created" | "skipped" | FailedLine> {
   if (isOwnRecord(record, zoneName)) return "skipped";
   try {
     await api.call("POST", `/zones/${zoneId}/dns_records`, recordBody(record));
@@ -109,10 +126,17 @@ async function createRecord(api: ApiClient, zoneId: string, zoneName: string, re
 }
 
 /** SPEC 2.3: SOA and the apex's NS are the service's own. */
-const isOwnRecord = ({ name, type }: ZoneFileRecord, zoneName: string): boolean => type === "SOA" || (type === "NS" && name.replace(/\.$/, "").toLowerCase() === zoneName);
+const isOwnRecord = ({ name, type }: ZoneFileRecord, zoneName: string): boolean =>
+  type === "SOA" || (type === "NS" && name.replace(/\.$/, "").toLowerCase() === zoneName);
 
 /** The record as the API takes it: structured types by `data`, the others by `content`; 1 is the automatic TTL. */
-const recordBody = ({ name, type, ttl, content, data, priority }: ZoneFileRecord): object => ({ name, type, ttl: ttl ?? 1, ...(data === null ? { content } : { data }), ...(priority === null ? {} : { priority }) });
+const recordBody = ({ name, type, ttl, content, data, priority }: ZoneFileRecord): object => ({
+  name,
+  type,
+  ttl: ttl ?? 1,
+  ...(data === null ? { content } : { data }),
+  ...(priority === null ? {} : { priority }),
+});
 
 /** Runs the jobs in order, a bounded number at a time; the first that throws ends the run. */
 async function inParallel<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {

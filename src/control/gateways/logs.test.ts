@@ -51,13 +51,25 @@ before(async () => {
   store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
   account = (await bootstrap({ store, clock: systemClock, email: "admin@example.com" })).account_id;
   const call = { actor: systemActor("test"), request_id: "r", rev: null };
-  const settings = { cache_invalidate_on_update: false, cache_ttl: null, collect_logs: true, rate_limiting_interval: null, rate_limiting_limit: null };
+  const settings = {
+    cache_invalidate_on_update: false,
+    cache_ttl: null,
+    collect_logs: true,
+    rate_limiting_interval: null,
+    rate_limiting_limit: null,
+  };
   const gateways = createGateways({ store, clock: systemClock });
   for (const id of ["gw", "other", "empty"]) await gateways.create(call, account, { id, ...settings });
   const path = join(directory, "events.db");
   const database = openEventDatabase(path);
   const cells: Cell[] = [];
-  const rows = [row(1000), row(2000, { model: "gpt-4.1", success: false, status_code: 502 }), row(3000, { path: "/embeddings", model: "a-embedding" }), row(4000, { gateway_id: "other" }), row(5000, { account_id: "b".repeat(32) })];
+  const rows = [
+    row(1000),
+    row(2000, { model: "gpt-4.1", success: false, status_code: 502 }),
+    row(3000, { path: "/embeddings", model: "a-embedding" }),
+    row(4000, { gateway_id: "other" }),
+    row(5000, { account_id: "b".repeat(32) }),
+  ];
   for (const one of rows) encodeRow(EVENT_SCHEMA.gateway_logs, one, cells);
   database.insert([{ table: "gateway_logs", cells }]);
   database.close();
@@ -71,12 +83,16 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const ids = async (query: Parameters<GatewayLogs["list"]>[2], page = PAGE): Promise<readonly string[]> => (await logs.list(account, "gw", query, page)).items.map((item) => item.id);
+const ids = async (query: Parameters<GatewayLogs["list"]>[2], page = PAGE): Promise<readonly string[]> =>
+  (await logs.list(account, "gw", query, page)).items.map((item) => item.id);
 
 test("a gateway's logs come newest first, with the contract's fields, and no other gateway's or account's", async () => {
   const { items, ...info } = await logs.list(account, "gw", {}, PAGE);
   assert.deepEqual(info, { page: 1, per_page: 20, total_count: 3 });
-  assert.deepEqual(items.map((item) => item.id), ["01ROW3000", "01ROW2000", "01ROW1000"]);
+  assert.deepEqual(
+    items.map((item) => item.id),
+    ["01ROW3000", "01ROW2000", "01ROW1000"],
+  );
   assert.deepEqual(items[2], {
     id: "01ROW1000",
     created_at: "1970-01-01T00:00:01.000Z",
@@ -114,7 +130,12 @@ test("one log is found by its id, in its own gateway only", async () => {
   const { id, request_size, response_size } = await logs.get(account, "gw", "01ROW1000");
   assert.deepEqual([id, request_size, response_size], ["01ROW1000", 100, 200]);
   const isMissing = (error: unknown): boolean => error instanceof PlatformError && error.code === 7002 && error.status === 404;
-  for (const [owner, gateway, log] of [[account, "gw", "01ROW4000"], [account, "gw", "01ROW5000"], [account, "absent", "01ROW1000"], ["b".repeat(32), "gw", "01ROW5000"]] as const) {
+  for (const [owner, gateway, log] of [
+    [account, "gw", "01ROW4000"],
+    [account, "gw", "01ROW5000"],
+    [account, "absent", "01ROW1000"],
+    ["b".repeat(32), "gw", "01ROW5000"],
+  ] as const) {
     await assert.rejects(logs.get(owner, gateway, log), isMissing);
   }
   await assert.rejects(logs.list("b".repeat(32), "gw", {}, PAGE), isMissing);

@@ -13,7 +13,14 @@ export interface GatewayLogs {
 }
 
 /** Columns by the names under which callers order. No row has a model type yet, so ordering by it is ordering by time. */
-const ORDER_COLUMNS = { created_at: "at_ms", provider: "provider", model: "model", model_type: "at_ms", success: "success", cached: "cached" } as const;
+const ORDER_COLUMNS = {
+  created_at: "at_ms",
+  provider: "provider",
+  model: "model",
+  model_type: "at_ms",
+  success: "success",
+  cached: "cached",
+} as const;
 const SEARCHED_COLUMNS = ["id", "provider", "model", "path"] as const;
 
 export function createGatewayLogs(deps: { readonly store: Store; readonly events: EventQueries }): GatewayLogs {
@@ -32,7 +39,8 @@ export function createGatewayLogs(deps: { readonly store: Store; readonly events
     list: async (accountId, gatewayId, query, page) => {
       const { search = "" } = query;
       const scope = await within(accountId, gatewayId);
-      const where: Where<"gateway_logs"> = search === "" ? scope : [...scope, SEARCHED_COLUMNS.map((column) => ({ column, operator: "has" as const, value: search }))];
+      const where: Where<"gateway_logs"> =
+        search === "" ? scope : [...scope, SEARCHED_COLUMNS.map((column) => ({ column, operator: "has" as const, value: search }))];
       const rows = events.list("gateway_logs", {
         where,
         order_by: ORDER_COLUMNS[query.order_by ?? "created_at"],
@@ -43,7 +51,10 @@ export function createGatewayLogs(deps: { readonly store: Store; readonly events
       return { items: rows.map(logView), ...page, total_count: events.count("gateway_logs", where) };
     },
     get: async (accountId, gatewayId, id) => {
-      const [row] = events.list("gateway_logs", { where: [...(await within(accountId, gatewayId)), { column: "id", operator: "eq", value: id }], limit: 1 });
+      const [row] = events.list("gateway_logs", {
+        where: [...(await within(accountId, gatewayId)), { column: "id", operator: "eq", value: id }],
+        limit: 1,
+      });
       if (row === undefined) throw new PlatformError("gateway_not_found");
       return { ...logView(row), request_size: row.request_bytes, response_size: row.response_bytes };
     },
