@@ -102,6 +102,12 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
       for (const listener of listeners) listener();
     },
   });
+  const close = async (): Promise<void> => {
+    await writer.close();
+    await reader.close();
+    await backend.close();
+  };
+  let closing: Promise<void> | null = null;
   return {
     dialect: dialect.name,
     read,
@@ -123,10 +129,6 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: async () => {
-      await writer.close();
-      await reader.close();
-      await backend.close();
-    },
+    close: () => (closing ??= close()),
   };
 }

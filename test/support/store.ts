@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemClock } from "#kernel/clock.ts";
 import { openStore } from "#store/open.ts";
-import type { AuditEntry, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { startPostgres, type TestPostgres } from "./postgres.ts";
 import { toolOrSkip } from "./tools.ts";
 
@@ -59,12 +59,3 @@ function sharedServer(): Promise<TestPostgres> {
 after(async () => {
   if (server) await (await server).stop();
 });
-
-/** An audit entry for tests that care about something else. */
-export const someAudit: AuditEntry = {
-  action: "test.write",
-  actor: { type: "system", id: "test", ip: "127.0.0.1" },
-  account_id: null,
-  zone_id: null,
-  resource: { type: "test", id: "test" },
-};

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { sql } from "kysely";
+import { systemClock } from "#kernel/clock.ts";
+import { databaseTest, storeTest } from "../../test/support/store.ts";
+import { toolOrSkip } from "../../test/support/tools.ts";
+import { openStore } from "./open.ts";
+
+const WRITER = join(import.meta.dirname, "../../test/support/store-writer.ts");
+const ENDLESS = "1000000";
+const ROUNDS = 4;
+
+/** Starts a writing process, kills it without warning after some acknowledgements, and returns those. */
+async function writeUntilKilled(url: string, acknowledgements: number): Promise<readonly string[]> {
+  const child = spawn(process.execPath, [WRITER, url, ENDLESS, "16"], { stdio: ["ignore", "pipe", "inherit"] });
+  const names: string[] = [];
+  for await (const name of createInterface({ input: child.stdout })) {
+    if (names.push(name) === acknowledgements) child.kill("SIGKILL");
+  }
+  // What was printed whole was acknowledged; the rest of a last line may be missing.
+  return names.filter((name) => name.length === 32);
+}
+
+databaseTest("what was acknowledged is there after kill -9, whole and in order", async (url, dialect) => {
+  const acknowledged = new Set<string>();
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const name of await writeUntilKilled(url, 40 * round)) acknowledged.add(name);
+    const store = await openStore({ url, clock: systemClock });
+    // One view of all: a server may finish the commit of a client that is gone.
+    const { rows, audits, changes, rev } = await store.readAt(async (db, revision) => ({
+      rows: (await db.selectFrom("secrets").select("name").orderBy("name").execute()).map(({ name }) => name),
+      audits: (await db.selectFrom("audit_log").select("resource_id").orderBy("resource_id").execute()).map((row) => row.resource_id),
+      changes: await db.selectFrom("changes").select(["rev", "id"]).orderBy("rev").execute(),
+      rev: revision,
+    }));
+    assert.deepEqual([...acknowledged.difference(new Set(rows))], [], "acknowledged and gone");
+    assert.deepEqual(audits, rows);
+    assert.deepEqual(changes.map(({ id }) => id).toSorted(), rows);
+    assert.deepEqual(
+      changes.map((change) => change.rev),
+      Array.from({ length: rev }, (_, at) => at + 1),
+    );
+    if (dialect === "sqlite") assert.deepEqual((await sql`PRAGMA integrity_check`.execute(store.read)).rows, [{ integrity_check: "ok" }]);
+    await store.close();
+  }
+  assert.ok(acknowledged.size >= 40 * 10);
+});
+
+storeTest("the writing connection syncs every commit", async ({ store, dialect }) => {
+  const query =
+    dialect === "sqlite"
+      ? sql<{ synchronous: unknown }>`PRAGMA synchronous`
+      : sql<{ synchronous: unknown }>`SELECT current_setting('synchronous_commit') AS synchronous`;
+  const { result } = await store.write(({ db }) => query.execute(db));
+  assert.deepEqual(result.rows, [{ synchronous: dialect === "sqlite" ? 2 : "on" }]);
+});
+
+test("each commit is one sync to disk, and units that wait together share one", { skip: toolOrSkip("strace") }, (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-sync-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  let runs = 0;
+  const syncs = (units: number, concurrency: number): number => {
+    const run = join(directory, String(++runs));
+    const program = [process.execPath, WRITER, `sqlite:${run}.db`, String(units), String(concurrency)];
+    const { status, stderr } = spawnSync("strace", ["-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", `${run}.trace`, ...program], {
+      encoding: "utf8",
+    });
+    assert.equal(status, 0, stderr);
+    return readFileSync(`${run}.trace`, "utf8").match(/\b(?:fsync|fdatasync)\(/g)?.length ?? 0;
+  };
+  const few = syncs(5, 1);
+  assert.ok(syncs(45, 1) - few >= 40);
+  assert.ok(syncs(45, 40) - few < 20);
+});
