@@ -30,14 +30,16 @@ const FIRST_PAGE = { page: 1, per_page: 1 } as const;
 /** Compiles a route's schemas once. */
 export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
   const readQuery = route.query ? compileQuery(route.query) : () => ({});
-  const checkBody = route.body ? compileCheck(route.body, "body") : null;
+  const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
   return async ({ call, resolved, params, query: given, body: sent, dated }) => {
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
     const page = route.paging === "page" ? readPage(query, route.per_page) : FIRST_PAGE;
     const typedQuery = readQuery(query);
     checkBody?.(body);
-    const reply = await route.handler({ control, call, params, query: typedQuery, body, resolved, page } as Parameters<Route["handler"]>[0]);
+    const reply = await route.handler({ control, call, params, query: typedQuery, body, resolved, page } as Parameters<
+      Route["handler"]
+    >[0]);
     const messages = call.rev === null ? [] : await waitForPlanes(call.rev, settled);
     return render(route, reply, messages, dated, { zone: resolved.zone });
   };
@@ -50,7 +52,8 @@ async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Me
 }
 
 function render(route: Route, reply: unknown, messages: readonly Message[], dated: DatedRequest | null, facts: Facts): string {
-  const shape = (item: unknown): unknown => (dated && typeof item === "object" && item !== null ? dated.result(item as JsonObject, facts) : item);
+  const shape = (item: unknown): unknown =>
+    dated && typeof item === "object" && item !== null ? dated.result(item as JsonObject, facts) : item;
   switch (route.paging) {
     case "one":
       return successEnvelope(shape(reply), messages, null);

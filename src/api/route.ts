@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
+import type { ErrorName } from "#kernel/error-codes.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -39,13 +40,23 @@ export interface Req<P extends string, Q, B> {
 type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? Static<T> : Otherwise;
 
 /** What a handler gives back, by the route's `paging`. */
-export type Reply<R extends TSchema, G extends Paging> = G extends "page" ? Page<Static<R>> : G extends "list" ? readonly Static<R>[] : Static<R>;
+export type Reply<R extends TSchema, G extends Paging> = G extends "page"
+  ? Page<Static<R>>
+  : G extends "list"
+    ? readonly Static<R>[]
+    : Static<R>;
 
 /** `page`: page, per_page and totals (contract.md §1); `list`: everything, without result_info; `one`: a single object. */
 export type Paging = "one" | "list" | "page";
 
 /** One row of the route table. Envelope, authentication, permission, validation, OpenAPI and tests come from it. */
-export interface Route<P extends string = string, Q extends TSchema | undefined = TSchema | undefined, B extends TSchema | undefined = TSchema | undefined, R extends TSchema = TSchema, G extends Paging = Paging> {
+export interface Route<
+  P extends string = string,
+  Q extends TSchema | undefined = TSchema | undefined,
+  B extends TSchema | undefined = TSchema | undefined,
+  R extends TSchema = TSchema,
+  G extends Paging = Paging,
+> {
   readonly method: Method;
   readonly path: P;
   /** `operationId` of the OpenAPI document: `dns-records-create`. */
@@ -56,6 +67,8 @@ export interface Route<P extends string = string, Q extends TSchema | undefined 
   readonly permissions: readonly PermissionGroupName[];
   readonly query?: Q;
   readonly body?: B;
+  /** What a body that does not fit the schema is refused with, where the family of the resource has a code of its own. */
+  readonly invalid_body?: ErrorName;
   /** Schema of the result, or of one item where `paging` is not `one`. */
   readonly result: R;
   readonly paging: G;
@@ -67,4 +80,12 @@ export interface Route<P extends string = string, Q extends TSchema | undefined 
 }
 
 /** Gives a row its types; returns it as it is. */
-export const route = <const P extends string, R extends TSchema, const G extends Paging, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined>(row: Route<P, Q, B, R, G>): Route => row as unknown as Route;
+export const route = <
+  const P extends string,
+  R extends TSchema,
+  const G extends Paging,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  row: Route<P, Q, B, R, G>,
+): Route => row as unknown as Route;

@@ -1,17 +1,18 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { PlatformErrors } from "./failure.ts";
 
 /** Throws PlatformErrors, each with the place in the body, where the value does not fit. Unknown members are tolerated (contract.md §3). */
 export type Check = (value: unknown) => void;
 
-export function compileCheck(schema: TSchema, what: "body" | "query"): Check {
+export function compileCheck(schema: TSchema, what: "body" | "query", name: ErrorName = "invalid_input"): Check {
   const compiled = Compile(schema);
   return (value) => {
     if (compiled.Check(value)) return;
-    if (what === "body" && value === undefined) throw new PlatformError("invalid_input", { message: "The request needs a JSON body.", source: "" });
-    throw new PlatformErrors(describe(compiled.Errors(value)));
+    if (what === "body" && value === undefined) throw new PlatformError(name, { message: "The request needs a JSON body.", source: "" });
+    throw new PlatformErrors(describe(compiled.Errors(value), name));
   };
 }
 
@@ -25,12 +26,14 @@ interface Finding {
 
 const ITEMS_MAX = 8;
 
-function describe(findings: readonly Finding[]): readonly PlatformError[] {
+function describe(findings: readonly Finding[], name: ErrorName): readonly PlatformError[] {
   const byPlace = new Map<string, Finding[]>();
   for (const finding of findings) {
     for (const place of places(finding)) byPlace.set(place, [...(byPlace.get(place) ?? []), finding]);
   }
-  return [...byPlace].slice(0, ITEMS_MAX).map(([place, found]) => new PlatformError("invalid_input", { message: `${label(place)} ${sentence(found)}.`, source: place }));
+  return [...byPlace]
+    .slice(0, ITEMS_MAX)
+    .map(([place, found]) => new PlatformError(name, { message: `${label(place)} ${sentence(found)}.`, source: place }));
 }
 
 /** A missing member is reported where it should have been. */
@@ -46,7 +49,8 @@ function sentence(found: readonly Finding[]): string {
   const alternatives = found.flatMap(({ keyword, params }) => {
     if (keyword === "type" && "type" in params) return [String(params.type)];
     if (keyword === "const" && "allowedValue" in params) return [JSON.stringify(params.allowedValue)];
-    if (keyword === "enum" && "allowedValues" in params && Array.isArray(params.allowedValues)) return params.allowedValues.map((value) => JSON.stringify(value));
+    if (keyword === "enum" && "allowedValues" in params && Array.isArray(params.allowedValues))
+      return params.allowedValues.map((value) => JSON.stringify(value));
     return [];
   });
   const other = found.find(({ keyword }) => !["type", "const", "enum", "anyOf"].includes(keyword));

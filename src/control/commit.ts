@@ -9,4 +9,8 @@ export async function commit<T>(deps: { readonly store: Store }, call: Call, wor
 }
 
 /** The actor of an audit row. */
-export const auditActor = (call: Call): { type: "token" | "user" | "system"; id: string; ip: string } => ({ type: call.actor.type, id: call.actor.id, ip: call.actor.ip });
+export const auditActor = (call: Call): { type: "token" | "user" | "system"; id: string; ip: string } => ({
+  type: call.actor.type,
+  id: call.actor.id,
+  ip: call.actor.ip,
+});

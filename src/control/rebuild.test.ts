@@ -19,17 +19,26 @@ async function fromDeltas(store: Store): Promise<Map<string, unknown>> {
   return entries;
 }
 
-const asMap = (ops: readonly Op[]): Map<string, unknown> => new Map(ops.map((op) => [`${op.kind} ${op.id}`, JSON.parse(JSON.stringify(op.value))]));
+const asMap = (ops: readonly Op[]): Map<string, unknown> =>
+  new Map(ops.map((op) => [`${op.kind} ${op.id}`, JSON.parse(JSON.stringify(op.value))]));
 
 type Step = (fixture: ControlFixture, pick: number) => Promise<unknown>;
 
-const GATEWAY = { cache_invalidate_on_update: true, cache_ttl: null, collect_logs: true, rate_limiting_interval: null, rate_limiting_limit: null };
+const GATEWAY = {
+  cache_invalidate_on_update: true,
+  cache_ttl: null,
+  collect_logs: true,
+  rate_limiting_interval: null,
+  rate_limiting_limit: null,
+};
 
 const zonesOf = async ({ control, call }: ControlFixture) => (await control.zones.list(call(), {}, { page: 1, per_page: 50 })).items;
 
 /** Runs `work` on one of the zones, if there is one. */
 const inZone =
-  (work: (fixture: ControlFixture, zone: { id: string; name: string; account_id: string; plan: string }, pick: number) => Promise<unknown>): Step =>
+  (
+    work: (fixture: ControlFixture, zone: { id: string; name: string; account_id: string; plan: string }, pick: number) => Promise<unknown>,
+  ): Step =>
   async (fixture, pick) => {
     const zones = await zonesOf(fixture);
     const zone = zones[pick % Math.max(1, zones.length)];
@@ -37,10 +46,15 @@ const inZone =
   };
 
 const STEPS: Readonly<Record<string, Step>> = {
-  createZone: ({ control, account_id, call }, pick) => control.zones.create(call(), { name: `z${pick % 4}.test`, account: { id: account_id } }),
-  editZone: inZone(({ control, call }, zone, pick) => control.zones.edit(call(), zone.id, { paused: pick % 2 === 0, vanity_name_servers: pick % 3 === 0 ? ["ns.one.test"] : [] })),
+  createZone: ({ control, account_id, call }, pick) =>
+    control.zones.create(call(), { name: `z${pick % 4}.test`, account: { id: account_id } }),
+  editZone: inZone(({ control, call }, zone, pick) =>
+    control.zones.edit(call(), zone.id, { paused: pick % 2 === 0, vanity_name_servers: pick % 3 === 0 ? ["ns.one.test"] : [] }),
+  ),
   deleteZone: inZone(({ control, call }, zone) => control.zones.delete(call(), zone.id)),
-  createRecord: inZone(({ control, call }, zone, pick) => control.dnsRecords.create(call(), zone, { type: "A", name: `h${pick % 5}`, content: `192.0.2.${pick % 250}`, proxied: pick % 2 === 0 })),
+  createRecord: inZone(({ control, call }, zone, pick) =>
+    control.dnsRecords.create(call(), zone, { type: "A", name: `h${pick % 5}`, content: `192.0.2.${pick % 250}`, proxied: pick % 2 === 0 }),
+  ),
   editRecord: inZone(async ({ control, call }, zone, pick) => {
     const [record] = (await control.dnsRecords.list(zone, {}, { page: 1, per_page: 1 })).items;
     if (record) await control.dnsRecords.edit(call(), zone, record.id, { ttl: 60 + pick });
@@ -50,10 +64,16 @@ const STEPS: Readonly<Record<string, Step>> = {
     if (record) await control.dnsRecords.delete(call(), zone, record.id);
   }),
   putRules: inZone(({ control, call }, zone, pick) =>
-    control.rulesets.putEntryPoint(call(), { level: "zone", account_id: zone.account_id, zone_id: zone.id }, "http_request_firewall_custom", { rules: Array.from({ length: pick % 3 }, () => ({ action: "block", expression: "true" })) }),
+    control.rulesets.putEntryPoint(
+      call(),
+      { level: "zone", account_id: zone.account_id, zone_id: zone.id },
+      "http_request_firewall_custom",
+      { rules: Array.from({ length: pick % 3 }, () => ({ action: "block", expression: "true" })) },
+    ),
   ),
   createGateway: ({ control, account_id, call }, pick) => control.gateways.create(call(), account_id, { id: `g${pick % 3}`, ...GATEWAY }),
-  updateGateway: ({ control, account_id, call }, pick) => control.gateways.update(call(), account_id, `g${pick % 3}`, { ...GATEWAY, authentication: pick % 2 === 0 }),
+  updateGateway: ({ control, account_id, call }, pick) =>
+    control.gateways.update(call(), account_id, `g${pick % 3}`, { ...GATEWAY, authentication: pick % 2 === 0 }),
   deleteGateway: ({ control, account_id, call }, pick) => control.gateways.delete(call(), account_id, `g${pick % 3}`),
 };
 

@@ -32,7 +32,7 @@ export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] 
   });
 
 async function addRecords(db: Db, ops: Op[]): Promise<void> {
-  for (let after = ""; ; ) {
+  for (let after = ""; ;) {
     const rows = await recordsAfter(db, after, RECORDS_AT_ONCE);
     for (const row of rows) ops.push({ kind: "record", id: row.id, value: recordEntry(row) });
     const last = rows.at(-1);

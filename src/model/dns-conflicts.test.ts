@@ -7,13 +7,26 @@ import { type OriginPolicy, type PreparedRecord, prepareRecord } from "./prepare
 
 const ZONE = { name: "example.com", plan: "free" };
 const ORIGINS: OriginPolicy = { localOriginAllowed: () => true, edgeAddresses: new Set() };
-const CONTENT: Readonly<Record<string, string>> = { A: "192.0.2.1", AAAA: "2001:db8::1", CNAME: "target.example.org", TXT: "text", NS: "ns.example.org", MX: "mail.example.org", DS: "1 13 2 aabb" };
+const CONTENT: Readonly<Record<string, string>> = {
+  A: "192.0.2.1",
+  AAAA: "2001:db8::1",
+  CNAME: "target.example.org",
+  TXT: "text",
+  NS: "ns.example.org",
+  MX: "mail.example.org",
+  DS: "1 13 2 aabb",
+};
 
-const record = (type: string, write: DnsRecordWrite = {}): PreparedRecord => prepareRecord({ type, name: "www", content: CONTENT[type] ?? "", priority: 10, ...write }, ZONE, ORIGINS);
+const record = (type: string, write: DnsRecordWrite = {}): PreparedRecord =>
+  prepareRecord({ type, name: "www", content: CONTENT[type] ?? "", priority: 10, ...write }, ZONE, ORIGINS);
 
 function codeOf(added: PreparedRecord, ...existing: PreparedRecord[]): number {
   try {
-    checkSiblings(added, existing.map((row, index) => ({ id: String(index), ...row })), ZONE.name);
+    checkSiblings(
+      added,
+      existing.map((row, index) => ({ id: String(index), ...row })),
+      ZONE.name,
+    );
     return 0;
   } catch (error) {
     assert.ok(error instanceof PlatformError);

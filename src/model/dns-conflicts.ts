@@ -37,7 +37,9 @@ function checkPair(type: string, other: string, apex: boolean): void {
   if (other === "CNAME") throw new PlatformError("dns_cname_exists");
   if (other === "NS" && !DELEGATION_TYPES.has(type)) throw new PlatformError("dns_ns_exists");
   if (type === "CNAME" || (type === "NS" && !DELEGATION_TYPES.has(other))) {
-    throw new PlatformError("dns_host_exists", { message: `A record of type ${other} with that host already exists, beside which ${type} cannot stand.` });
+    throw new PlatformError("dns_host_exists", {
+      message: `A record of type ${other} with that host already exists, beside which ${type} cannot stand.`,
+    });
   }
 }
 
@@ -59,4 +61,5 @@ function joined(rdata: string): string {
   return text;
 }
 
-const bytesOf = (base64: string): number => Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
+const bytesOf = (base64: string): number =>
+  Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);

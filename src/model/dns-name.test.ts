@@ -6,7 +6,11 @@ import { ownerName } from "./dns-name.ts";
 
 const ZONE = "example.com";
 const refused = (input: string | undefined, type: string): void => {
-  assert.throws(() => ownerName(input, ZONE, type), (error) => error instanceof PlatformError && error.code === 9000 && error.source === "/name", `${type} ${JSON.stringify(input)}`);
+  assert.throws(
+    () => ownerName(input, ZONE, type),
+    (error) => error instanceof PlatformError && error.code === 9000 && error.source === "/name",
+    `${type} ${JSON.stringify(input)}`,
+  );
 };
 
 test("names are taken relative, absolute, as the apex, with a final dot, in upper case and in Unicode", () => {
@@ -44,7 +48,29 @@ test("other types take the names that services and reverse zones use", () => {
 
 test("names that no DNS has are refused for every type", () => {
   const long = Array.from({ length: 5 }, () => "a".repeat(60)).join(".");
-  for (const input of [undefined, "", ".", "a..b", ".a", "a.", "other.net.", `${"a".repeat(64)}`, long, 'a"b', "a\\b", "a;b", "a(b", "a b", "a\tb", "a\0b", "a@b", "ü%41", "ü/b", "x".repeat(2000)]) refused(input, "TXT");
+  for (const input of [
+    undefined,
+    "",
+    ".",
+    "a..b",
+    ".a",
+    "a.",
+    "other.net.",
+    `${"a".repeat(64)}`,
+    long,
+    'a"b',
+    "a\\b",
+    "a;b",
+    "a(b",
+    "a b",
+    "a\tb",
+    "a\0b",
+    "a@b",
+    "ü%41",
+    "ü/b",
+    "x".repeat(2000),
+  ])
+    refused(input, "TXT");
 });
 
 test("any text either is refused with its code or gives a name inside the zone that stands for itself", () => {

@@ -36,7 +36,11 @@ export function ownerName(input: string | undefined, zoneName: string, type: str
 }
 
 /** Ideographic full stops separate labels as well (RFC 3490 §3.1). */
-const toAscii = (input: string): string => input.split(/[.\u3002\uff0e\uff61]/).map(labelToAscii).join(".");
+const toAscii = (input: string): string =>
+  input
+    .split(/[.\u3002\uff0e\uff61]/)
+    .map(labelToAscii)
+    .join(".");
 
 /** Only what is not ASCII goes through IDNA, which would refuse underscores and asterisks. */
 function labelToAscii(label: string): string {
@@ -56,10 +60,12 @@ function checkLabels(relative: string, type: string): void {
     if (!LABEL.test(label)) throw invalid(`the label ${JSON.stringify(label)} has a character that is not allowed`);
     // RFC 4592 §2.1.1: an asterisk is a wildcard only as the whole first label.
     if (!strict || (index === 0 && label === "*")) continue;
-    if (!ADDRESS_LABEL.test(label)) throw invalid(`the label ${label} of an address must hold letters, digits or hyphens and end with a letter or digit`);
+    if (!ADDRESS_LABEL.test(label))
+      throw invalid(`the label ${label} of an address must hold letters, digits or hyphens and end with a letter or digit`);
   }
   const first = labels[0] === "*" ? labels[1] : labels[0];
   if (strict && first !== undefined && !ADDRESS_START.test(first)) throw invalid("the name of an address must start with a letter");
 }
 
-const invalid = (why: string): PlatformError => new PlatformError("dns_name_invalid", { message: `DNS name is invalid: ${why}.`, source: "/name" });
+const invalid = (why: string): PlatformError =>
+  new PlatformError("dns_name_invalid", { message: `DNS name is invalid: ${why}.`, source: "/name" });

@@ -4,7 +4,11 @@ const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const Timestamp = Type.String({ format: "date-time" });
 
 /** `ipv4_only` and `ipv6_only` limit what a proxied name answers; `flatten_cname` flattens one CNAME (contract.md §3). */
-const Settings = Type.Object({ ipv4_only: Type.Optional(Type.Boolean()), ipv6_only: Type.Optional(Type.Boolean()), flatten_cname: Type.Optional(Type.Boolean()) });
+const Settings = Type.Object({
+  ipv4_only: Type.Optional(Type.Boolean()),
+  ipv6_only: Type.Optional(Type.Boolean()),
+  flatten_cname: Type.Optional(Type.Boolean()),
+});
 
 /** A DNS record as responses show it (SPEC 2.2). Fields that only older dates show are added by the deprecation engine. */
 export const DnsRecord = Type.Object({
@@ -18,7 +22,10 @@ export const DnsRecord = Type.Object({
   priority: Type.Optional(Type.Integer()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   settings: Settings,
-  meta: Type.Object({ auto_added: Type.Boolean(), managed_by_apps: Type.Boolean(), source: Type.String() }, { description: "Has managed_by_<vendor>_tunnel as well, named by the vendor prefix." }),
+  meta: Type.Object(
+    { auto_added: Type.Boolean(), managed_by_apps: Type.Boolean(), source: Type.String() },
+    { description: "Has managed_by_<vendor>_tunnel as well, named by the vendor prefix." },
+  ),
   comment: Nullable(Type.String()),
   tags: Type.Array(Type.String()),
   created_on: Timestamp,
@@ -55,7 +62,9 @@ const textFilters = <const N extends string>(name: N) =>
     [`${name}.contains`]: Type.Optional(OneOrMany),
     [`${name}.startswith`]: Type.Optional(OneOrMany),
     [`${name}.endswith`]: Type.Optional(OneOrMany),
-  }) as { [K in N | `${N}.exact` | `${N}.contains` | `${N}.startswith` | `${N}.endswith`]: ReturnType<typeof Type.Optional<typeof OneOrMany>> };
+  }) as {
+    [K in N | `${N}.exact` | `${N}.contains` | `${N}.startswith` | `${N}.endswith`]: ReturnType<typeof Type.Optional<typeof OneOrMany>>;
+  };
 
 /** List filters (SPEC 4.2, contract.md §3). A repeated key gives several values. */
 export const DnsRecordQuery = Type.Object({

@@ -11,7 +11,8 @@ test("SPEC 2.2: content without quotes gets them, content with them stays, anyth
   assert.equal(quoteText('"say \\"hi\\""'), '"say \\"hi\\""');
   assert.equal(quoteText('say \\"hi\\"'), '"say \\"hi\\""');
   assert.equal(quoteText('""'), '""');
-  for (const content of ['"', '"a', 'a"', 'a"b', '"a" b', 'a "b"', '"a" "b', '"a\\"', "a\\"]) assert.equal(quoteText(content), undefined, content);
+  for (const content of ['"', '"a', 'a"', 'a"b', '"a" b', 'a "b"', '"a" "b', '"a\\"', "a\\"])
+    assert.equal(quoteText(content), undefined, content);
 });
 
 test("what gets quotes keeps them, and never changes again", () => {
@@ -28,7 +29,11 @@ test("what gets quotes keeps them, and never changes again", () => {
 test("filters find content whatever its quotes, case and white space", () => {
   assert.equal(contentKey('"v=spf1 -all"'), contentKey("V=SPF1  -all"));
   assert.equal(contentKey('"ab" "cd"'), contentKey("abcd"));
-  assert.equal(contentKey("0\tissue\t\"ca.example\""), contentKey('0 issue "ca.example"'));
+  assert.equal(contentKey('0\tissue\t"ca.example"'), contentKey('0 issue "ca.example"'));
   assert.equal(contentKey("mail.example.com."), contentKey("mail.example.com"));
-  fc.assert(fc.property(fc.string(), (content) => assert.equal(contentKey(contentKey(content).replaceAll(".", "")), contentKey(content).replaceAll(".", ""))));
+  fc.assert(
+    fc.property(fc.string(), (content) =>
+      assert.equal(contentKey(contentKey(content).replaceAll(".", "")), contentKey(content).replaceAll(".", "")),
+    ),
+  );
 });

@@ -27,10 +27,4 @@ const endsInEscape = (content: string): boolean => (/\\*$/.exec(content)?.[0].le
  * with tabs (contract.md §3).
  */
 export const contentKey = (content: string): string =>
-  content
-    .replace(/"\s*"/g, "")
-    .replaceAll('"', "")
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(/\.$/, "")
-    .toLowerCase();
+  content.replace(/"\s*"/g, "").replaceAll('"', "").replace(/\s+/g, " ").trim().replace(/\.$/, "").toLowerCase();

@@ -74,7 +74,15 @@ const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
 
 /** The settings that a write leaves behind: what it does not name keeps `before`, or the default. */
 export function gatewaySettings(write: GatewayUpdate, before: GatewaySettings | null): GatewaySettings {
-  const kept: GatewaySettings = { ...DEFAULTS, ...before, cache_invalidate_on_update: write.cache_invalidate_on_update, cache_ttl: write.cache_ttl, collect_logs: write.collect_logs, rate_limiting_interval: write.rate_limiting_interval, rate_limiting_limit: write.rate_limiting_limit };
+  const kept: GatewaySettings = {
+    ...DEFAULTS,
+    ...before,
+    cache_invalidate_on_update: write.cache_invalidate_on_update,
+    cache_ttl: write.cache_ttl,
+    collect_logs: write.collect_logs,
+    rate_limiting_interval: write.rate_limiting_interval,
+    rate_limiting_limit: write.rate_limiting_limit,
+  };
   const named = Object.entries(write).filter(([key, value]) => Object.hasOwn(CHOICES, key) && value !== undefined);
   return { ...kept, ...Object.fromEntries(named) };
 }

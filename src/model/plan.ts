@@ -13,14 +13,43 @@ export interface Plan {
 export type PlanName = Plan["name"];
 
 export const PLANS: Readonly<Record<PlanName, Plan>> = {
-  free: { name: "free", id: "0feeeeeeeeeeeeeeeeeeeeeeeeeeeeee", title: "Free Website", comment_length_max: 100, tags_max: 0, ttl_seconds_min: 60 },
-  pro: { name: "pro", id: "a577b510288e82b26486fd1df47000ec", title: "Pro Website", comment_length_max: 500, tags_max: 20, ttl_seconds_min: 60 },
-  business: { name: "business", id: "1ac039f6c29b691475c3d74fe588d1ae", title: "Business Website", comment_length_max: 500, tags_max: 20, ttl_seconds_min: 60 },
-  enterprise: { name: "enterprise", id: "94f3b7b768b0458b56d2cac4fe5ec0f9", title: "Enterprise Website", comment_length_max: 500, tags_max: 20, ttl_seconds_min: 30 },
+  free: {
+    name: "free",
+    id: "0feeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+    title: "Free Website",
+    comment_length_max: 100,
+    tags_max: 0,
+    ttl_seconds_min: 60,
+  },
+  pro: {
+    name: "pro",
+    id: "a577b510288e82b26486fd1df47000ec",
+    title: "Pro Website",
+    comment_length_max: 500,
+    tags_max: 20,
+    ttl_seconds_min: 60,
+  },
+  business: {
+    name: "business",
+    id: "1ac039f6c29b691475c3d74fe588d1ae",
+    title: "Business Website",
+    comment_length_max: 500,
+    tags_max: 20,
+    ttl_seconds_min: 60,
+  },
+  enterprise: {
+    name: "enterprise",
+    id: "94f3b7b768b0458b56d2cac4fe5ec0f9",
+    title: "Enterprise Website",
+    comment_length_max: 500,
+    tags_max: 20,
+    ttl_seconds_min: 30,
+  },
 };
 
 /** The plan of a name or identifier, or undefined. */
-export const findPlan = (nameOrId: string): Plan | undefined => Object.values(PLANS).find((plan) => plan.name === nameOrId || plan.id === nameOrId);
+export const findPlan = (nameOrId: string): Plan | undefined =>
+  Object.values(PLANS).find((plan) => plan.name === nameOrId || plan.id === nameOrId);
 
 /** The plan that a zone's row names; an unknown name, which no write can leave, counts as free. */
 export const planOf = (name: string): Plan => PLANS[name as PlanName] ?? PLANS.free;

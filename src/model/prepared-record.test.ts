@@ -83,16 +83,31 @@ test("SPEC 1.2: only A, AAAA and CNAME can be proxied, and only to addresses tha
   assert.equal(codeOf({ ...A, content: "198.51.100.1", proxied: true }), 9042);
   assert.equal(codeOf({ ...A, content: "198.51.100.1" }), 0);
   assert.deepEqual(
-    [isProxiable("A", "192.0.2.1", STRICT), isProxiable("A", "10.0.0.1", STRICT), isProxiable("CNAME", "x.example", STRICT), isProxiable("SRV", "1 2 x", OPEN)],
+    [
+      isProxiable("A", "192.0.2.1", STRICT),
+      isProxiable("A", "10.0.0.1", STRICT),
+      isProxiable("CNAME", "x.example", STRICT),
+      isProxiable("SRV", "1 2 x", OPEN),
+    ],
     [true, false, true, false],
   );
 });
 
 test("SRV takes data and shows its summary, priority and data", () => {
-  const srv = prepareRecord({ type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 5060, target: "sip.example.com" } }, FREE, OPEN);
-  assert.deepEqual([srv.name, srv.priority, JSON.parse(srv.data ?? "")], ["_sip._tcp.example.com", 10, { priority: 10, weight: 5, port: 5060, target: "sip.example.com" }]);
+  const srv = prepareRecord(
+    { type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 5060, target: "sip.example.com" } },
+    FREE,
+    OPEN,
+  );
+  assert.deepEqual(
+    [srv.name, srv.priority, JSON.parse(srv.data ?? "")],
+    ["_sip._tcp.example.com", 10, { priority: 10, weight: 5, port: 5060, target: "sip.example.com" }],
+  );
   assert.match(srv.content, /5060 sip\.example\.com$/);
-  assert.throws(() => prepareRecord({ type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 70_000, target: "a" } }, FREE, OPEN), (error) => error instanceof PlatformError && error.code === 9007 && error.source === "/data/port");
+  assert.throws(
+    () => prepareRecord({ type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 70_000, target: "a" } }, FREE, OPEN),
+    (error) => error instanceof PlatformError && error.code === 9007 && error.source === "/data/port",
+  );
 });
 
 test("`data: null` and a trailing dot are what clients send", () => {
@@ -106,19 +121,35 @@ test("comments and tags have the limits of the plan", () => {
   assert.equal(codeOf({ ...A, comment: "c".repeat(500) }, PRO), 0);
   assert.equal(prepareRecord({ ...A, comment: "" }, FREE, OPEN).comment, null);
   assert.equal(prepareRecord({ ...A, tags: ["a:1", "b", "b"] }, PRO, OPEN).tags, '["a:1","b"]');
-  for (const tag of ["", ":x", "a b", `${"n".repeat(33)}:v`, `n:${"v".repeat(101)}`]) assert.equal(codeOf({ ...A, tags: [tag] }, PRO), 9301);
+  for (const tag of ["", ":x", "a b", `${"n".repeat(33)}:v`, `n:${"v".repeat(101)}`])
+    assert.equal(codeOf({ ...A, tags: [tag] }, PRO), 9301);
   assert.equal(codeOf({ ...A, tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }, PRO), 9300);
 });
 
 test("whatever a write holds, it is refused with a code below 100000 or prepared again to the same record", () => {
   const type = fc.constantFrom("A", "AAAA", "CNAME", "TXT", "MX", "NS", "SRV", "CAA", "PTR", "HTTPS", "TLSA");
-  const content = fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.domain(), fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "0", ".") }));
+  const content = fc.oneof(
+    fc.string(),
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.domain(),
+    fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "0", ".") }),
+  );
   fc.assert(
     fc.property(type, content, fc.option(fc.integer({ min: -1, max: 70_000 }), { nil: null }), (recordType, text, priority) => {
       const write: DnsRecordWrite = { type: recordType, name: "x", content: text, priority };
       if (codeOf(write) !== 0) return;
       const once = prepareRecord(write, FREE, OPEN);
-      const again = prepareRecord({ ...write, content: once.content, priority: once.priority, data: once.data === null ? null : (JSON.parse(once.data) as Record<string, unknown>) }, FREE, OPEN);
+      const again = prepareRecord(
+        {
+          ...write,
+          content: once.content,
+          priority: once.priority,
+          data: once.data === null ? null : (JSON.parse(once.data) as Record<string, unknown>),
+        },
+        FREE,
+        OPEN,
+      );
       assert.deepEqual(again, once);
     }),
   );

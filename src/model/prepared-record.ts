@@ -44,7 +44,11 @@ const CONTENT_LENGTH_MAX = 17_000;
 const TAG = /^[A-Za-z0-9_-]{1,32}(?::[^\x00-\x1f\x7f]{0,100})?$/;
 
 /** Throws the first violation in the order of dns.md: type, name, TTL, content, size, tags and comment. */
-export function prepareRecord(write: DnsRecordWrite, zone: { readonly name: string; readonly plan: string }, origins: OriginPolicy): PreparedRecord {
+export function prepareRecord(
+  write: DnsRecordWrite,
+  zone: { readonly name: string; readonly plan: string },
+  origins: OriginPolicy,
+): PreparedRecord {
   const descriptor = recordType(write.type);
   const type = descriptor.name;
   const plan = planOf(zone.plan);
@@ -76,14 +80,25 @@ export function prepareRecord(write: DnsRecordWrite, zone: { readonly name: stri
 function recordType(name: string | undefined): RecordType {
   const type = name?.toUpperCase() ?? "";
   const descriptor = Object.hasOwn(RECORD_TYPES, type) ? RECORD_TYPES[type] : undefined;
-  if (type === "" || descriptor === undefined) throw new PlatformError("dns_type_invalid", { source: "/type", message: type === "" ? "DNS record type is required." : `DNS record type ${JSON.stringify(type.slice(0, 32))} is invalid.` });
-  if (type === "SOA") throw new PlatformError("dns_type_invalid", { source: "/type", message: "The SOA record is created by the service; change its values in the zone's DNS settings." });
+  if (type === "" || descriptor === undefined)
+    throw new PlatformError("dns_type_invalid", {
+      source: "/type",
+      message: type === "" ? "DNS record type is required." : `DNS record type ${JSON.stringify(type.slice(0, 32))} is invalid.`,
+    });
+  if (type === "SOA")
+    throw new PlatformError("dns_type_invalid", {
+      source: "/type",
+      message: "The SOA record is created by the service; change its values in the zone's DNS settings.",
+    });
   return descriptor;
 }
 
 function checkTtl(ttl: number, plan: Plan): number {
   if (ttl === TTL_AUTOMATIC || (ttl >= plan.ttl_seconds_min && ttl <= TTL_SECONDS_MAX)) return ttl;
-  throw new PlatformError("dns_ttl_invalid", { source: "/ttl", message: `TTL must be between ${plan.ttl_seconds_min} and ${TTL_SECONDS_MAX} seconds, or 1 for Automatic.` });
+  throw new PlatformError("dns_ttl_invalid", {
+    source: "/ttl",
+    message: `TTL must be between ${plan.ttl_seconds_min} and ${TTL_SECONDS_MAX} seconds, or 1 for Automatic.`,
+  });
 }
 
 interface Encoded {
@@ -104,15 +119,18 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, name: string, ori
   // `\\#` opens RDATA in hexadecimal (RFC 3597 §5), which is no text.
   const isText = type === "TXT" && !content.startsWith("\\#");
   const text = isText ? quoteText(content) : content;
-  if (text === undefined) throw contentError(type, source, "Content for TXT record is invalid: quotation marks must enclose every string, or none.");
+  if (text === undefined)
+    throw contentError(type, source, "Content for TXT record is invalid: quotation marks must enclose every string, or none.");
   try {
     const rdata = data === null ? encodeContent(type, text, options) : encodeData(type, data, options);
     const shown = describe(type, rdata);
-    if (type === "CNAME" && shown.content.toLowerCase() === name) throw new RdataError("Content for CNAME record is invalid: the record cannot point to itself.");
+    if (type === "CNAME" && shown.content.toLowerCase() === name)
+      throw new RdataError("Content for CNAME record is invalid: the record cannot point to itself.");
     // TXT content stays as it was sent, however the wire splits it (dns.md, "TXT").
     return { content: isText ? text : shown.content, data: shown.data, priority: shown.priority, rdata };
   } catch (error) {
-    if (error instanceof RdataError) throw contentError(type, data !== null && error.field !== undefined ? `/data/${error.field}` : source, error.message);
+    if (error instanceof RdataError)
+      throw contentError(type, data !== null && error.field !== undefined ? `/data/${error.field}` : source, error.message);
     throw error;
   }
 }
@@ -147,7 +165,11 @@ function checkProxied(descriptor: RecordType, content: string, origins: OriginPo
 }
 
 function checkTags(tags: readonly string[], plan: Plan): readonly string[] {
-  if (tags.length > plan.tags_max) throw new PlatformError("dns_tags_quota", { source: "/tags", message: `DNS record has ${tags.length} tags, exceeding the quota of ${plan.tags_max}.` });
+  if (tags.length > plan.tags_max)
+    throw new PlatformError("dns_tags_quota", {
+      source: "/tags",
+      message: `DNS record has ${tags.length} tags, exceeding the quota of ${plan.tags_max}.`,
+    });
   for (const [index, tag] of tags.entries()) {
     if (!TAG.test(tag)) throw new PlatformError("dns_tag_invalid", { source: `/tags/${index}` });
   }
@@ -156,9 +178,13 @@ function checkTags(tags: readonly string[], plan: Plan): readonly string[] {
 
 function checkComment(comment: string | null, plan: Plan): string | null {
   if (comment === null || comment === "") return null;
-  if (/[\r\n]/.test(comment)) throw new PlatformError("dns_comment_invalid", { source: "/comment", message: "DNS record comment must be one line." });
+  if (/[\r\n]/.test(comment))
+    throw new PlatformError("dns_comment_invalid", { source: "/comment", message: "DNS record comment must be one line." });
   if ([...comment].length <= plan.comment_length_max) return comment;
-  throw new PlatformError("dns_comment_invalid", { source: "/comment", message: `DNS record comment has more than ${plan.comment_length_max} characters.` });
+  throw new PlatformError("dns_comment_invalid", {
+    source: "/comment",
+    message: `DNS record comment has more than ${plan.comment_length_max} characters.`,
+  });
 }
 
 /** Only what the type knows is kept, and only what is on. */

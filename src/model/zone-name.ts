@@ -19,7 +19,11 @@ export function zoneName(input: string): string {
   if (REVERSE.some((suffix) => name !== suffix && isWithin(name, suffix))) return name;
   const registrable = registrableDomain(name);
   if (registrable === undefined || isPublicSuffix(name)) throw invalid(`${name} is a public suffix, not a domain that can be registered.`);
-  if (registrable !== name) throw new PlatformError("zone_not_root", { source: "/name", message: `${name} is a subdomain of ${registrable}; create the zone of the root domain.` });
+  if (registrable !== name)
+    throw new PlatformError("zone_not_root", {
+      source: "/name",
+      message: `${name} is a subdomain of ${registrable}; create the zone of the root domain.`,
+    });
   return name;
 }
 

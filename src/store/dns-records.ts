@@ -1,4 +1,13 @@
-import { type Expression, type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type SqlBool, type Updateable } from "kysely";
+import {
+  type Expression,
+  type Insertable,
+  type Kysely,
+  type RawBuilder,
+  type Selectable,
+  sql,
+  type SqlBool,
+  type Updateable,
+} from "kysely";
 import { escapeLike, textTest, type TextOperator } from "#store/like.ts";
 import type { Store } from "#store/store.ts";
 import type { DnsRecordsTable, Tables } from "#store/tables.ts";
@@ -39,14 +48,22 @@ export const recordById = (db: Db, zoneId: string, id: string): Promise<DnsRecor
 
 /** What the checks of a write need of the records that have the name already. */
 export const recordsNamed = (db: Db, zoneId: string, name: string) =>
-  db.selectFrom("dns_records").select(["id", "type", "content_key", "priority", "rdata"]).where("zone_id", "=", zoneId).where("name", "=", name).execute();
+  db
+    .selectFrom("dns_records")
+    .select(["id", "type", "content_key", "priority", "rdata"])
+    .where("zone_id", "=", zoneId)
+    .where("name", "=", name)
+    .execute();
 
-export const recordsOfZone = (db: Db, zoneId: string): Promise<DnsRecordRow[]> => db.selectFrom("dns_records").selectAll().where("zone_id", "=", zoneId).orderBy("id").execute();
+export const recordsOfZone = (db: Db, zoneId: string): Promise<DnsRecordRow[]> =>
+  db.selectFrom("dns_records").selectAll().where("zone_id", "=", zoneId).orderBy("id").execute();
 
-export const recordIdsOfZone = (db: Db, zoneId: string) => db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).execute();
+export const recordIdsOfZone = (db: Db, zoneId: string) =>
+  db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).execute();
 
 /** Everything, by key, `limit` at a time: the rebuild of the snapshot never holds a second copy of the table. */
-export const recordsAfter = (db: Db, id: string, limit: number): Promise<DnsRecordRow[]> => db.selectFrom("dns_records").selectAll().where("id", ">", id).orderBy("id").limit(limit).execute();
+export const recordsAfter = (db: Db, id: string, limit: number): Promise<DnsRecordRow[]> =>
+  db.selectFrom("dns_records").selectAll().where("id", ">", id).orderBy("id").limit(limit).execute();
 
 export async function insertRecord(db: Db, row: Insertable<DnsRecordsTable>): Promise<void> {
   await db.insertInto("dns_records").values(row).execute();
@@ -64,13 +81,22 @@ export async function deleteRecordsOfZone(db: Db, zoneId: string): Promise<void>
   await db.deleteFrom("dns_records").where("zone_id", "=", zoneId).execute();
 }
 
-export async function listRecords(db: Db, dialect: Store["dialect"], filter: RecordFilter, page: { readonly limit: number; readonly offset: number }): Promise<{ items: DnsRecordRow[]; total: number }> {
+export async function listRecords(
+  db: Db,
+  dialect: Store["dialect"],
+  filter: RecordFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ items: DnsRecordRow[]; total: number }> {
   const where = condition(filter, dialect);
   const order = filter.order === "content" ? "content_key" : filter.order;
   // Name, type and id make one order of records that are otherwise equal; all in one direction, as the index is.
   const columns = [...new Set([order, "name", "type", "id"] as const)];
   const found = db.selectFrom("dns_records").selectAll().where("zone_id", "=", filter.zone_id).where(where);
-  const items = await columns.reduce((query, column) => query.orderBy(column, filter.direction), found).limit(page.limit).offset(page.offset).execute();
+  const items = await columns
+    .reduce((query, column) => query.orderBy(column, filter.direction), found)
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
   if (items.length > 0 && items.length < page.limit) return { items, total: page.offset + items.length };
   if (page.offset === 0 && items.length === 0) return { items, total: 0 };
   return { items, total: await countRecords(db, filter, where) };
@@ -92,12 +118,23 @@ async function countRecords(db: Db, filter: RecordFilter, where: Expression<SqlB
 
 function condition(filter: RecordFilter, dialect: Store["dialect"]): Expression<SqlBool> {
   const parts = filter.tests.map(recordTest);
-  if (filter.tags.length > 0) parts.push(joined(filter.tags.map((test) => tagTest(test, dialect)), filter.tag_match));
+  if (filter.tags.length > 0)
+    parts.push(
+      joined(
+        filter.tags.map((test) => tagTest(test, dialect)),
+        filter.tag_match,
+      ),
+    );
   return joined(parts, filter.match);
 }
 
 const joined = (parts: readonly RawBuilder<SqlBool>[], match: "any" | "all"): RawBuilder<SqlBool> =>
-  parts.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts.map((part) => sql`(${part})`), match === "any" ? sql` OR ` : sql` AND `)})`;
+  parts.length === 0
+    ? sql`1 = 1`
+    : sql`(${sql.join(
+        parts.map((part) => sql`(${part})`),
+        match === "any" ? sql` OR ` : sql` AND `,
+      )})`;
 
 const COMMENT = sql`lower(comment)`;
 
@@ -113,7 +150,10 @@ function recordTest(test: RecordTest): RawBuilder<SqlBool> {
 /** Free text: the word anywhere in the name, content, comment or tags. */
 function searchTest(word: string): RawBuilder<SqlBool> {
   const pattern = `%${escapeLike(word)}%`;
-  return joined([sql`name`, sql`content_key`, COMMENT, sql`lower(tags)`].map((column) => sql<SqlBool>`${column} LIKE ${pattern} ESCAPE '\\'`), "any");
+  return joined(
+    [sql`name`, sql`content_key`, COMMENT, sql`lower(tags)`].map((column) => sql<SqlBool>`${column} LIKE ${pattern} ESCAPE '\\'`),
+    "any",
+  );
 }
 
 /** Tags are a JSON array; each dialect unfolds it in its own words. */
@@ -134,7 +174,11 @@ function tagTest(test: TagTest, dialect: Store["dialect"]): RawBuilder<SqlBool> 
     case "exact":
       return some(sql`${value} = ${test.value === "" ? test.name : `${test.name}:${test.value}`}`);
     default: {
-      const pattern = { contains: `%${escapeLike(test.value)}%`, startswith: `${escapeLike(test.value)}%`, endswith: `%${escapeLike(test.value)}` }[test.operator];
+      const pattern = {
+        contains: `%${escapeLike(test.value)}%`,
+        startswith: `${escapeLike(test.value)}%`,
+        endswith: `%${escapeLike(test.value)}`,
+      }[test.operator];
       return some(sql`${value} LIKE ${`${escapeLike(test.name)}:${pattern}`} ESCAPE '\\'`);
     }
   }

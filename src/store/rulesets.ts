@@ -10,15 +10,18 @@ export interface RulesetOwner {
   readonly owner_id: string;
 }
 
-const owned = (db: Kysely<Tables>, owner: RulesetOwner) => db.selectFrom("rulesets").selectAll().where("level", "=", owner.level).where("owner_id", "=", owner.owner_id);
+const owned = (db: Kysely<Tables>, owner: RulesetOwner) =>
+  db.selectFrom("rulesets").selectAll().where("level", "=", owner.level).where("owner_id", "=", owner.owner_id);
 
-export const rulesetById = (db: Kysely<Tables>, owner: RulesetOwner, id: string): Promise<RulesetRow | undefined> => owned(db, owner).where("id", "=", id).executeTakeFirst();
+export const rulesetById = (db: Kysely<Tables>, owner: RulesetOwner, id: string): Promise<RulesetRow | undefined> =>
+  owned(db, owner).where("id", "=", id).executeTakeFirst();
 
 /** The one ruleset of the phase that runs by itself; custom rulesets run only where a rule executes them. */
 export const entryPoint = (db: Kysely<Tables>, owner: RulesetOwner, phase: string): Promise<RulesetRow | undefined> =>
   owned(db, owner).where("phase", "=", phase).where("kind", "in", ["zone", "root"]).executeTakeFirst();
 
-export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<RulesetRow[]> => owned(db, owner).orderBy("phase").orderBy("id").execute();
+export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<RulesetRow[]> =>
+  owned(db, owner).orderBy("phase").orderBy("id").execute();
 
 export const allRulesets = (db: Kysely<Tables>): Promise<RulesetRow[]> => db.selectFrom("rulesets").selectAll().orderBy("id").execute();
 

@@ -1,4 +1,13 @@
-import { type Expression, type ExpressionBuilder, type Insertable, type Kysely, type Selectable, sql, type SqlBool, type Updateable } from "kysely";
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Kysely,
+  type Selectable,
+  sql,
+  type SqlBool,
+  type Updateable,
+} from "kysely";
 import { textTest, type TextOperator } from "#store/like.ts";
 import type { Tables, ZonesTable } from "#store/tables.ts";
 
@@ -29,11 +38,23 @@ export interface ZoneReach {
 
 type Builder = ExpressionBuilder<Tables, "zones" | "accounts">;
 
-const ORDER_COLUMNS = { name: "zones.name", status: "zones.status", "account.id": "zones.account_id", "account.name": "accounts.name", "plan.id": "zones.plan" } as const;
+const ORDER_COLUMNS = {
+  name: "zones.name",
+  status: "zones.status",
+  "account.id": "zones.account_id",
+  "account.name": "accounts.name",
+  "plan.id": "zones.plan",
+} as const;
 
-const withAccount = (db: Kysely<Tables>) => db.selectFrom("zones").innerJoin("accounts", "accounts.id", "zones.account_id").selectAll("zones").select("accounts.name as account_name");
+const withAccount = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("zones")
+    .innerJoin("accounts", "accounts.id", "zones.account_id")
+    .selectAll("zones")
+    .select("accounts.name as account_name");
 
-export const zoneById = (db: Kysely<Tables>, id: string): Promise<ZoneWithAccount | undefined> => withAccount(db).where("zones.id", "=", id).executeTakeFirst();
+export const zoneById = (db: Kysely<Tables>, id: string): Promise<ZoneWithAccount | undefined> =>
+  withAccount(db).where("zones.id", "=", id).executeTakeFirst();
 
 export async function zoneNameTaken(db: Kysely<Tables>, name: string): Promise<boolean> {
   return (await db.selectFrom("zones").select("id").where("name", "=", name).executeTakeFirst()) !== undefined;
@@ -61,7 +82,11 @@ export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> 
  * Raises the zone's serial and its number of records in one statement, which also locks the zone on
  * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
  */
-export function touchZone(db: Kysely<Tables>, id: string, recordsAdded: number): Promise<{ serial: number; record_count: number } | undefined> {
+export function touchZone(
+  db: Kysely<Tables>,
+  id: string,
+  recordsAdded: number,
+): Promise<{ serial: number; record_count: number } | undefined> {
   return db
     .updateTable("zones")
     .set({
@@ -74,9 +99,19 @@ export function touchZone(db: Kysely<Tables>, id: string, recordsAdded: number):
     .executeTakeFirst();
 }
 
-export async function listZones(db: Kysely<Tables>, filter: ZoneFilter, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ZoneWithAccount[]; total: number }> {
+export async function listZones(
+  db: Kysely<Tables>,
+  filter: ZoneFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ items: ZoneWithAccount[]; total: number }> {
   const where = (eb: Builder) => eb.and([visible(eb, filter.reach), matching(eb, filter)]);
-  const items = await withAccount(db).where(where).orderBy(ORDER_COLUMNS[filter.order], filter.direction).orderBy("zones.name").limit(page.limit).offset(page.offset).execute();
+  const items = await withAccount(db)
+    .where(where)
+    .orderBy(ORDER_COLUMNS[filter.order], filter.direction)
+    .orderBy("zones.name")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
   const { total } = await db
     .selectFrom("zones")
     .innerJoin("accounts", "accounts.id", "zones.account_id")
@@ -88,7 +123,10 @@ export async function listZones(db: Kysely<Tables>, filter: ZoneFilter, page: { 
 
 function visible(eb: Builder, reach: ZoneReach | null): Expression<SqlBool> {
   if (reach === null) return eb.and([]);
-  const some = reach.some.length === 0 || reach.accounts.length === 0 ? eb.or([]) : eb.and([eb("zones.id", "in", reach.some), eb("zones.account_id", "in", reach.accounts)]);
+  const some =
+    reach.some.length === 0 || reach.accounts.length === 0
+      ? eb.or([])
+      : eb.and([eb("zones.id", "in", reach.some), eb("zones.account_id", "in", reach.accounts)]);
   const every = reach.every.length === 0 ? eb.or([]) : eb("zones.account_id", "in", reach.every);
   return eb.and([eb.or([every, some]), ...(reach.not.length === 0 ? [] : [eb("zones.id", "not in", reach.not)])]);
 }
@@ -104,7 +142,11 @@ function matching(eb: Builder, filter: ZoneFilter): Expression<SqlBool> {
   return filter.match === "any" ? eb.or(tests) : eb.and(tests);
 }
 
-function named(eb: Builder, column: Expression<unknown>, test: { operator: TextOperator; value: string; negated: boolean }): Expression<SqlBool> {
+function named(
+  eb: Builder,
+  column: Expression<unknown>,
+  test: { operator: TextOperator; value: string; negated: boolean },
+): Expression<SqlBool> {
   const positive = textTest(column, test.operator, test.value);
   return test.negated ? eb.not(positive) : positive;
 }

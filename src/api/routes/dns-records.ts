@@ -72,7 +72,8 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     body: DnsRecordWrite,
     result: DnsRecord,
     paging: "one",
-    handler: ({ control, call, resolved, params, body }) => control.dnsRecords.overwrite(call, zoneOf(resolved), params.dns_record_id, body),
+    handler: ({ control, call, resolved, params, body }) =>
+      control.dnsRecords.overwrite(call, zoneOf(resolved), params.dns_record_id, body),
   }),
   route({
     method: "DELETE",

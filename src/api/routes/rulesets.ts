@@ -16,8 +16,18 @@ interface Level {
 const ACCOUNT_WRITE = ["Account Rulesets Write", "Account WAF Write"] as const;
 const ZONE_WRITE = ["Zone WAF Write", "Firewall Services Write", "Origin Write"] as const;
 
-const ACCOUNT: Level = { scope: "account", id: "account", read: ["Account Rulesets Read", "Account WAF Read", ...ACCOUNT_WRITE], write: ACCOUNT_WRITE };
-const ZONE: Level = { scope: "zone", id: "zone", read: ["Zone WAF Read", "Firewall Services Read", "Origin Read", ...ZONE_WRITE], write: ZONE_WRITE };
+const ACCOUNT: Level = {
+  scope: "account",
+  id: "account",
+  read: ["Account Rulesets Read", "Account WAF Read", ...ACCOUNT_WRITE],
+  write: ACCOUNT_WRITE,
+};
+const ZONE: Level = {
+  scope: "zone",
+  id: "zone",
+  read: ["Zone WAF Read", "Firewall Services Read", "Origin Read", ...ZONE_WRITE],
+  write: ZONE_WRITE,
+};
 
 /** Routes of both scopes are called with the account or the zone resolved. */
 function scopeOf(resolved: Resolved): RulesetScope {
@@ -116,7 +126,8 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       id: `${level.id}-rulesets-rules-edit`,
       summary: "Replace or move a rule",
       body: RuleWriteAt,
-      handler: ({ control, call, resolved, params, body }) => control.rulesets.editRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id, body),
+      handler: ({ control, call, resolved, params, body }) =>
+        control.rulesets.editRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id, body),
     }),
     route({
       ...write,
@@ -124,9 +135,13 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       path: `${base}/rulesets/:ruleset_id/rules/:rule_id`,
       id: `${level.id}-rulesets-rules-delete`,
       summary: "Delete a rule",
-      handler: ({ control, call, resolved, params }) => control.rulesets.deleteRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id),
+      handler: ({ control, call, resolved, params }) =>
+        control.rulesets.deleteRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id),
     }),
   ];
 }
 
-export const RULESET_ROUTES: readonly Route[] = [...rulesetRoutesOf("/zones/:zone_id", ZONE), ...rulesetRoutesOf("/accounts/:account_id", ACCOUNT)];
+export const RULESET_ROUTES: readonly Route[] = [
+  ...rulesetRoutesOf("/zones/:zone_id", ZONE),
+  ...rulesetRoutesOf("/accounts/:account_id", ACCOUNT),
+];

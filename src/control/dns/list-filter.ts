@@ -22,7 +22,11 @@ const TEXT_FILTERS = [
 ] as const;
 
 export function recordFilter(zone: { readonly id: string }, query: DnsRecordQuery): RecordFilter {
-  const words = (query.search ?? "").toLowerCase().split(/\s+/).filter((word) => word !== "").slice(0, SEARCH_WORDS_MAX);
+  const words = (query.search ?? "")
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .slice(0, SEARCH_WORDS_MAX);
   return {
     zone_id: zone.id,
     tests: [
@@ -41,7 +45,8 @@ export function recordFilter(zone: { readonly id: string }, query: DnsRecordQuer
   };
 }
 
-const values = (value: string | string[] | undefined): readonly string[] => (value === undefined ? [] : typeof value === "string" ? [value] : value);
+const values = (value: string | string[] | undefined): readonly string[] =>
+  value === undefined ? [] : typeof value === "string" ? [value] : value;
 
 const textTests = (query: DnsRecordQuery): RecordTest[] =>
   TEXT_FILTERS.flatMap(([name, on, fold]) =>
@@ -56,7 +61,10 @@ const alternatives = (tests: RecordTest[]): RecordTest[] => (tests.length > 1 ? 
 
 /** `name` or `name:value`; a filter on the value names the tag before the colon. */
 function tagTests(query: DnsRecordQuery): TagTest[] {
-  const present = [...values(query["tag.present"]).map((tag) => [tag, "present"] as const), ...values(query["tag.absent"]).map((tag) => [tag, "absent"] as const)];
+  const present = [
+    ...values(query["tag.present"]).map((tag) => [tag, "present"] as const),
+    ...values(query["tag.absent"]).map((tag) => [tag, "absent"] as const),
+  ];
   const compared = OPERATORS.flatMap(([suffix, operator]) => values(query[`tag${suffix}`]).map((tag) => [tag, operator] as const));
   return [...present, ...compared].map(([tag, operator]) => {
     const [name = "", ...rest] = tag.toLowerCase().split(":");

@@ -57,7 +57,11 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
     commit(deps, call, async (unit) => {
       const before = await load(unit.db, zone, id);
       const prepared = prepareRecord(merge(before), zone, origins);
-      checkSiblings(prepared, (await recordsNamed(unit.db, zone.id, prepared.name)).filter((sibling) => sibling.id !== id), zone.name);
+      checkSiblings(
+        prepared,
+        (await recordsNamed(unit.db, zone.id, prepared.name)).filter((sibling) => sibling.id !== id),
+        zone.name,
+      );
       const now = isoMicros(clock.nowMicros());
       const row: DnsRecordRow = { ...before, ...prepared, ...noteTimes(prepared, before, now), modified_on: now };
       await updateRecord(unit.db, id, row);
@@ -71,7 +75,14 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       return commit(deps, call, async (unit) => {
         checkSiblings(prepared, await recordsNamed(unit.db, zone.id, prepared.name), zone.name);
         const now = isoMicros(clock.nowMicros());
-        const row: DnsRecordRow = { id: newId(), zone_id: zone.id, ...prepared, ...noteTimes(prepared, null, now), created_on: now, modified_on: now };
+        const row: DnsRecordRow = {
+          id: newId(),
+          zone_id: zone.id,
+          ...prepared,
+          ...noteTimes(prepared, null, now),
+          created_on: now,
+          modified_on: now,
+        };
         const recordCount = await publish(unit, call, zone, view, { action: "dns_record.create", id: row.id, before: null, after: row });
         if (recordCount > deps.recordsPerZoneMax) throw new PlatformError("dns_quota");
         await insertRecord(unit.db, row);
@@ -80,7 +91,10 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
     },
 
     list: async (zone, query, { page, per_page }) => {
-      const { items, total } = await listRecords(store.read, store.dialect, recordFilter(zone, query), { limit: per_page, offset: (page - 1) * per_page });
+      const { items, total } = await listRecords(store.read, store.dialect, recordFilter(zone, query), {
+        limit: per_page,
+        offset: (page - 1) * per_page,
+      });
       return { items: items.map(view), page, per_page, total_count: total };
     },
 
@@ -128,7 +142,11 @@ async function publish(unit: Unit, call: Call, zone: ZoneRef, view: RecordView, 
 const named = (body: DnsRecordWrite): DnsRecordWrite => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 
 /** Comment and tags have times of their own, once they were set. */
-function noteTimes(after: PreparedRecord, before: DnsRecordRow | null, now: string): Pick<DnsRecordRow, "comment_modified_on" | "tags_modified_on"> {
+function noteTimes(
+  after: PreparedRecord,
+  before: DnsRecordRow | null,
+  now: string,
+): Pick<DnsRecordRow, "comment_modified_on" | "tags_modified_on"> {
   return {
     comment_modified_on: after.comment === (before?.comment ?? null) ? (before?.comment_modified_on ?? null) : now,
     tags_modified_on: after.tags === (before?.tags ?? "[]") ? (before?.tags_modified_on ?? null) : now,

@@ -3,22 +3,38 @@ import { PlatformError } from "#kernel/errors.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-const failing = (code: number, source?: string) => (error: unknown) => error instanceof PlatformError && error.code === code && error.source === source;
-const PLAIN = { cache_invalidate_on_update: true, cache_ttl: null, collect_logs: true, rate_limiting_interval: null, rate_limiting_limit: null };
+const failing = (code: number, source?: string) => (error: unknown) =>
+  error instanceof PlatformError && error.code === code && error.source === source;
+const PLAIN = {
+  cache_invalidate_on_update: true,
+  cache_ttl: null,
+  collect_logs: true,
+  rate_limiting_interval: null,
+  rate_limiting_limit: null,
+};
 
 storeTest("a gateway is created without authentication, updated, listed and deleted", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { gateways } = control;
   const created = await gateways.create(call(), account_id, { id: "mine", ...PLAIN });
-  assert.deepEqual([created.id, created.authentication, created.collect_logs, created.created_at], ["mine", false, true, created.modified_at]);
+  assert.deepEqual(
+    [created.id, created.authentication, created.collect_logs, created.created_at],
+    ["mine", false, true, created.modified_at],
+  );
   await assert.rejects(gateways.create(call(), account_id, { id: "mine", ...PLAIN }), failing(7001, "/id"));
 
   const write = call();
   const secured = await gateways.update(write, account_id, "mine", { ...PLAIN, authentication: true, cache_ttl: 60 });
   assert.deepEqual([secured.authentication, secured.cache_ttl], [true, 60]);
   const [delta] = (await store.changesSince((write.rev ?? 0) - 1, 1)) ?? [];
-  assert.deepEqual(delta?.changes, [{ kind: "gateway", id: `${account_id}/mine`, value: { account_id, gateway_id: "mine", authentication: true, collect_logs: true } }]);
-  assert.equal((await gateways.update(call(), account_id, "mine", { ...PLAIN, collect_logs: false })).authentication, true, "leaving authentication out turned it off");
+  assert.deepEqual(delta?.changes, [
+    { kind: "gateway", id: `${account_id}/mine`, value: { account_id, gateway_id: "mine", authentication: true, collect_logs: true } },
+  ]);
+  assert.equal(
+    (await gateways.update(call(), account_id, "mine", { ...PLAIN, collect_logs: false })).authentication,
+    true,
+    "leaving authentication out turned it off",
+  );
 
   await gateways.create(call(), account_id, { id: "Other_100", ...PLAIN });
   const ids = async (search?: string) => {
@@ -38,6 +54,9 @@ storeTest("a gateway is created without authentication, updated, listed and dele
 storeTest("protection that this version cannot give is refused instead of ignored", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const body = { id: "mine", ...PLAIN };
-  await assert.rejects(control.gateways.create(call(), account_id, { ...body, guardrails: { prompt: {}, response: {} } } as typeof body), failing(7001, "/guardrails"));
+  await assert.rejects(
+    control.gateways.create(call(), account_id, { ...body, guardrails: { prompt: {}, response: {} } } as typeof body),
+    failing(7001, "/guardrails"),
+  );
   await control.gateways.create(call(), account_id, { ...body, dlp: null } as typeof body);
 });

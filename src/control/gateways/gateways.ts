@@ -3,7 +3,14 @@ import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { type Gateway, type GatewayCreate, type GatewaySettings, gatewaySettings, type GatewayUpdate, UNAVAILABLE_SETTINGS } from "#model/gateway.ts";
+import {
+  type Gateway,
+  type GatewayCreate,
+  type GatewaySettings,
+  gatewaySettings,
+  type GatewayUpdate,
+  UNAVAILABLE_SETTINGS,
+} from "#model/gateway.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import type { Store, Unit } from "#store/store.ts";
@@ -32,9 +39,16 @@ export function createGateways(deps: { readonly store: Store; readonly clock: Cl
     create: async (call, accountId, body) => {
       checkAvailable(body);
       return commit(deps, call, async (unit) => {
-        if (await gatewayById(unit.db, accountId, body.id)) throw new PlatformError("gateway_input_invalid", { message: `A gateway with the id ${body.id} already exists.`, source: "/id" });
+        if (await gatewayById(unit.db, accountId, body.id))
+          throw new PlatformError("gateway_input_invalid", { message: `A gateway with the id ${body.id} already exists.`, source: "/id" });
         const now = isoMicros(clock.nowMicros());
-        const row: GatewayRow = { account_id: accountId, id: body.id, settings: JSON.stringify(gatewaySettings(body, null)), created_at: now, modified_at: now };
+        const row: GatewayRow = {
+          account_id: accountId,
+          id: body.id,
+          settings: JSON.stringify(gatewaySettings(body, null)),
+          created_at: now,
+          modified_at: now,
+        };
         await insertGateway(unit.db, row);
         publish(unit, call, "gateway.create", null, row);
         return gatewayView(row);
@@ -74,7 +88,15 @@ function publish(unit: Unit, call: Call, action: string, before: GatewayRow | nu
   const row = after ?? before;
   if (row === null) return;
   const resource = { type: "gateway", id: row.id };
-  unit.audit({ action, actor: auditActor(call), account_id: row.account_id, zone_id: null, resource, before: before && gatewayView(before), after: after && gatewayView(after) });
+  unit.audit({
+    action,
+    actor: auditActor(call),
+    account_id: row.account_id,
+    zone_id: null,
+    resource,
+    before: before && gatewayView(before),
+    after: after && gatewayView(after),
+  });
   unit.change({ kind: "gateway", id: gatewayEntryId(row), value: after && gatewayEntry(after) });
 }
 
@@ -90,6 +112,7 @@ const gatewayView = (row: GatewayRow): Gateway => ({
 function checkAvailable(body: object): void {
   for (const key of UNAVAILABLE_SETTINGS) {
     const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
-    if (value !== null) throw new PlatformError("gateway_input_invalid", { message: `${key} is not available in this version.`, source: `/${key}` });
+    if (value !== null)
+      throw new PlatformError("gateway_input_invalid", { message: `${key} is not available in this version.`, source: `/${key}` });
   }
 }

@@ -23,7 +23,9 @@ type Pointer = string;
 export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], phase: string, now: string): StoredRule[] {
   const unclaimed = new Map(before.map((rule) => [rule.id, rule]));
   const rules = writes.map((write, index) => {
-    const existing = unclaimed.get(write.id ?? "") ?? [...unclaimed.values()].find((rule) => write.ref !== undefined && write.ref !== "" && rule.ref === write.ref);
+    const existing =
+      unclaimed.get(write.id ?? "") ??
+      [...unclaimed.values()].find((rule) => write.ref !== undefined && write.ref !== "" && rule.ref === write.ref);
     if (existing) unclaimed.delete(existing.id);
     return buildRule(write, existing, phase, now, `/rules/${index}`);
   });
@@ -67,7 +69,11 @@ function isSame(existing: StoredRule, fields: object): boolean {
 
 /** JSON with sorted keys, so that the order in which a client writes them does not make a new version. */
 const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) => (typeof inner === "object" && inner !== null && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner));
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
 
 export function checkRefs(rules: readonly StoredRule[]): void {
   if (rules.length > RULES_MAX) throw invalid(`a ruleset has at most ${RULES_MAX} rules`, "/rules");
@@ -86,7 +92,8 @@ export function placeRule(rules: readonly StoredRule[], rule: StoredRule, positi
 function placeOf(rules: readonly StoredRule[], position: Position | undefined): number {
   if (position === undefined) return rules.length;
   const { before, after, index } = position;
-  if ([before, after, index].filter((value) => value !== undefined).length !== 1) throw invalid("position needs exactly one of before, after and index", "/position");
+  if ([before, after, index].filter((value) => value !== undefined).length !== 1)
+    throw invalid("position needs exactly one of before, after and index", "/position");
   if (index !== undefined) {
     if (index > rules.length + 1) throw invalid(`index must be from 1 to ${rules.length + 1}`, "/position/index");
     return index - 1;

@@ -17,13 +17,23 @@ const failing = (code: number, source?: string) => (error: unknown) => {
 
 const RESPONSE_PHASE = "http_response_firewall_managed";
 const CUSTOM_PHASE = "http_request_firewall_custom";
-const DETECTION = { action: "execute", action_parameters: { id: SENSITIVE_DATA_RULESET_ID }, expression: "true", description: "Sensitive data" };
+const DETECTION = {
+  action: "execute",
+  action_parameters: { id: SENSITIVE_DATA_RULESET_ID },
+  expression: "true",
+  description: "Sensitive data",
+};
 const block = (expression: string) => ({ action: "block", expression });
 
 async function scoped(store: Store): Promise<{ rulesets: Control["rulesets"]; call(): Call; zone: RulesetScope; account: RulesetScope }> {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
-  return { rulesets: control.rulesets, call, zone: { level: "zone", account_id, zone_id: id }, account: { level: "account", account_id, zone_id: null } };
+  return {
+    rulesets: control.rulesets,
+    call,
+    zone: { level: "zone", account_id, zone_id: id },
+    account: { level: "account", account_id, zone_id: null },
+  };
 }
 
 storeTest("SPEC 4.5: entry point 404, then POST of a ruleset, then POST of a rule", async ({ store }) => {
@@ -34,15 +44,24 @@ storeTest("SPEC 4.5: entry point 404, then POST of a ruleset, then POST of a rul
   assert.deepEqual([created.kind, created.phase, created.version, created.source], ["zone", RESPONSE_PHASE, "1", "firewall_managed"]);
   const [rule] = created.rules;
   assert.ok(rule);
-  assert.deepEqual([rule.enabled, rule.version, rule.ref, rule.action_parameters], [true, "1", rule.id, { id: SENSITIVE_DATA_RULESET_ID, version: "latest" }]);
+  assert.deepEqual(
+    [rule.enabled, rule.version, rule.ref, rule.action_parameters],
+    [true, "1", rule.id, { id: SENSITIVE_DATA_RULESET_ID, version: "latest" }],
+  );
   assert.deepEqual(await rulesets.entryPoint(zone, RESPONSE_PHASE), created);
 
   const more = await rulesets.addRule(call(), zone, created.id, { ...DETECTION, expression: 'http.host eq "a.example.test"' });
-  assert.deepEqual([more.version, more.rules.length, more.rules[0], more.rules[1]?.expression], ["2", 2, rule, 'http.host eq "a.example.test"']);
+  assert.deepEqual(
+    [more.version, more.rules.length, more.rules[0], more.rules[1]?.expression],
+    ["2", 2, rule, 'http.host eq "a.example.test"'],
+  );
 
   const [delta] = (await store.changesSince((written.rev ?? 0) - 1, 1)) ?? [];
   const entry = delta?.changes[0]?.value as RulesetEntry;
-  assert.deepEqual([delta?.changes[0]?.kind, delta?.changes[0]?.id, entry.level, entry.owner_id, entry.rules[0]?.action], ["ruleset", created.id, "zone", zone.zone_id, "execute"]);
+  assert.deepEqual(
+    [delta?.changes[0]?.kind, delta?.changes[0]?.id, entry.level, entry.owner_id, entry.rules[0]?.action],
+    ["ruleset", created.id, "zone", zone.zone_id, "execute"],
+  );
 });
 
 storeTest("a phase has one entry point a level; a ruleset knows its level", async ({ store }) => {
@@ -56,7 +75,13 @@ storeTest("a phase has one entry point a level; a ruleset knows its level", asyn
   await assert.rejects(rulesets.create(call(), account, { kind: "managed", phase: CUSTOM_PHASE }), failing(20015, "/kind"));
   await assert.rejects(rulesets.create(call(), zone, { kind: "zone", phase: "http_nowhere" }), failing(20015, "/phase"));
   await assert.rejects(rulesets.create(call(), account, { kind: "root", phase: "http_request_origin" }), failing(20015, "/phase"));
-  assert.deepEqual((await rulesets.list(zone)).map(({ id, kind }) => [id, kind]), [[first.id, "zone"], [SENSITIVE_DATA_RULESET_ID, "managed"]]);
+  assert.deepEqual(
+    (await rulesets.list(zone)).map(({ id, kind }) => [id, kind]),
+    [
+      [first.id, "zone"],
+      [SENSITIVE_DATA_RULESET_ID, "managed"],
+    ],
+  );
   assert.equal((await rulesets.list(account)).filter(({ kind }) => kind === "custom").length, 2);
   assert.ok((await rulesets.get(zone, SENSITIVE_DATA_RULESET_ID)).rules.every(({ action }) => action === "log"));
 });
@@ -65,13 +90,38 @@ storeTest("PUT creates the entry point, keeps rules by id or ref, and counts ver
   const { rulesets, call, zone } = await scoped(store);
   // SPEC 4.6: id, version and ref may be empty strings.
   const empty = { id: "", version: "", ref: "" };
-  const first = await rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, { name: "rules", rules: [{ ...block("true"), ...empty }, { ...block('http.host eq "a"'), ref: "mine" }] });
+  const first = await rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, {
+    name: "rules",
+    rules: [
+      { ...block("true"), ...empty },
+      { ...block('http.host eq "a"'), ref: "mine" },
+    ],
+  });
   const [a, b] = first.rules;
   assert.ok(a && b);
-  const second = await rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, { rules: [{ ...block('http.host eq "b"'), ref: "mine" }, { ...block("true"), id: a.id }] });
+  const second = await rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, {
+    rules: [
+      { ...block('http.host eq "b"'), ref: "mine" },
+      { ...block("true"), id: a.id },
+    ],
+  });
   assert.deepEqual([second.id, second.version, second.name], [first.id, "2", "rules"]);
-  assert.deepEqual(second.rules.map(({ id, version, expression }) => [id, version, expression]), [[b.id, "2", 'http.host eq "b"'], [a.id, "1", "true"]]);
-  await assert.rejects(rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, { rules: [{ ...block("true"), ref: "x" }, { ...block("true"), ref: "x" }] }), failing(20015, "/rules/1/ref"));
+  assert.deepEqual(
+    second.rules.map(({ id, version, expression }) => [id, version, expression]),
+    [
+      [b.id, "2", 'http.host eq "b"'],
+      [a.id, "1", "true"],
+    ],
+  );
+  await assert.rejects(
+    rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, {
+      rules: [
+        { ...block("true"), ref: "x" },
+        { ...block("true"), ref: "x" },
+      ],
+    }),
+    failing(20015, "/rules/1/ref"),
+  );
   await assert.rejects(rulesets.update(call(), zone, first.id, { phase: "http_ratelimit" }), failing(20015, "/phase"));
   assert.deepEqual((await rulesets.update(call(), zone, first.id, { rules: [] })).rules, []);
   await rulesets.delete(call(), zone, first.id);
@@ -82,9 +132,11 @@ storeTest("PUT creates the entry point, keeps rules by id or ref, and counts ver
 storeTest("rules are placed, moved, replaced and deleted", async ({ store }) => {
   const { rulesets, call, zone } = await scoped(store);
   const { id } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
-  const add = (name: string, position?: { before?: string; after?: string; index?: number }) => rulesets.addRule(call(), zone, id, { ...block("true"), description: name, ...(position && { position }) });
+  const add = (name: string, position?: { before?: string; after?: string; index?: number }) =>
+    rulesets.addRule(call(), zone, id, { ...block("true"), description: name, ...(position && { position }) });
   const names = async (): Promise<string> => (await rulesets.get(zone, id)).rules.map(({ description }) => description).join(" ");
-  const idOf = async (name: string): Promise<string> => (await rulesets.get(zone, id)).rules.find(({ description }) => description === name)?.id ?? "";
+  const idOf = async (name: string): Promise<string> =>
+    (await rulesets.get(zone, id)).rules.find(({ description }) => description === name)?.id ?? "";
   await add("b");
   await add("d");
   await add("a", { before: "" });
@@ -97,10 +149,18 @@ storeTest("rules are placed, moved, replaced and deleted", async ({ store }) => 
   await rulesets.editRule(call(), zone, id, await idOf("e"), { position: { before: await idOf("a") } });
   assert.equal(await names(), "e a b c d x");
   const replaced = await rulesets.editRule(call(), zone, id, await idOf("c"), { ...block("true"), enabled: false, description: "c" });
-  assert.deepEqual(replaced.rules.map(({ enabled }) => enabled), [true, true, true, false, true, true]);
+  assert.deepEqual(
+    replaced.rules.map(({ enabled }) => enabled),
+    [true, true, true, false, true, true],
+  );
   await rulesets.deleteRule(call(), zone, id, await idOf("x"));
   assert.equal(await names(), "e a b c d");
-  for (const [position, source] of [[{ index: 9 }, "/position/index"], [{ before: "nope" }, "/position/before"], [{}, "/position"], [{ index: 1, before: "" }, "/position"]] as const) {
+  for (const [position, source] of [
+    [{ index: 9 }, "/position/index"],
+    [{ before: "nope" }, "/position/before"],
+    [{}, "/position"],
+    [{ index: 1, before: "" }, "/position"],
+  ] as const) {
     await assert.rejects(add("y", position), failing(20015, source));
   }
   await assert.rejects(rulesets.deleteRule(call(), zone, id, "nope"), failing(10002));
@@ -113,12 +173,18 @@ storeTest("what cannot run is refused with its place, and nothing is stored", as
   const create = (phase: string, ...rules: object[]) => rulesets.create(call(), zone, { kind: "zone", phase, rules });
   await assert.rejects(create(CUSTOM_PHASE, block("true"), { action: "blok", expression: "true" }), failing(20015, "/rules/1/action"));
   await assert.rejects(create(CUSTOM_PHASE, block("http.nope eq 1")), failing(20127, "/rules/0/expression"));
-  await assert.rejects(create(CUSTOM_PHASE, { ...block("true"), action_parameters: { respons: {} } }), failing(20015, "/rules/0/action_parameters/respons"));
+  await assert.rejects(
+    create(CUSTOM_PHASE, { ...block("true"), action_parameters: { respons: {} } }),
+    failing(20015, "/rules/0/action_parameters/respons"),
+  );
   await assert.rejects(create(CUSTOM_PHASE, { ...block("true"), ratelimit: { period: 10 } }), failing(20015, "/rules/0/ratelimit"));
   await assert.rejects(create("http_ratelimit", block("true")), failing(20015, "/rules/0"));
   // SPEC 6: sensitive data rules only log, and only on responses.
   await assert.rejects(create("http_request_firewall_managed", DETECTION), failing(20015, "/rules/0/action_parameters/id"));
   const overrides = { id: SENSITIVE_DATA_RULESET_ID, overrides: { action: "block" } };
-  await assert.rejects(create(RESPONSE_PHASE, { ...DETECTION, action_parameters: overrides }), failing(20015, "/rules/0/action_parameters/overrides/action"));
+  await assert.rejects(
+    create(RESPONSE_PHASE, { ...DETECTION, action_parameters: overrides }),
+    failing(20015, "/rules/0/action_parameters/overrides/action"),
+  );
   assert.equal(await store.revision(), before);
 });

@@ -10,7 +10,16 @@ import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { type Phase, phaseNamed } from "#rules/phases.ts";
 import { rulesetEntry } from "#snapshot/compile.ts";
-import { deleteRuleset, entryPoint, insertRuleset, rulesetById, type RulesetOwner, type RulesetRow, rulesetsOf, updateRuleset } from "#store/rulesets.ts";
+import {
+  deleteRuleset,
+  entryPoint,
+  insertRuleset,
+  rulesetById,
+  type RulesetOwner,
+  type RulesetRow,
+  rulesetsOf,
+  updateRuleset,
+} from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
 
 /** Whose rulesets a call works on: the account of its path, or the zone and its account. */
@@ -70,11 +79,20 @@ export function createRulesets(deps: { readonly store: Store; readonly clock: Cl
       if (body[key] !== undefined && body[key] !== before[key]) throw invalid(`${key} of a ruleset cannot change`, `/${key}`);
     }
     const rules = replaceRules(body.rules ?? [], rulesOf(before), before.phase, now());
-    return save(unit, call, scope, before, { name: body.name ?? before.name, description: body.description ?? before.description, rules: JSON.stringify(rules) });
+    return save(unit, call, scope, before, {
+      name: body.name ?? before.name,
+      description: body.description ?? before.description,
+      rules: JSON.stringify(rules),
+    });
   };
 
   /** Loads the ruleset inside the unit, so that what `change` makes of its rules is based on the newest. */
-  const changeRules = (call: Call, scope: RulesetScope, id: string, change: (rules: readonly StoredRule[], phase: string) => StoredRule[]): Promise<Ruleset> =>
+  const changeRules = (
+    call: Call,
+    scope: RulesetScope,
+    id: string,
+    change: (rules: readonly StoredRule[], phase: string) => StoredRule[],
+  ): Promise<Ruleset> =>
     commit(deps, call, async (unit) => {
       const before = await own(unit.db, scope, id);
       const rules = change(rulesOf(before), before.phase);
@@ -92,7 +110,8 @@ export function createRulesets(deps: { readonly store: Store; readonly clock: Cl
       const phase = phaseFor(scope, body.phase, "/phase");
       checkKind(scope, body.kind);
       return commit(deps, call, async (unit) => {
-        if (body.kind !== "custom" && (await entryPoint(unit.db, ownerOf(scope), phase.name))) throw entryPointExists(body.kind, phase.name);
+        if (body.kind !== "custom" && (await entryPoint(unit.db, ownerOf(scope), phase.name)))
+          throw entryPointExists(body.kind, phase.name);
         return insert(unit, call, scope, body.kind, phase, body);
       });
     },
@@ -115,7 +134,8 @@ export function createRulesets(deps: { readonly store: Store; readonly clock: Cl
     entryPoint: async (scope, name) => {
       const phase = phaseFor(scope, name, undefined);
       const row = await entryPoint(store.read, ownerOf(scope), phase.name);
-      if (row === undefined) throw new PlatformError("entrypoint_not_found", { message: `could not find entrypoint ruleset in the ${phase.name} phase` });
+      if (row === undefined)
+        throw new PlatformError("entrypoint_not_found", { message: `could not find entrypoint ruleset in the ${phase.name} phase` });
       return rulesetView(row);
     },
 
@@ -123,12 +143,16 @@ export function createRulesets(deps: { readonly store: Store; readonly clock: Cl
       const phase = phaseFor(scope, name, undefined);
       return commit(deps, call, async (unit) => {
         const before = await entryPoint(unit.db, ownerOf(scope), phase.name);
-        return before ? replace(unit, call, scope, before, body) : insert(unit, call, scope, scope.level === "zone" ? "zone" : "root", phase, body);
+        return before
+          ? replace(unit, call, scope, before, body)
+          : insert(unit, call, scope, scope.level === "zone" ? "zone" : "root", phase, body);
       });
     },
 
     addRule: (call, scope, id, { position, ...write }) =>
-      changeRules(call, scope, id, (rules, phase) => placeRule(rules, buildRule({ ...write, id: "" }, undefined, phase, now(), ""), position)),
+      changeRules(call, scope, id, (rules, phase) =>
+        placeRule(rules, buildRule({ ...write, id: "" }, undefined, phase, now(), ""), position),
+      ),
 
     editRule: (call, scope, id, ruleId, { position, ...write }) =>
       changeRules(call, scope, id, (rules, phase) => {
@@ -163,7 +187,13 @@ function ruleNamed(rules: readonly StoredRule[], id: string): StoredRule {
   return rule;
 }
 
-const auditOf = (call: Call, scope: RulesetScope, action: string, id: string) => ({ action, actor: auditActor(call), account_id: scope.account_id, zone_id: scope.zone_id, resource: { type: "ruleset", id } });
+const auditOf = (call: Call, scope: RulesetScope, action: string, id: string) => ({
+  action,
+  actor: auditActor(call),
+  account_id: scope.account_id,
+  zone_id: scope.zone_id,
+  resource: { type: "ruleset", id },
+});
 
 function publish(unit: Unit, call: Call, scope: RulesetScope, action: string, before: RulesetRow | null, after: RulesetRow): Ruleset {
   const view = rulesetView(after);
@@ -176,7 +206,8 @@ function phaseFor(scope: RulesetScope, name: string, source: string | undefined)
   const phase = phaseNamed(name);
   const place = source === undefined ? {} : { source };
   if (phase === undefined) throw new PlatformError("ruleset_invalid", { message: `'${name}' is not a valid value for phase`, ...place });
-  if (!phase.levels.includes(scope.level)) throw new PlatformError("ruleset_invalid", { message: `phase ${name} has no rulesets at the ${scope.level} level`, ...place });
+  if (!phase.levels.includes(scope.level))
+    throw new PlatformError("ruleset_invalid", { message: `phase ${name} has no rulesets at the ${scope.level} level`, ...place });
   return phase;
 }
 
@@ -184,10 +215,17 @@ function phaseFor(scope: RulesetScope, name: string, source: string | undefined)
 const KINDS: Readonly<Record<RulesetScope["level"], readonly string[]>> = { account: ["root", "custom"], zone: ["zone"] };
 
 function checkKind(scope: RulesetScope, kind: string): void {
-  if (!KINDS[scope.level].includes(kind)) throw invalid(`'${kind}' is not a valid value for kind because the ${scope.level} level takes ${KINDS[scope.level].join(" or ")}`, "/kind");
+  if (!KINDS[scope.level].includes(kind))
+    throw invalid(
+      `'${kind}' is not a valid value for kind because the ${scope.level} level takes ${KINDS[scope.level].join(" or ")}`,
+      "/kind",
+    );
 }
 
 const entryPointExists = (kind: string, phase: string): PlatformError =>
-  new PlatformError("ruleset_entrypoint_exists", { message: `'${kind}' is not a valid value for kind because exceeded maximum number of ${kind} rulesets for phase ${phase}`, source: "/kind" });
+  new PlatformError("ruleset_entrypoint_exists", {
+    message: `'${kind}' is not a valid value for kind because exceeded maximum number of ${kind} rulesets for phase ${phase}`,
+    source: "/kind",
+  });
 
 const invalid = (message: string, source: string): PlatformError => new PlatformError("ruleset_invalid", { message, source });

@@ -19,7 +19,10 @@ export const rulesetSummary = (row: RulesetRow): RulesetSummary => ({
   phase: row.phase,
 });
 
-export const rulesetView = (row: RulesetRow): Ruleset => ({ ...rulesetSummary(row), rules: (JSON.parse(row.rules) as Rule[]).map(ruleView) });
+export const rulesetView = (row: RulesetRow): Ruleset => ({
+  ...rulesetSummary(row),
+  rules: (JSON.parse(row.rules) as Rule[]).map(ruleView),
+});
 
 /** Actions without parameters show none. */
 function ruleView({ action_parameters, ...rule }: Rule): Rule {

@@ -9,7 +9,11 @@ import type { CertificateRow } from "#store/certificates.ts";
 const WILDCARD_PARENT_LENGTH_MAX = 251;
 
 /** The zone's first certificate: the apex and every name one label below it, the private key sealed. */
-export async function issueZoneCertificate(deps: { readonly clock: Clock; readonly sealer: Sealer }, ca: LocalCa, zone: { readonly id: string; readonly name: string }): Promise<CertificateRow> {
+export async function issueZoneCertificate(
+  deps: { readonly clock: Clock; readonly sealer: Sealer },
+  ca: LocalCa,
+  zone: { readonly id: string; readonly name: string },
+): Promise<CertificateRow> {
   const id = newId();
   const hosts = zone.name.length <= WILDCARD_PARENT_LENGTH_MAX ? [zone.name, `*.${zone.name}`] : [zone.name];
   const issued = await ca.issue(hosts);

@@ -12,13 +12,19 @@ storeTest("a new zone is active, has name servers, a serial and a sealed certifi
   const { control, sealer, account_id, call } = await controlOver(store);
   const created = call();
   const zone = await control.zones.create(created, { name: "Shop.Example.", account: { id: account_id } });
-  assert.deepEqual([zone.name, zone.status, zone.type, zone.paused, zone.plan.legacy_id, zone.account.id], ["shop.example", "active", "full", false, "free", account_id]);
+  assert.deepEqual(
+    [zone.name, zone.status, zone.type, zone.paused, zone.plan.legacy_id, zone.account.id],
+    ["shop.example", "active", "full", false, "free", account_id],
+  );
   assert.equal(zone.name_servers.length, 2);
   assert.deepEqual(await control.zones.get(zone.id), zone);
 
   assert.ok(created.rev !== null);
   const [delta] = (await store.changesSince(created.rev - 1, 1)) ?? [];
-  assert.deepEqual(delta?.changes.map(({ kind }) => kind), ["zone", "serial", "certificate"]);
+  assert.deepEqual(
+    delta?.changes.map(({ kind }) => kind),
+    ["zone", "serial", "certificate"],
+  );
   const certificate = delta?.changes[2];
   const value = certificate?.value as { hosts: string[]; chain: string; private_key: string };
   assert.deepEqual(value.hosts, ["shop.example", "*.shop.example"]);
@@ -31,7 +37,10 @@ storeTest("a zone exists once, and a write that is refused leaves nothing", asyn
   const account = { id: account_id };
   await control.zones.create(call(), { name: "one.example", account });
   const before = await store.revision();
-  const both = await Promise.allSettled([control.zones.create(call(), { name: "two.example", account }), control.zones.create(call(), { name: "two.example", account })]);
+  const both = await Promise.allSettled([
+    control.zones.create(call(), { name: "two.example", account }),
+    control.zones.create(call(), { name: "two.example", account }),
+  ]);
   assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
   await assert.rejects(control.zones.create(call(), { name: "one.example", account }), failing(1061));
   await assert.rejects(control.zones.create(call(), { name: "www.example.com", account }), failing(1116));
@@ -43,7 +52,11 @@ storeTest("a zone exists once, and a write that is refused leaves nothing", asyn
 storeTest("a zone is edited, and goes with everything in it", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
-  const edited = await control.zones.edit(call(), id, { paused: true, plan: { id: "enterprise" }, vanity_name_servers: ["NS1.one.example"] });
+  const edited = await control.zones.edit(call(), id, {
+    paused: true,
+    plan: { id: "enterprise" },
+    vanity_name_servers: ["NS1.one.example"],
+  });
   assert.deepEqual([edited.paused, edited.plan.legacy_id, edited.vanity_name_servers], [true, "enterprise", ["ns1.one.example"]]);
   await assert.rejects(control.zones.edit(call(), id, { plan: { id: "gold" } }), failing(10400));
   await assert.rejects(control.zones.edit(call(), id, { vanity_name_servers: ["a b"] }), failing(10400));
@@ -51,7 +64,11 @@ storeTest("a zone is edited, and goes with everything in it", async ({ store }) 
 
   const zone = { id, name: "one.example", account_id, plan: "enterprise" };
   const record = await control.dnsRecords.create(call(), zone, { type: "A", name: "www", content: "192.0.2.1" });
-  const ruleset = await control.rulesets.create(call(), { level: "zone", account_id, zone_id: id }, { kind: "zone", phase: "http_request_firewall_custom" });
+  const ruleset = await control.rulesets.create(
+    call(),
+    { level: "zone", account_id, zone_id: id },
+    { kind: "zone", phase: "http_request_firewall_custom" },
+  );
   const deletion = call();
   assert.deepEqual(await control.zones.delete(deletion, id), { id });
   const [delta] = (await store.changesSince((deletion.rev ?? 0) - 1, 1)) ?? [];
@@ -60,7 +77,8 @@ storeTest("a zone is edited, and goes with everything in it", async ({ store }) 
     ["record", "ruleset", "certificate", "serial", "zone"].map((kind) => [kind, null]),
   );
   assert.deepEqual([delta?.changes[0]?.id, delta?.changes[1]?.id], [record.id, ruleset.id]);
-  for (const table of ["zones", "dns_records", "rulesets", "certificates"] as const) assert.deepEqual(await store.read.selectFrom(table).select("id").execute(), []);
+  for (const table of ["zones", "dns_records", "rulesets", "certificates"] as const)
+    assert.deepEqual(await store.read.selectFrom(table).select("id").execute(), []);
   await assert.rejects(control.zones.get(id), failing(1001));
   await assert.rejects(control.dnsRecords.create(call(), zone, { type: "A", name: "late", content: "192.0.2.1" }), failing(1001));
 });
@@ -68,7 +86,8 @@ storeTest("a zone is edited, and goes with everything in it", async ({ store }) 
 storeTest("zones are listed by their filters, any or all of them, in order and by page", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   await insertOther(store.write);
-  for (const name of ["b.example", "a.example", "c-d.test", "shop.test"]) await control.zones.create(call(), { name, account: { id: account_id } });
+  for (const name of ["b.example", "a.example", "c-d.test", "shop.test"])
+    await control.zones.create(call(), { name, account: { id: account_id } });
   await control.zones.create(call(), { name: "other.test", account: { id: OTHER } });
   const names = async (query: Parameters<typeof control.zones.list>[1], page = { page: 1, per_page: 50 }) => {
     const found = await control.zones.list(call(), query, page);
@@ -84,11 +103,16 @@ storeTest("zones are listed by their filters, any or all of them, in order and b
   assert.deepEqual(await names({ "account.name": "contains:ther" }), [["other.test"], 1]);
   assert.deepEqual(await names({ name: "a.example", "account.id": OTHER, match: "any" }), [["a.example", "other.test"], 2]);
   assert.deepEqual(await names({ status: "pending" }), [[], 0]);
-  assert.deepEqual(await names({ type: "full,partial", order: "account.name" }), [["other.test", "a.example", "b.example", "c-d.test", "shop.test"], 5]);
+  assert.deepEqual(await names({ type: "full,partial", order: "account.name" }), [
+    ["other.test", "a.example", "b.example", "c-d.test", "shop.test"],
+    5,
+  ]);
 });
 
 const OTHER = "0".repeat(32);
 
 async function insertOther(write: Parameters<Parameters<typeof storeTest>[1]>[0]["store"]["write"]): Promise<void> {
-  await write(({ db }) => insertAccount(db, { id: OTHER, name: "Another", type: "standard", settings: "{}", created_on: isoMicros(systemClock.nowMicros()) }));
+  await write(({ db }) =>
+    insertAccount(db, { id: OTHER, name: "Another", type: "standard", settings: "{}", created_on: isoMicros(systemClock.nowMicros()) }),
+  );
 }

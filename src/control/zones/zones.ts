@@ -18,7 +18,17 @@ import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zone.ts";
 import { certificateEntry, serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { insertCertificate } from "#store/certificates.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { accountName, insertZone, listZones, touchZone, updateZone, zoneById, zoneNameTaken, type ZoneRow, type ZoneWithAccount } from "#store/zones.ts";
+import {
+  accountName,
+  insertZone,
+  listZones,
+  touchZone,
+  updateZone,
+  zoneById,
+  zoneNameTaken,
+  type ZoneRow,
+  type ZoneWithAccount,
+} from "#store/zones.ts";
 
 export interface Zones {
   /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_type_unavailable`. */
@@ -70,7 +80,14 @@ export function createZones(deps: ZonesDeps): Zones {
         if (await zoneNameTaken(unit.db, name)) throw alreadyExists(name);
         await insertZone(unit.db, row);
         const zone = zoneView({ ...row, account_name });
-        unit.audit({ action: "zone.create", actor: auditActor(call), account_id: accountId, zone_id: row.id, resource: { type: "zone", id: row.id }, after: zone });
+        unit.audit({
+          action: "zone.create",
+          actor: auditActor(call),
+          account_id: accountId,
+          zone_id: row.id,
+          resource: { type: "zone", id: row.id },
+          after: zone,
+        });
         unit.change({ kind: "zone", id: row.id, value: zoneEntry(row) });
         unit.change({ kind: "serial", id: row.id, value: serialEntry(row) });
         if (certificate) {
@@ -96,7 +113,15 @@ export function createZones(deps: ZonesDeps): Zones {
         await updateZone(unit.db, id, row);
         const touched = await touchZone(unit.db, id, 0);
         const after = zoneView(changed);
-        unit.audit({ action: "zone.edit", actor: auditActor(call), account_id: before.account_id, zone_id: id, resource: { type: "zone", id }, before: zoneView(before), after });
+        unit.audit({
+          action: "zone.edit",
+          actor: auditActor(call),
+          account_id: before.account_id,
+          zone_id: id,
+          resource: { type: "zone", id },
+          before: zoneView(before),
+          after,
+        });
         unit.change({ kind: "zone", id, value: zoneEntry(row) });
         if (touched) unit.change({ kind: "serial", id, value: serialEntry(touched) });
         return after;
@@ -106,7 +131,14 @@ export function createZones(deps: ZonesDeps): Zones {
       commit(deps, call, async (unit) => {
         const before = await load(unit.db, id);
         await removeZone(unit, id);
-        unit.audit({ action: "zone.delete", actor: auditActor(call), account_id: before.account_id, zone_id: id, resource: { type: "zone", id }, before: zoneView(before) });
+        unit.audit({
+          action: "zone.delete",
+          actor: auditActor(call),
+          account_id: before.account_id,
+          zone_id: id,
+          resource: { type: "zone", id },
+          before: zoneView(before),
+        });
         return { id };
       }),
 
@@ -117,7 +149,13 @@ export function createZones(deps: ZonesDeps): Zones {
         const now = isoMicros(clock.nowMicros());
         const { account_name: _, ...row } = { ...before, status: "active", activated_on: now, modified_on: now };
         await updateZone(unit.db, id, row);
-        unit.audit({ action: "zone.activate", actor: auditActor(call), account_id: before.account_id, zone_id: id, resource: { type: "zone", id } });
+        unit.audit({
+          action: "zone.activate",
+          actor: auditActor(call),
+          account_id: before.account_id,
+          zone_id: id,
+          resource: { type: "zone", id },
+        });
         unit.change({ kind: "zone", id, value: zoneEntry(row) });
         return { id };
       });
@@ -129,7 +167,8 @@ export function createZones(deps: ZonesDeps): Zones {
 function accountFor(call: Call, named: string | undefined): string {
   const reached = named === undefined || named === "" ? touchedAccounts(call.actor) : [named];
   const id = reached[0];
-  if (id === undefined || reached.length > 1) throw new PlatformError("invalid_input", { message: "account.id is required", source: "/account/id" });
+  if (id === undefined || reached.length > 1)
+    throw new PlatformError("invalid_input", { message: "account.id is required", source: "/account/id" });
   if (!touchesAccount(call.actor, id)) throw new PlatformError("unauthorized_resource");
   if (!holdsInEveryZone(call.actor, id, ["Zone Write"])) throw new PlatformError("authentication_error");
   return id;
@@ -160,7 +199,8 @@ function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneTyp
 function editedColumns(body: ZoneEdit): Partial<ZoneRow> {
   checkType(body.type);
   const plan = body.plan && findPlan(body.plan.id);
-  if (body.plan && plan === undefined) throw new PlatformError("invalid_input", { message: `no plan has the id ${JSON.stringify(body.plan.id)}`, source: "/plan/id" });
+  if (body.plan && plan === undefined)
+    throw new PlatformError("invalid_input", { message: `no plan has the id ${JSON.stringify(body.plan.id)}`, source: "/plan/id" });
   return {
     ...(body.paused === undefined ? {} : { paused: body.paused ? 1 : 0 }),
     ...(body.type === undefined ? {} : { type: body.type }),
@@ -171,7 +211,11 @@ function editedColumns(body: ZoneEdit): Partial<ZoneRow> {
 
 function nameServer(text: string, index: number): string {
   const name = parseHostname(text);
-  if (name === undefined) throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is no host name`, source: `/vanity_name_servers/${index}` });
+  if (name === undefined)
+    throw new PlatformError("invalid_input", {
+      message: `${JSON.stringify(text)} is no host name`,
+      source: `/vanity_name_servers/${index}`,
+    });
   return name;
 }
 
@@ -179,4 +223,5 @@ function checkType(type: ZoneType | undefined): void {
   if (type !== undefined && !TYPES.has(type)) throw new PlatformError("zone_type_unavailable", { source: "/type" });
 }
 
-const alreadyExists = (name: string): PlatformError => new PlatformError("zone_exists", { message: `${name} already exists.`, source: "/name" });
+const alreadyExists = (name: string): PlatformError =>
+  new PlatformError("zone_exists", { message: `${name} already exists.`, source: "/name" });

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import Cloudflare from "cloudflare";
+import type { Ruleset } from "#model/ruleset.ts";
+import { type ApiServer, startApi } from "../support/api-server.ts";
+
+// The vendor's own TypeScript client, with nothing changed but the base address, over real HTTP.
+let server: ApiServer;
+let client: Cloudflare;
+let account_id: string;
+
+before(async () => {
+  server = await startApi();
+  account_id = server.account_id;
+  client = new Cloudflare({ apiToken: server.token, baseURL: server.url, maxRetries: 0 });
+});
+after(() => server.close());
+
+const newZone = async (name: string): Promise<string> => (await client.zones.create({ account: { id: account_id }, name })).id;
+
+async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of pages) items.push(item);
+  return items;
+}
+
+/** The client types rulesets as unknown. */
+const ruleset = async (shown: Promise<unknown>): Promise<Ruleset> => (await shown) as Ruleset;
+
+/** What the client throws on an error envelope. */
+const failing = (status: number, code: number) => (error: unknown) => {
+  assert.ok(error instanceof Cloudflare.APIError, String(error));
+  assert.deepEqual([error.status, error.errors[0]?.code], [status, code]);
+  return true;
+};
+
+test("zones: create, get, list with filters, edit, activation check, delete", async () => {
+  const zone = await client.zones.create({ account: { id: account_id }, name: "zones.test", type: "full" });
+  assert.deepEqual([zone.name, zone.status, zone.account.id, zone.paused], ["zones.test", "active", account_id, false]);
+  assert.deepEqual(await client.zones.get({ zone_id: zone.id }), zone);
+  assert.deepEqual(
+    (await all(client.zones.list({ name: "zones.test" }))).map(({ id }) => id),
+    [zone.id],
+  );
+  assert.deepEqual(await all(client.zones.list({ name: "absent.test", status: "active", account: { id: account_id } })), []);
+  assert.equal((await client.zones.edit({ zone_id: zone.id, paused: true })).paused, true);
+  assert.equal((await client.zones.activationCheck.trigger({ zone_id: zone.id })).id, zone.id);
+  await assert.rejects(client.zones.create({ account: { id: account_id }, name: "zones.test" }), failing(400, 1061));
+  assert.equal((await client.zones.delete({ zone_id: zone.id }))?.id, zone.id);
+  assert.deepEqual(await all(client.zones.list({ name: "zones.test" })), []);
+  await assert.rejects(client.zones.get({ zone_id: zone.id }), Cloudflare.APIError);
+});
+
+test("zones: the client pages to the end", async () => {
+  for (let i = 0; i < 7; i++) await newZone(`page-${i}.test`);
+  const names = (await all(client.zones.list({ name: "starts_with:page-", per_page: 5, direction: "desc" }))).map(({ name }) => name);
+  assert.deepEqual(names, ["page-6.test", "page-5.test", "page-4.test", "page-3.test", "page-2.test", "page-1.test", "page-0.test"]);
+});
+
+test("dns.records: create, get, edit, update, list with filters and pages, delete", async () => {
+  const zone_id = await newZone("records.test");
+  const www = await client.dns.records.create({ zone_id, type: "A", name: "www", content: "127.0.0.1", ttl: 1, proxied: true });
+  assert.deepEqual([www.name, www.proxied, www.proxiable, www.ttl], ["www.records.test", true, true, 1]);
+  assert.deepEqual(await client.dns.records.get(www.id, { zone_id }), www);
+  const edited = await client.dns.records.edit(www.id, { zone_id, type: "A", name: "www", ttl: 120, content: "192.0.2.7", proxied: false });
+  assert.deepEqual([edited.content, edited.ttl, edited.proxied], ["192.0.2.7", 120, false]);
+  const updated = await client.dns.records.update(www.id, { zone_id, type: "AAAA", name: "www", ttl: 300, content: "2001:DB8::1" });
+  assert.deepEqual([updated.id, updated.type, updated.content], [www.id, "AAAA", "2001:db8::1"]);
+
+  const srv = await client.dns.records.create({
+    zone_id,
+    type: "SRV",
+    name: "_sip._tcp",
+    ttl: 1,
+    data: { priority: 10, weight: 5, port: 5060, target: "www.records.test" },
+  });
+  assert.deepEqual([srv.type, "priority" in srv && srv.priority, srv.proxiable], ["SRV", 10, false]);
+  await client.dns.records.create({ zone_id, type: "MX", name: "@", ttl: 1, content: "www.records.test", priority: 10 });
+  await client.dns.records.create({ zone_id, type: "TXT", name: "@", ttl: 1, content: "v=spf1 -all" });
+  await client.dns.records.create({ zone_id, type: "CAA", name: "@", ttl: 1, data: { flags: 0, tag: "issue", value: "ca.example" } });
+  await client.dns.records.create({ zone_id, type: "CNAME", name: "alias", ttl: 1, content: "www.records.test" });
+
+  const names = async (query: object): Promise<string[]> =>
+    (await all(client.dns.records.list({ zone_id, ...query }))).map(({ type, name }) => `${type} ${name.replace(".records.test", "")}`);
+  assert.deepEqual(await names({ per_page: 2 }), [
+    "SRV _sip._tcp",
+    "CNAME alias",
+    "CAA records.test",
+    "MX records.test",
+    "TXT records.test",
+    "AAAA www",
+  ]);
+  assert.deepEqual(await names({ name: { startswith: "www" } }), ["AAAA www"]);
+  assert.deepEqual(await names({ name: { contains: "sip" }, type: "SRV" }), ["SRV _sip._tcp"]);
+  assert.deepEqual(await names({ content: { exact: "v=spf1 -all" } }), ["TXT records.test"]);
+  assert.deepEqual(await names({ search: "ca.example", order: "type", direction: "desc", match: "all" }), ["CAA records.test"]);
+
+  await assert.rejects(
+    client.dns.records.create({ zone_id, type: "A", name: "bad", ttl: 1, content: "not an address" }),
+    failing(400, 9005),
+  );
+  await assert.rejects(client.dns.records.create({ zone_id, type: "A", name: "alias", ttl: 1, content: "192.0.2.1" }), failing(400, 81054));
+  assert.deepEqual(await client.dns.records.delete(www.id, { zone_id }), { id: www.id });
+  await assert.rejects(client.dns.records.get(www.id, { zone_id }), failing(404, 81044));
+});
+
+test("rulesets: SPEC 4.5 with the client, from 404 to the second rule", async () => {
+  const zone_id = await newZone("rulesets.test");
+  const phase = "http_response_firewall_managed";
+  const detection = {
+    action: "execute" as const,
+    action_parameters: { id: "e22d83c647c64a3eae91b71b499d988e" },
+    expression: "true",
+    description: "Execute sensitive data detection",
+  };
+  await assert.rejects(client.rulesets.phases.get(phase, { zone_id }), failing(404, 10003));
+  const created = await ruleset(client.rulesets.create({ zone_id, kind: "zone", name: "Response rules", phase, rules: [detection] }));
+  assert.deepEqual(
+    [created.rules[0]?.enabled, created.rules[0]?.action_parameters],
+    [true, { id: detection.action_parameters.id, version: "latest" }],
+  );
+  assert.deepEqual(await client.rulesets.phases.get(phase, { zone_id }), created);
+  const added = await ruleset(
+    client.rulesets.rules.create(created.id, { zone_id, ...detection, expression: 'http.host eq "a.rulesets.test"' }),
+  );
+  assert.equal(added.rules.length, 2);
+  await assert.rejects(client.rulesets.create({ zone_id, kind: "zone", name: "Second", phase, rules: [] }), (error) => {
+    assert.ok(error instanceof Cloudflare.APIError);
+    const first: { code?: number; source?: { pointer?: string } } | undefined = error.errors[0];
+    assert.deepEqual([error.status, first?.code, first?.source?.pointer], [400, 20217, "/kind"]);
+    return true;
+  });
+});
+
+test("rulesets: update, entry point, rules and delete at the zone and the account", async () => {
+  const zone_id = await newZone("more-rulesets.test");
+  const phase = "http_request_firewall_custom";
+  const block = (description: string) => ({ action: "block" as const, expression: "true", description });
+  for (const owner of [{ zone_id }, { account_id }]) {
+    const put = await ruleset(client.rulesets.phases.update(phase, { ...owner, name: "Custom", rules: [block("one")] }));
+    const grown = await ruleset(client.rulesets.rules.create(put.id, { ...owner, ...block("zero"), position: { before: "" } }));
+    assert.deepEqual(
+      grown.rules.map(({ description }) => description),
+      ["zero", "one"],
+    );
+    const one = grown.rules[1]?.id ?? "";
+    const edited = await ruleset(client.rulesets.rules.edit(one, { ruleset_id: put.id, ...owner, ...block("uno"), enabled: false }));
+    assert.deepEqual(
+      edited.rules.map(({ description, enabled }) => [description, enabled]),
+      [
+        ["zero", true],
+        ["uno", false],
+      ],
+    );
+    assert.equal((await ruleset(client.rulesets.rules.delete(one, { ruleset_id: put.id, ...owner }))).rules.length, 1);
+    assert.equal((await ruleset(client.rulesets.update(put.id, { ...owner, rules: [] }))).rules.length, 0);
+    assert.ok((await all(client.rulesets.list(owner))).some(({ id, phase: listed }) => id === put.id && listed === phase));
+    assert.equal((await ruleset(client.rulesets.get(put.id, owner))).name, "Custom");
+    await client.rulesets.delete(put.id, owner);
+    await assert.rejects(client.rulesets.get(put.id, owner), failing(404, 10001));
+  }
+});
+
+test("aiGateway: create, get, update, list, delete", async () => {
+  const plain = {
+    account_id,
+    cache_invalidate_on_update: true,
+    cache_ttl: 0,
+    collect_logs: true,
+    rate_limiting_interval: 0,
+    rate_limiting_limit: 0,
+  };
+  const created = await client.aiGateway.create({ ...plain, id: "sdk" });
+  assert.deepEqual([created.id, created.authentication], ["sdk", false]);
+  assert.equal((await client.aiGateway.update("sdk", { ...plain, authentication: true })).authentication, true);
+  assert.equal((await client.aiGateway.get("sdk", { account_id })).authentication, true);
+  assert.deepEqual(
+    (await all(client.aiGateway.list({ account_id, search: "sd" }))).map(({ id }) => id),
+    ["sdk"],
+  );
+  await assert.rejects(client.aiGateway.create({ ...plain, id: "bad id" }), failing(400, 7001));
+  await assert.rejects(client.aiGateway.create({ ...plain, id: "other", retry_max_attempts: 9 }), failing(400, 7001));
+  assert.equal((await client.aiGateway.delete("sdk", { account_id })).id, "sdk");
+  await assert.rejects(client.aiGateway.get("sdk", { account_id }), failing(404, 7002));
+});
