@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isoDate, type IsoDate } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { Deprecation, Effect } from "./deprecation.ts";
+import { createDeprecationEngine, type DatedRequest } from "./engine.ts";
+import { noticeHeaders } from "./notice.ts";
+import { DEPRECATIONS } from "./table.ts";
+
+const row = (effect: Effect, changes: Partial<Deprecation> = {}): Deprecation => ({ id: "row", date: "2024-06-01", routes: ["GET /things"], effect, replacement: null, was: "", why: "", spec: "", ...changes });
+
+function begin(table: readonly Deprecation[], route: string, date: IsoDate): DatedRequest {
+  const request = createDeprecationEngine(table).at(route, date).begin();
+  assert.ok(request, "rows of this day have to do with the route");
+  return request;
+}
+
+const FACTS = { zone: { id: "z1", name: "example.com" } };
+
+test("a row of every kind is in force from its own day on and not the day before", () => {
+  const engine = createDeprecationEngine([row({ kind: "endpoint_gone" })]);
+  assert.equal(engine.at("GET /things", "2024-05-31").gone, null);
+  assert.equal(engine.at("GET /things", "2024-06-01").gone?.id, "row");
+  assert.equal(engine.at("GET /others", "2024-06-01").gone, null);
+  assert.deepEqual([...begin([row({ kind: "endpoint_gone" })], "GET /things", "2024-05-31").pending].map(({ id }) => id), ["row"]);
+});
+
+test("omitted response fields are put in until their day, in their old places", () => {
+  const record = { id: "r1", name: "www.example.com", type: "A", ttl: 1, meta: {} };
+  const before = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records", "2024-07-13").result(record, FACTS);
+  assert.deepEqual(Object.keys(before), ["id", "zone_id", "zone_name", "name", "type", "ttl", "locked", "meta"]);
+  assert.deepEqual(before, { ...record, zone_id: "z1", zone_name: "example.com", locked: false });
+  const between = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records", "2024-07-14").result(record, FACTS);
+  assert.deepEqual(Object.keys(between), ["id", "zone_id", "zone_name", "name", "type", "ttl", "meta"]);
+  assert.equal(createDeprecationEngine(DEPRECATIONS).at("GET /zones/:zone_id/dns_records/:dns_record_id", "2024-11-30").begin(), null);
+});
+
+test("the parts of an SRV record's name come back until their day, and only in SRV records", () => {
+  const srv = { id: "r1", name: "_sip._tcp.a.example.com", type: "SRV", data: { priority: 1, weight: 2, port: 3, target: "t" } };
+  const before = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-30");
+  assert.deepEqual(before.result(srv, FACTS)["data"], { priority: 1, weight: 2, port: 3, target: "t", service: "_sip", proto: "_tcp", name: "a.example.com" });
+  const mx = { ...srv, type: "MX" };
+  assert.deepEqual(before.result(mx, FACTS)["data"], mx.data);
+  const after = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-31");
+  assert.deepEqual(after.result(srv, FACTS)["data"], srv.data);
+});
+
+test("an SRV record may be written by the parts of its name until their day, and then they are an error", () => {
+  const body = { type: "SRV", data: { service: "_sip", proto: "_tcp", name: "example.com", priority: 1 } };
+  const before = begin(DEPRECATIONS, "POST /zones/:zone_id/dns_records", "2024-05-30");
+  assert.deepEqual(before.body(body), { type: "SRV", name: "_sip._tcp.example.com", data: { priority: 1 } });
+  assert.ok([...before.pending].some(({ id }) => id === "dns-record-srv-name-parts-in-requests"));
+  assert.deepEqual(before.body({ ...body, data: { ...body.data, name: "@" } }), { type: "SRV", name: "_sip._tcp", data: { priority: 1 } });
+  assert.deepEqual(before.body({ type: "SRV", name: "kept", data: { service: "_sip" } }), { type: "SRV", name: "kept", data: {} });
+  const after = begin(DEPRECATIONS, "POST /zones/:zone_id/dns_records", "2024-05-31");
+  assert.throws(() => after.body(body), (error: unknown) => error instanceof PlatformError && error.errorName === "no_longer_supported" && error.source === "/data/service");
+  const naptr = { type: "NAPTR", data: { service: "SIP+D2U" } };
+  assert.equal(after.body(naptr), naptr, "other types have a service of their own");
+});
+
+test("ignored request fields never reach a handler, on either side of the day", () => {
+  for (const date of ["2024-07-13", "2030-01-01"] as const) {
+    const request = begin(DEPRECATIONS, "PATCH /zones/:zone_id/dns_records/:dns_record_id", date);
+    assert.deepEqual(request.body({ ttl: 60, locked: true, zone_id: "x", zone_name: "y" }), { ttl: 60 });
+  }
+  const plain = { ttl: 60 };
+  assert.equal(begin(DEPRECATIONS, "PATCH /zones/:zone_id/dns_records/:dns_record_id", "2030-01-01").body(plain), plain);
+});
+
+test("legacy query forms become the newest ones until their day, and then they are an error", () => {
+  const list = "GET /zones/:zone_id/dns_records";
+  const before = begin(DEPRECATIONS, list, "2025-02-20");
+  assert.deepEqual(before.query({ name: "contains:www", page: "2" }), { "name.contains": "www", page: "2" });
+  assert.deepEqual(before.query({ content: "ends_with:.1" }), { "content.endswith": ".1" });
+  assert.deepEqual(before.query({ type: "contains:aa" }), { type: ["AAAA", "CAA"] });
+  assert.deepEqual(before.query({ type: "contains:zzz" }), { type: "contains:zzz" });
+  assert.deepEqual(before.query({ name: "a.example.com,b.example.com" }), { name: ["a.example.com", "b.example.com"] });
+  const after = begin(DEPRECATIONS, list, "2025-02-21");
+  for (const query of [{ name: "contains:www" }, { content: "starts_with:1" }, { type: "contains:A" }]) assert.throws(() => after.query(query), PlatformError);
+  assert.deepEqual(after.query({ name: "a,b" }), { name: ["a", "b"] }, "comma lists stay until 2025-05-23");
+  const last = begin(DEPRECATIONS, list, "2025-05-23");
+  assert.throws(() => last.query({ name: "a,b" }), PlatformError);
+  assert.deepEqual(last.query({ name: ["a", "b"], match: "any" }), { name: ["a", "b"], match: "any" });
+});
+
+test("causes come in the chain of one outer error until its day", () => {
+  const items = [{ code: 9005, message: "bad" }];
+  const before = begin(DEPRECATIONS, "POST /zones/:zone_id/dns_records", "2024-09-30");
+  assert.deepEqual(before.errors(items), [{ code: 1004, message: "DNS Validation Error", error_chain: items }]);
+  const other = [{ code: 81058, message: "identical" }];
+  assert.equal(before.errors(other), other);
+  const after = begin(DEPRECATIONS, "POST /zones/:zone_id/dns_records", "2024-10-01");
+  assert.deepEqual(after.errors(items), items);
+});
+
+test("a request depends on a row whose form it uses, and on one that shapes its answer", () => {
+  const request = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records", "2024-08-01");
+  assert.deepEqual([...request.pending].map(({ id }) => id), ["dns-record-zone-fields"]);
+  request.query({ name: "contains:a" });
+  assert.deepEqual([...request.pending].map(({ id }) => id).sort(), ["dns-record-zone-fields", "dns-records-filter-prefixes"]);
+});
+
+test("the notice names the first of the days in both standard forms and links every row", () => {
+  const rows = DEPRECATIONS.filter(({ id }) => ["dns-record-locked", "dns-record-zone-fields"].includes(id));
+  assert.deepEqual(noticeHeaders(rows, (id) => `/d/${id}`), {
+    deprecation: `@${Date.UTC(2024, 6, 14) / 1000}`,
+    sunset: "Sun, 14 Jul 2024 00:00:00 GMT",
+    link: '</d/dns-record-locked>; rel="deprecation"; type="application/json", </d/dns-record-zone-fields>; rel="deprecation"; type="application/json"',
+  });
+  assert.deepEqual(noticeHeaders([], String), {});
+});
+
+test("the table is in order: ids are unique, dates are days, routes are not repeated", () => {
+  assert.equal(new Set(DEPRECATIONS.map(({ id }) => id)).size, DEPRECATIONS.length);
+  for (const { id, date, routes } of DEPRECATIONS) {
+    assert.equal(isoDate(Date.parse(`${date}T00:00:00Z`)), date, id);
+    assert.equal(new Set(routes).size, routes.length, id);
+    assert.ok(routes.length > 0, id);
+  }
+});
