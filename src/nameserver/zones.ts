@@ -185,7 +185,7 @@ export function createZones(): Zones {
       for (const id of touched) {
         const zone = byId.get(id);
         if (zone?.entry) zones.add(zone.key);
-        else if (zone?.nodes.size === 0) byId.delete(id);
+        else if (zone?.nodes.size === 0 && zone.serial === 0) byId.delete(id);
       }
       return { zones, namespace };
     },

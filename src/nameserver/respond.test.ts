@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import packet from "dns-packet";
+import fc from "fast-check";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { CLASS, FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
+import { type Message, decodeMessage, encodeMessage } from "#wire/dns/message.ts";
+import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
+import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { createAnswerCache } from "./answer-cache.ts";
+import { type Respond, createResponder } from "./respond.ts";
+import { createZones } from "./zones.ts";
+
+const Z = "zone1";
+const BASE: readonly Op[] = [
+  zoneOp(Z, "example.com"),
+  serialOp(Z, 7),
+  recordOp(Z, "www.example.com", "A", "192.0.2.1"),
+  recordOp(Z, "alias.example.com", "CNAME", "www.example.com"),
+  recordOp(Z, "*.wild.example.com", "CNAME", "a.wild.example.com"),
+  recordOp(Z, "child.example.com", "NS", "ns.child.example.com"),
+  recordOp(Z, "big.example.com", "TXT", `"${"x".repeat(255)}" `.repeat(6)),
+  recordOp(Z, "medium.example.com", "TXT", `"${"x".repeat(255)}" `.repeat(3)),
+];
+
+interface Setup {
+  readonly respond: Respond;
+  readonly replica: MemoryReplica;
+  count(name: string, labels?: Record<string, string>): number;
+}
+
+function setup(ops: readonly Op[] = BASE, entriesMax = 100): Setup {
+  const metrics = createMetrics();
+  const replica = createMemoryReplica(ops);
+  const zones = createZones();
+  const cache = createAnswerCache({ entriesMax });
+  zones.rebuild(replica.snapshot);
+  replica.onApplied((applied) => {
+    const changes = zones.apply(applied ?? []);
+    if (changes.namespace) cache.clear();
+    else cache.dropZones(changes.zones);
+  });
+  const respond = createResponder({ zones, edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] }, cache, metrics });
+  const count = (name: string, labels: Record<string, string> = {}): number => metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
+  return { respond, replica, count };
+}
+
+interface QueryOptions {
+  readonly id?: number;
+  readonly flags?: number;
+  readonly class?: number;
+  /** Payload size; undefined: no OPT. */
+  readonly edns?: number;
+  readonly version?: number;
+  readonly dnssecOk?: boolean;
+}
+
+function query(name: string, type: number, options: QueryOptions = {}): Buffer {
+  const ttl = ((options.version ?? 0) << 16) | (options.dnssecOk ? 0x8000 : 0);
+  const opt = { name: Buffer.of(0), type: TYPE.OPT, class: options.edns ?? 0, ttl, rdata: Buffer.alloc(0) };
+  return encodeMessage({
+    id: options.id ?? 4711,
+    flags: options.flags ?? FLAG.RD,
+    questions: [{ name: parseAbsoluteName(name), type, class: options.class ?? CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: options.edns === undefined ? [] : [opt],
+  }) as Buffer;
+}
+
+const rcodeOf = (message: Message): number => {
+  const opt = message.additionals.find((record) => record.type === TYPE.OPT);
+  return (message.flags & 0xf) | (opt ? (opt.ttl >>> 24) << 4 : 0);
+};
+
+function ask({ respond }: Setup, bytes: Buffer, transport: "udp" | "tcp" = "udp"): Message {
+  const response = respond(bytes, transport);
+  assert.ok(response, "no response");
+  return decodeMessage(response);
+}
+
+test("the question comes back as it was written, with its identifier and RD, from the cache as well", () => {
+  const server = setup();
+  for (const [name, id, flags] of [["wWw.eXample.COM", 1, FLAG.RD], ["www.example.com", 65_535, 0], ["WWW.example.com", 3, FLAG.RD]] as const) {
+    const response = ask(server, query(name, TYPE.A, { id, flags }));
+    assert.equal(formatName(response.questions[0]?.name ?? Buffer.of(0)), name);
+    assert.equal(formatName(response.answers[0]?.name ?? Buffer.of(0)), name);
+    assert.equal(response.id, id);
+    assert.equal(response.flags, FLAG.QR | FLAG.AA | flags);
+  }
+  assert.equal(server.count("selvedge_dns_cache_hits_total"), 2);
+});
+
+test("opcodes, classes and types that are not served", () => {
+  const server = setup();
+  const rows: [name: string, bytes: Buffer, rcode: number][] = [
+    ["NOTIFY", query("example.com", TYPE.SOA, { flags: 4 << 11 }), RCODE.NOTIMP],
+    ["UPDATE", query("example.com", TYPE.SOA, { flags: 5 << 11 }), RCODE.NOTIMP],
+    ["STATUS", query("example.com", TYPE.SOA, { flags: 2 << 11 }), RCODE.NOTIMP],
+    ["CHAOS", query("version.bind", 16, { class: 3 }), RCODE.REFUSED],
+    ["class ANY", query("example.com", TYPE.A, { class: 255 }), RCODE.REFUSED],
+    ["AXFR", query("example.com", 252), RCODE.REFUSED],
+    ["IXFR", query("example.com", 251), RCODE.REFUSED],
+    ["OPT as a question", query("example.com", TYPE.OPT), RCODE.FORMERR],
+    ["TSIG as a question", query("example.com", 250), RCODE.FORMERR],
+    ["MAILB", query("example.com", 253), RCODE.NOTIMP],
+    ["a type nobody has", query("www.example.com", 65_280), RCODE.NOERROR],
+    ["not our zone", query("example.org", TYPE.A), RCODE.REFUSED],
+  ];
+  for (const [name, bytes, rcode] of rows) {
+    const response = ask(server, bytes);
+    assert.equal(rcodeOf(response), rcode, name);
+    assert.ok((response.flags & FLAG.QR) !== 0, name);
+    assert.equal((response.flags >> 11) & 0xf, (bytes.readUInt16BE(2) >> 11) & 0xf, name);
+    assert.equal(response.id, 4711, name);
+  }
+});
+
+test("RFC 6891: OPT is answered with OPT, versions above 0 with BADVERS, DO comes back", () => {
+  const server = setup();
+  assert.equal(ask(server, query("www.example.com", TYPE.A)).additionals.length, 0);
+  const plain = ask(server, query("www.example.com", TYPE.A, { edns: 4096 })).additionals[0];
+  assert.deepEqual([plain?.type, plain?.class, plain?.ttl], [TYPE.OPT, 1232, 0]);
+  assert.equal(ask(server, query("www.example.com", TYPE.A, { edns: 4096, dnssecOk: true })).additionals[0]?.ttl, 0x8000);
+  const future = ask(server, query("www.example.com", TYPE.A, { edns: 4096, version: 1 }));
+  assert.equal(rcodeOf(future), RCODE.BADVERS);
+  assert.equal(future.answers.length, 0);
+});
+
+test("messages that break RFC 1035 or 6891 get FORMERR, and are counted", () => {
+  const server = setup();
+  const good = query("www.example.com", TYPE.A, { edns: 1232 });
+  const patched = (change: (bytes: Buffer) => void): Buffer => {
+    const copy = Buffer.from(good);
+    change(copy);
+    return copy;
+  };
+  const twoOpts = Buffer.concat([good, good.subarray(-11)]);
+  twoOpts.writeUInt16BE(2, 10);
+  const rows: [name: string, bytes: Buffer][] = [
+    ["no question", patched((bytes) => bytes.writeUInt16BE(0, 4))],
+    ["two questions", patched((bytes) => bytes.writeUInt16BE(2, 4))],
+    ["an answer", patched((bytes) => bytes.writeUInt16BE(1, 6))],
+    ["more records than there are", patched((bytes) => bytes.writeUInt16BE(9, 10))],
+    ["bytes behind the end", Buffer.concat([good, Buffer.of(0)])],
+    ["cut", good.subarray(0, 20)],
+    ["header alone", good.subarray(0, 12)],
+    ["a pointer as the question", patched((bytes) => bytes.writeUInt16BE(0xc00c, 12))],
+    ["a label of 64 bytes", patched((bytes) => bytes.writeUInt8(64, 12))],
+    ["two OPT records", twoOpts],
+    ["an option that runs past the record", Buffer.concat([good.subarray(0, -2), Buffer.of(0, 4, 0, 3, 0, 9)])],
+    ["OPT with an owner", Buffer.concat([good.subarray(0, -11), Buffer.of(0xc0, 12), good.subarray(-10)])],
+  ];
+  for (const [name, bytes] of rows) assert.equal(rcodeOf(ask(server, bytes)), RCODE.FORMERR, name);
+  assert.equal(server.count("selvedge_dns_malformed_total"), rows.length);
+});
+
+test("options that are not known are ignored", () => {
+  const good = query("www.example.com", TYPE.A, { edns: 1232 });
+  const withOption = Buffer.concat([good.subarray(0, -2), Buffer.of(0, 8, 0xff, 0x11, 0, 4, 1, 2, 3, 4)]);
+  assert.equal(ask(setup(), withOption).answers.length, 1);
+});
+
+test("what is too short, or an answer itself, gets silence", () => {
+  const server = setup();
+  assert.equal(server.respond(Buffer.alloc(0), "udp"), undefined);
+  assert.equal(server.respond(Buffer.alloc(11), "udp"), undefined);
+  assert.equal(server.respond(query("www.example.com", TYPE.A, { flags: FLAG.QR }), "udp"), undefined);
+  assert.equal(server.count("selvedge_dns_dropped_total"), 3);
+});
+
+test("UDP answers keep within 512 bytes, the client's size and 1232, or say TC; TCP gives all", () => {
+  const server = setup();
+  // Twice, so that what the cache holds is measured as well.
+  for (let round = 0; round < 2; round++) {
+    const size = (name: string, options: QueryOptions, transport: "udp" | "tcp" = "udp"): [length: number, truncated: boolean] => {
+      const bytes = server.respond(query(name, 16, options), transport) as Buffer;
+      const message = decodeMessage(bytes);
+      const truncated = (message.flags & FLAG.TC) !== 0;
+      assert.equal(message.answers.length, truncated ? 0 : 1);
+      return [bytes.length, truncated];
+    };
+    assert.deepEqual(size("medium.example.com", {})[1], true);
+    assert.deepEqual(size("medium.example.com", { edns: 600 })[1], true);
+    assert.deepEqual(size("medium.example.com", { edns: 0 })[1], true);
+    assert.deepEqual(size("medium.example.com", { edns: 1232 })[1], false);
+    assert.deepEqual(size("big.example.com", { edns: 65_535 })[1], true);
+    const [length, truncated] = size("big.example.com", { edns: 1232 }, "tcp");
+    assert.ok(length > 1500 && !truncated);
+  }
+});
+
+test("help in the additional section is left out before anything is truncated", () => {
+  const many = Array.from({ length: 40 }, (_, i) => recordOp(Z, "mail.example.com", "A", `192.0.2.${i}`));
+  const server = setup([...BASE, recordOp(Z, "example.com", "MX", "1 mail.example.com"), ...many]);
+  const small = ask(server, query("example.com", TYPE.MX));
+  assert.deepEqual([small.flags & FLAG.TC, small.answers.length, small.additionals.length], [0, 1, 0]);
+  const large = ask(server, query("example.com", TYPE.MX, { edns: 1232 }));
+  assert.deepEqual([large.answers.length, large.additionals.length], [1, 41]);
+});
+
+test("an applied change is in the next answer, whatever was cached", () => {
+  const server = setup();
+  const address = (name: string): string[] => ask(server, query(name, TYPE.A)).answers.filter((record) => record.type === TYPE.A).map((record) => record.rdata.join("."));
+  for (const name of ["www.example.com", "alias.example.com"]) for (let i = 0; i < 2; i++) assert.deepEqual(address(name), ["192.0.2.1"]);
+  assert.equal(rcodeOf(ask(server, query("new.example.com", TYPE.A))), RCODE.NXDOMAIN);
+  server.replica.apply([{ ...recordOp(Z, "www.example.com", "A", "192.0.2.1"), value: null } as Op, recordOp(Z, "www.example.com", "A", "192.0.2.77"), recordOp(Z, "new.example.com", "A", "192.0.2.78"), serialOp(Z, 8)]);
+  for (const name of ["www.example.com", "alias.example.com"]) assert.deepEqual(address(name), ["192.0.2.77"]);
+  assert.deepEqual(address("new.example.com"), ["192.0.2.78"]);
+  // A zone that appears takes its names from the one above it.
+  server.replica.apply([zoneOp("zone2", "www.example.com")]);
+  assert.deepEqual(address("www.example.com"), []);
+});
+
+test("an alias into another zone follows that zone's changes", () => {
+  const server = setup([...BASE, zoneOp("zone2", "example.net"), recordOp("zone2", "t.example.net", "A", "192.0.2.9"), recordOp(Z, "out.example.com", "CNAME", "t.example.net")]);
+  const count = (): number => ask(server, query("out.example.com", TYPE.A)).answers.length;
+  assert.equal(count(), 2);
+  server.replica.apply([{ ...recordOp("zone2", "t.example.net", "A", "192.0.2.9"), value: null } as Op]);
+  assert.equal(count(), 1);
+});
+
+test("the cache stays within its bound", () => {
+  const cache = createAnswerCache({ entriesMax: 10 });
+  const zones = new Set(["z"]);
+  for (let i = 0; i < 100; i++) cache.put(`k${i}`, { bytes: Buffer.alloc(20), zones });
+  assert.equal(cache.entryCount, 10);
+  cache.put("large", { bytes: Buffer.alloc(2000), zones });
+  assert.equal(cache.get("large"), undefined);
+  cache.dropZones(zones);
+  assert.equal(cache.entryCount, 0);
+});
+
+test("dns-packet agrees with the answers", () => {
+  const server = setup();
+  const response = packet.decode(server.respond(packet.encode({ type: "query", id: 9, questions: [{ type: "A", name: "alias.example.com" }] }), "udp") as Buffer);
+  assert.deepEqual(
+    response.answers?.map((record) => [record.type, record.name, (record as { data?: unknown }).data]),
+    [
+      ["CNAME", "alias.example.com", "www.example.com"],
+      ["A", "www.example.com", "192.0.2.1"],
+    ],
+  );
+});
+
+test("any bytes get a well-formed answer or silence, never an exception", () => {
+  const server = setup();
+  const seeds = [query("www.example.com", TYPE.A, { edns: 1232 }), query("x.wild.example.com", TYPE.A), query("child.example.com", 16), query("big.example.com", 16), query("example.com", TYPE.ANY)];
+  const damaged = fc.tuple(fc.constantFrom(...seeds), fc.array(fc.tuple(fc.nat(60), fc.nat(255)), { maxLength: 4 })).map(([seed, changes]) => {
+    const copy = Buffer.from(seed);
+    for (const [at, byte] of changes) if (at < copy.length) copy[at] = byte;
+    return copy;
+  });
+  const random = fc.uint8Array({ maxLength: 120 }).map((bytes) => Buffer.from(bytes));
+  const labels = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 12 }).map((parts) =>
+    Buffer.concat([Buffer.of(0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), ...parts.flatMap((part) => [Buffer.of(part.length), Buffer.from(part)]), Buffer.from("\u0007example\u0003com\u0000\u0000\u0001\u0000\u0001", "latin1")]),
+  );
+  fc.assert(
+    fc.property(fc.oneof(damaged, random, labels), fc.constantFrom("udp" as const, "tcp" as const), (bytes, transport) => {
+      const response = server.respond(bytes, transport);
+      if (response === undefined) return;
+      const message = decodeMessage(response);
+      assert.equal(message.id, bytes.readUInt16BE(0));
+      assert.ok(transport === "tcp" || response.length <= 1232);
+    }),
+    { seed: 22, numRuns: 8000 },
+  );
+  assert.equal(server.count("selvedge_dns_internal_errors_total"), 0);
+});

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Op } from "#snapshot/entries.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { type AnswerSet, answer } from "./answer.ts";
+import { type Zones, createZones } from "./zones.ts";
+
+const NAMES = ["example.com", "a.example.com", "b.a.example.com", "x.y.a.example.com", "*.example.com", "sub.example.com", "w.sub.example.com", "example.net"];
+const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] };
+
+const remove = (op: Op): Op => ({ ...op, value: null });
+
+/** Any change that control can commit, and some that it should not. */
+const opArbitrary: fc.Arbitrary<Op> = fc.oneof(
+  fc.tuple(fc.constantFrom("z1", "z2", "z3"), fc.constantFrom("example.com", "sub.example.com", "example.net"), fc.constantFrom("active" as const, "pending" as const), fc.boolean()).map(([id, name, status, paused]) => zoneOp(id, name, { status, paused })),
+  fc.tuple(fc.constantFrom("z1", "z2", "z3"), fc.nat(9)).map(([id, serial]) => serialOp(id, serial)),
+  fc
+    .tuple(fc.constantFrom("z1", "z2", "z3"), fc.constantFrom(...NAMES), fc.constantFrom(["A", "192.0.2.1"], ["A", "192.0.2.2"], ["TXT", '"t"'], ["NS", "w.sub.example.com"], ["CNAME", "a.example.com"]), fc.boolean(), fc.integer({ min: 60, max: 63 }))
+    .map(([zone, name, [type = "", content = ""], proxied, ttl]) => recordOp(zone, name, type, content, { proxied, ttl })),
+);
+const changeArbitrary = fc.tuple(opArbitrary, fc.boolean()).map(([op, put]) => (put ? op : remove(op)));
+
+/** What a client can see of every name. */
+function answers(zones: Zones): unknown {
+  const shown = (sets: readonly AnswerSet[]): unknown =>
+    sets.map((set) => [Buffer.from(set.name).toString("latin1"), set.type, set.ttl, set.rdatas.map((rdata) => Buffer.from(rdata).toString("hex")).sort()]);
+  return NAMES.flatMap((name) => ["", "q.", "q.q."].map((prefix) => prefix + name)).flatMap((name) =>
+    [1, 2, 5, 6, 16].map((type) => {
+      const found = answer(zones, EDGE, { name: parseAbsoluteName(name), type });
+      return [name, type, found.rcode, found.authoritative, shown(found.answers), shown(found.authorities), shown(found.glue)];
+    }),
+  );
+}
+
+test("applying deltas equals rebuilding from the snapshot", () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(changeArbitrary, { minLength: 1, maxLength: 5 }), { maxLength: 25 }), (deltas) => {
+      const replica = createMemoryReplica();
+      const incremental = createZones();
+      incremental.rebuild(replica.snapshot);
+      replica.onApplied((ops) => {
+        if (ops !== null) incremental.apply(ops);
+      });
+      for (const ops of deltas) replica.apply(ops);
+      const rebuilt = createZones();
+      rebuilt.rebuild(replica.snapshot);
+      assert.deepEqual(answers(incremental), answers(rebuilt));
+      assert.equal(incremental.zoneCount, rebuilt.zoneCount);
+    }),
+    { seed: 21, numRuns: 300 },
+  );
+});
+
+test("changes name the zones they touch and whether names changed hands", () => {
+  const replica = createMemoryReplica();
+  const zones = createZones();
+  const changes: { zones: string[]; namespace: boolean }[] = [];
+  replica.onApplied((ops) => {
+    const change = zones.apply(ops ?? []);
+    changes.push({ zones: [...change.zones], namespace: change.namespace });
+  });
+  const key = keyOf(parseAbsoluteName("example.com"));
+  replica.apply([zoneOp("z1", "example.com"), serialOp("z1", 1)]);
+  replica.apply([recordOp("z1", "a.example.com", "A", "192.0.2.1"), serialOp("z1", 2)]);
+  replica.apply([zoneOp("z1", "example.com", { paused: true })]);
+  replica.apply([remove(zoneOp("z1", "example.com"))]);
+  assert.deepEqual(changes, [
+    { zones: [key], namespace: true },
+    { zones: [key], namespace: false },
+    { zones: [key], namespace: false },
+    { zones: [], namespace: true },
+  ]);
+});
+
+test("an entry that cannot be read is left out and counted", () => {
+  const good = recordOp("z1", "a.example.com", "A", "192.0.2.1");
+  const bad = recordOp("z1", "b.example.com", "A", "192.0.2.1", { rdata: "AAA=" });
+  const unknown = recordOp("z1", "c.example.com", "A", "192.0.2.1", { type: "NOPE" });
+  const zones = createZones();
+  const noZone = zoneOp("z2", "a..b");
+  zones.rebuild(createMemoryReplica([zoneOp("z1", "example.com"), good, bad, unknown, noZone]).snapshot);
+  assert.equal(zones.rejected, 3);
+  const rcode = (name: string): number => answer(zones, EDGE, { name: parseAbsoluteName(name), type: 1 }).rcode;
+  assert.deepEqual([rcode("a.example.com"), rcode("b.example.com"), rcode("c.example.com")], [0, 3, 3]);
+});
