@@ -65,10 +65,10 @@ export function createForwarder(deps: GatewayDeps): Forwarder {
         res,
         provider: admitted.upstream.provider,
         rules,
-        headers: fields.forAnswer(req.headers, record.id, admitted.path.provider, model),
+        headers: fields.forAnswer(req.headers, record.id, admitted, model),
         limits,
         record,
-        requestBytes: body.kind === "whole" ? body.bytes.length : Number(body.length ?? body.head.length),
+        requestBytes: () => (body.kind === "whole" ? body.bytes.length : body.stream.bytes),
         isHead: req.method === "HEAD",
         onSettled: () => bodies.release(body),
       });
@@ -77,8 +77,8 @@ export function createForwarder(deps: GatewayDeps): Forwarder {
         const pool = opened instanceof Promise ? await opened : opened;
         pool.dispatch(toProvider(req, admitted, body, rules.toProvider(req.headers)), exchange);
       } catch {
-        // The client library refuses what cannot be sent, such as a method that is none.
-        exchange.fail("aig_upstream_failed");
+        // The client library reports failures to the exchange; what is thrown here nobody foresaw.
+        exchange.fail("aig_internal");
       }
       return undefined;
     },

@@ -265,10 +265,10 @@ test("a large body is streamed whole, and one above the limit is refused", async
   assert.equal((await send(body, true)).status, 200);
   assert.deepEqual(sizes, [body.length, body.length]);
   assert.deepEqual(
-    rows.map((row) => [row.model, row.success]),
+    rows.map((row) => [row.model, row.success, row.request_bytes]),
     [
-      ["big", true],
-      ["big", true],
+      ["big", true, body.length],
+      ["big", true, body.length],
     ],
   );
   const declared = await exchange(

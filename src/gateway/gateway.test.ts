@@ -332,7 +332,8 @@ test("a provider that breaks off never looks finished", async (t) => {
 
 test("with log collection off no row is kept", async (t) => {
   const { base, rows, metrics } = await stage(t, [gatewayOp("gw", { collect_logs: false })]);
-  assert.equal((await post(`${base}/gw/openai/chat/completions`, chat)).status, 200);
+  const response = await post(`${base}/gw/openai/chat/completions`, chat);
+  assert.deepEqual([response.status, response.headers.get("svc-aig-log-id")], [200, null]);
   assert.equal(rows.length, 0);
   assert.equal(metric(metrics, "selvedge_gateway_requests_total"), 1);
 });

@@ -20,7 +20,8 @@ export interface ExchangeOptions {
   readonly headers: FlatHeaders;
   readonly limits: GatewayLimits;
   readonly record: LogRecord;
-  readonly requestBytes: number;
+  /** Bytes of the request's body so far. */
+  readonly requestBytes: () => number;
   /** HEAD answers have a length and no body. */
   readonly isHead: boolean;
   /** Called once, whatever the end. */
@@ -133,7 +134,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       status_code: status,
       success,
       response_content_type: this.#contentType,
-      request_bytes: requestBytes,
+      request_bytes: requestBytes(),
       response_bytes: this.#responseBytes,
     });
     onSettled();

@@ -5,10 +5,15 @@ import type { GatewayLimits } from "./config.ts";
 /** A request's body: whole when it is small, else its beginning and the stream that yields all of it. */
 export type RequestBody =
   | { readonly kind: "whole"; readonly bytes: Buffer }
-  | { readonly kind: "stream"; readonly head: Buffer; readonly stream: AsyncIterable<Buffer>; readonly length: string | undefined }
+  | { readonly kind: "stream"; readonly head: Buffer; readonly stream: CountedStream; readonly length: string | undefined }
   | { readonly kind: "refused"; readonly reason: "aig_body_too_large" | "aig_overloaded" }
   /** The client left before it had sent everything. */
   | { readonly kind: "gone" };
+
+export interface CountedStream extends AsyncIterable<Buffer> {
+  /** What has been taken out so far. */
+  readonly bytes: number;
+}
 
 /** Thrown into the upstream request when a body without a length turns out too long on the way. */
 export class BodyTooLargeError extends Error {}
@@ -56,12 +61,20 @@ export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReade
 }
 
 /** The iterator leaves the request open at its end, because the answer still goes out over its connection. */
-async function* wholeStream(head: Buffer, req: IncomingMessage, bytesMax: number): AsyncGenerator<Buffer> {
-  yield head;
-  let size = head.length;
-  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bytesMax) throw new BodyTooLargeError(`a request body exceeds ${bytesMax} bytes`);
-    yield chunk;
-  }
+function wholeStream(head: Buffer, req: IncomingMessage, bytesMax: number): CountedStream {
+  let bytes = 0;
+  return {
+    get bytes() {
+      return bytes;
+    },
+    async *[Symbol.asyncIterator]() {
+      bytes = head.length;
+      yield head;
+      for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > bytesMax) throw new BodyTooLargeError(`a request body exceeds ${bytesMax} bytes`);
+        yield chunk;
+      }
+    },
+  };
 }

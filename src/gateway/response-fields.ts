@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/ids.ts";
+import type { Admitted } from "./admission.ts";
 import type { FlatHeaders } from "./headers.ts";
 
 export interface ResponseFields {
-  /** Fields of an accepted request's answer; `logId` is the id of its row. */
-  forAnswer(request: IncomingHttpHeaders, logId: string, provider: string, model: string): FlatHeaders;
+  /** Fields of an accepted request's answer. `id` is the id of its row, which is named only where one is kept. */
+  forAnswer(request: IncomingHttpHeaders, id: string, admitted: Pick<Admitted, "path" | "gateway">, model: string): FlatHeaders;
   /** Fields of a refusal; it has no row, hence no log id. */
   forRefusal(request: IncomingHttpHeaders): FlatHeaders;
 }
@@ -28,12 +29,10 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
     return typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newUlid(clock.nowMs());
   };
   return {
-    forAnswer: (request, logId, provider, model) => {
+    forAnswer: (request, id, { path, gateway }, model) => {
       const fields = [
-        names.logId,
-        logId,
         names.requestId,
-        logId,
+        id,
         names.eventId,
         eventId(request),
         names.step,
@@ -41,8 +40,9 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
         names.cacheStatus,
         "MISS",
         names.provider,
-        provider,
+        path.provider,
       ];
+      if (gateway.collect_logs) fields.push(names.logId, id);
       // Models are named by clients: what a field value cannot carry stays out (RFC 9110 §5.5).
       if (/^[\x21-\x7e]+$/.test(model)) fields.push(names.model, model);
       return fields;
