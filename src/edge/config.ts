@@ -1,0 +1,60 @@
+/** What the operator decides about the edge; one object for every worker. */
+export interface EdgeConfig {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  /** Several workers listen on the same ports. */
+  readonly reusePort: boolean;
+  /** Names our own header fields: `svc` gives `svc-ray`. */
+  readonly vendorPrefix: string;
+  /** Where origins listen unless an origin rule says otherwise; 0 is the scheme's port. */
+  readonly originPort: number;
+  /** Blocks that origins may be in although they are not public addresses. */
+  readonly originAllow: readonly string[];
+  readonly limits: EdgeLimits;
+}
+
+export interface EdgeLimits {
+  /** From the first byte of a request head, or from the connection, to the head's end. */
+  readonly headTimeoutMs: number;
+  /** Between two requests of one connection. */
+  readonly idleTimeoutMs: number;
+  /** Request bodies and readers of responses must move this many bytes in every window. */
+  readonly progressWindowMs: number;
+  readonly progressBytesMin: number;
+  /** Without a byte either way on an upgraded connection. */
+  readonly tunnelIdleTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** From the end of the request to the response, and between two pieces of the response. */
+  readonly responseTimeoutMs: number;
+  /** Kept open without a request; an origin that announces less is believed. */
+  readonly originIdleTimeoutMs: number;
+  readonly originConnectionsMax: number;
+  /** Requests that wait for a connection to one origin. */
+  readonly originQueueMax: number;
+  readonly resolveTimeoutMs: number;
+  /** How long a name's addresses from the resolver are believed. */
+  readonly resolveCacheMs: number;
+  /** After an answer that ends the connection, so that it arrives before the connection is reset. */
+  readonly lingerMs: number;
+  /** Certificates with an open TLS context. */
+  readonly contextsMax: number;
+}
+
+export const EDGE_LIMITS: EdgeLimits = {
+  headTimeoutMs: 10_000,
+  idleTimeoutMs: 75_000,
+  progressWindowMs: 30_000,
+  progressBytesMin: 4096,
+  tunnelIdleTimeoutMs: 600_000,
+  connectTimeoutMs: 5_000,
+  responseTimeoutMs: 100_000,
+  originIdleTimeoutMs: 30_000,
+  originConnectionsMax: 512,
+  originQueueMax: 1_000,
+  resolveTimeoutMs: 5_000,
+  resolveCacheMs: 30_000,
+  lingerMs: 2_000,
+  contextsMax: 10_000,
+};

@@ -1,0 +1,34 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { EdgeLimits } from "./config.ts";
+import type { Exchange } from "./exchange.ts";
+import type { RayField } from "./http1-responder.ts";
+import type { OriginHeads } from "./origin-head.ts";
+import type { OriginSelector } from "./origin.ts";
+import type { Pipeline } from "./pipeline.ts";
+import type { Checked, Timers } from "./timers.ts";
+import type { UpstreamPools } from "./upstream-pool.ts";
+
+/** A visitor's connection, as the edge keeps count of it. */
+export interface OpenConnection extends Checked {
+  /** No further request: closes when idle, or after the response under way. */
+  drain(): void;
+  destroy(): void;
+}
+
+/** What every connection of a worker shares. */
+export interface EdgeContext {
+  readonly limits: EdgeLimits;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly pipeline: Pipeline;
+  readonly origins: OriginSelector;
+  readonly originHeads: OriginHeads;
+  readonly pools: UpstreamPools;
+  readonly ray: RayField;
+  readonly connections: Set<OpenConnection>;
+  isDraining(): boolean;
+  /** Writes the request row and the events of the rules that matched, once for each request. */
+  record(exchange: Exchange): void;
+  /** Counts what was thrown although nothing should be. */
+  report(error: unknown): void;
+}

@@ -1,0 +1,44 @@
+/** What the edge answers itself, as a row of the table below. */
+export interface EdgeError {
+  /** What clients and support name it by: the field's own numbers where it has one (SPEC 7: 1016). */
+  readonly code: number;
+  readonly status: number;
+  readonly title: string;
+  /** For the visitor. Names nothing of the origin or of this machine. */
+  readonly message: string;
+}
+
+export const EDGE_ERRORS = {
+  bad_request: { code: 400, status: 400, title: "Bad request", message: "The request is not valid HTTP and was not passed on." },
+  request_timeout: { code: 408, status: 408, title: "Request timeout", message: "The request did not arrive in time." },
+  body_too_large: { code: 413, status: 413, title: "Content too large", message: "The request's chunk sizes or extensions are too large." },
+  expectation_failed: { code: 417, status: 417, title: "Expectation failed", message: "The request's Expect header cannot be met." },
+  head_too_large: { code: 431, status: 431, title: "Request header fields too large", message: "The request has too many or too large header fields." },
+  not_implemented: { code: 501, status: 501, title: "Not implemented", message: "The request's method is not supported." },
+  version_not_supported: { code: 505, status: 505, title: "HTTP version not supported", message: "This connection speaks HTTP/1.0 and HTTP/1.1." },
+  blocked: { code: 1020, status: 403, title: "Access denied", message: "A security rule of this site refused the request." },
+  prohibited_address: { code: 1000, status: 403, title: "DNS points to a prohibited address", message: "The site's origin address may not be used." },
+  unroutable: { code: 1016, status: 530, title: "Origin DNS error", message: "This host name is not routed to an origin." },
+  loop: { code: 508, status: 508, title: "Loop detected", message: "The request already passed through this service." },
+  overloaded: { code: 503, status: 503, title: "Service unavailable", message: "Too many requests are waiting for the origin." },
+  origin_malformed: { code: 520, status: 520, title: "Unknown origin error", message: "The origin closed the connection or answered with something that is not valid HTTP." },
+  origin_refused: { code: 521, status: 521, title: "Origin is down", message: "The origin refused the connection." },
+  origin_connect_timeout: { code: 522, status: 522, title: "Connection timed out", message: "The origin did not accept the connection in time." },
+  origin_unreachable: { code: 523, status: 523, title: "Origin is unreachable", message: "There is no way to the origin's address." },
+  origin_timeout: { code: 524, status: 524, title: "A timeout occurred", message: "The origin accepted the request but did not answer in time." },
+} as const satisfies Record<string, EdgeError>;
+
+export type EdgeErrorName = keyof typeof EDGE_ERRORS;
+
+/** The row for a status that the parser refuses a request with. */
+export function errorForStatus(status: number): EdgeErrorName {
+  return BY_STATUS[status] ?? "bad_request";
+}
+
+const BY_STATUS: Readonly<Record<number, EdgeErrorName>> = {
+  413: "body_too_large",
+  417: "expectation_failed",
+  431: "head_too_large",
+  501: "not_implemented",
+  505: "version_not_supported",
+};

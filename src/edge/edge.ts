@@ -1,0 +1,131 @@
+import type { Socket } from "node:net";
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import type { EventSink } from "#events/rows.ts";
+import type { Replica } from "#snapshot/feed.ts";
+import { createAddressPolicy } from "./address-policy.ts";
+import { ClientConnection } from "./client-connection.ts";
+import type { EdgeConfig } from "./config.ts";
+import type { EdgeContext } from "./context.ts";
+import type { Tap } from "./detection/tap.ts";
+import { rayField } from "./http1-responder.ts";
+import { type Listener, openListener } from "./listener.ts";
+import { createOriginHeads } from "./origin-head.ts";
+import { createOriginSelector } from "./origin.ts";
+import { createPipeline } from "./pipeline.ts";
+import { createRecorder } from "./records.ts";
+import { createResolver } from "./resolver.ts";
+import { createTimers } from "./timers.ts";
+import { createCertificates, tlsOptions } from "./tls.ts";
+import { createUpstreamPools } from "./upstream-pool.ts";
+import { createZones } from "./zones.ts";
+
+export interface EdgeDeps {
+  readonly replica: Replica;
+  readonly events: EventSink;
+  readonly tap: Tap;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly sealer: Sealer;
+  readonly config: EdgeConfig;
+  /** Where errors go that should not be; they never end a worker. */
+  onError(error: unknown): void;
+}
+
+/** The HTTP(S) data plane of one thread. */
+export interface Edge {
+  /** Opens both listeners and says which ports they got. */
+  listen(): Promise<{ readonly http: number; readonly https: number }>;
+  /** Takes no more connections, lets requests under way finish within the time, then closes what is left. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export function createEdge(deps: EdgeDeps): Edge {
+  const { config, metrics } = deps;
+  const context = createContext(deps, () => closing);
+  const { connections, timers } = context;
+  const open = metrics.gauge("edge_connections", "Open connections of visitors");
+  const handshakesFailed = metrics.counter("edge_tls_handshakes_failed_total", "TLS handshakes that failed");
+  const certificates = createCertificates({
+    replica: deps.replica,
+    sealer: deps.sealer,
+    contextsMax: config.limits.contextsMax,
+    keysNotOpened: metrics.counter("edge_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
+  });
+  let listeners: readonly Listener[] = [];
+  let closing = false;
+
+  const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
+    openListener({
+      host: config.host,
+      port,
+      reusePort: config.reusePort,
+      tls: scheme === "https" ? tlsOptions(certificates) : null,
+      onConnection: (socket) => {
+        new ClientConnection(context, socket, { clientIp: clientIp(socket), scheme });
+        open.value = connections.size;
+        socket.once("close", () => (open.value = connections.size));
+      },
+      onHandshakeFailed: () => handshakesFailed.value++,
+    });
+
+  return {
+    listen: async () => {
+      const http = await listenFor("http", config.httpPort);
+      listeners = [http];
+      const https = await listenFor("https", config.httpsPort);
+      listeners = [http, https];
+      return { http: http.port, https: https.port };
+    },
+    close: async (timeoutMs) => {
+      closing = true;
+      for (const listener of listeners) listener.close();
+      for (const connection of [...connections]) connection.drain();
+      context.pools.close();
+      await untilEmpty(connections, timeoutMs);
+      for (const connection of [...connections]) connection.destroy();
+      timers.close();
+    },
+  };
+}
+
+function createContext(deps: EdgeDeps, isDraining: () => boolean): EdgeContext {
+  const { clock, config, metrics } = deps;
+  const { limits } = config;
+  const timers = createTimers(clock);
+  const zones = createZones(deps.replica, metrics.counter("edge_rules_left_out_total", "Rules that did not compile and are not run"));
+  const internalErrors = metrics.counter("edge_internal_errors_total", "Connections that ended because of an error of the edge itself");
+  const report = (error: unknown): void => {
+    internalErrors.value++;
+    deps.onError(error);
+  };
+  return {
+    limits,
+    clock,
+    timers,
+    pipeline: createPipeline({ zones, tap: deps.tap, loopName: config.vendorPrefix }),
+    origins: createOriginSelector({
+      zones,
+      resolve: createResolver({ clock, timeoutMs: limits.resolveTimeoutMs, cacheMs: limits.resolveCacheMs }),
+      allows: createAddressPolicy(config.host, config.originAllow),
+      originPort: config.originPort,
+    }),
+    originHeads: createOriginHeads(config.vendorPrefix),
+    pools: createUpstreamPools({ limits, timers, report }),
+    ray: rayField(config.vendorPrefix),
+    connections: new Set(),
+    isDraining,
+    record: createRecorder({ events: deps.events, clock, metrics }),
+    report,
+  };
+}
+
+/** An IPv4 visitor on a dual-stack listener is an IPv4 visitor. */
+const clientIp = (socket: Socket): string => (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
+
+const POLL_MS = 20;
+
+async function untilEmpty(connections: ReadonlySet<unknown>, timeoutMs: number): Promise<void> {
+  for (let waitedMs = 0; connections.size > 0 && waitedMs < timeoutMs; waitedMs += POLL_MS) await new Promise((done) => setTimeout(done, POLL_MS));
+}

@@ -1,0 +1,49 @@
+import type { Metric } from "#kernel/metrics.ts";
+import { compileRuleset } from "#rules/engine.ts";
+import type { PhaseName } from "#rules/phases.ts";
+import type { CompiledRuleset } from "#rules/types.ts";
+import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
+
+/** Compiled entry point rulesets by owner and phase. */
+export interface EntryPoints {
+  put(id: string, entry: RulesetEntry): void;
+  remove(id: string, entry: RulesetEntry): void;
+  clear(): void;
+  /** Goes up with each change, so that lists made from `collect` can be kept until then. */
+  readonly version: number;
+  /** The entry points of a phase for a zone: the account's before the zone's (waf.md). */
+  collect(zone: ZoneEntry, phase: PhaseName): readonly CompiledRuleset[];
+}
+
+/** `rulesLeftOut` counts rules that did not compile: one bad rule must not take its zone down. */
+export function createEntryPoints(rulesLeftOut: Metric): EntryPoints {
+  const byOwner = new Map<string, Map<string, CompiledRuleset>>();
+  let version = 0;
+  return {
+    put: (id, entry) => {
+      // A custom ruleset runs only where an entry point executes it.
+      if (entry.kind === "custom") return;
+      const compiled = compileRuleset({ id, phase: entry.phase, rules: entry.rules });
+      rulesLeftOut.value += compiled.problems.length;
+      const phases = byOwner.get(entry.owner_id);
+      if (phases === undefined) byOwner.set(entry.owner_id, new Map([[entry.phase, compiled]]));
+      else phases.set(entry.phase, compiled);
+      version++;
+    },
+    remove: (id, entry) => {
+      const phases = byOwner.get(entry.owner_id);
+      if (phases?.get(entry.phase)?.id !== id) return;
+      phases.delete(entry.phase);
+      if (phases.size === 0) byOwner.delete(entry.owner_id);
+      version++;
+    },
+    clear: () => {
+      byOwner.clear();
+      version++;
+    },
+    get version() {
+      return version;
+    },
+    collect: (zone, phase) => [zone.account_id, zone.id].flatMap((owner) => byOwner.get(owner)?.get(phase) ?? []),
+  };
+}

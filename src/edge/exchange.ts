@@ -1,0 +1,107 @@
+import type { Match } from "#rules/types.ts";
+import type { RequestView, ResponseView } from "#rules/views.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { RequestTarget } from "#wire/http/target.ts";
+import type { Zone } from "./zones.ts";
+
+/** Where the connection came from, the same for each of its requests. */
+export interface Arrival {
+  readonly clientIp: string;
+  readonly scheme: "http" | "https";
+}
+
+/** One request on its way through the pipeline, and what rules see of it. A class, because each request makes one. */
+export class Exchange implements RequestView {
+  readonly ray_id: string;
+  readonly at_ms: number;
+  readonly startedMs: number;
+  readonly client_ip: string;
+  readonly scheme: "http" | "https";
+  method = "";
+  host = "";
+  path = "";
+  query = "";
+  user_agent = "";
+  zone_name = "";
+  accept = "";
+  /** `host[:port]`, canonical. */
+  authority = "";
+  /** Path and query, for the request line. */
+  originForm = "";
+  zone: Zone | null = null;
+  /** What an origin rule overrides; empty and 0 where none does. */
+  originHost = "";
+  originPort = 0;
+  hostHeader = "";
+  /** Rules that matched and leave a security event when the response's status is known. */
+  readonly logged: LoggedMatch[] = [];
+  status = 0;
+  originStatus: number | null = null;
+  bytesIn = 0;
+  bytesOut = 0;
+  private fieldLines = "";
+  private fields: ReadonlyMap<string, readonly string[]> | null = null;
+
+  constructor(rayId: string, atMs: number, startedMs: number, arrival: Arrival) {
+    this.ray_id = rayId;
+    this.at_ms = atMs;
+    this.startedMs = startedMs;
+    this.client_ip = arrival.clientIp;
+    this.scheme = arrival.scheme;
+  }
+
+  /** Takes over what is known from the head; it is not read again. */
+  describe(buffer: Buffer, head: Head, target: RequestTarget): void {
+    this.host = target.authority.host;
+    this.authority = target.authority.port === null ? this.host : `${this.host}:${target.authority.port}`;
+    this.path = target.path;
+    this.query = target.query;
+    this.originForm = target.originForm;
+    this.user_agent = head.value(buffer, head.userAgentIndex);
+    this.accept = head.value(buffer, head.acceptIndex);
+    this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
+  }
+
+  headers(name: string): readonly string[] {
+    this.fields ??= parseLines(this.fieldLines);
+    return this.fields.get(name) ?? NONE;
+  }
+}
+
+export interface LoggedMatch {
+  readonly phase: string;
+  readonly match: Match;
+}
+
+/** What rules see of a response. Made only where a rule of a response phase may look. */
+export function responseView(buffer: Buffer, head: Head): ResponseView {
+  const lines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
+  const type = head.value(buffer, head.contentTypeIndex);
+  const semicolon = type.indexOf(";");
+  let fields: ReadonlyMap<string, readonly string[]> | null = null;
+  return {
+    status: head.status,
+    content_type: (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase(),
+    headers: (name) => {
+      fields ??= parseLines(lines);
+      return fields.get(name) ?? NONE;
+    },
+  };
+}
+
+const NONE: readonly string[] = [];
+
+/** Field lines that the parser accepted, by lower-case name. */
+function parseLines(lines: string): ReadonlyMap<string, readonly string[]> {
+  const fields = new Map<string, string[]>();
+  if (lines === "") return fields;
+  for (const line of lines.split("\r\n")) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, "");
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  return fields;
+}

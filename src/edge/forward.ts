@@ -1,0 +1,221 @@
+import type { Trailer } from "#wire/http/chunked.ts";
+import type { Framing } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import { chunkStart, lastChunk } from "#wire/http/write.ts";
+import type { BodyTap } from "./detection/tap.ts";
+import type { EdgeErrorName } from "./edge-errors.ts";
+import type { Exchange } from "./exchange.ts";
+import type { OriginPlan } from "./origin.ts";
+import type { Pipeline } from "./pipeline.ts";
+import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "./upstream-connection.ts";
+import type { UpstreamPools, UpstreamTaker } from "./upstream-pool.ts";
+
+/** The visitor's side of a forwarded request: whatever protocol it speaks. Bytes are good only during the call. */
+export interface Visitor {
+  /** The origin takes the request's body from now on. */
+  onOriginReady(): void;
+  onOriginDrain(): void;
+  sendInterim(buffer: Buffer, head: Head): void;
+  /** False where the visitor asked for no upgrade. */
+  sendSwitch(buffer: Buffer, head: Head): boolean;
+  sendHead(buffer: Buffer, head: Head, framing: Framing): void;
+  sendBody(buffer: Buffer, start: number, end: number): void;
+  sendEnd(trailers: readonly Trailer[]): void;
+  /** Bytes of an upgraded connection. */
+  sendRaw(buffer: Buffer, start: number, end: number): void;
+  endRaw(): void;
+  /** Writes what was gathered; false when the visitor is behind. */
+  flush(): boolean;
+  /** Nothing of a response was sent yet. */
+  sendError(name: EdgeErrorName): void;
+  /** A response was begun and cannot be completed. */
+  cut(): void;
+}
+
+export interface ForwardRequest {
+  readonly exchange: Exchange;
+  readonly plan: OriginPlan;
+  /** As it goes to the origin. */
+  readonly head: string;
+  readonly hasBody: boolean;
+  /** The body is sent in chunks; by length otherwise. */
+  readonly chunked: boolean;
+}
+
+export interface ForwardDeps {
+  readonly pools: UpstreamPools;
+  readonly pipeline: Pick<Pipeline, "response">;
+}
+
+/** Methods that may be sent again when it is not known whether the first one arrived (RFC 9110 §9.2.2). */
+const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
+
+const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
+  origin_refused: "origin_refused",
+  origin_connect_timeout: "origin_connect_timeout",
+  origin_unreachable: "origin_unreachable",
+  origin_closed: "origin_malformed",
+  origin_malformed: "origin_malformed",
+  origin_timeout: "origin_timeout",
+};
+
+/** One request's way to an origin and back, retries included. */
+export class Forward implements UpstreamSink, UpstreamTaker {
+  private readonly deps: ForwardDeps;
+  private readonly request: ForwardRequest;
+  private readonly visitor: Visitor;
+  private connection: UpstreamConnection | null = null;
+  private attempt = 0;
+  private bodyBegun = false;
+  private retried = false;
+  private answered = false;
+  private over = false;
+  private tap: BodyTap | null = null;
+
+  constructor(deps: ForwardDeps, request: ForwardRequest, visitor: Visitor) {
+    this.deps = deps;
+    this.request = request;
+    this.visitor = visitor;
+  }
+
+  start(fresh: boolean): void {
+    const { addresses, port } = this.request.plan;
+    this.deps.pools.acquire(addresses[this.attempt]!, port, this, fresh);
+  }
+
+  /** Payload of the request's body. */
+  onRequestBody(buffer: Buffer, start: number, end: number): void {
+    const writer = this.connection?.writer;
+    if (writer === undefined) return;
+    this.bodyBegun = true;
+    if (this.request.chunked) writer.string(chunkStart(end - start));
+    // The client's reads are not shared, but what they hold may still be waiting to be parsed.
+    writer.bytes(buffer, start, end, true);
+    if (this.request.chunked) writer.string("\r\n");
+  }
+
+  onRequestEnd(trailers: readonly Trailer[]): void {
+    if (this.request.chunked) this.connection?.writer.string(lastChunk(trailers));
+    this.connection?.endRequest();
+  }
+
+  /** False when the origin is behind and the visitor should pause. */
+  flushRequest(): boolean {
+    this.connection?.touch();
+    return this.connection?.writer.flush() ?? true;
+  }
+
+  sendRaw(buffer: Buffer): boolean {
+    return this.connection?.socket.write(buffer) ?? true;
+  }
+
+  endRaw(): void {
+    this.connection?.socket.end();
+  }
+
+  /** The visitor takes more of the response. */
+  onVisitorDrain(): void {
+    this.connection?.resume();
+  }
+
+  /** The visitor went away. */
+  abort(): void {
+    this.over = true;
+    this.tap?.abort();
+    this.tap = null;
+    if (this.connection === null) this.deps.pools.forget(this);
+    else this.connection.abort();
+    this.connection = null;
+  }
+
+  onUpstream(connection: UpstreamConnection): void {
+    this.connection = connection;
+    connection.begin(this, this.request.exchange.method);
+    connection.writer.string(this.request.head);
+    if (!this.request.hasBody) connection.endRequest();
+    if (connection.isConnected) this.visitor.onOriginReady();
+    // Where a body follows at once, the visitor's side sends it together with the head.
+    if (!this.request.hasBody) connection.writer.flush();
+  }
+
+  onOverload(): void {
+    this.fail("overloaded");
+  }
+
+  onConnected(): void {
+    this.visitor.onOriginReady();
+    this.connection?.writer.flush();
+  }
+
+  onDrain(): void {
+    this.visitor.onOriginDrain();
+  }
+
+  onInterim(buffer: Buffer, head: Head): void {
+    this.visitor.sendInterim(buffer, head);
+  }
+
+  onSwitch(buffer: Buffer, head: Head): void {
+    this.request.exchange.originStatus = head.status;
+    this.answered = this.visitor.sendSwitch(buffer, head);
+    if (this.answered) return;
+    this.connection?.abort();
+    this.fail("origin_malformed");
+  }
+
+  onHead(buffer: Buffer, head: Head, framing: Framing): void {
+    const { exchange } = this.request;
+    exchange.originStatus = head.status;
+    this.answered = true;
+    this.tap = this.deps.pipeline.response(exchange, buffer, head, framing);
+    this.visitor.sendHead(buffer, head, framing);
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    if (this.connection === null) return;
+    if (this.request.exchange.originStatus === 101) return this.visitor.sendRaw(buffer, start, end);
+    this.tap?.chunk(buffer, start, end);
+    this.visitor.sendBody(buffer, start, end);
+  }
+
+  onEnd(trailers: readonly Trailer[]): void {
+    this.connection = null;
+    this.over = true;
+    this.tap?.end();
+    this.visitor.sendEnd(trailers);
+  }
+
+  onReadEnd(): void {
+    if (!this.over && !this.visitor.flush()) this.connection?.pause();
+  }
+
+  onTunnelEnd(): void {
+    this.visitor.endRaw();
+  }
+
+  onFault(fault: UpstreamFault): void {
+    const { connection, request } = this;
+    this.connection = null;
+    if (this.over || connection === null) return;
+    // Nothing was sent where there was no connection: the next address may be tried.
+    if (!connection.isConnected && this.attempt + 1 < request.plan.addresses.length) {
+      this.attempt++;
+      return this.start(false);
+    }
+    const closedWhileIdle = fault === "origin_closed" && connection.isReused && !connection.hasAnswered;
+    if (closedWhileIdle && !this.retried && !this.bodyBegun && IDEMPOTENT.has(request.exchange.method)) {
+      this.retried = true;
+      return this.start(true);
+    }
+    this.fail(FAULT_ERRORS[fault]);
+  }
+
+  private fail(name: EdgeErrorName): void {
+    if (this.over) return;
+    this.over = true;
+    this.connection = null;
+    this.tap?.abort();
+    if (this.answered) this.visitor.cut();
+    else this.visitor.sendError(name);
+  }
+}

@@ -1,0 +1,95 @@
+import type { Socket } from "node:net";
+import type { Trailer } from "#wire/http/chunked.ts";
+import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import { dropFields, type FieldNames, fieldNames } from "#wire/http/hop-by-hop.ts";
+import { chunkStart, framingField, keptFields, lastChunk, statusLine } from "#wire/http/write.ts";
+import type { Page } from "./error-page.ts";
+import type { Exchange } from "./exchange.ts";
+import { SocketWriter } from "./socket-writer.ts";
+
+/** The field that names a request in responses; an origin's copy is dropped. */
+export interface RayField {
+  readonly name: string;
+  readonly names: FieldNames;
+}
+
+export const rayField = (prefix: string): RayField => ({ name: `${prefix}-ray`, names: fieldNames([`${prefix}-ray`]) });
+
+/** Writes responses to a visitor of HTTP/1.x, each framed for that visitor whatever the origin's framing was. */
+export class Http1Responder {
+  readonly writer: SocketWriter;
+  /** The connection serves another request after this response. */
+  keepAlive = true;
+  /** A final head was written: an error page can no longer be sent. */
+  hasBegun = false;
+  private readonly ray: RayField;
+  private minorVersion = 1;
+  private isHead = false;
+  private chunked = false;
+  private rayId = "";
+
+  constructor(socket: Socket, ray: RayField) {
+    this.writer = new SocketWriter(socket);
+    this.ray = ray;
+  }
+
+  begin(exchange: Exchange, minorVersion: number, keepAlive: boolean): void {
+    this.rayId = exchange.ray_id;
+    this.isHead = exchange.method === "HEAD";
+    this.minorVersion = minorVersion;
+    this.keepAlive = keepAlive;
+    this.hasBegun = this.chunked = false;
+  }
+
+  /** HTTP/1.0 knows no interim responses. */
+  interim(buffer: Buffer, head: Head): void {
+    if (this.minorVersion === 1) this.writer.string(`${statusLine(buffer, head)}${keptFields(buffer, head)}\r\n`);
+  }
+
+  switchTo(buffer: Buffer, head: Head, protocol: string): void {
+    this.hasBegun = true;
+    dropFields(buffer, head, this.ray.names);
+    this.writer.string(`${statusLine(buffer, head)}${keptFields(buffer, head)}Connection: Upgrade\r\nUpgrade: ${protocol}\r\n${this.ray.name}: ${this.rayId}\r\n\r\n`);
+  }
+
+  head(buffer: Buffer, head: Head, framing: Framing): void {
+    this.hasBegun = true;
+    dropFields(buffer, head, this.ray.names);
+    let frame = "";
+    if (framing === NO_BODY) {
+      // A response to HEAD and a 304 say what the length would be; a 204 and its like never have one (RFC 9110 §8.6).
+      if (head.contentLength >= 0 && (head.status === 304 || !isBodiless(head.status))) frame = framingField(head.contentLength);
+    } else if (head.contentLength >= 0) frame = framingField(head.contentLength);
+    else if (this.minorVersion === 1) {
+      this.chunked = true;
+      frame = framingField(null);
+    } else this.keepAlive = false;
+    this.writer.string(`${statusLine(buffer, head)}${keptFields(buffer, head)}${frame}${this.ray.name}: ${this.rayId}\r\n${this.connectionField()}\r\n`);
+  }
+
+  body(buffer: Buffer, start: number, end: number): void {
+    if (this.chunked) this.writer.string(chunkStart(end - start));
+    this.writer.bytes(buffer, start, end, true);
+    if (this.chunked) this.writer.string("\r\n");
+  }
+
+  end(trailers: readonly Trailer[]): void {
+    if (this.chunked) this.writer.string(lastChunk(trailers));
+  }
+
+  page(page: Page): void {
+    this.hasBegun = true;
+    const body = Buffer.from(page.body);
+    this.writer.string(
+      `HTTP/1.1 ${page.status} ${page.reason}\r\nContent-Type: ${page.contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n` +
+        `X-Content-Type-Options: nosniff\r\n${this.ray.name}: ${this.rayId}\r\n${this.connectionField()}\r\n`,
+    );
+    if (!this.isHead) this.writer.bytes(body, 0, body.length, false);
+  }
+
+  private connectionField(): string {
+    if (!this.keepAlive) return "Connection: close\r\n";
+    return this.minorVersion === 0 ? "Connection: keep-alive\r\n" : "";
+  }
+}

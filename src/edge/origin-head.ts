@@ -1,0 +1,55 @@
+import type { Head } from "#wire/http/head.ts";
+import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
+import { framingField, keptFields } from "#wire/http/write.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Writes heads for origins. */
+export interface OriginHeads {
+  /** The request as the origin gets it; `upgrade` is the protocol to switch to, or empty. */
+  write(buffer: Buffer, head: Head, exchange: Exchange, upgrade: string): string;
+}
+
+/** The prefix that the field's clients and origins know: copies from visitors are not believed either. */
+const KNOWN_PREFIX = "cf";
+
+/** Fields that only we may set: an origin trusts what they say about the visitor. */
+export const edgeFieldNames = (prefix: string): FieldNames =>
+  fieldNames([
+    "x-forwarded-for",
+    "x-forwarded-proto",
+    ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => [`${known}-connecting-ip`, `${known}-ray`, `${known}-visitor`]),
+    // Whoever strips Upgrade must strip the settings of the HTTP/2 upgrade too (RFC 9113 §3.1 retired both).
+    "http2-settings",
+  ]);
+
+export function createOriginHeads(prefix: string): OriginHeads {
+  const ours = edgeFieldNames(prefix);
+  return {
+    write: (buffer, head, exchange, upgrade) => {
+      dropFields(buffer, head, ours);
+      const host = exchange.hostHeader === "" ? exchange.authority : exchange.hostHeader;
+      const loop = head.loopIndex < 0 ? "" : `${exchange.headers("cdn-loop").join(", ")}, `;
+      return (
+        `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
+        keptFields(buffer, head) +
+        (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
+        (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
+        `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n` +
+        `${prefix}-connecting-ip: ${exchange.client_ip}\r\n${prefix}-ray: ${exchange.ray_id}\r\n${prefix}-visitor: {"scheme":"${exchange.scheme}"}\r\n` +
+        `CDN-Loop: ${loop}${prefix}\r\n\r\n`
+      );
+    },
+  };
+}
+
+const UPGRADE = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$/;
+
+/**
+ * The one protocol a request may be switched to, or empty. HTTP itself is not among them: behind an
+ * upgrade to h2c an origin would take requests that no stage has seen.
+ */
+export function upgradeProtocol(buffer: Buffer, head: Head): string {
+  if (!head.connectionUpgrade || head.upgradeIndex < 0 || head.minorVersion === 0 || head.chunked || head.contentLength > 0) return "";
+  const protocol = head.value(buffer, head.upgradeIndex);
+  return UPGRADE.test(protocol) && !/^(?:h2|http|tls)/i.test(protocol) ? protocol : "";
+}

@@ -1,0 +1,83 @@
+import { isIP } from "node:net";
+import type { AddressPolicy } from "./address-policy.ts";
+import type { EdgeErrorName } from "./edge-errors.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Resolver } from "./resolver.ts";
+import type { Zones } from "./zones.ts";
+
+/** Where a request is sent: addresses to try in this order, all on one port. */
+export interface OriginPlan {
+  readonly addresses: readonly string[];
+  readonly port: number;
+}
+
+export interface OriginSelector {
+  /** A plan or why there is none; a promise only where a resolver has to be asked. Never rejects. */
+  select(exchange: Exchange): OriginPlan | EdgeErrorName | Promise<OriginPlan | EdgeErrorName>;
+}
+
+interface OriginDeps {
+  readonly zones: Zones;
+  readonly resolve: Resolver;
+  readonly allows: AddressPolicy;
+  /** 0 is the scheme's port. */
+  readonly originPort: number;
+}
+
+/** Origins speak plain HTTP, whichever way the client came. */
+const SCHEME_PORT = 80;
+/** As resolvers follow CNAME chains: long enough for every real one. */
+const CHAIN_LENGTH_MAX = 8;
+const ADDRESSES_MAX = 4;
+
+type Found = { readonly addresses: readonly string[] } | { readonly outside: string } | null;
+
+export function createOriginSelector(deps: OriginDeps): OriginSelector {
+  let turn = 0;
+
+  /** Starts with another address each time, so that several origins share the load. */
+  const plan = (exchange: Exchange, addresses: readonly string[]): OriginPlan | EdgeErrorName => {
+    if (addresses.length === 0) return "unroutable";
+    const allowed = addresses.filter(deps.allows);
+    if (allowed.length === 0) return "prohibited_address";
+    const first = turn++ % allowed.length;
+    return {
+      addresses: [...allowed.slice(first), ...allowed.slice(0, first)].slice(0, ADDRESSES_MAX),
+      port: exchange.originPort || deps.originPort || SCHEME_PORT,
+    };
+  };
+
+  return {
+    select: (exchange) => {
+      const proxied = findProxied(deps.zones, exchange);
+      // A rule may name another origin; only a proxied record makes the edge serve the name at all.
+      const found = proxied === null || exchange.originHost === "" ? proxied : follow(deps.zones, exchange.originHost);
+      if (found === null) return "unroutable";
+      if ("addresses" in found) return plan(exchange, found.addresses);
+      return deps.resolve(found.outside).then((addresses) => plan(exchange, addresses));
+    },
+  };
+}
+
+/** What the host's own records say. Only proxied ones are served: the others never point visitors here. */
+function findProxied(zones: Zones, exchange: Exchange): Found {
+  const records = exchange.zone?.names.addressRecords(exchange.host).filter((record) => record.proxied) ?? [];
+  const alias = records.find((record) => record.type === "CNAME");
+  if (alias !== undefined) return follow(zones, alias.content);
+  return records.length === 0 ? null : { addresses: records.map((record) => record.content) };
+}
+
+/** Follows a name through our own zones, which may be ahead of what the world sees, as far as they go. */
+function follow(zones: Zones, target: string): Found {
+  let name = target.toLowerCase().replace(/\.$/, "");
+  for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {
+    if (isIP(name) !== 0) return { addresses: [name] };
+    const zone = zones.find(name);
+    if (zone === null) return { outside: name };
+    const records = zone.names.addressRecords(name);
+    const alias = records.find((record) => record.type === "CNAME");
+    if (alias === undefined) return records.length === 0 ? null : { addresses: records.map((record) => record.content) };
+    name = alias.content.toLowerCase().replace(/\.$/, "");
+  }
+  return null;
+}

@@ -1,0 +1,177 @@
+import type { PhaseName } from "#rules/phases.ts";
+import { runPhase } from "#rules/engine.ts";
+import type { Match } from "#rules/types.ts";
+import type { ResponseView } from "#rules/views.ts";
+import { type Framing, NO_BODY } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { BodyTap, Tap } from "./detection/tap.ts";
+import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
+import { blockPage, errorPage, type Page } from "./error-page.ts";
+import { type Exchange, responseView } from "./exchange.ts";
+import type { Zones } from "./zones.ts";
+
+/** What a request meets on its way, in this order. Origin selection, forwarding and the request row follow. */
+export interface Pipeline {
+  /** Runs the request stages. A page answers the request; null sends it on to its origin. */
+  request(exchange: Exchange): Page | null;
+  /** Runs the response stages over a head from the origin. A tap wants the body. */
+  response(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): BodyTap | null;
+}
+
+export interface PipelineDeps {
+  readonly zones: Zones;
+  readonly tap: Tap;
+  /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
+  readonly loopName: string;
+}
+
+interface Stage {
+  readonly name: string;
+  readonly run: (exchange: Exchange, deps: PipelineDeps) => Page | null;
+}
+
+/** Stages in the order in which a request meets them; phases keep the order of the rules' own table (waf.md). */
+const REQUEST_STAGES: readonly Stage[] = [
+  // Host and target were validated before an exchange was made.
+  { name: "zone", run: findZone },
+  { name: "loop", run: refuseLoop },
+  // Here: http_request_sanitize, http_request_dynamic_redirect, http_request_transform, http_config_settings.
+  phase("http_request_origin", applyRoute),
+  // Here: ddos_l7.
+  phase("http_request_firewall_custom", mitigate),
+  // Here: http_ratelimit, http_request_firewall_managed, http_request_sbfm, http_request_redirect,
+  // http_request_late_transform, http_request_cache_settings, and then the cache.
+];
+
+interface ResponseStage {
+  readonly phase: PhaseName;
+  readonly run: (exchange: Exchange, match: Match, deps: PipelineDeps, subject: ResponseView) => BodyTap | null;
+}
+
+/** What comes from the cache passes these as well. */
+const RESPONSE_STAGES: readonly ResponseStage[] = [
+  // Here: http_response_cache_settings, http_custom_errors, http_response_headers_transform, http_ratelimit,
+  // http_response_compression (after the tap has seen the bytes that are scanned).
+  { phase: "http_response_firewall_managed", run: scan },
+  // Here: http_log_custom_fields.
+];
+
+export function createPipeline(deps: PipelineDeps): Pipeline {
+  return {
+    request: (exchange) => {
+      for (const stage of REQUEST_STAGES) {
+        const page = stage.run(exchange, deps);
+        if (page !== null) return page;
+      }
+      return null;
+    },
+    response: (exchange, buffer, head, framing) => {
+      const taps: BodyTap[] = [];
+      let subject: ResponseView | null = null;
+      for (const stage of RESPONSE_STAGES) {
+        const rulesets = exchange.zone?.rulesets(stage.phase) ?? [];
+        if (rulesets.length === 0 || framing === NO_BODY) continue;
+        subject ??= responseView(buffer, head);
+        for (const match of runPhase(rulesets, exchange, subject)) {
+          const tap = stage.run(exchange, match, deps, subject);
+          if (tap !== null) taps.push(tap);
+        }
+      }
+      return taps.length > 1 ? joinTaps(taps) : (taps[0] ?? null);
+    },
+  };
+}
+
+/** A stage that runs the rules of a phase and does what each match says. */
+function phase(name: PhaseName, act: (exchange: Exchange, match: Match) => Page | null): Stage {
+  return {
+    name,
+    run: (exchange) => {
+      const rulesets = exchange.zone?.rulesets(name) ?? [];
+      if (rulesets.length === 0) return null;
+      for (const match of runPhase(rulesets, exchange, null)) {
+        const page = act(exchange, match);
+        if (match.action === "log" || page !== null) exchange.logged.push({ phase: name, match });
+        if (page !== null) return page;
+      }
+      return null;
+    },
+  };
+}
+
+/** A zone that is paused or has moved away leaves its visitors to its own servers. */
+function findZone(exchange: Exchange, { zones }: PipelineDeps): Page | null {
+  const zone = zones.find(exchange.host);
+  if (zone === null || zone.entry.paused || zone.entry.status === "moved") return edgePage(exchange, "unroutable");
+  exchange.zone = zone;
+  exchange.zone_name = zone.entry.name;
+  return null;
+}
+
+function refuseLoop(exchange: Exchange, { loopName }: PipelineDeps): Page | null {
+  for (const value of exchange.headers("cdn-loop")) {
+    for (const name of value.split(",")) if (name.split(";", 1)[0]?.trim().toLowerCase() === loopName) return edgePage(exchange, "loop");
+  }
+  return null;
+}
+
+/** Each parameter is set by the last rule that names it. */
+function applyRoute(exchange: Exchange, { action, action_parameters: parameters }: Match): null {
+  if (action !== "route") return null;
+  const { origin, host_header: hostHeader } = parameters as RouteParameters;
+  if (origin?.host !== undefined) exchange.originHost = origin.host;
+  if (origin?.port !== undefined) exchange.originPort = origin.port;
+  if (hostHeader !== undefined) exchange.hostHeader = hostHeader;
+  return null;
+}
+
+/** As the rules' own validator lets them through. */
+interface RouteParameters {
+  readonly origin?: { readonly host?: string; readonly port?: number };
+  readonly host_header?: string;
+}
+
+function mitigate(exchange: Exchange, match: Match): Page | null {
+  if (match.action !== "block") return null;
+  return blockPage(EDGE_ERRORS.blocked, match.action_parameters, exchange.accept, exchange.ray_id);
+}
+
+/** Sensitive data detection: the detector writes the events, outside the response's path (SPEC 8). */
+function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: ResponseView): BodyTap | null {
+  const { zone } = exchange;
+  if (match.managed === null || zone === null) return null;
+  return tap.begin({
+    ray_id: exchange.ray_id,
+    at_ms: exchange.at_ms,
+    account_id: zone.entry.account_id,
+    zone_id: zone.entry.id,
+    client_ip: exchange.client_ip,
+    method: exchange.method,
+    scheme: exchange.scheme,
+    host: exchange.host,
+    path: exchange.path,
+    query: exchange.query,
+    user_agent: exchange.user_agent,
+    status: response.status,
+    content_type: response.content_type,
+    content_encoding: response.headers("content-encoding").join(", ").toLowerCase(),
+    ruleset_id: match.managed.ruleset_id,
+    enabled: match.managed.enabled,
+    deployed_by: match.rule.id,
+  });
+}
+
+const joinTaps = (taps: readonly BodyTap[]): BodyTap => ({
+  chunk: (bytes, start, end) => {
+    for (const tap of taps) tap.chunk(bytes, start, end);
+  },
+  end: () => {
+    for (const tap of taps) tap.end();
+  },
+  abort: () => {
+    for (const tap of taps) tap.abort();
+  },
+});
+
+/** The page of one of the edge's own errors for this request. */
+export const edgePage = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDGE_ERRORS[name], exchange.accept, exchange.ray_id);

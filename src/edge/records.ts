@@ -1,0 +1,67 @@
+import type { Clock } from "#kernel/clock.ts";
+import { newUlid } from "#kernel/ids.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { EventSink, SecurityEventRow } from "#events/rows.ts";
+import type { Exchange, LoggedMatch } from "./exchange.ts";
+
+interface RecorderDeps {
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+}
+
+/** Writes the rows of a finished request: one for itself, and one for each rule that logged or blocked. */
+export function createRecorder({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
+  const requests = metrics.counter("edge_requests_total", "Requests answered by the edge");
+  const bytesOut = metrics.counter("edge_response_bytes_total", "Bytes of responses sent to visitors, heads included");
+  return (exchange) => {
+    requests.value++;
+    bytesOut.value += exchange.bytesOut;
+    const zone = exchange.zone?.entry;
+    events.push("requests", {
+      ray_id: exchange.ray_id,
+      at_ms: exchange.at_ms,
+      account_id: zone?.account_id ?? "",
+      zone_id: zone?.id ?? "",
+      client_ip: exchange.client_ip,
+      method: exchange.method,
+      scheme: exchange.scheme,
+      host: exchange.host,
+      path: exchange.path,
+      query: exchange.query,
+      user_agent: exchange.user_agent,
+      status: exchange.status,
+      origin_status: exchange.originStatus,
+      bytes_in: exchange.bytesIn,
+      bytes_out: exchange.bytesOut,
+      duration_ms: Math.round((clock.monotonicMs() - exchange.startedMs) * 1000) / 1000,
+    });
+    for (const logged of exchange.logged) events.push("security_events", securityEvent(exchange, logged));
+  };
+}
+
+function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch): SecurityEventRow {
+  return {
+    id: newUlid(exchange.at_ms),
+    ray_id: exchange.ray_id,
+    at_ms: exchange.at_ms,
+    account_id: exchange.zone?.entry.account_id ?? "",
+    zone_id: exchange.zone?.entry.id ?? "",
+    ruleset_id: match.ruleset_id,
+    rule_id: match.rule.id,
+    deployed_by: "",
+    rule_description: match.rule.description,
+    phase,
+    action: match.action,
+    service: "WAF",
+    client_ip: exchange.client_ip,
+    method: exchange.method,
+    scheme: exchange.scheme,
+    host: exchange.host,
+    path: exchange.path,
+    query: exchange.query,
+    user_agent: exchange.user_agent,
+    status: exchange.status,
+    matches: [],
+  };
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
+import type { EventTables } from "#events/rows.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
+import { createSealer, type Sealer } from "#kernel/seal.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
+import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "./config.ts";
+import type { ScanSubject } from "./detection/job.ts";
+import { createEdge } from "./edge.ts";
+import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
+
+export interface TestEdge {
+  readonly http: number;
+  readonly https: number;
+  readonly replica: MemoryReplica;
+  readonly sealer: Sealer;
+  readonly metrics: MetricRegistry;
+  readonly requests: EventTables["requests"][];
+  readonly security: EventTables["security_events"][];
+  readonly scanned: { readonly subject: ScanSubject; body: string; ended: boolean }[];
+  readonly errors: unknown[];
+  close(timeoutMs?: number): Promise<void>;
+}
+
+/** An edge on free loopback ports, whose events and scanned bodies a test can look at. */
+export async function startEdge(ops: readonly Op[], config: Partial<EdgeConfig> = {}, limits: Partial<EdgeLimits> = {}): Promise<TestEdge> {
+  const replica = createMemoryReplica(ops);
+  const sealer = createSealer(randomBytes(32));
+  const metrics = createMetrics();
+  const requests: TestEdge["requests"] = [];
+  const security: TestEdge["security"] = [];
+  const scanned: TestEdge["scanned"] = [];
+  const errors: unknown[] = [];
+  const edge = createEdge({
+    replica,
+    sealer,
+    metrics,
+    clock: systemClock,
+    events: {
+      push: (table, row) => {
+        if (table === "requests") requests.push(row as EventTables["requests"]);
+        if (table === "security_events") security.push(row as EventTables["security_events"]);
+      },
+    },
+    tap: {
+      begin: (subject) => {
+        const scan = { subject, body: "", ended: false };
+        scanned.push(scan);
+        return { chunk: (bytes, start, end) => void (scan.body += Buffer.from(bytes.subarray(start, end)).toString("latin1")), end: () => void (scan.ended = true), abort: () => undefined };
+      },
+      close: () => undefined,
+    },
+    onError: (error) => void errors.push(error),
+    config: { host: "127.0.0.1", httpPort: 0, httpsPort: 0, reusePort: false, vendorPrefix: "svc", originPort: 0, originAllow: [], ...config, limits: { ...EDGE_LIMITS, ...limits } },
+  });
+  const { http, https } = await edge.listen();
+  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, close: (timeoutMs = 0) => edge.close(timeoutMs) };
+}
+
+/** `www.example.com`, proxied to an origin on this port of this machine. */
+export const siteOps = (port: number): readonly Op[] => [
+  zoneOp("zone", "example.com"),
+  recordOp("www", "zone", "www.example.com", "A", "127.0.0.1"),
+  routeOp(port),
+];
+
+export const routeOp = (port: number): Op =>
+  rulesetOp("route", "zone", "zone", "http_request_origin", [{ action: "route", expression: "true", action_parameters: { origin: { port } } }]);
+
+export interface TestOrigin {
+  readonly port: number;
+  close(): void;
+}
+
+/** An origin that speaks through node:http. */
+export const httpOrigin = (listener: RequestListener): Promise<TestOrigin> => listening(createHttpServer(listener));
+
+/** An origin that does with its sockets what it likes. */
+export const rawOrigin = (onSocket: (socket: Socket) => void): Promise<TestOrigin> =>
+  listening(
+    createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on("error", () => undefined);
+      onSocket(socket);
+    }),
+  );
+
+async function listening(server: Server): Promise<TestOrigin> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const WAIT_MS = 8_000;
+
+/** A client that sends and reads bytes as they are. */
+export interface RawClient {
+  readonly socket: Socket;
+  received(): string;
+  send(text: string): void;
+  /** Waits until what was received matches, or the connection ended. */
+  until(pattern: RegExp): Promise<string>;
+  /** Waits until the other side closes; all that was received. */
+  closed(): Promise<string>;
+}
+
+export function rawClient(port: number): RawClient {
+  let text = "";
+  let isClosed = false;
+  const listeners = new Set<() => void>();
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
+  socket.on("data", (bytes) => {
+    text += bytes.toString("latin1");
+    changed();
+  });
+  socket.on("error", () => undefined);
+  socket.on("close", () => {
+    isClosed = true;
+    changed();
+  });
+  const wait = (done: () => boolean): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const limit = setTimeout(() => end(() => reject(new Error(`nothing more came after: ${JSON.stringify(text.slice(0, 2000))}`))), WAIT_MS);
+      const end = (settle: () => void): void => {
+        clearTimeout(limit);
+        listeners.delete(look);
+        settle();
+      };
+      const look = (): void => {
+        if (done() || isClosed) end(() => resolve(text));
+      };
+      listeners.add(look);
+      look();
+    });
+  return {
+    socket,
+    received: () => text,
+    send: (bytes) => void socket.write(bytes, "latin1"),
+    until: (pattern) => wait(() => pattern.test(text)),
+    closed: () => wait(() => false),
+  };
+}
+
+/** Sends one message and returns everything that came until the connection closed. */
+export async function exchangeRaw(port: number, bytes: string): Promise<string> {
+  const client = rawClient(port);
+  client.send(bytes);
+  return client.closed();
+}
+
+/** Waits until something is true, looking again after each turn of the loop. */
+export async function eventually(what: () => boolean): Promise<void> {
+  for (let waitedMs = 0; !what(); waitedMs += 10) {
+    if (waitedMs > WAIT_MS) throw new Error(`it never became true: ${what}`);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}

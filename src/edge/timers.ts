@@ -1,0 +1,66 @@
+import type { Clock } from "#kernel/clock.ts";
+
+/** Something with deadlines. */
+export interface Checked {
+  /** `nowMs` on the monotonic scale. Closes itself where it waited too long. */
+  check(nowMs: number): void;
+}
+
+/** One timer for every connection of a thread: a timer each would be rearmed with each read. */
+export interface Timers {
+  /** The time of the last check: exact enough for limits of seconds, and free. */
+  readonly nowMs: number;
+  add(checked: Checked): void;
+  remove(checked: Checked): void;
+  close(): void;
+}
+
+const CHECK_INTERVAL_MS = 1_000;
+
+export function createTimers(clock: Clock): Timers {
+  const all = new Set<Checked>();
+  let nowMs = clock.monotonicMs();
+  const interval = setInterval(() => {
+    nowMs = clock.monotonicMs();
+    for (const checked of all) checked.check(nowMs);
+  }, CHECK_INTERVAL_MS);
+  interval.unref();
+  return {
+    get nowMs() {
+      return nowMs;
+    },
+    add: (checked) => void all.add(checked),
+    remove: (checked) => void all.delete(checked),
+    close: () => clearInterval(interval),
+  };
+}
+
+/** Whether something that should move does: at least so many bytes in every window. */
+export class ProgressMeter {
+  private sinceMs = 0;
+  private bytes = 0;
+  private running = false;
+
+  /** Called at each check with a running total; false when too little moved in the last window. */
+  isMoving(total: number, nowMs: number, windowMs: number, bytesMin: number): boolean {
+    if (!this.running) {
+      this.restart(total, nowMs);
+      return true;
+    }
+    if (nowMs - this.sinceMs < windowMs) return true;
+    const moved = total - this.bytes;
+    this.restart(total, nowMs);
+    return moved >= bytesMin;
+  }
+
+  /** Nothing is expected to move for now. */
+  stop(): void {
+    this.running = false;
+  }
+
+  private restart(total: number, nowMs: number): void {
+    this.running = true;
+    this.sinceMs = nowMs;
+    this.bytes = total;
+  }
+}

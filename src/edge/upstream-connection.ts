@@ -1,0 +1,277 @@
+import { connect, type Socket } from "node:net";
+import type { BodySink, Trailer } from "#wire/http/chunked.ts";
+import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
+import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, parseResponseHead } from "#wire/http/head.ts";
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
+import type { EdgeLimits } from "./config.ts";
+import { SocketWriter } from "./socket-writer.ts";
+import type { Checked, Timers } from "./timers.ts";
+
+/** Why a connection to an origin is of no use (any more). */
+export type UpstreamFault = "origin_refused" | "origin_connect_timeout" | "origin_unreachable" | "origin_closed" | "origin_malformed" | "origin_timeout";
+
+/** Who sent the request. Heads and bytes are good only during the call. */
+export interface UpstreamSink extends BodySink {
+  onConnected(): void;
+  /** The origin takes more of the request. */
+  onDrain(): void;
+  onInterim(buffer: Buffer, head: Head): void;
+  /** 101: from here on both sides send what they like. */
+  onSwitch(buffer: Buffer, head: Head): void;
+  onHead(buffer: Buffer, head: Head, framing: Framing): void;
+  onEnd(trailers: readonly Trailer[]): void;
+  /** All of one read was handed over. */
+  onReadEnd(): void;
+  onTunnelEnd(): void;
+  onFault(fault: UpstreamFault): void;
+}
+
+/** What a connection needs of its pool. */
+export interface UpstreamOwner {
+  readonly limits: EdgeLimits;
+  readonly timers: Timers;
+  /** Something was thrown that never should be: it costs its request, not the worker. */
+  report(error: unknown): void;
+  released(connection: UpstreamConnection): void;
+  closed(connection: UpstreamConnection): void;
+}
+
+/** One for all connections of a thread: reads are consumed before the next one fills it (http-edge.md: +12 to +30 points). */
+const SHARED_BUFFER = Buffer.allocUnsafeSlow(65_536);
+const INTERIM_RESPONSES_MAX = 16;
+const responseHead = new Head();
+
+const IDLE = 0;
+const HEAD = 1;
+const BODY = 2;
+const TUNNEL = 3;
+const CLOSED = 4;
+
+/** A connection to an origin: sends one request at a time and parses what comes back as strictly as what goes there. */
+export class UpstreamConnection implements Checked {
+  readonly socket: Socket;
+  readonly writer: SocketWriter;
+  isConnected = false;
+  /** It served a request before this one. */
+  isReused = false;
+  /** Something of the response arrived. */
+  hasAnswered = false;
+  private readonly owner: UpstreamOwner;
+  private readonly body = new BodyReader();
+  private readonly pending = new PendingBytes();
+  private sink: UpstreamSink | null = null;
+  private state = IDLE;
+  private method = "";
+  private interimResponses = 0;
+  private requestSent = false;
+  private persistent = true;
+  private paused = false;
+  private touchedMs: number;
+  private idleMs: number;
+
+  constructor(owner: UpstreamOwner, address: string, port: number) {
+    this.owner = owner;
+    this.touchedMs = owner.timers.nowMs;
+    this.idleMs = owner.limits.originIdleTimeoutMs;
+    this.socket = connect({
+      host: address,
+      port,
+      noDelay: true,
+      allowHalfOpen: true,
+      onread: {
+        buffer: SHARED_BUFFER,
+        callback: (length) => {
+          this.guard(() => this.receive(SHARED_BUFFER, 0, length));
+          return !this.paused;
+        },
+      },
+    });
+    this.writer = new SocketWriter(this.socket);
+    this.socket.on("connect", () => {
+      this.isConnected = true;
+      this.touch();
+      this.guard(() => this.sink?.onConnected());
+    });
+    this.socket.on("drain", () => {
+      this.touch();
+      this.guard(() => this.sink?.onDrain());
+    });
+    this.socket.on("end", () => this.guard(() => this.ended()));
+    this.socket.on("error", (error: NodeJS.ErrnoException) => this.fail(this.isConnected ? "origin_closed" : (CONNECT_FAULTS[error.code ?? ""] ?? "origin_unreachable")));
+    this.socket.on("close", () => this.fail("origin_closed"));
+    owner.timers.add(this);
+  }
+
+  /** Takes a request; its head and body are then written to `writer`. */
+  begin(sink: UpstreamSink, method: string): void {
+    this.sink = sink;
+    this.method = method;
+    this.state = HEAD;
+    this.interimResponses = 0;
+    this.requestSent = this.hasAnswered = false;
+    this.persistent = true;
+    this.touch();
+  }
+
+  /** Something moved: the time limits start again. */
+  touch(): void {
+    this.touchedMs = this.owner.timers.nowMs;
+  }
+
+  /** The request is complete: without this the connection cannot serve another one. */
+  endRequest(): void {
+    this.requestSent = true;
+    this.touch();
+  }
+
+  pause(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.socket.pause();
+  }
+
+  resume(): void {
+    if (!this.paused) return;
+    this.paused = false;
+    this.touch();
+    this.socket.resume();
+  }
+
+  /** Closes without a word to the sink. */
+  abort(): void {
+    if (this.state === CLOSED) return;
+    this.state = CLOSED;
+    this.sink = null;
+    this.owner.timers.remove(this);
+    this.socket.destroy();
+    this.owner.closed(this);
+  }
+
+  check(nowMs: number): void {
+    const waitedMs = nowMs - this.touchedMs;
+    const { limits } = this.owner;
+    if (!this.isConnected) {
+      if (waitedMs > limits.connectTimeoutMs) this.fail("origin_connect_timeout");
+    } else if (this.state === IDLE) {
+      if (waitedMs > this.idleMs) this.abort();
+    } else if (this.state !== TUNNEL && !this.paused && waitedMs > limits.responseTimeoutMs) this.fail("origin_timeout");
+  }
+
+  private receive(buffer: Buffer, start: number, end: number): void {
+    const sink = this.sink;
+    // Nobody asked: an idle connection that speaks is not to be trusted with a request.
+    if (sink === null) return this.abort();
+    this.touch();
+    this.hasAnswered = true;
+    if (this.state === TUNNEL) sink.onBody(buffer, start, end);
+    else if (this.pending.length > 0) {
+      this.pending.append(buffer, start, end);
+      this.parse(sink, this.pending.buffer, this.pending.start, this.pending.end);
+    } else this.parse(sink, buffer, start, end);
+    sink.onReadEnd();
+  }
+
+  private parse(sink: UpstreamSink, buffer: Buffer, start: number, end: number): void {
+    let at = start;
+    while (this.state === HEAD) {
+      const headEnd = findHeadEnd(buffer, at, end, at);
+      if (headEnd < 0) {
+        if (end - at > HEAD_BYTES_MAX || isHopelessStart(buffer, at, end, at)) this.fail("origin_malformed");
+        else if (at < end) this.pending.hold(buffer, at, end);
+        else this.pending.clear();
+        return;
+      }
+      if (headEnd - at > HEAD_BYTES_MAX || parseResponseHead(buffer, at, headEnd, responseHead) !== 0) return this.fail("origin_malformed");
+      at = headEnd;
+      if (!this.takeHead(sink, buffer)) return;
+    }
+    this.pending.clear();
+    if (this.sink !== sink) return;
+    if (this.state === TUNNEL) {
+      if (at < end) sink.onBody(buffer, at, end);
+      return;
+    }
+    const bodyEnd = this.body.read(buffer, at, end, sink);
+    // Below -1 the body is malformed; by then its head went out and the answer can only be cut.
+    if (bodyEnd < -1) this.fail("origin_malformed");
+    else if (bodyEnd >= 0) this.finish(bodyEnd === end);
+  }
+
+  /** False when the connection failed over this head. */
+  private takeHead(sink: UpstreamSink, buffer: Buffer): boolean {
+    const head = responseHead;
+    if (head.status === 101) {
+      this.state = TUNNEL;
+      sink.onSwitch(buffer, head);
+      return this.sink === sink;
+    }
+    if (head.status < 200) {
+      if (++this.interimResponses > INTERIM_RESPONSES_MAX) {
+        this.fail("origin_malformed");
+        return false;
+      }
+      sink.onInterim(buffer, head);
+      return this.sink === sink;
+    }
+    const framing = responseFraming(head, this.method);
+    this.persistent = isPersistent(head) && framing !== UNTIL_CLOSE;
+    this.idleMs = announcedIdleMs(head.value(buffer, head.keepAliveIndex), this.owner.limits.originIdleTimeoutMs);
+    this.body.begin(framing, head.contentLength);
+    this.state = BODY;
+    sink.onHead(buffer, head, framing);
+    return this.sink === sink;
+  }
+
+  /** The response is complete; the connection goes back to its pool where nothing stands against it. */
+  private finish(clean: boolean): void {
+    const { sink, body } = this;
+    const { trailers } = body;
+    if (sink === null) return;
+    this.sink = null;
+    if (clean && this.persistent && this.requestSent && !this.socket.writableNeedDrain) {
+      this.state = IDLE;
+      this.isReused = true;
+      this.resume();
+      this.owner.released(this);
+    } else this.abort();
+    sink.onEnd(trailers);
+  }
+
+  /** The origin closed its side. */
+  private ended(): void {
+    if (this.state === TUNNEL) this.sink?.onTunnelEnd();
+    else if (this.state === BODY && this.body.framing === UNTIL_CLOSE) {
+      const { sink } = this;
+      this.finish(false);
+      sink?.onReadEnd();
+    } else this.fail("origin_closed");
+  }
+
+  private guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.owner.report(error);
+      this.fail("origin_malformed");
+    }
+  }
+
+  private fail(fault: UpstreamFault): void {
+    const { sink } = this;
+    if (this.state === CLOSED) return;
+    this.abort();
+    sink?.onFault(fault);
+  }
+}
+
+const CONNECT_FAULTS: Readonly<Record<string, UpstreamFault>> = {
+  ECONNREFUSED: "origin_refused",
+  ECONNRESET: "origin_refused",
+  ETIMEDOUT: "origin_connect_timeout",
+};
+
+/** `Keep-Alive: timeout=5` closes at five seconds: we leave a second earlier, or a request meets the close. */
+function announcedIdleMs(keepAlive: string, mostMs: number): number {
+  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(keepAlive)?.[1];
+  return seconds === undefined ? mostMs : Math.min(mostMs, Math.max(0, Number(seconds) - 1) * 1000);
+}

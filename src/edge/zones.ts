@@ -1,0 +1,112 @@
+import type { Metric } from "#kernel/metrics.ts";
+import type { PhaseName } from "#rules/phases.ts";
+import type { CompiledRuleset } from "#rules/types.ts";
+import type { RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { AppliedOp, Replica } from "#snapshot/feed.ts";
+import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
+import { createZoneNames, type ZoneNames } from "./zone-names.ts";
+
+/** A zone as the edge needs it. */
+export interface Zone {
+  readonly entry: ZoneEntry;
+  readonly names: ZoneNames;
+  /** Compiled entry points of a phase, in the order in which they run. */
+  rulesets(phase: PhaseName): readonly CompiledRuleset[];
+}
+
+/** The zones of a replica, kept up to date with it. */
+export interface Zones {
+  /** The zone with the longest name that the host ends in, whether or not it has records for it. */
+  find(host: string): Zone | null;
+}
+
+/** `rulesLeftOut` counts rules that did not compile. */
+export function createZones(replica: Replica, rulesLeftOut: Metric): Zones {
+  const byId = new Map<string, Zone>();
+  const byName = new Map<string, Zone>();
+  const entryPoints = createEntryPoints(rulesLeftOut);
+  /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
+  const waiting = new Map<string, Set<RecordEntry>>();
+
+  const putZone = (entry: ZoneEntry, before: ZoneEntry | undefined): void => {
+    if (before !== undefined && before.name !== entry.name) removeZone(before);
+    const zone = createZone(entry, byId.get(entry.id)?.names ?? createZoneNames(entry.name), entryPoints);
+    byId.set(entry.id, zone);
+    byName.set(entry.name, zone);
+    for (const record of waiting.get(entry.id) ?? []) zone.names.add(record);
+    waiting.delete(entry.id);
+  };
+
+  const removeZone = (entry: ZoneEntry): void => {
+    const zone = byId.get(entry.id);
+    byId.delete(entry.id);
+    if (zone !== undefined && byName.get(entry.name) === zone) byName.delete(entry.name);
+  };
+
+  const addRecord = (record: RecordEntry): void => {
+    const zone = byId.get(record.zone_id);
+    if (zone !== undefined) return zone.names.add(record);
+    const set = waiting.get(record.zone_id) ?? new Set();
+    waiting.set(record.zone_id, set.add(record));
+  };
+
+  const removeRecord = (record: RecordEntry): void => {
+    byId.get(record.zone_id)?.names.remove(record);
+    if (waiting.get(record.zone_id)?.delete(record) && waiting.get(record.zone_id)?.size === 0) waiting.delete(record.zone_id);
+  };
+
+  const apply = (op: AppliedOp): void => {
+    if (op.kind === "zone") {
+      if (op.value !== null) putZone(op.value, op.before);
+      else if (op.before !== undefined) removeZone(op.before);
+    } else if (op.kind === "record") {
+      if (op.before !== undefined) removeRecord(op.before);
+      if (op.value !== null) addRecord(op.value);
+    } else if (op.kind === "ruleset") {
+      if (op.before !== undefined) entryPoints.remove(op.id, op.before);
+      if (op.value !== null) entryPoints.put(op.id, op.value);
+    }
+  };
+
+  const rebuild = (): void => {
+    for (const index of [byId, byName, entryPoints, waiting]) index.clear();
+    for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
+    for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);
+    for (const [id, entry] of replica.snapshot.entries("ruleset")) entryPoints.put(id, entry);
+  };
+
+  rebuild();
+  replica.onApplied((ops) => {
+    if (ops === null) rebuild();
+    else for (const op of ops) apply(op);
+  });
+  return { find: (host) => findLongest(byName, host) };
+}
+
+function findLongest(byName: ReadonlyMap<string, Zone>, host: string): Zone | null {
+  for (let name = host; ; ) {
+    const zone = byName.get(name);
+    if (zone !== undefined) return zone;
+    const dot = name.indexOf(".");
+    if (dot < 0) return null;
+    name = name.slice(dot + 1);
+  }
+}
+
+function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints): Zone {
+  const lists = new Map<PhaseName, readonly CompiledRuleset[]>();
+  let version = entryPoints.version;
+  return {
+    entry,
+    names,
+    rulesets: (phase) => {
+      if (version !== entryPoints.version) {
+        version = entryPoints.version;
+        lists.clear();
+      }
+      let list = lists.get(phase);
+      if (list === undefined) lists.set(phase, (list = entryPoints.collect(entry, phase)));
+      return list;
+    },
+  };
+}
