@@ -58,7 +58,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     const sealer = createSealer(openKeyFile({ path: files.sealKey, databaseExists: await databaseExists(url) }));
     const store = await openStore({ url, clock });
     closing.add(() => store.close());
-    const first = await bootstrap({ store, clock, email: config.bootstrap.email, ...(config.bootstrap.token === "" ? {} : { token: config.bootstrap.token }) });
+    const first = await bootstrap({ store, clock, email: config.bootstrap.email, ...presets(config) });
     await refuseUnsafeBinds(config, store);
     const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
     const events = openEventQueries(files.events);
@@ -72,6 +72,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       edgeAddresses: edgeAddresses(config),
       localOriginAllowed: originPolicy(config),
       vendorPrefix: config.vendor.prefix,
+      nameServers: config.dns.name_servers,
     });
     closing.add(() => control.access.close());
 
@@ -102,6 +103,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     throw error;
   }
 }
+
+const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({ ...(token === "" ? {} : { token }), ...(api_key === "" ? {} : { apiKey: api_key }) });
 
 async function refuseUnsafeBinds(config: Config, store: Store): Promise<void> {
   const reasons = unsafeBinds(config, await hasBootstrapToken(store.read));

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
+import { parseHostname } from "#kernel/hostname.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
@@ -18,6 +19,7 @@ export interface ConfigTypes {
   readonly level: LogLevel;
   readonly addresses: readonly string[];
   readonly networks: readonly string[];
+  readonly names: readonly string[];
   readonly providers: Readonly<Record<string, string>>;
 }
 
@@ -98,6 +100,11 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
   addresses: { expects: "a list of IP addresses", accept: (value) => listOf(value, (item) => isIP(item) !== 0), fromText: listFromText },
   networks: { expects: "a list of networks such as 10.0.0.0/8", accept: (value) => listOf(value, isNetwork), fromText: listFromText },
+  names: {
+    expects: "a list of at least one host name, such as ns1.example.net",
+    accept: (value) => (Array.isArray(value) && value.length > 0 ? listOf(value, (item) => parseHostname(item) === item) : undefined),
+    fromText: listFromText,
+  },
   providers: {
     expects: "provider names with http:// or https:// base addresses, such as openai=http://127.0.0.1:9000/v1",
     accept: acceptProviders,

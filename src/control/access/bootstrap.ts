@@ -11,7 +11,7 @@ import type { Store, Unit } from "#store/store.ts";
 import { insertToken, type TokenRow } from "#store/tokens.ts";
 import { insertUser } from "#store/users.ts";
 import { hashSecret } from "./authenticate.ts";
-import { isTokenSecret } from "./secrets.ts";
+import { isApiKey, isTokenSecret } from "./secrets.ts";
 import { emitToken } from "./tokens.ts";
 
 export interface BootstrapConfig {
@@ -30,6 +30,7 @@ export interface BootstrapConfig {
  */
 export async function bootstrap(config: BootstrapConfig): Promise<{ account_id: string; token: string | null }> {
   if (config.token !== undefined && !isTokenSecret(config.token)) throw new Error("the bootstrap token must be 8 to 256 letters, digits or - . _ ~ + / =");
+  if (config.apiKey !== undefined && !isApiKey(config.apiKey)) throw new Error("the bootstrap API key must be 16 to 128 letters, digits, - or _");
   if (!isEmail(config.email)) throw new Error(`the bootstrap e-mail address is not one: ${config.email}`);
   const known = await oldestAccount(config.store.read);
   if (known) return { account_id: known.id, token: null };
