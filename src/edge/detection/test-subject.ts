@@ -1,0 +1,26 @@
+import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
+import type { ScanSubject } from "./job.ts";
+
+const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID });
+
+/** A subject for tests: an HTML page, every default rule on. */
+export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => ({
+  ray_id: "00000000000000aa",
+  at_ms: 1_700_000_000_000,
+  account_id: "a".repeat(32),
+  zone_id: "b".repeat(32),
+  client_ip: "192.0.2.7",
+  method: "GET",
+  scheme: "https",
+  host: "www.example.com",
+  path: "/account",
+  query: "tab=cards",
+  user_agent: "test/1",
+  status: 200,
+  content_type: "text/html",
+  content_encoding: "",
+  ruleset_id: SENSITIVE_DATA_RULESET_ID,
+  enabled: managed?.enabled ?? "0",
+  deployed_by: "c".repeat(32),
+  ...changes,
+});

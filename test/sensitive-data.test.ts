@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { FromWorker } from "#kernel/worker-protocol.ts";
+import { createSecurityEvents } from "#control/events/security-events.ts";
+import { openEventQueries } from "#events/queries.ts";
+import { DEFAULT_RETENTION, type WriterData } from "#events/writer-config.ts";
+import { createTap } from "#edge/detection/tap.ts";
+import { testSubject } from "#edge/detection/test-subject.ts";
+import type { DetectorWorkerData } from "#edge/detection/worker.ts";
+
+const CARD = "4716461583322103";
+const SPACED_CARD = "5398 2287 0787 1527";
+
+test("a response with a card number becomes one event, and the number is nowhere in the database", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-detection-"));
+  t.after(() => rm(directory, { recursive: true }));
+  const path = join(directory, "events.db");
+  const queries = openEventQueries(path);
+  const log = createSecurityEvents({ queries });
+  const page = { page: 1, per_page: 20 };
+  const zone = testSubject().zone_id;
+  assert.equal((await log.list(zone, page)).total_count, 0, "no database yet: no events");
+
+  const events = new MessageChannel();
+  const writer = await startWriter({ path, ports: [events.port2], retention: DEFAULT_RETENTION });
+  const taps = new MessageChannel();
+  const detector = await startDetector({ tap: [taps.port2], events: events.port1 });
+  // A failed assertion must not leave threads that keep the process alive.
+  t.after(() => Promise.all([writer.terminate(), detector.terminate()]));
+  const tap = createTap({ port: taps.port1, metrics: createMetrics() });
+
+  const body = Buffer.from(`<p>Your card ${CARD} and the other one, ${SPACED_CARD}, expire soon. ${CARD}</p>`);
+  for (const [ray_id, end] of [["00000000000000aa", body.length], ["00000000000000bb", 10]] as const) {
+    const tapped = tap.begin(testSubject({ ray_id }));
+    assert.ok(tapped);
+    // Byte by byte, with a buffer that is overwritten at once, as the edge may do.
+    const scratch = Buffer.alloc(1);
+    for (let at = 0; at < end; at++) {
+      scratch[0] = body[at] ?? 0;
+      tapped.chunk(scratch, 0, 1);
+    }
+    tapped.end();
+  }
+
+  const found = await waitFor(async () => (await log.list(zone, page)).items);
+  assert.equal(found.length, 1);
+  const [event] = found;
+  assert.ok(event);
+  assert.equal(event.ray_id, "00000000000000aa");
+  assert.equal(event.service, "Data Loss Protection");
+  assert.equal(event.action, "log");
+  assert.equal(event.phase, "http_response_firewall_managed");
+  assert.equal(event.deployed_by, "c".repeat(32));
+  assert.equal(event.occurred_at, "2023-11-14T22:13:20.000Z");
+  assert.deepEqual(
+    event.matches.map(({ detector: id, count, offset }) => ({ id, count, offset })),
+    [
+      { id: "fin.card_visa", count: 2, offset: 13 },
+      { id: "fin.card_mastercard", count: 1, offset: 49 },
+    ],
+  );
+
+  assert.equal((await log.list(zone, { ...page, rule_id: event.matches[1]?.rule_id ?? "" })).total_count, 1, "found by a rule that is not the first");
+  assert.equal((await log.list(zone, { ...page, host: "other.example.com" })).total_count, 0);
+  assert.equal((await log.list(zone, { ...page, page: 2 })).items.length, 0);
+  assert.equal((await log.list("d".repeat(32), page)).total_count, 0, "another zone sees nothing");
+
+  for (const file of await readdir(directory)) {
+    const bytes = (await readFile(join(directory, file))).toString("latin1");
+    for (const digits of [CARD, SPACED_CARD, SPACED_CARD.replaceAll(" ", "")]) assert.ok(!bytes.includes(digits), `${file} holds a card number`);
+  }
+  assert.ok((await readdir(directory)).includes("events.db-wal"), "the write-ahead log was among the files read");
+
+  tap.close();
+  await stop(detector);
+  await stop(writer);
+  assert.equal((await log.list(zone, page)).total_count, 1, "still there when the threads have ended");
+  queries.close();
+});
+
+async function waitFor<T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  for (let tries = 0; tries < 500; tries++) {
+    const items = await read();
+    if (items.length > 0) return items;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("no event within the bound");
+}
+
+const startWriter = (workerData: WriterData): Promise<Worker> => start(new URL("../src/events/writer.ts", import.meta.url), workerData, workerData.ports);
+const startDetector = (workerData: DetectorWorkerData): Promise<Worker> => start(new URL("../src/edge/detection/worker.ts", import.meta.url), workerData, [...workerData.tap, workerData.events]);
+
+function start(script: URL, workerData: WriterData | DetectorWorkerData, transferList: readonly MessagePort[]): Promise<Worker> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(script, { workerData, transferList: [...transferList] });
+    worker.once("error", reject);
+    worker.once("message", (message: FromWorker) => (message.type === "listening" ? resolve(worker) : reject(new Error(message.type))));
+  });
+}
+
+async function stop(worker: Worker): Promise<void> {
+  const ended = new Promise((resolve) => worker.once("exit", resolve));
+  worker.postMessage({ type: "drain", timeoutMs: 2000 });
+  assert.equal(await ended, 0);
+}
