@@ -10,7 +10,10 @@ import { type AnswerSet, answer } from "./answer.ts";
 import { createZones } from "./zones.ts";
 
 const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [Buffer.from("20010db8000000000000000000000001", "hex")] };
-const typeNumbers: Record<string, number> = { ANY: TYPE.ANY, ...Object.fromEntries(Object.values(RECORD_TYPES).map(({ name, code }) => [name, code])) };
+const typeNumbers: Record<string, number> = {
+  ANY: TYPE.ANY,
+  ...Object.fromEntries(Object.values(RECORD_TYPES).map(({ name, code }) => [name, code])),
+};
 
 /** Answers as lines of text: `section name ttl type content`, with the flags first. */
 function ask(ops: readonly Op[], name: string, type: string): string[] {
@@ -27,7 +30,13 @@ function ask(ops: readonly Op[], name: string, type: string): string[] {
         return `${section} ${formatName(set.name)} ${set.ttl} ${row?.name ?? set.type} ${text}`;
       }),
     );
-  return [`${rcode}${found.authoritative ? " aa" : ""}`, ...lines("an", found.answers), ...lines("ns", found.authorities), ...lines("gl", found.glue), ...lines("ad", found.additionals)];
+  return [
+    `${rcode}${found.authoritative ? " aa" : ""}`,
+    ...lines("an", found.answers),
+    ...lines("ns", found.authorities),
+    ...lines("gl", found.glue),
+    ...lines("ad", found.additionals),
+  ];
 }
 
 const Z = "zone1";
@@ -48,7 +57,11 @@ const BASE: readonly Op[] = [
 ];
 
 test("RFC 1034 §4.3.2: data, no data, no name, not ours", () => {
-  assert.deepEqual(ask(BASE, "two.example.com", "A"), ["NOERROR aa", "an two.example.com 120 A 192.0.2.1", "an two.example.com 120 A 192.0.2.2"]);
+  assert.deepEqual(ask(BASE, "two.example.com", "A"), [
+    "NOERROR aa",
+    "an two.example.com 120 A 192.0.2.1",
+    "an two.example.com 120 A 192.0.2.2",
+  ]);
   assert.deepEqual(ask(BASE, "TWO.Example.COM", "A").slice(1, 2), ["an TWO.Example.COM 120 A 192.0.2.1"]);
   assert.deepEqual(ask(BASE, "two.example.com", "AAAA"), ["NOERROR aa", SOA]);
   assert.deepEqual(ask(BASE, "no.example.com", "A"), ["NXDOMAIN aa", SOA]);
@@ -65,7 +78,10 @@ test("RFC 8020: names between a record and the apex exist", () => {
 });
 
 test("the apex: SOA and NS come from the zone's settings, also where nothing else is there", () => {
-  assert.deepEqual(ask(BASE, "example.com", "SOA"), ["NOERROR aa", "an example.com 3600 SOA ns1.example.com dns.example.com 7 10000 2400 604800 1800"]);
+  assert.deepEqual(ask(BASE, "example.com", "SOA"), [
+    "NOERROR aa",
+    "an example.com 3600 SOA ns1.example.com dns.example.com 7 10000 2400 604800 1800",
+  ]);
   assert.deepEqual(ask(BASE, "example.com", "NS"), [
     "NOERROR aa",
     "an example.com 86400 NS ns1.example.com",
@@ -82,13 +98,20 @@ test("the apex: SOA and NS come from the zone's settings, also where nothing els
 
 test("RFC 2308 §5: the negative TTL is the lesser of the SOA's TTL and its minimum", () => {
   const soa = { mname: "m.example", rname: "r.example", refresh: 1, retry: 2, expire: 3, ttl: 1800, min_ttl: 3600 };
-  assert.deepEqual(ask([zoneOp(Z, "example.com", { soa })], "x.example.com", "A"), ["NXDOMAIN aa", "ns example.com 1800 SOA m.example r.example 0 1 2 3 3600"]);
+  assert.deepEqual(ask([zoneOp(Z, "example.com", { soa })], "x.example.com", "A"), [
+    "NXDOMAIN aa",
+    "ns example.com 1800 SOA m.example r.example 0 1 2 3 3600",
+  ]);
 });
 
 test("additional addresses of MX, SRV and NS targets that are ours", () => {
   const addresses = ["ad mail.example.com 600 A 192.0.2.25", "ad mail.example.com 600 AAAA 2001:db8::25"];
   assert.deepEqual(ask(BASE, "example.com", "MX"), ["NOERROR aa", "an example.com 600 MX 10 mail.example.com", ...addresses]);
-  assert.deepEqual(ask(BASE, "_sip._tcp.example.com", "SRV"), ["NOERROR aa", "an _sip._tcp.example.com 600 SRV 1 2 5060 mail.example.com", ...addresses]);
+  assert.deepEqual(ask(BASE, "_sip._tcp.example.com", "SRV"), [
+    "NOERROR aa",
+    "an _sip._tcp.example.com 600 SRV 1 2 5060 mail.example.com",
+    ...addresses,
+  ]);
   const foreign = [...BASE, recordOp(Z, "f.example.com", "MX", "1 mx.example.net")];
   assert.deepEqual(ask(foreign, "f.example.com", "MX"), ["NOERROR aa", "an f.example.com 600 MX 1 mx.example.net"]);
 });
@@ -146,7 +169,8 @@ test("delegations are referred with glue, without authority", () => {
     "ad mail.example.com 600 A 192.0.2.25",
     "ad mail.example.com 600 AAAA 2001:db8::25",
   ];
-  for (const name of ["child.example.com", "www.child.example.com", "ns.child.example.com", "a.deeper.child.example.com"]) assert.deepEqual(ask(CUT, name, "A"), referral, name);
+  for (const name of ["child.example.com", "www.child.example.com", "ns.child.example.com", "a.deeper.child.example.com"])
+    assert.deepEqual(ask(CUT, name, "A"), referral, name);
   assert.deepEqual(ask(CUT, "child.example.com", "TXT"), referral);
   assert.deepEqual(ask(CUT, "child.example.com", "NS"), referral);
 });
@@ -178,17 +202,33 @@ test("aliases are followed through our zones (RFC 1034 §3.6.2) and their codes 
   assert.deepEqual(ask(ops, "c1.example.com", "CNAME"), ["NOERROR aa", chain[0]]);
   assert.deepEqual(ask(ops, "gone.example.com", "A"), ["NXDOMAIN aa", "an gone.example.com 600 CNAME nothing.example.com", SOA]);
   assert.deepEqual(ask(ops, "away.example.com", "A"), ["NOERROR aa", "an away.example.com 600 CNAME www.elsewhere.example"]);
-  assert.deepEqual(ask(ops, "down.example.com", "A").slice(0, 3), ["NOERROR aa", "an down.example.com 600 CNAME www.child.example.com", "ns child.example.com 600 NS ns.child.example.com"]);
+  assert.deepEqual(ask(ops, "down.example.com", "A").slice(0, 3), [
+    "NOERROR aa",
+    "an down.example.com 600 CNAME www.child.example.com",
+    "ns child.example.com 600 NS ns.child.example.com",
+  ]);
   assert.deepEqual(ask(ops, "q.wild.example.com", "A").slice(0, 2), ["NOERROR aa", "an q.wild.example.com 600 CNAME two.example.com"]);
 });
 
 test("circles and endless chains of aliases end", () => {
-  const circle = [zoneOp(Z, "example.com"), recordOp(Z, "a.example.com", "CNAME", "b.example.com"), recordOp(Z, "b.example.com", "CNAME", "a.example.com"), recordOp(Z, "me.example.com", "CNAME", "me.example.com")];
-  assert.deepEqual(ask(circle, "a.example.com", "A"), ["NOERROR aa", "an a.example.com 600 CNAME b.example.com", "an b.example.com 600 CNAME a.example.com"]);
+  const circle = [
+    zoneOp(Z, "example.com"),
+    recordOp(Z, "a.example.com", "CNAME", "b.example.com"),
+    recordOp(Z, "b.example.com", "CNAME", "a.example.com"),
+    recordOp(Z, "me.example.com", "CNAME", "me.example.com"),
+  ];
+  assert.deepEqual(ask(circle, "a.example.com", "A"), [
+    "NOERROR aa",
+    "an a.example.com 600 CNAME b.example.com",
+    "an b.example.com 600 CNAME a.example.com",
+  ]);
   assert.equal(ask(circle, "me.example.com", "A").length, 2);
   const endless = [zoneOp(Z, "example.com"), recordOp(Z, "*.example.com", "CNAME", "x.y.example.com")];
   assert.ok(ask(endless, "start.example.com", "A").length <= 18);
-  const long = [zoneOp(Z, "example.com"), ...Array.from({ length: 40 }, (_, i) => recordOp(Z, `n${i}.example.com`, "CNAME", `n${i + 1}.example.com`))];
+  const long = [
+    zoneOp(Z, "example.com"),
+    ...Array.from({ length: 40 }, (_, i) => recordOp(Z, `n${i}.example.com`, "CNAME", `n${i + 1}.example.com`)),
+  ];
   assert.ok(ask(long, "n0.example.com", "A").length <= 18);
 });
 
@@ -215,8 +255,15 @@ test("proxied names answer with the edge's addresses for 300 seconds", () => {
   assert.deepEqual(ask(ops, "cname.example.com", "CNAME"), ["NOERROR aa", SOA]);
   assert.deepEqual(ask(ops, "cname.example.com", "MX"), ["NOERROR aa", SOA]);
   assert.deepEqual(ask(ops, "www.example.com", "TXT"), ["NOERROR aa", 'an www.example.com 600 TXT "t"']);
-  assert.deepEqual(ask(ops, "alias.example.com", "A"), ["NOERROR aa", "an alias.example.com 600 CNAME www.example.com", "an www.example.com 300 A 203.0.113.1"]);
-  assert.deepEqual(ask(ops, "mx.example.com", "MX").slice(2), ["ad www.example.com 300 A 203.0.113.1", "ad www.example.com 300 AAAA 2001:db8::1"]);
+  assert.deepEqual(ask(ops, "alias.example.com", "A"), [
+    "NOERROR aa",
+    "an alias.example.com 600 CNAME www.example.com",
+    "an www.example.com 300 A 203.0.113.1",
+  ]);
+  assert.deepEqual(ask(ops, "mx.example.com", "MX").slice(2), [
+    "ad www.example.com 300 A 203.0.113.1",
+    "ad www.example.com 300 AAAA 2001:db8::1",
+  ]);
 
   const paused = ops.map((op) => (op.kind === "zone" ? zoneOp(Z, "example.com", { paused: true }) : op));
   assert.deepEqual(ask(paused, "www.example.com", "A"), ["NOERROR aa", "an www.example.com 300 A 192.0.2.1"]);
@@ -224,13 +271,24 @@ test("proxied names answer with the edge's addresses for 300 seconds", () => {
 });
 
 test("a CNAME at the apex is flattened to what our zones know", () => {
-  const ops = (target: string): Op[] => [...BASE, recordOp(Z, "example.com", "CNAME", target, { ttl: 90 }), recordOp(Z, "hop.example.com", "CNAME", "two.example.com", { ttl: 70 })];
-  assert.deepEqual(ask(ops("two.example.com"), "example.com", "A"), ["NOERROR aa", "an example.com 90 A 192.0.2.1", "an example.com 90 A 192.0.2.2"]);
+  const ops = (target: string): Op[] => [
+    ...BASE,
+    recordOp(Z, "example.com", "CNAME", target, { ttl: 90 }),
+    recordOp(Z, "hop.example.com", "CNAME", "two.example.com", { ttl: 70 }),
+  ];
+  assert.deepEqual(ask(ops("two.example.com"), "example.com", "A"), [
+    "NOERROR aa",
+    "an example.com 90 A 192.0.2.1",
+    "an example.com 90 A 192.0.2.2",
+  ]);
   assert.deepEqual(ask(ops("hop.example.com"), "example.com", "A")[1], "an example.com 70 A 192.0.2.1");
   assert.deepEqual(ask(ops("two.example.com"), "example.com", "CNAME"), ["NOERROR aa", SOA]);
   assert.deepEqual(ask(ops("www.elsewhere.example"), "example.com", "A"), ["NOERROR aa", SOA]);
   assert.deepEqual(ask(ops("example.com"), "example.com", "A"), ["NOERROR aa", SOA]);
-  assert.deepEqual(ask([zoneOp(Z, "example.com"), recordOp(Z, "example.com", "CNAME", "o.elsewhere.example", { proxied: true })], "example.com", "A"), ["NOERROR aa", "an example.com 300 A 203.0.113.1"]);
+  assert.deepEqual(
+    ask([zoneOp(Z, "example.com"), recordOp(Z, "example.com", "CNAME", "o.elsewhere.example", { proxied: true })], "example.com", "A"),
+    ["NOERROR aa", "an example.com 300 A 203.0.113.1"],
+  );
 });
 
 test("RFC 8482: ANY is answered with one small record", () => {
@@ -242,8 +300,14 @@ test("RFC 8482: ANY is answered with one small record", () => {
 });
 
 test("zones of every status are served, internal ones are not, and of two of one name the active one is", () => {
-  for (const status of ["initializing", "pending", "active", "moved"] as const) assert.equal(ask([zoneOp(Z, "example.com", { status })], "example.com", "SOA")[0], "NOERROR aa");
+  for (const status of ["initializing", "pending", "active", "moved"] as const)
+    assert.equal(ask([zoneOp(Z, "example.com", { status })], "example.com", "SOA")[0], "NOERROR aa");
   assert.deepEqual(ask([zoneOp(Z, "example.com", { type: "internal" })], "example.com", "SOA"), ["REFUSED"]);
-  const two = [zoneOp("a", "example.com", { status: "pending" }), recordOp("a", "example.com", "TXT", '"pending"'), zoneOp("b", "example.com"), recordOp("b", "example.com", "TXT", '"active"')];
+  const two = [
+    zoneOp("a", "example.com", { status: "pending" }),
+    recordOp("a", "example.com", "TXT", '"pending"'),
+    zoneOp("b", "example.com"),
+    recordOp("b", "example.com", "TXT", '"active"'),
+  ];
   assert.deepEqual(ask(two, "example.com", "TXT")[1], 'an example.com 600 TXT "active"');
 });

@@ -30,7 +30,13 @@ const ALIASES_MAX = 16;
 const TARGETS_MAX = 32;
 
 type Found = Extract<Lookup, { kind: "found" }>;
-type Draft = { -readonly [K in keyof Answer]: Answer[K] extends ReadonlySet<NameKey> ? Set<NameKey> : Answer[K] extends readonly AnswerSet[] ? AnswerSet[] : Answer[K] };
+type Draft = {
+  -readonly [K in keyof Answer]: Answer[K] extends ReadonlySet<NameKey>
+    ? Set<NameKey>
+    : Answer[K] extends readonly AnswerSet[]
+      ? AnswerSet[]
+      : Answer[K];
+};
 
 interface Work {
   readonly draft: Draft;
@@ -40,7 +46,15 @@ interface Work {
 
 /** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
 export function answer(zones: Zones, edge: EdgeAddresses, question: { readonly name: DnsName; readonly type: number }): Answer {
-  const draft: Draft = { rcode: RCODE.NOERROR, authoritative: true, answers: [], authorities: [], glue: [], additionals: [], zones: new Set() };
+  const draft: Draft = {
+    rcode: RCODE.NOERROR,
+    authoritative: true,
+    answers: [],
+    authorities: [],
+    glue: [],
+    additionals: [],
+    zones: new Set(),
+  };
   const work: Work = { draft, zones, edge };
   const seen = new Set<NameKey>();
   let name: DnsName | undefined = question.name;
@@ -75,7 +89,8 @@ function step(work: Work, question: { name: DnsName; type: number }, found: Look
     return undefined;
   }
   const { name, type } = question;
-  const set = type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flattened(work, found, type));
+  const set =
+    type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flattened(work, found, type));
   if (set) {
     draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas });
     for (const target of targetsOf(set)) addAddresses(work, target);
@@ -93,7 +108,12 @@ function step(work: Work, question: { name: DnsName; type: number }, found: Look
 }
 
 /** RFC 2308 §5: a negative answer lives as long as the lesser of the SOA's TTL and its minimum. */
-const negativeSoa = (zone: ZoneIndex): AnswerSet => ({ name: zone.name, type: TYPE.SOA, ttl: zone.negativeTtl, rdatas: zone.apex.get(TYPE.SOA)?.rdatas ?? [] });
+const negativeSoa = (zone: ZoneIndex): AnswerSet => ({
+  name: zone.name,
+  type: TYPE.SOA,
+  ttl: zone.negativeTtl,
+  rdatas: zone.apex.get(TYPE.SOA)?.rdatas ?? [],
+});
 
 const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
 
@@ -147,7 +167,9 @@ const TARGET_OFFSET: ReadonlyMap<number, number> = new Map([
 function targetsOf(set: RecordSet): DnsName[] {
   const offset = TARGET_OFFSET.get(set.type);
   if (offset === undefined) return [];
-  const targets = new Map(set.rdatas.slice(0, TARGETS_MAX).map((rdata) => [keyOf(rdata.subarray(offset)), Buffer.from(rdata.subarray(offset))]));
+  const targets = new Map(
+    set.rdatas.slice(0, TARGETS_MAX).map((rdata) => [keyOf(rdata.subarray(offset)), Buffer.from(rdata.subarray(offset))]),
+  );
   return [...targets.values()];
 }
 
@@ -159,7 +181,14 @@ function addAddresses({ draft, zones, edge }: Work, target: DnsName): void {
   pushAddresses(draft.additionals, edge, found.zone, target, found.source, found.node);
 }
 
-function pushAddresses(list: AnswerSet[], edge: EdgeAddresses, zone: ZoneIndex, name: DnsName, source: NameKey, node: NameNode | undefined): void {
+function pushAddresses(
+  list: AnswerSet[],
+  edge: EdgeAddresses,
+  zone: ZoneIndex,
+  name: DnsName,
+  source: NameKey,
+  node: NameNode | undefined,
+): void {
   for (const type of [TYPE.A, TYPE.AAAA]) {
     const set = visibleSet(edge, zone, source, node, type);
     if (set) list.push({ name, type, ttl: set.ttl, rdatas: set.rdatas });

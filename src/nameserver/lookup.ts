@@ -61,7 +61,13 @@ function closestEncloser(zone: ZoneIndex, key: NameKey): NameKey {
 }
 
 /** The set as clients may see it: a proxied name shows the edge instead of what the record holds. */
-export function visibleSet(edge: EdgeAddresses, zone: ZoneIndex, source: NameKey, node: NameNode | undefined, type: number): RecordSet | undefined {
+export function visibleSet(
+  edge: EdgeAddresses,
+  zone: ZoneIndex,
+  source: NameKey,
+  node: NameNode | undefined,
+  type: number,
+): RecordSet | undefined {
   if (source === zone.key) {
     const apex = zone.apex.get(type);
     // A CNAME cannot stand beside SOA and NS (RFC 1034 §3.6.2): at the apex it is flattened, never shown.

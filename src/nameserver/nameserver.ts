@@ -89,6 +89,7 @@ function edgeAddresses(texts: readonly string[]): EdgeAddresses {
     if (!address) throw new RangeError(`not an IP address: ${JSON.stringify(text)}`);
     return address;
   });
-  const bytes = (family: 4 | 6): readonly Uint8Array[] => addresses.filter((address) => address.family === family).map((address) => address.bytes);
+  const bytes = (family: 4 | 6): readonly Uint8Array[] =>
+    addresses.filter((address) => address.family === family).map((address) => address.bytes);
   return { ipv4: bytes(4), ipv6: bytes(6) };
 }

@@ -43,7 +43,8 @@ function setup(ops: readonly Op[] = BASE, entriesMax = 100): Setup {
     else cache.dropZones(changes.zones);
   });
   const respond = createResponder({ zones, edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] }, cache, metrics });
-  const count = (name: string, labels: Record<string, string> = {}): number => metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
+  const count = (name: string, labels: Record<string, string> = {}): number =>
+    metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
   return { respond, replica, count };
 }
 
@@ -83,7 +84,11 @@ function ask({ respond }: Setup, bytes: Buffer, transport: "udp" | "tcp" = "udp"
 
 test("the question comes back as it was written, with its identifier and RD, from the cache as well", () => {
   const server = setup();
-  for (const [name, id, flags] of [["wWw.eXample.COM", 1, FLAG.RD], ["www.example.com", 65_535, 0], ["WWW.example.com", 3, FLAG.RD]] as const) {
+  for (const [name, id, flags] of [
+    ["wWw.eXample.COM", 1, FLAG.RD],
+    ["www.example.com", 65_535, 0],
+    ["WWW.example.com", 3, FLAG.RD],
+  ] as const) {
     const response = ask(server, query(name, TYPE.A, { id, flags }));
     assert.equal(formatName(response.questions[0]?.name ?? Buffer.of(0)), name);
     assert.equal(formatName(response.answers[0]?.name ?? Buffer.of(0)), name);
@@ -203,10 +208,18 @@ test("help in the additional section is left out before anything is truncated", 
 
 test("an applied change is in the next answer, whatever was cached", () => {
   const server = setup();
-  const address = (name: string): string[] => ask(server, query(name, TYPE.A)).answers.filter((record) => record.type === TYPE.A).map((record) => record.rdata.join("."));
+  const address = (name: string): string[] =>
+    ask(server, query(name, TYPE.A))
+      .answers.filter((record) => record.type === TYPE.A)
+      .map((record) => record.rdata.join("."));
   for (const name of ["www.example.com", "alias.example.com"]) for (let i = 0; i < 2; i++) assert.deepEqual(address(name), ["192.0.2.1"]);
   assert.equal(rcodeOf(ask(server, query("new.example.com", TYPE.A))), RCODE.NXDOMAIN);
-  server.replica.apply([{ ...recordOp(Z, "www.example.com", "A", "192.0.2.1"), value: null } as Op, recordOp(Z, "www.example.com", "A", "192.0.2.77"), recordOp(Z, "new.example.com", "A", "192.0.2.78"), serialOp(Z, 8)]);
+  server.replica.apply([
+    { ...recordOp(Z, "www.example.com", "A", "192.0.2.1"), value: null } as Op,
+    recordOp(Z, "www.example.com", "A", "192.0.2.77"),
+    recordOp(Z, "new.example.com", "A", "192.0.2.78"),
+    serialOp(Z, 8),
+  ]);
   for (const name of ["www.example.com", "alias.example.com"]) assert.deepEqual(address(name), ["192.0.2.77"]);
   assert.deepEqual(address("new.example.com"), ["192.0.2.78"]);
   // A zone that appears takes its names from the one above it.
@@ -215,7 +228,12 @@ test("an applied change is in the next answer, whatever was cached", () => {
 });
 
 test("an alias into another zone follows that zone's changes", () => {
-  const server = setup([...BASE, zoneOp("zone2", "example.net"), recordOp("zone2", "t.example.net", "A", "192.0.2.9"), recordOp(Z, "out.example.com", "CNAME", "t.example.net")]);
+  const server = setup([
+    ...BASE,
+    zoneOp("zone2", "example.net"),
+    recordOp("zone2", "t.example.net", "A", "192.0.2.9"),
+    recordOp(Z, "out.example.com", "CNAME", "t.example.net"),
+  ]);
   const count = (): number => ask(server, query("out.example.com", TYPE.A)).answers.length;
   assert.equal(count(), 2);
   server.replica.apply([{ ...recordOp("zone2", "t.example.net", "A", "192.0.2.9"), value: null } as Op]);
@@ -235,7 +253,9 @@ test("the cache stays within its bound", () => {
 
 test("dns-packet agrees with the answers", () => {
   const server = setup();
-  const response = packet.decode(server.respond(packet.encode({ type: "query", id: 9, questions: [{ type: "A", name: "alias.example.com" }] }), "udp") as Buffer);
+  const response = packet.decode(
+    server.respond(packet.encode({ type: "query", id: 9, questions: [{ type: "A", name: "alias.example.com" }] }), "udp") as Buffer,
+  );
   assert.deepEqual(
     response.answers?.map((record) => [record.type, record.name, (record as { data?: unknown }).data]),
     [
@@ -247,16 +267,30 @@ test("dns-packet agrees with the answers", () => {
 
 test("any bytes get a well-formed answer or silence, never an exception", () => {
   const server = setup();
-  const seeds = [query("www.example.com", TYPE.A, { edns: 1232 }), query("x.wild.example.com", TYPE.A), query("child.example.com", 16), query("big.example.com", 16), query("example.com", TYPE.ANY)];
-  const damaged = fc.tuple(fc.constantFrom(...seeds), fc.array(fc.tuple(fc.nat(60), fc.nat(255)), { maxLength: 4 })).map(([seed, changes]) => {
-    const copy = Buffer.from(seed);
-    for (const [at, byte] of changes) if (at < copy.length) copy[at] = byte;
-    return copy;
-  });
+  const seeds = [
+    query("www.example.com", TYPE.A, { edns: 1232 }),
+    query("x.wild.example.com", TYPE.A),
+    query("child.example.com", 16),
+    query("big.example.com", 16),
+    query("example.com", TYPE.ANY),
+  ];
+  const damaged = fc
+    .tuple(fc.constantFrom(...seeds), fc.array(fc.tuple(fc.nat(60), fc.nat(255)), { maxLength: 4 }))
+    .map(([seed, changes]) => {
+      const copy = Buffer.from(seed);
+      for (const [at, byte] of changes) if (at < copy.length) copy[at] = byte;
+      return copy;
+    });
   const random = fc.uint8Array({ maxLength: 120 }).map((bytes) => Buffer.from(bytes));
-  const labels = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 12 }).map((parts) =>
-    Buffer.concat([Buffer.of(0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), ...parts.flatMap((part) => [Buffer.of(part.length), Buffer.from(part)]), Buffer.from("\u0007example\u0003com\u0000\u0000\u0001\u0000\u0001", "latin1")]),
-  );
+  const labels = fc
+    .array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 12 })
+    .map((parts) =>
+      Buffer.concat([
+        Buffer.of(0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0),
+        ...parts.flatMap((part) => [Buffer.of(part.length), Buffer.from(part)]),
+        Buffer.from("\u0007example\u0003com\u0000\u0000\u0001\u0000\u0001", "latin1"),
+      ]),
+    );
   fc.assert(
     fc.property(fc.oneof(damaged, random, labels), fc.constantFrom("udp" as const, "tcp" as const), (bytes, transport) => {
       const response = server.respond(bytes, transport);

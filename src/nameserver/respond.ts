@@ -59,7 +59,12 @@ export function createResponder({ zones, edge, cache, metrics }: ResponderDeps):
     const fixed = query.class === CLASS.IN ? META_TYPES.get(query.type) : RCODE.REFUSED;
     if (fixed !== undefined) return encode(packet, query, refusal(fixed), bytesMax).bytes;
 
-    const key = cacheKey(keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES), query.type, query.class, query.edns ? (query.edns.dnssecOk ? 2 : 1) : 0);
+    const key = cacheKey(
+      keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES),
+      query.type,
+      query.class,
+      query.edns ? (query.edns.dnssecOk ? 2 : 1) : 0,
+    );
     const known = fromCache(key, packet, query, bytesMax);
     if (known) return known;
 
@@ -98,9 +103,18 @@ function guarded(packet: Buffer, counters: Counters, work: () => Buffer): Buffer
   }
 }
 
-const payloadBytes = ({ edns }: Query): number => (edns ? Math.min(Math.max(edns.payloadBytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX) : PAYLOAD_BYTES_MIN);
+const payloadBytes = ({ edns }: Query): number =>
+  edns ? Math.min(Math.max(edns.payloadBytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX) : PAYLOAD_BYTES_MIN;
 
-const refusal = (rcode: number): Answer => ({ rcode, authoritative: false, answers: [], authorities: [], glue: [], additionals: [], zones: new Set() });
+const refusal = (rcode: number): Answer => ({
+  rcode,
+  authoritative: false,
+  answers: [],
+  authorities: [],
+  glue: [],
+  additionals: [],
+  zones: new Set(),
+});
 
 /** A header alone, for messages whose question cannot be told. */
 function bareResponse(packet: Buffer, rcode: number): Buffer {

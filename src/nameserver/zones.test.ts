@@ -8,17 +8,39 @@ import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { type AnswerSet, answer } from "./answer.ts";
 import { type Zones, createZones } from "./zones.ts";
 
-const NAMES = ["example.com", "a.example.com", "b.a.example.com", "x.y.a.example.com", "*.example.com", "sub.example.com", "w.sub.example.com", "example.net"];
+const NAMES = [
+  "example.com",
+  "a.example.com",
+  "b.a.example.com",
+  "x.y.a.example.com",
+  "*.example.com",
+  "sub.example.com",
+  "w.sub.example.com",
+  "example.net",
+];
 const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] };
 
 const remove = (op: Op): Op => ({ ...op, value: null });
 
 /** Any change that control can commit, and some that it should not. */
 const opArbitrary: fc.Arbitrary<Op> = fc.oneof(
-  fc.tuple(fc.constantFrom("z1", "z2", "z3"), fc.constantFrom("example.com", "sub.example.com", "example.net"), fc.constantFrom("active" as const, "pending" as const), fc.boolean()).map(([id, name, status, paused]) => zoneOp(id, name, { status, paused })),
+  fc
+    .tuple(
+      fc.constantFrom("z1", "z2", "z3"),
+      fc.constantFrom("example.com", "sub.example.com", "example.net"),
+      fc.constantFrom("active" as const, "pending" as const),
+      fc.boolean(),
+    )
+    .map(([id, name, status, paused]) => zoneOp(id, name, { status, paused })),
   fc.tuple(fc.constantFrom("z1", "z2", "z3"), fc.nat(9)).map(([id, serial]) => serialOp(id, serial)),
   fc
-    .tuple(fc.constantFrom("z1", "z2", "z3"), fc.constantFrom(...NAMES), fc.constantFrom(["A", "192.0.2.1"], ["A", "192.0.2.2"], ["TXT", '"t"'], ["NS", "w.sub.example.com"], ["CNAME", "a.example.com"]), fc.boolean(), fc.integer({ min: 60, max: 63 }))
+    .tuple(
+      fc.constantFrom("z1", "z2", "z3"),
+      fc.constantFrom(...NAMES),
+      fc.constantFrom(["A", "192.0.2.1"], ["A", "192.0.2.2"], ["TXT", '"t"'], ["NS", "w.sub.example.com"], ["CNAME", "a.example.com"]),
+      fc.boolean(),
+      fc.integer({ min: 60, max: 63 }),
+    )
     .map(([zone, name, [type = "", content = ""], proxied, ttl]) => recordOp(zone, name, type, content, { proxied, ttl })),
 );
 const changeArbitrary = fc.tuple(opArbitrary, fc.boolean()).map(([op, put]) => (put ? op : remove(op)));
@@ -26,7 +48,12 @@ const changeArbitrary = fc.tuple(opArbitrary, fc.boolean()).map(([op, put]) => (
 /** What a client can see of every name. */
 function answers(zones: Zones): unknown {
   const shown = (sets: readonly AnswerSet[]): unknown =>
-    sets.map((set) => [Buffer.from(set.name).toString("latin1"), set.type, set.ttl, set.rdatas.map((rdata) => Buffer.from(rdata).toString("hex")).sort()]);
+    sets.map((set) => [
+      Buffer.from(set.name).toString("latin1"),
+      set.type,
+      set.ttl,
+      set.rdatas.map((rdata) => Buffer.from(rdata).toString("hex")).sort(),
+    ]);
   return NAMES.flatMap((name) => ["", "q.", "q.q."].map((prefix) => prefix + name)).flatMap((name) =>
     [1, 2, 5, 6, 16].map((type) => {
       const found = answer(zones, EDGE, { name: parseAbsoluteName(name), type });

@@ -96,7 +96,17 @@ export function createZones(): Zones {
   const zoneOf = (id: string): MutableZone => {
     let zone = byId.get(id);
     if (!zone) {
-      zone = { id, key: ROOT_KEY, name: nameOfKey(ROOT_KEY), entry: undefined, serial: 0, apex: new Map(), negativeTtl: 0, nodes: new Map(), delegations: 0 };
+      zone = {
+        id,
+        key: ROOT_KEY,
+        name: nameOfKey(ROOT_KEY),
+        entry: undefined,
+        serial: 0,
+        apex: new Map(),
+        negativeTtl: 0,
+        nodes: new Map(),
+        delegations: 0,
+      };
       byId.set(id, zone);
     }
     return zone;
@@ -249,7 +259,12 @@ function refreshSet(zone: MutableZone, node: MutableNode, { type }: StoredRecord
   else {
     // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).
     const distinct = new Map(records.map((record) => [Buffer.from(record.rdata).toString("latin1"), record.rdata]));
-    node.sets.set(type, { type, ttl: Math.min(...records.map((record) => record.ttl)), rdatas: [...distinct.values()], proxied: records.some((record) => record.proxied) });
+    node.sets.set(type, {
+      type,
+      ttl: Math.min(...records.map((record) => record.ttl)),
+      rdatas: [...distinct.values()],
+      proxied: records.some((record) => record.proxied),
+    });
   }
   if (type === TYPE.NS) zone.delegations += Number(node.sets.has(type)) - Number(had);
 }

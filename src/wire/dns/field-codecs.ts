@@ -58,7 +58,8 @@ function dataText(value: unknown): string {
  * Without the final dot, as the API shows names; a name of one label keeps it, because it would be
  * read back as relative to the zone.
  */
-const shownName = (name: Uint8Array): string => (name.length > 1 && name.length === (name[0] as number) + 2 ? `${formatName(name)}.` : formatName(name));
+const shownName = (name: Uint8Array): string =>
+  name.length > 1 && name.length === (name[0] as number) + 2 ? `${formatName(name)}.` : formatName(name);
 
 export const name: FieldCodec<DnsName> = {
   greedy: false,
@@ -173,7 +174,8 @@ export const text: FieldCodec<Buffer> = {
 function encodedRest(encoding: "hex" | "base64", pattern: RegExp): FieldCodec<Buffer> {
   const check = (spaced: string): Buffer => {
     const written = spaced.replace(/\s+/g, "");
-    if (written === "" || !pattern.test(written)) throw new RdataError(`must be ${encoding === "hex" ? "an even number of hexadecimal digits" : "base64"}`);
+    if (written === "" || !pattern.test(written))
+      throw new RdataError(`must be ${encoding === "hex" ? "an even number of hexadecimal digits" : "base64"}`);
     return Buffer.from(written, encoding);
   };
   const format = (value: Buffer): string => value.toString(encoding);

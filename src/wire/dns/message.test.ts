@@ -28,7 +28,15 @@ const message = (change: Partial<Message>): Message => ({
 });
 
 const plain = (value: Message): unknown =>
-  JSON.parse(JSON.stringify(value, (_, part: unknown) => (part instanceof Uint8Array ? Buffer.from(part).toString("hex") : part && (part as { type?: string }).type === "Buffer" ? Buffer.from((part as { data: number[] }).data).toString("hex") : part)));
+  JSON.parse(
+    JSON.stringify(value, (_, part: unknown) =>
+      part instanceof Uint8Array
+        ? Buffer.from(part).toString("hex")
+        : part && (part as { type?: string }).type === "Buffer"
+          ? Buffer.from((part as { data: number[] }).data).toString("hex")
+          : part,
+    ),
+  );
 
 const SAMPLES: readonly (readonly [type: string, content: string])[] = [
   ["A", "192.0.2.1"],
@@ -51,13 +59,21 @@ const SAMPLES: readonly (readonly [type: string, content: string])[] = [
 test("what is encoded with compression decodes to the same message", () => {
   const sample = fc.constantFrom(...SAMPLES).map(([type, content]) => [type, content] as const);
   const owner = fc.constantFrom("example.com", "www.example.com", "a.b.example.com", "other.net", ".", "EXAMPLE.com");
-  const records = fc.array(fc.tuple(owner, sample, fc.nat(100_000)).map(([name, [type, content], ttl]) => record(name, type, content, ttl)), { maxLength: 6 });
+  const records = fc.array(
+    fc.tuple(owner, sample, fc.nat(100_000)).map(([name, [type, content], ttl]) => record(name, type, content, ttl)),
+    { maxLength: 6 },
+  );
   fc.assert(
     fc.property(records, records, records, (answers, authorities, additionals) => {
       const original = message({ answers, authorities, additionals });
       const decoded = decodeMessage(encodeMessage(original) as Buffer);
       // Compression may take over the spelling of an earlier name: names are equal without regard to case.
-      const folded = (value: Message): string => JSON.stringify([value.answers, value.authorities, value.additionals].map((section) => section.map((item) => [formatName(item.name).toLowerCase(), item.type, item.class, item.ttl, content(item)])));
+      const folded = (value: Message): string =>
+        JSON.stringify(
+          [value.answers, value.authorities, value.additionals].map((section) =>
+            section.map((item) => [formatName(item.name).toLowerCase(), item.type, item.class, item.ttl, content(item)]),
+          ),
+        );
       assert.equal(folded(decoded), folded(original));
       assert.equal(decoded.id, original.id);
       assert.equal(decoded.flags, original.flags);
@@ -66,7 +82,8 @@ test("what is encoded with compression decodes to the same message", () => {
   );
 });
 
-const content = (item: ResourceRecord): string => describe(SAMPLES.find(([type]) => typeCode(type) === item.type)?.[0] ?? "", item.rdata).content.toLowerCase();
+const content = (item: ResourceRecord): string =>
+  describe(SAMPLES.find(([type]) => typeCode(type) === item.type)?.[0] ?? "", item.rdata).content.toLowerCase();
 
 test("dns-packet reads our messages as we meant them, compressed names included", () => {
   const encoded = encodeMessage(message({ answers: SAMPLES.map(([type, text]) => record("www.example.com", type, text)) })) as Buffer;
@@ -78,7 +95,15 @@ test("dns-packet reads our messages as we meant them, compressed names included"
   assert.deepEqual(data["MX"], { preference: 10, exchange: "mail.example.com" });
   assert.deepEqual(data["TXT"], [Buffer.from("one"), Buffer.from("two words")]);
   assert.deepEqual(data["SRV"], { priority: 1, weight: 2, port: 443, target: "srv.example.com" });
-  assert.deepEqual(data["SOA"], { mname: "ns1.example.com", rname: "dns.example.com", serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5 });
+  assert.deepEqual(data["SOA"], {
+    mname: "ns1.example.com",
+    rname: "dns.example.com",
+    serial: 1,
+    refresh: 2,
+    retry: 3,
+    expire: 4,
+    minimum: 5,
+  });
   assert.deepEqual(data["CAA"], { flags: 0, tag: "issue", value: "ca.example", issuerCritical: false });
   assert.equal((data["DS"] as { keyTag: number }).keyTag, 1);
   assert.equal((data["NAPTR"] as { replacement: string }).replacement, "_sip._udp.example.com");
@@ -107,7 +132,8 @@ test("we read dns-packet's messages as it meant them", () => {
 });
 
 test("only names in the types of RFC 1035 are compressed", () => {
-  const size = (type: string, text: string): number => (encodeMessage(message({ answers: [record("www.example.com", type, text)] })) as Buffer).length;
+  const size = (type: string, text: string): number =>
+    (encodeMessage(message({ answers: [record("www.example.com", type, text)] })) as Buffer).length;
   // Behind the question: a pointer to the owner and 10 bytes; then MX is 2 + a pointer, SRV 6 + the whole name.
   const question = 12 + 17 + 4;
   assert.equal(size("MX", "1 www.example.com"), question + 12 + 2 + 2);
@@ -125,7 +151,10 @@ test("a set that does not fit is taken back as a whole, with the names it introd
   assert.equal(writer.set(parseAbsoluteName("elsewhere.example"), TYPE.A, 60, [Buffer.of(192, 0, 2, 1)]), true);
   writer.opt(1232, 0, true);
   const decoded = decodeMessage(writer.finish(1, FLAG.QR, [1, 1, 0, 1]));
-  assert.deepEqual(decoded.answers.map((answer) => formatName(answer.name)), ["elsewhere.example"]);
+  assert.deepEqual(
+    decoded.answers.map((answer) => formatName(answer.name)),
+    ["elsewhere.example"],
+  );
   assert.equal(decoded.additionals[0]?.type, TYPE.OPT);
 });
 
@@ -158,7 +187,9 @@ test("random and damaged bytes decode or are refused with a WireError", () => {
 });
 
 test("a message survives a second round unchanged", () => {
-  const once = decodeMessage(encodeMessage(message({ answers: SAMPLES.map(([type, text]) => record("www.example.com", type, text)) })) as Buffer);
+  const once = decodeMessage(
+    encodeMessage(message({ answers: SAMPLES.map(([type, text]) => record("www.example.com", type, text)) })) as Buffer,
+  );
   const twice = decodeMessage(encodeMessage(once) as Buffer);
   assert.deepEqual(plain(twice), plain(once));
 });

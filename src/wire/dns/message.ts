@@ -66,7 +66,8 @@ export function encodeMessage(message: Message): Buffer | undefined {
   const writer = new MessageWriter(MESSAGE_BYTES_MAX, 0);
   for (const question of message.questions) writer.question(question);
   const sections = [message.answers, message.authorities, message.additionals] as const;
-  for (const section of sections) for (const record of section) if (!writer.record(record.name, record.type, record.class, record.ttl, record.rdata)) return undefined;
+  for (const section of sections)
+    for (const record of section) if (!writer.record(record.name, record.type, record.class, record.ttl, record.rdata)) return undefined;
   return writer.finish(message.id, message.flags, [message.questions.length, ...sections.map((section) => section.length)]);
 }
 

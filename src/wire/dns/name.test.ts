@@ -5,7 +5,9 @@ import { WireError } from "./errors.ts";
 import { NAME_BYTES_MAX, formatName, isWithin, keyOf, nameOfKey, parentKey, parseAbsoluteName, parseName, readName } from "./name.ts";
 
 const labels = fc.array(fc.uint8Array({ minLength: 1, maxLength: 63 }), { maxLength: 8 });
-const names = labels.map((parts) => Buffer.concat([...parts.flatMap((part) => [Buffer.of(part.length), Buffer.from(part)]), Buffer.of(0)])).filter((name) => name.length <= NAME_BYTES_MAX);
+const names = labels
+  .map((parts) => Buffer.concat([...parts.flatMap((part) => [Buffer.of(part.length), Buffer.from(part)]), Buffer.of(0)]))
+  .filter((name) => name.length <= NAME_BYTES_MAX);
 
 test("a name of any bytes survives its presentation form", () => {
   fc.assert(

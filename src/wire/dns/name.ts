@@ -32,7 +32,7 @@ export function readName(bytes: Uint8Array, offset: number, pointers: boolean): 
   let at = offset;
   let end = -1;
   let before = offset;
-  for (let jumps = 0; ; ) {
+  for (let jumps = 0; ;) {
     const head = bytes[at];
     if (head === undefined) throw new WireError("truncated");
     if (head >= 0xc0) {
@@ -83,7 +83,7 @@ export const nameOfKey = (key: NameKey): DnsName => Buffer.from(key, "latin1");
 export function formatName(name: Uint8Array): string {
   if (name[0] === 0) return ".";
   let text = "";
-  for (let at = 0; name[at] !== 0; ) {
+  for (let at = 0; name[at] !== 0;) {
     const next = at + 1 + (name[at] as number);
     text += `${at === 0 ? "" : "."}${escapeLabel(name.subarray(at + 1, next))}`;
     at = next;
@@ -139,7 +139,7 @@ function splitLabels(text: string, hostOnly: boolean): { labels: Buffer; absolut
   };
   // More text than four characters a byte cannot be a name that fits.
   if (text.length > 4 * NAME_BYTES_MAX) throw new RdataError("must be a name of at most 255 bytes");
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const character = String.fromCodePoint(text.codePointAt(at) as number);
     at += character.length;
     if (character === "\\") {

@@ -41,7 +41,7 @@ export function readQuery(packet: Buffer): Query {
 }
 
 function questionNameEnd(packet: Buffer): number {
-  for (let at = HEADER_BYTES; ; ) {
+  for (let at = HEADER_BYTES; ;) {
     const length = packet[at];
     if (length === undefined) throw new WireError("truncated");
     // A pointer in the first name could only lead into the header.

@@ -31,7 +31,11 @@ test("content becomes RDATA and is shown as contract.md §3 has it", () => {
     ["CAA", '0 issue "ca.example"', '0 issue "ca.example"'],
     ["CAA", "128 issuewild ;", '128 issuewild ";"'],
     ["PTR", "host.example.com.", "host.example.com"],
-    ["SOA", "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800", "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800"],
+    [
+      "SOA",
+      "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800",
+      "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800",
+    ],
     ["DS", "60485 13 2 D4B7 D520", "60485 13 2 d4b7d520"],
     ["TLSA", "3 1 1 abcd", "3 1 1 abcd"],
     ["SSHFP", "4 2 00ff", "4 2 00ff"],
@@ -40,7 +44,11 @@ test("content becomes RDATA and is shown as contract.md §3 has it", () => {
     ["DNSKEY", "257 3 13 aGVs bG8=", "257 3 13 aGVsbG8="],
     ["HTTPS", "1 . alpn=h3,h2 ipv4hint=192.0.2.1", '1 . alpn="h3,h2" ipv4hint="192.0.2.1"'],
     ["HTTPS", "0 other.example", "0 other.example"],
-    ["SVCB", '1 a.example key667="x\\210" mandatory=alpn alpn="f\\\\\\\\oo\\\\,bar,h2"', '1 a.example mandatory="alpn" alpn="f\\\\\\\\oo\\\\,bar,h2" key667="x\\210"'],
+    [
+      "SVCB",
+      '1 a.example key667="x\\210" mandatory=alpn alpn="f\\\\\\\\oo\\\\,bar,h2"',
+      '1 a.example mandatory="alpn" alpn="f\\\\\\\\oo\\\\,bar,h2" key667="x\\210"',
+    ],
     ["TYPE65280", "\\# 3 ab cdef", "\\# 3 abcdef"],
     ["A", "\\# 4 c0000201", "192.0.2.1"],
   ];
@@ -102,13 +110,17 @@ test("bad values are refused with a message that names what is wrong", () => {
     ["A", { address: "192.0.2.1" }, /send content/],
   ];
   for (const [type, value, message] of rows) {
-    const encode = (): Uint8Array => (typeof value === "string" ? encodeContent(type, value, { origin }) : encodeData(type, value, { origin }));
+    const encode = (): Uint8Array =>
+      typeof value === "string" ? encodeContent(type, value, { origin }) : encodeData(type, value, { origin });
     assert.throws(encode, (error) => error instanceof RdataError && message.test(error.message), `${type} ${JSON.stringify(value)}`);
   }
 });
 
 test("data names the field that is at fault", () => {
-  assert.throws(() => encodeData("SRV", { priority: 1, weight: -1, port: 1, target: "x.example" }, { origin }), { name: "RdataError", field: "weight" });
+  assert.throws(() => encodeData("SRV", { priority: 1, weight: -1, port: 1, target: "x.example" }, { origin }), {
+    name: "RdataError",
+    field: "weight",
+  });
 });
 
 const typeNames = Object.keys(RECORD_TYPES);
@@ -125,7 +137,8 @@ test("wire → content → wire is the same for every type and any bytes that de
       // Names are written as a client would send them only when they are host names; a master file takes all.
       const whole = priority === null ? content : `${priority} ${content}`;
       assert.equal(hexOf(encodeContent(type, whole, { origin: ".", style: "master" })), hexOf(wire));
-      if (data !== null && isText(wire)) assert.equal(hexOf(encodeData(type, data, { ...options, origin: ".", style: "master" })), hexOf(wire));
+      if (data !== null && isText(wire))
+        assert.equal(hexOf(encodeData(type, data, { ...options, origin: ".", style: "master" })), hexOf(wire));
     }),
     { numRuns: 4000, seed: 20241130 },
   );
@@ -133,23 +146,38 @@ test("wire → content → wire is the same for every type and any bytes that de
 });
 
 test("any text is either encoded or refused with an RdataError, and what is encoded decodes", () => {
-  const word = fc.oneof(fc.constantFrom("0", "1", "65536", ".", "@", "a.example", '"', '"x y"', "\\", "\\#", "alpn=h2", "abcd", "1.2.3.4", "::1", "issue"), fc.string({ maxLength: 12 }));
+  const word = fc.oneof(
+    fc.constantFrom("0", "1", "65536", ".", "@", "a.example", '"', '"x y"', "\\", "\\#", "alpn=h2", "abcd", "1.2.3.4", "::1", "issue"),
+    fc.string({ maxLength: 12 }),
+  );
   fc.assert(
-    fc.property(fc.constantFrom(...typeNames, "TYPE1", "TYPE999"), fc.array(word, { maxLength: 9 }), fc.constantFrom("api", "master" as const), (type, words, style) => {
-      try {
-        const wire = encodeContent(type, words.join(" "), { origin, style });
-        assert.equal(typeof describe(type, wire).content, "string");
-      } catch (error) {
-        if (!(error instanceof RdataError)) throw error;
-      }
-    }),
+    fc.property(
+      fc.constantFrom(...typeNames, "TYPE1", "TYPE999"),
+      fc.array(word, { maxLength: 9 }),
+      fc.constantFrom("api", "master" as const),
+      (type, words, style) => {
+        try {
+          const wire = encodeContent(type, words.join(" "), { origin, style });
+          assert.equal(typeof describe(type, wire).content, "string");
+        } catch (error) {
+          if (!(error instanceof RdataError)) throw error;
+        }
+      },
+    ),
     { numRuns: 4000, seed: 20240531 },
   );
 });
 
 test("any data is either encoded or refused with an RdataError", () => {
   const keys = typeNames.flatMap((type) => RECORD_TYPES[type]?.fields.map((field) => field.key) ?? []);
-  const value = fc.oneof(fc.integer(), fc.string({ maxLength: 8 }), fc.constantFrom("a.example", "aa", "alpn=h2"), fc.double(), fc.constant(null), fc.constant({}));
+  const value = fc.oneof(
+    fc.integer(),
+    fc.string({ maxLength: 8 }),
+    fc.constantFrom("a.example", "aa", "alpn=h2"),
+    fc.double(),
+    fc.constant(null),
+    fc.constant({}),
+  );
   fc.assert(
     fc.property(fc.constantFrom(...typeNames), fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 8 }), (type, data) => {
       try {
@@ -165,10 +193,17 @@ test("any data is either encoded or refused with an RdataError", () => {
 /** Random bytes with the shapes that RDATA has: numbers, names, counted strings. */
 function rdataLike(): fc.Arbitrary<Buffer> {
   const bytes = (max: number): fc.Arbitrary<Buffer> => fc.uint8Array({ maxLength: max }).map((part) => Buffer.from(part));
-  const counted = fc.oneof(bytes(20), fc.stringMatching(/^[A-Za-z0-9]{1,8}$/).map((word) => Buffer.from(word))).map((part) => Buffer.concat([Buffer.of(part.length), part]));
+  const counted = fc
+    .oneof(
+      bytes(20),
+      fc.stringMatching(/^[A-Za-z0-9]{1,8}$/).map((word) => Buffer.from(word)),
+    )
+    .map((part) => Buffer.concat([Buffer.of(part.length), part]));
   const nonEmpty = counted.filter((part) => part.length > 1);
   const name = fc.array(nonEmpty, { maxLength: 4 }).map((labels) => Buffer.concat([...labels, Buffer.of(0)]));
-  const param = fc.tuple(fc.constantFrom(1, 3, 4, 5, 7, 999), bytes(6)).map(([key, value]) => Buffer.concat([Buffer.of(key >> 8, key & 255, 0, value.length), value]));
+  const param = fc
+    .tuple(fc.constantFrom(1, 3, 4, 5, 7, 999), bytes(6))
+    .map(([key, value]) => Buffer.concat([Buffer.of(key >> 8, key & 255, 0, value.length), value]));
   return fc.array(fc.oneof(bytes(6), bytes(2), counted, name, param), { maxLength: 6 }).map((parts) => Buffer.concat(parts));
 }
 

@@ -1,81 +1,19 @@
 import { RdataError, WireError } from "./errors.ts";
-import { type FieldCodec, base64, characterString, characterStrings, hex, ipv4, ipv6, name, propertyTag, text, u16, u32, u8 } from "./field-codecs.ts";
 import { type NameContext, parseAbsoluteName } from "./name.ts";
 import { type Token, tokenize } from "./presentation.ts";
+import { RECORD_TYPE_ROWS, type RdataField, type RecordType } from "./record-type-rows.ts";
 import { serviceParams } from "./service-params.ts";
 import { WireReader } from "./wire-reader.ts";
 
 export { RdataError } from "./errors.ts";
-
-/** One field of RDATA; `key` is its name in the API's `data`. */
-export interface RdataField {
-  readonly key: string;
-  readonly codec: FieldCodec<unknown>;
-}
-
-export interface RecordType {
-  readonly name: string;
-  readonly code: number;
-  /** Whether the edge can stand in for the record's addresses (SPEC 1, area 2). */
-  readonly proxiable: boolean;
-  /** The API takes and shows `data`; `content` is derived from it (contract.md §3). */
-  readonly structured: boolean;
-  /** In the order of the wire and of the master file. */
-  readonly fields: readonly RdataField[];
-  /**
-   * The first field is shown as the record's own `priority` instead of in `content` (contract.md §3):
-   * `apart` keeps it out of `data` too, `both` does not.
-   */
-  readonly priority?: "apart" | "both";
-  /** Names in it may be compressed in messages: only the types of RFC 1035 (RFC 3597 §4). */
-  readonly compressible?: true;
-}
-
-type FieldList = readonly (readonly [key: string, codec: FieldCodec<unknown>])[];
-type Traits = Partial<Pick<RecordType, "proxiable" | "structured" | "priority" | "compressible">>;
-
-const row = (name: string, code: number, fields: FieldList, traits: Traits = {}): RecordType => ({
-  name,
-  code,
-  proxiable: false,
-  structured: false,
-  ...traits,
-  fields: fields.map(([key, codec]) => ({ key, codec })),
-});
-
-const data: Traits = { structured: true };
-const DS_FIELDS: FieldList = [["key_tag", u16], ["algorithm", u8], ["digest_type", u8], ["digest", hex]];
-const TLSA_FIELDS: FieldList = [["usage", u8], ["selector", u8], ["matching_type", u8], ["certificate", hex]];
-const SVCB_FIELDS: FieldList = [["priority", u16], ["target", name], ["value", serviceParams]];
-
-const ROWS: readonly RecordType[] = [
-  row("A", 1, [["address", ipv4]], { proxiable: true }),
-  row("NS", 2, [["target", name]], { compressible: true }),
-  row("CNAME", 5, [["target", name]], { proxiable: true, compressible: true }),
-  row("SOA", 6, [["mname", name], ["rname", name], ["serial", u32], ["refresh", u32], ["retry", u32], ["expire", u32], ["min_ttl", u32]], { compressible: true }),
-  row("PTR", 12, [["target", name]], { compressible: true }),
-  row("MX", 15, [["priority", u16], ["target", name]], { priority: "apart", compressible: true }),
-  row("TXT", 16, [["text", characterStrings]]),
-  row("AAAA", 28, [["address", ipv6]], { proxiable: true }),
-  row("SRV", 33, [["priority", u16], ["weight", u16], ["port", u16], ["target", name]], { structured: true, priority: "both" }),
-  row("NAPTR", 35, [["order", u16], ["preference", u16], ["flags", characterString], ["service", characterString], ["regex", characterString], ["replacement", name]], data),
-  row("CERT", 37, [["type", u16], ["key_tag", u16], ["algorithm", u8], ["certificate", base64]], data),
-  row("DS", 43, DS_FIELDS, data),
-  row("SSHFP", 44, [["algorithm", u8], ["type", u8], ["fingerprint", hex]], data),
-  row("DNSKEY", 48, [["flags", u16], ["protocol", u8], ["algorithm", u8], ["public_key", base64]], data),
-  row("TLSA", 52, TLSA_FIELDS, data),
-  row("SMIMEA", 53, TLSA_FIELDS, data),
-  row("OPENPGPKEY", 61, [["key", base64]]),
-  row("SVCB", 64, SVCB_FIELDS, data),
-  row("HTTPS", 65, SVCB_FIELDS, data),
-  row("URI", 256, [["priority", u16], ["weight", u16], ["target", text]], { structured: true, priority: "apart" }),
-  row("CAA", 257, [["flags", u8], ["tag", propertyTag], ["value", text]], data),
-];
+export type { RecordType } from "./record-type-rows.ts";
 
 /** Every record type that we know the inside of, by its name. */
-export const RECORD_TYPES: Readonly<Record<string, RecordType>> = Object.freeze(Object.fromEntries(ROWS.map((type) => [type.name, type])));
+export const RECORD_TYPES: Readonly<Record<string, RecordType>> = Object.freeze(
+  Object.fromEntries(RECORD_TYPE_ROWS.map((type) => [type.name, type])),
+);
 
-const BY_CODE: ReadonlyMap<number, RecordType> = new Map(ROWS.map((type) => [type.code, type]));
+const BY_CODE: ReadonlyMap<number, RecordType> = new Map(RECORD_TYPE_ROWS.map((type) => [type.code, type]));
 
 export const recordTypeByCode = (code: number): RecordType | undefined => BY_CODE.get(code);
 
@@ -112,10 +50,12 @@ export function encodeContent(type: string, content: string, options: EncodeOpti
   }
   return encodeFields(known, (field, index, last) => {
     // A type of one word says best itself what is wrong with several, or with none.
-    if (known.fields.length === 1 && !field.codec.greedy && words.length !== 1) return field.codec.parse([{ raw: content, quoted: false }], names);
+    if (known.fields.length === 1 && !field.codec.greedy && words.length !== 1)
+      return field.codec.parse([{ raw: content, quoted: false }], names);
     const mine = last && field.codec.greedy ? words.slice(index) : words.slice(index, index + 1);
     if (mine.length === 0 && !field.codec.greedy) throw new RdataError("is missing");
-    if (last && !field.codec.greedy && words.length > known.fields.length) throw new RdataError("is followed by more text than the type has");
+    if (last && !field.codec.greedy && words.length > known.fields.length)
+      throw new RdataError("is followed by more text than the type has");
     return field.codec.parse(mine, names);
   });
 }
@@ -145,13 +85,21 @@ export interface Description {
 /** What the API shows of RDATA (contract.md §3). Throws WireError where the RDATA is not of the type. */
 export function describe(type: string, rdata: Uint8Array): Description {
   const known = needType(type);
-  if (known.fields.length === 0) return { content: `\\# ${rdata.length}${rdata.length === 0 ? "" : ` ${Buffer.from(rdata).toString("hex")}`}`, data: null, priority: null };
+  if (known.fields.length === 0)
+    return {
+      content: `\\# ${rdata.length}${rdata.length === 0 ? "" : ` ${Buffer.from(rdata).toString("hex")}`}`,
+      data: null,
+      priority: null,
+    };
   const values = readFields(known, new WireReader(rdata, { pointers: false }));
   const shown = known.fields.map((field, i) => ({ field, value: values[i] }));
   const inContent = known.priority === undefined ? shown : shown.slice(1);
   const inData = known.priority === "apart" ? shown.slice(1) : shown;
   return {
-    content: inContent.map(({ field, value }) => field.codec.format(value)).filter((word) => word !== "").join(" "),
+    content: inContent
+      .map(({ field, value }) => field.codec.format(value))
+      .filter((word) => word !== "")
+      .join(" "),
     data: known.structured ? Object.fromEntries(inData.map(({ field, value }) => [field.key, field.codec.toData(value)])) : null,
     priority: known.priority === undefined ? null : (values[0] as number),
   };
@@ -190,14 +138,16 @@ function contentTokens(type: RecordType, content: string, names: NameContext): T
 function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
   const [mark, length, ...words] = tokens.map((token) => token.raw);
   const digits = words.join("");
-  const valid = mark === "\\#" && /^\d{1,5}$/.test(length ?? "") && /^(?:[0-9A-Fa-f]{2})*$/.test(digits) && digits.length === 2 * Number(length);
+  const valid =
+    mark === "\\#" && /^\d{1,5}$/.test(length ?? "") && /^(?:[0-9A-Fa-f]{2})*$/.test(digits) && digits.length === 2 * Number(length);
   const invalid = `Content for ${type.name} record is invalid: it must be \\# with the number of bytes and the bytes in hexadecimal.`;
   if (!valid || digits.length > 2 * RDATA_BYTES_MAX) throw new RdataError(invalid);
   const rdata = Buffer.from(digits, "hex");
   try {
     readRdata(type.code, new WireReader(rdata, { pointers: false }));
   } catch (error) {
-    if (error instanceof WireError) throw new RdataError(`Content for ${type.name} record is invalid: the bytes are not RDATA of this type.`);
+    if (error instanceof WireError)
+      throw new RdataError(`Content for ${type.name} record is invalid: the bytes are not RDATA of this type.`);
     throw error;
   }
   return rdata;
@@ -206,7 +156,9 @@ function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
 const RDATA_BYTES_MAX = 65_535;
 
 function encodeFields(type: RecordType, value: (field: RdataField, index: number, last: boolean) => unknown): Uint8Array {
-  const parts = type.fields.map((field, index) => explain(type, field, () => field.codec.bytes(value(field, index, index === type.fields.length - 1))));
+  const parts = type.fields.map((field, index) =>
+    explain(type, field, () => field.codec.bytes(value(field, index, index === type.fields.length - 1))),
+  );
   const rdata = Buffer.concat(parts);
   if (rdata.length > RDATA_BYTES_MAX) throw new RdataError(`Content for ${type.name} record is longer than 65535 bytes.`);
   return rdata;

@@ -38,7 +38,10 @@ function splitList(text: Buffer): Buffer[] {
 }
 
 const joinList = (items: readonly Buffer[]): string => {
-  const bytes = items.flatMap((item, index) => [...(index === 0 ? [] : [0x2c]), ...[...item].flatMap((byte) => (byte === 0x2c || byte === 0x5c ? [0x5c, byte] : [byte]))]);
+  const bytes = items.flatMap((item, index) => [
+    ...(index === 0 ? [] : [0x2c]),
+    ...[...item].flatMap((byte) => (byte === 0x2c || byte === 0x5c ? [0x5c, byte] : [byte])),
+  ]);
   return quoteBytes(Buffer.from(bytes));
 };
 
@@ -53,7 +56,7 @@ const alpn: ParamRow = {
     ),
   format: (value) => {
     const ids: Buffer[] = [];
-    for (let at = 0; at < value.length; ) {
+    for (let at = 0; at < value.length;) {
       const next = at + 1 + (value[at] as number);
       if (next === at + 1 || next > value.length) throw new WireError("bad_rdata");
       ids.push(value.subarray(at + 1, next));
@@ -90,7 +93,9 @@ const hints = (name: string, family: 4 | 6): ParamRow => {
       ),
     format: (value) => {
       if (value.length === 0 || value.length % length !== 0) throw new WireError("bad_rdata");
-      const texts = Array.from({ length: value.length / length }, (_, i) => formatIp({ family, bytes: value.subarray(i * length, (i + 1) * length) }));
+      const texts = Array.from({ length: value.length / length }, (_, i) =>
+        formatIp({ family, bytes: value.subarray(i * length, (i + 1) * length) }),
+      );
       return `"${texts.join(",")}"`;
     },
   };
@@ -113,7 +118,8 @@ const ech: ParamRow = {
   name: "ech",
   encode: (text) => {
     const written = needText(text).toString("latin1");
-    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(written)) throw new RdataError("has an ech value that is not base64");
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(written))
+      throw new RdataError("has an ech value that is not base64");
     return Buffer.from(written, "base64");
   },
   format: (value) => {
@@ -158,7 +164,8 @@ const keyName = (key: number): string => (key === MANDATORY ? "mandatory" : (ROW
 function encodeMandatory(text: Buffer | undefined): Buffer {
   const keys = splitList(needText(text)).map((item) => keyNumber(item.toString("latin1")));
   const sorted = [...new Set(keys)].sort((a, b) => a - b);
-  if (sorted.length !== keys.length || sorted[0] === MANDATORY) throw new RdataError("has a mandatory list that repeats a key or names itself");
+  if (sorted.length !== keys.length || sorted[0] === MANDATORY)
+    throw new RdataError("has a mandatory list that repeats a key or names itself");
   return Buffer.concat(sorted.map((key) => Buffer.of(key >> 8, key & 0xff)));
 }
 
@@ -214,8 +221,14 @@ export const serviceParams: FieldCodec<readonly ServiceParam[]> = {
     return params;
   },
   bytes: (value) => {
-    const bytes = Buffer.concat(value.flatMap((param) => [Buffer.of(param.key >> 8, param.key & 0xff, param.value.length >> 8, param.value.length & 0xff), param.value]));
-    if (bytes.length > PARAMS_BYTES_MAX || value.some((param) => param.value.length > PARAMS_BYTES_MAX)) throw new RdataError("is too long");
+    const bytes = Buffer.concat(
+      value.flatMap((param) => [
+        Buffer.of(param.key >> 8, param.key & 0xff, param.value.length >> 8, param.value.length & 0xff),
+        param.value,
+      ]),
+    );
+    if (bytes.length > PARAMS_BYTES_MAX || value.some((param) => param.value.length > PARAMS_BYTES_MAX))
+      throw new RdataError("is too long");
     return bytes;
   },
   parse: (tokens) => parseParams(tokens),

@@ -34,7 +34,13 @@ unknown TYPE65280 \\# 2 abcd
 test("a file with every form of entry", () => {
   const { records, errors } = parseZoneFile(FILE, { origin: "example.com" });
   assert.deepEqual(errors, []);
-  const shown = records.map(({ name, type, ttl, content, priority, line }) => [name, type, ttl, priority === null ? content : `${priority} ${content}`, line]);
+  const shown = records.map(({ name, type, ttl, content, priority, line }) => [
+    name,
+    type,
+    ttl,
+    priority === null ? content : `${priority} ${content}`,
+    line,
+  ]);
   assert.deepEqual(shown, [
     ["example.com", "SOA", 3600, "ns1.example.com host\\.master.example.com 2024010101 10800 3600 604800 1800", 4],
     ["example.com", "NS", 3600, "ns1.example.com", 7],
@@ -54,10 +60,29 @@ test("a file with every form of entry", () => {
 });
 
 test("errors name their line and leave the other lines standing", () => {
-  const text = ["  A 192.0.2.1", "a A 192.0.2.256", "b NOPE x", "c TXT \"open", "d A 192.0.2.4 )", "$INCLUDE /etc/passwd", "$WHAT x", "e CH A 192.0.2.5", "f", "out.example.net. A 192.0.2.6", "ok A 192.0.2.7", "g A ("].join("\n");
+  const text = [
+    "  A 192.0.2.1",
+    "a A 192.0.2.256",
+    "b NOPE x",
+    'c TXT "open',
+    "d A 192.0.2.4 )",
+    "$INCLUDE /etc/passwd",
+    "$WHAT x",
+    "e CH A 192.0.2.5",
+    "f",
+    "out.example.net. A 192.0.2.6",
+    "ok A 192.0.2.7",
+    "g A (",
+  ].join("\n");
   const { records, errors } = parseZoneFile(text, { origin: "example.com." });
-  assert.deepEqual(records.map(({ name, ttl }) => [name, ttl]), [["ok.example.com", null]]);
-  assert.deepEqual(errors.map(({ line }) => line), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12]);
+  assert.deepEqual(
+    records.map(({ name, ttl }) => [name, ttl]),
+    [["ok.example.com", null]],
+  );
+  assert.deepEqual(
+    errors.map(({ line }) => line),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12],
+  );
   assert.equal(errors[5]?.message, "$INCLUDE directive not allowed.");
 });
 
@@ -67,7 +92,30 @@ test("an owner that cannot be read does not pass its records to the owner before
 });
 
 test("any text is read without an exception", () => {
-  const piece = fc.oneof(fc.constantFrom("\n", " ", "\t", "(", ")", '"', ";", "\\", "@", "$ORIGIN", "$TTL", "IN", "A", "TXT", "300", "a", "192.0.2.1", "=", "\\097"), fc.string({ maxLength: 5 }));
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "\n",
+      " ",
+      "\t",
+      "(",
+      ")",
+      '"',
+      ";",
+      "\\",
+      "@",
+      "$ORIGIN",
+      "$TTL",
+      "IN",
+      "A",
+      "TXT",
+      "300",
+      "a",
+      "192.0.2.1",
+      "=",
+      "\\097",
+    ),
+    fc.string({ maxLength: 5 }),
+  );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
       const { records, errors } = parseZoneFile(pieces.join(""), { origin: "example.com" });
@@ -84,9 +132,18 @@ test("named-checkzone reads the same records", (t) => {
   try {
     const path = join(directory, "zone");
     writeFileSync(path, FILE.replace("h HTTPS", "ns1.example.com. A 192.0.2.53\nmail.example.com. A 192.0.2.25\nh HTTPS"));
-    const canonical = execFileSync("named-checkzone", ["-q", "-i", "none", "-D", "-o", "-", "example.com", path], { encoding: "utf8", timeout: 10_000 });
-    const keys = (text: string): string[] => parseZoneFile(text, { origin: "example.com" }).records.map(({ name, type, ttl, content, priority }) => [name, ttl, type, priority, content].join(" ")).sort();
-    assert.deepEqual(keys(FILE.replace("h HTTPS", "ns1.example.com. A 192.0.2.53\nmail.example.com. A 192.0.2.25\nh HTTPS")), keys(canonical));
+    const canonical = execFileSync("named-checkzone", ["-q", "-i", "none", "-D", "-o", "-", "example.com", path], {
+      encoding: "utf8",
+      timeout: 10_000,
+    });
+    const keys = (text: string): string[] =>
+      parseZoneFile(text, { origin: "example.com" })
+        .records.map(({ name, type, ttl, content, priority }) => [name, ttl, type, priority, content].join(" "))
+        .sort();
+    assert.deepEqual(
+      keys(FILE.replace("h HTTPS", "ns1.example.com. A 192.0.2.53\nmail.example.com. A 192.0.2.25\nh HTTPS")),
+      keys(canonical),
+    );
   } finally {
     rmSync(directory, { recursive: true });
   }

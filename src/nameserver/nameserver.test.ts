@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { type Socket, connect } from "node:net";
+import { type TestContext, test } from "node:test";
+import { promisify } from "node:util";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
+import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
+import { parseAbsoluteName } from "#wire/dns/name.ts";
+import { toolOrSkip } from "../../test/support/tools.ts";
+import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { NAMESERVER_LIMITS, type NameserverConfig } from "./config.ts";
+import { createNameserver } from "./nameserver.ts";
+
+const Z = "zone1";
+const BASE: readonly Op[] = [
+  zoneOp(Z, "example.com"),
+  serialOp(Z, 7),
+  recordOp(Z, "www.example.com", "A", "192.0.2.1", { proxied: true, ttl: 300 }),
+  recordOp(Z, "plain.example.com", "A", "192.0.2.2"),
+  recordOp(Z, "plain.example.com", "AAAA", "2001:db8::2"),
+  recordOp(Z, "example.com", "MX", "10 plain.example.com"),
+  recordOp(Z, "example.com", "CAA", '0 issue "ca.example"'),
+  recordOp(Z, "_sip._tcp.example.com", "SRV", "1 2 5060 plain.example.com"),
+  recordOp(Z, "h.example.com", "HTTPS", '1 . alpn="h3,h2"'),
+  recordOp(Z, "alias.example.com", "CNAME", "plain.example.com"),
+  recordOp(Z, "big.example.com", "TXT", `"${"x".repeat(255)}" `.repeat(12)),
+];
+
+interface Running {
+  readonly port: number;
+  readonly replica: MemoryReplica;
+  count(name: string): number;
+}
+
+async function start(t: TestContext, change: Partial<NameserverConfig> = {}): Promise<Running> {
+  const replica = createMemoryReplica(BASE);
+  const metrics = createMetrics();
+  const config: NameserverConfig = {
+    host: "127.0.0.1",
+    port: 0,
+    reusePort: false,
+    edgeAddresses: ["203.0.113.7", "2001:db8::7"],
+    limits: NAMESERVER_LIMITS,
+    ...change,
+  };
+  const nameserver = createNameserver({ replica, metrics, config });
+  const ports = await nameserver.listen();
+  assert.equal(ports.udp, ports.tcp);
+  t.after(() => nameserver.close(100));
+  const count = (name: string): number =>
+    metrics
+      .samples()
+      .filter((sample) => sample.name === name)
+      .reduce((sum, sample) => sum + sample.value, 0);
+  return { port: ports.udp, replica, count };
+}
+
+const query = (name: string, type: number, id = 1): Buffer =>
+  encodeMessage({
+    id,
+    flags: FLAG.RD,
+    questions: [{ name: parseAbsoluteName(name), type, class: CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+  }) as Buffer;
+
+const framed = (bytes: Buffer): Buffer => Buffer.concat([Buffer.of(bytes.length >> 8, bytes.length & 0xff), bytes]);
+
+async function askUdp(port: number, bytes: Buffer): Promise<Buffer> {
+  const socket = createSocket("udp4");
+  try {
+    socket.send(bytes, port, "127.0.0.1");
+    const [response] = (await once(socket, "message", { signal: AbortSignal.timeout(5000) })) as [Buffer];
+    return response;
+  } finally {
+    socket.close();
+  }
+}
+
+async function open(t: TestContext, port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Reads `count` framed messages. */
+async function readMessages(socket: Socket, count: number): Promise<Buffer[]> {
+  const messages: Buffer[] = [];
+  let buffer = Buffer.alloc(0);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    buffer = Buffer.concat([buffer, chunk as Buffer]);
+    while (buffer.length >= 2 && buffer.length >= 2 + buffer.readUInt16BE(0)) {
+      messages.push(buffer.subarray(2, 2 + buffer.readUInt16BE(0)));
+      buffer = buffer.subarray(2 + buffer.readUInt16BE(0));
+    }
+    if (messages.length >= count) break;
+  }
+  return messages;
+}
+
+const run = promisify(execFile);
+
+test("dig gets what the zone holds, over UDP and TCP", async (t) => {
+  const reason = toolOrSkip("dig");
+  if (reason !== undefined) return t.skip(reason);
+  const { port } = await start(t);
+  const dig = async (...args: string[]): Promise<string> =>
+    (await run("dig", ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=5", ...args], { timeout: 10_000 })).stdout.trim();
+  const rows: [args: string[], answer: string][] = [
+    [["+short", "www.example.com", "A"], "203.0.113.7"],
+    [["+short", "www.example.com", "AAAA"], "2001:db8::7"],
+    [["+short", "plain.example.com", "A"], "192.0.2.2"],
+    [["+short", "example.com", "MX"], "10 plain.example.com."],
+    [["+short", "example.com", "CAA"], '0 issue "ca.example"'],
+    [["+short", "_sip._tcp.example.com", "SRV"], "1 2 5060 plain.example.com."],
+    [["+short", "h.example.com", "HTTPS"], '1 . alpn="h3,h2"'],
+    [["+short", "alias.example.com", "A"], "plain.example.com.\n192.0.2.2"],
+    [["+short", "example.com", "SOA"], "ns1.example.com. dns.example.com. 7 10000 2400 604800 1800"],
+  ];
+  for (const [args, answer] of rows) {
+    assert.equal(await dig(...args), answer, args.join(" "));
+    assert.equal(await dig("+tcp", ...args), answer, `+tcp ${args.join(" ")}`);
+  }
+  // dig turns to TCP by itself when an answer over UDP is truncated.
+  assert.equal((await dig("+short", "big.example.com", "TXT")).match(/x{255}/g)?.length, 12);
+  const whole = await dig("PLAIN.example.com", "A");
+  assert.match(whole, /status: NOERROR/);
+  assert.match(whole, /flags: qr aa rd;/);
+  assert.match(whole, /EDNS: version: 0, flags:; udp: 1232/);
+  assert.doesNotMatch(whole, /malformed|mismatch|extra/i);
+  assert.match(await dig("nothing.example.com"), /status: NXDOMAIN[\s\S]*SOA/);
+  assert.match(await dig("example.org"), /status: REFUSED/);
+  assert.match(await dig("+edns=1", "+noednsnegotiation", "example.com"), /status: BADVERS/);
+  assert.match(await dig("CH", "TXT", "version.bind"), /status: REFUSED/);
+  assert.match(await dig("example.com", "AXFR"), /Transfer failed/);
+});
+
+test("an applied op is in the next answer over both transports", async (t) => {
+  const { port, replica } = await start(t);
+  const ask = async (): Promise<string[]> => {
+    const bytes = query("plain.example.com", TYPE.A);
+    const socket = await open(t, port);
+    socket.write(framed(bytes));
+    const [tcp] = await readMessages(socket, 1);
+    return [await askUdp(port, bytes), tcp as Buffer].map((response) =>
+      decodeMessage(response)
+        .answers.map((record) => record.rdata.join("."))
+        .join(" "),
+    );
+  };
+  assert.deepEqual(await ask(), ["192.0.2.2", "192.0.2.2"]);
+  for (let round = 0; round < 20; round++) {
+    replica.apply([
+      {
+        ...recordOp(Z, "plain.example.com", "A", "192.0.2.2"),
+        value: (recordOp(Z, "plain.example.com", "A", `198.51.100.${round}`) as Extract<Op, { kind: "record" }>).value,
+      } as Op,
+      serialOp(Z, 8 + round),
+    ]);
+    assert.deepEqual(await ask(), [`198.51.100.${round}`, `198.51.100.${round}`]);
+  }
+  replica.replace(BASE);
+  assert.deepEqual(await ask(), ["192.0.2.2", "192.0.2.2"]);
+});
+
+test("pipelined TCP messages are answered in turn, however they are cut into segments", async (t) => {
+  const { port } = await start(t);
+  const socket = await open(t, port);
+  const stream = Buffer.concat(Array.from({ length: 40 }, (_, id) => framed(query("plain.example.com", TYPE.A, id))));
+  for (let at = 0; at < stream.length; at += 7) {
+    socket.write(stream.subarray(at, at + 7));
+    if (at % 70 === 0) await new Promise(setImmediate);
+  }
+  const ids = (await readMessages(socket, 40)).map((message) => message.readUInt16BE(0));
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 40 }, (_, id) => id),
+  );
+});
+
+test("a client that asks much and reads nothing is not read further, and loses nothing when it reads", async (t) => {
+  const { port, count } = await start(t);
+  const socket = await open(t, port);
+  socket.pause();
+  const total = 20_000;
+  const question = framed(query("big.example.com", 16));
+  socket.write(Buffer.concat(Array.from({ length: total }, () => question)));
+  // The kernel's buffers hold some megabytes; the 60 MB of all the answers must not be waiting in memory.
+  let before = -1;
+  for (let asked = 0; asked !== before;) {
+    before = asked;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    asked = count("selvedge_dns_queries_total");
+  }
+  assert.ok(before < total, `${before} of ${total} were answered without being read`);
+  let bytes = 0;
+  const size = (await askTcpSize(t, port)) + 2;
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length;
+    if (bytes >= size * total) break;
+  }
+  assert.equal(bytes, size * total);
+});
+
+async function askTcpSize(t: TestContext, port: number): Promise<number> {
+  const socket = await open(t, port);
+  socket.write(framed(query("big.example.com", 16)));
+  return ((await readMessages(socket, 1))[0] as Buffer).length;
+}
+
+const closed = (socket: Socket): Promise<unknown> => once(socket.resume(), "close", { signal: AbortSignal.timeout(5000) });
+
+test("TCP connections beyond the cap of an address, or without DNS on them, are closed", async (t) => {
+  const { port, count } = await start(t, { limits: { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 } });
+  const half = await open(t, port);
+  const garbage = await open(t, port);
+  await closed(await open(t, port));
+  assert.equal(count("selvedge_dns_tcp_refused_total"), 1);
+  garbage.write(Buffer.of(0, 0, 0, 0));
+  await closed(garbage);
+  half.end(framed(query("plain.example.com", TYPE.A)));
+  assert.equal((await readMessages(half, 1)).length, 1);
+});
+
+test("TCP connections without a whole message are closed in time, whatever bytes they send", async (t) => {
+  const { port } = await start(t, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 150 } });
+  const silent = await open(t, port);
+  const trickling = await open(t, port);
+  trickling.write(Buffer.of(1, 0));
+  const trickle = setInterval(() => trickling.write(Buffer.of(1)), 20);
+  t.after(() => clearInterval(trickle));
+  await Promise.all([closed(silent), closed(trickling)]);
+});
+
+test("two nameservers share a port when told to", async (t) => {
+  const { port } = await start(t, { reusePort: true });
+  const second = await start(t, { reusePort: true, port });
+  assert.equal(second.port, port);
+  for (let i = 0; i < 10; i++) assert.equal(decodeMessage(await askUdp(port, query("plain.example.com", TYPE.A, i))).id, i);
+});
+
+test("a port that is taken is an error", async (t) => {
+  const { port } = await start(t);
+  const config: NameserverConfig = { host: "127.0.0.1", port, reusePort: false, edgeAddresses: [], limits: NAMESERVER_LIMITS };
+  await assert.rejects(createNameserver({ replica: createMemoryReplica(), metrics: createMetrics(), config }).listen(), {
+    code: "EADDRINUSE",
+  });
+  assert.throws(
+    () =>
+      createNameserver({ replica: createMemoryReplica(), metrics: createMetrics(), config: { ...config, edgeAddresses: ["nonsense"] } }),
+    RangeError,
+  );
+});
+
+test("garbage on the sockets leaves the server answering", async (t) => {
+  const { port, count } = await start(t);
+  const socket = createSocket("udp4");
+  t.after(() => socket.close());
+  for (let i = 0; i < 300; i++) {
+    const bytes = Buffer.from(Array.from({ length: i % 40 }, (_, at) => (i * 31 + at * 17) & 0xff));
+    await new Promise((resolve) => socket.send(bytes, port, "127.0.0.1", resolve));
+  }
+  assert.equal(decodeMessage(await askUdp(port, query("plain.example.com", TYPE.A))).answers.length, 1);
+  assert.equal(count("selvedge_dns_internal_errors_total"), 0);
+});

@@ -1,0 +1,91 @@
+import {
+  base64,
+  characterString,
+  characterStrings,
+  type FieldCodec,
+  hex,
+  ipv4,
+  ipv6,
+  name,
+  propertyTag,
+  text,
+  u8,
+  u16,
+  u32,
+} from "./field-codecs.ts";
+import { serviceParams } from "./service-params.ts";
+
+/** One field of RDATA; `key` is its name in the API's `data`. */
+export interface RdataField {
+  readonly key: string;
+  readonly codec: FieldCodec<unknown>;
+}
+
+export interface RecordType {
+  readonly name: string;
+  readonly code: number;
+  /** Whether the edge can stand in for the record's addresses (SPEC 1, area 2). */
+  readonly proxiable: boolean;
+  /** The API takes and shows `data`; `content` is derived from it (contract.md §3). */
+  readonly structured: boolean;
+  /** In the order of the wire and of the master file. */
+  readonly fields: readonly RdataField[];
+  /**
+   * The first field is shown as the record's own `priority` instead of in `content` (contract.md §3):
+   * `apart` keeps it out of `data` too, `both` does not.
+   */
+  readonly priority?: "apart" | "both";
+  /** Names in it may be compressed in messages: only the types of RFC 1035 (RFC 3597 §4). */
+  readonly compressible?: true;
+}
+
+/** In the order of the wire; the keys are the API's. */
+type Fields = Readonly<Record<string, FieldCodec<unknown>>>;
+type Traits = Partial<Pick<RecordType, "proxiable" | "structured" | "priority" | "compressible">>;
+
+const row = (type: string, code: number, fields: Fields, traits: Traits = {}): RecordType => ({
+  name: type,
+  code,
+  proxiable: false,
+  structured: false,
+  ...traits,
+  fields: Object.entries(fields).map(([key, codec]) => ({ key, codec })),
+});
+
+const data: Traits = { structured: true };
+const DS: Fields = { key_tag: u16, algorithm: u8, digest_type: u8, digest: hex };
+const TLSA: Fields = { usage: u8, selector: u8, matching_type: u8, certificate: hex };
+const SVCB: Fields = { priority: u16, target: name, value: serviceParams };
+const SOA: Fields = { mname: name, rname: name, serial: u32, refresh: u32, retry: u32, expire: u32, min_ttl: u32 };
+const NAPTR: Fields = {
+  order: u16,
+  preference: u16,
+  flags: characterString,
+  service: characterString,
+  regex: characterString,
+  replacement: name,
+};
+
+export const RECORD_TYPE_ROWS: readonly RecordType[] = [
+  row("A", 1, { address: ipv4 }, { proxiable: true }),
+  row("NS", 2, { target: name }, { compressible: true }),
+  row("CNAME", 5, { target: name }, { proxiable: true, compressible: true }),
+  row("SOA", 6, SOA, { compressible: true }),
+  row("PTR", 12, { target: name }, { compressible: true }),
+  row("MX", 15, { priority: u16, target: name }, { priority: "apart", compressible: true }),
+  row("TXT", 16, { text: characterStrings }),
+  row("AAAA", 28, { address: ipv6 }, { proxiable: true }),
+  row("SRV", 33, { priority: u16, weight: u16, port: u16, target: name }, { structured: true, priority: "both" }),
+  row("NAPTR", 35, NAPTR, data),
+  row("CERT", 37, { type: u16, key_tag: u16, algorithm: u8, certificate: base64 }, data),
+  row("DS", 43, DS, data),
+  row("SSHFP", 44, { algorithm: u8, type: u8, fingerprint: hex }, data),
+  row("DNSKEY", 48, { flags: u16, protocol: u8, algorithm: u8, public_key: base64 }, data),
+  row("TLSA", 52, TLSA, data),
+  row("SMIMEA", 53, TLSA, data),
+  row("OPENPGPKEY", 61, { key: base64 }),
+  row("SVCB", 64, SVCB, data),
+  row("HTTPS", 65, SVCB, data),
+  row("URI", 256, { priority: u16, weight: u16, target: text }, { structured: true, priority: "apart" }),
+  row("CAA", 257, { flags: u8, tag: propertyTag, value: text }, data),
+];
