@@ -55,9 +55,6 @@ export const recordsNamed = (db: Db, zoneId: string, name: string) =>
     .where("name", "=", name)
     .execute();
 
-export const recordsOfZone = (db: Db, zoneId: string): Promise<DnsRecordRow[]> =>
-  db.selectFrom("dns_records").selectAll().where("zone_id", "=", zoneId).orderBy("id").execute();
-
 export const recordIdsOfZone = (db: Db, zoneId: string) =>
   db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).execute();
 
