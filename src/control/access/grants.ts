@@ -20,10 +20,7 @@ export function holdsInAccount(actor: Actor, accountId: string, groups: Groups):
 
 /** The same for every zone of the account, those that will come included: what creating a zone takes. */
 export function holdsInEveryZone(actor: Actor, accountId: string, groups: Groups): boolean {
-  return decide(actor, accountId, groups, (grant) => {
-    if (grant.effect === "deny") return coversSomeZone(grant, accountId);
-    return grant.level === "account" ? matches(grant.id, accountId) : grant.level === "zone" && grant.id === "*" && matches(grant.account, accountId);
-  });
+  return decide(actor, accountId, groups, (grant) => (grant.effect === "deny" ? coversSomeZone : coversAllZones)(grant, accountId));
 }
 
 /** The same for the caller's own user. A credential of an account has none. */
@@ -67,23 +64,10 @@ export interface ZoneReach {
 
 export function zoneReach(actor: Actor, groups: Groups): ZoneReach | null {
   if (actor.type === "system") return null;
-  const zoneGrants = actor.grants.filter((grant) => grant.level === "zone" && grant.id !== "*" && groups.some((group) => grant.groups.has(group)));
-  const ids = (effect: "allow" | "deny"): string[] => [...new Set(zoneGrants.filter((grant) => grant.effect === effect).map((grant) => grant.id))];
   const accounts = [...actor.reach.keys()];
-  const denied = (accountId: string, group: PermissionGroupName): boolean =>
-    actor.grants.some((grant) => grant.effect === "deny" && grant.groups.has(group) && (grant.level === "account" || (grant.level === "zone" && grant.id === "*")) && coversSomeZone(grant, accountId));
-  return {
-    every: accounts.filter((id) => groups.some((group) => holdsInEveryZoneExcept(actor, id, group) && !denied(id, group))),
-    some: ids("allow"),
-    accounts: accounts.filter((id) => groups.some((group) => actor.reach.get(id)?.has(group) === true && !denied(id, group))),
-    not: ids("deny"),
-  };
-}
-
-/** Allowed on all zones of the account, apart from single zones that a deny names. */
-function holdsInEveryZoneExcept(actor: Actor, accountId: string, group: PermissionGroupName): boolean {
-  if (actor.reach.get(accountId)?.has(group) !== true) return false;
-  return actor.grants.some((grant) => grant.effect === "allow" && grant.groups.has(group) && ((grant.level === "account" && matches(grant.id, accountId)) || (grant.level === "zone" && grant.id === "*" && matches(grant.account, accountId))));
+  const named = new Map(actor.grants.flatMap((grant) => (grant.level === "zone" && grant.id !== "*" ? [[grant.id, { id: grant.id, account_id: grant.account }] as const] : [])));
+  const [some, not] = [[...named.values()].filter((zone) => holdsInZone(actor, zone, groups)), [...named.values()].filter((zone) => !holdsInZone(actor, zone, groups))];
+  return { every: accounts.filter((id) => decide(actor, id, groups, (grant) => coversAllZones(grant, id))), some: some.map(({ id }) => id), accounts, not: not.map(({ id }) => id) };
 }
 
 function decide(actor: Actor, accountId: string, groups: Groups, covers: (grant: Grant) => boolean): boolean {
@@ -106,6 +90,8 @@ function allowed(grants: readonly Grant[], group: PermissionGroupName, covers: (
 }
 
 const matches = (pattern: string, id: string): boolean => pattern === "*" || pattern === id;
+
+const coversAllZones = (grant: Grant, accountId: string): boolean => (grant.level === "account" ? matches(grant.id, accountId) : grant.level === "zone" && grant.id === "*" && matches(grant.account, accountId));
 
 function coversZone(grant: Grant, zone: ZoneRef): boolean {
   if (grant.level === "account") return matches(grant.id, zone.account_id);
