@@ -69,7 +69,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const apiDate = createApiDate(config.date, clock);
   const counter = createCallCounter({
     save: control.deprecationCalls.add,
-    failed: (error) => log.error({ err: error }, "could not write the counts of deprecated calls"),
+    failed: (error) => log.error({ error: describe(error) }, "could not write the counts of deprecated calls"),
     intervalMs: COUNTS_WRITTEN_EVERY_MS,
   });
 
@@ -86,7 +86,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const state = request.getDecorator<RequestState | null>("state");
     const failure = toFailure(thrown);
-    if (failure.unexpected) log.error({ request_id: state?.requestId, route: request.routeOptions.url, err: thrown }, "request failed");
+    if (failure.unexpected) log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");
     const items = state?.dated?.errors(failure.errors) ?? failure.errors;
     return reply.code(failure.status).headers(failure.headers).type(JSON_TYPE).send(failureEnvelope(items));
   }
@@ -100,6 +100,13 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
   app.addHook("onClose", async () => counter.close());
   return app;
+}
+
+/** Stacks of the error and of what caused it. Other members stay out: database drivers put values of rows into them. */
+function describe(thrown: unknown): readonly string[] {
+  const stacks: string[] = [];
+  for (let error = thrown; error instanceof Error && stacks.length < 5; error = error.cause) stacks.push(error.stack ?? error.message);
+  return stacks;
 }
 
 /** By class of status: enough for an alert, and never more series than five. */

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { fixedClock } from "#kernel/clock.ts";
+import { type ApiServer, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../../test/support/api-server.ts";
+
+let server: ApiServer;
+let zone: string;
+
+before(async () => {
+  server = await startApi();
+  zone = (await ask(server, "POST", "/zones", { body: { name: "example.com", account: { id: server.account_id } } })).body.result.id;
+});
+after(() => server.close());
+
+/** Bytes as they are, and what comes back until the connection ends. */
+function talk(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(server.port, "127.0.0.1", () => socket.write(bytes));
+    socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+    socket.on("close", () => resolve(answer)).on("error", reject);
+    socket.setTimeout(10_000, () => socket.destroy(new Error("no answer")));
+  });
+}
+
+test("the envelope has its members in order, on success and on failure", async () => {
+  const list = await ask(server, "GET", `/zones/${zone}/dns_records`);
+  assert.deepEqual(Object.keys(list.body), ["result", "success", "errors", "messages", "result_info"]);
+  assert.deepEqual(list.body.result_info, { page: 1, per_page: 100, count: 0, total_count: 0, total_pages: 0 });
+  const one = await ask(server, "GET", `/zones/${zone}`);
+  assert.deepEqual(Object.keys(one.body), ["result", "success", "errors", "messages"]);
+  const failure = await ask(server, "GET", "/nowhere");
+  assert.deepEqual(failure.body, { result: null, success: false, errors: [{ code: 7000, message: "No route for that URI" }], messages: [] });
+  assert.equal(failure.status, 404);
+});
+
+test("a page past the end is empty and no error", async () => {
+  const answer = await ask(server, "GET", "/zones?page=7&per_page=10");
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.body.result, []);
+  assert.deepEqual(answer.body.result_info, { page: 7, per_page: 10, count: 0, total_count: 1, total_pages: 1 });
+});
+
+test("every answer carries the day, a request id and the headers of the field", async () => {
+  for (const path of ["/zones", "/nowhere", "/zones/x", "/openapi.json"]) {
+    const { headers } = await ask(server, "GET", path);
+    assert.match(headers.get("api-version") ?? "", /^\d{4}-\d{2}-\d{2}$/, path);
+    assert.match(headers.get("svc-ray") ?? "", /^[0-9a-f]{16}$/, path);
+    assert.match(headers.get("cache-control") ?? "", /no-store/, path);
+    assert.equal(headers.get("x-content-type-options"), "nosniff", path);
+    assert.equal(headers.get("x-frame-options"), "SAMEORIGIN", path);
+    assert.equal(headers.get("strict-transport-security"), null, "RFC 6797: not over plain HTTP");
+    assert.match(headers.get("content-type") ?? "", /^application\/json/, path);
+  }
+});
+
+test("input that clients of the field send is tolerated", async () => {
+  assert.equal((await ask(server, "GET", "/zones/?name=example.com")).body.result.length, 1);
+  assert.equal((await fetch(`${server.url}//zones`, { headers: { authorization: `Bearer ${server.token}` } })).status, 200);
+  const create = (headers: Record<string, string>, raw: string) => ask(server, "POST", `/zones/${zone}/dns_records`, { headers, raw });
+  const record = (name: string): string => JSON.stringify({ type: "A", name, content: "192.0.2.1", ttl: 1, extra: { k: "v" }, data: null });
+  const first = await create({ "content-type": "application/json; charset=utf-8" }, record("a"));
+  assert.equal(first.status, 200, first.text);
+  assert.equal((await create({ "content-type": "Application/JSON" }, `\ufeff${record("b")}`)).status, 200);
+  const gone = await ask(server, "DELETE", `/zones/${zone}/dns_records/${first.body.result.id}`, { raw: "{}" });
+  assert.equal(gone.status, 200, gone.text);
+  assert.deepEqual(gone.body.result, { id: first.body.result.id });
+  const verified = await talk(`GET /client/v4/user/tokens/verify HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
+  assert.match(verified, /^HTTP\/1\.1 200 /);
+  const old = await talk(`GET /client/v4/zones HTTP/1.0\r\nauthorization: Bearer ${server.token}\r\n\r\n`);
+  assert.match(old, /^HTTP\/1\.1 200 /);
+  assert.match(old, /"success":true/);
+  const empty = await ask(server, "PUT", `/user/tokens/${"0".repeat(32)}/value`, { headers: { "content-type": "application/json" } });
+  assert.equal(empty.status, 404, "an empty body with a JSON type is no body");
+});
+
+test("both forms of credentials work, and wrong ones say what is wrong", async () => {
+  const byKey = await ask(server, "GET", "/user", { token: null, headers: { "x-auth-email": OWNER_EMAIL, "x-auth-key": OWNER_KEY } });
+  assert.equal(byKey.body.result.email, OWNER_EMAIL);
+  const codes = async (token: string | null, headers: Record<string, string> = {}): Promise<unknown> => {
+    const { status, body } = await ask(server, "GET", "/user", { token, headers });
+    return [status, body.errors[0].code, body.errors[0].error_chain?.[0]?.code];
+  };
+  assert.deepEqual(await codes(null), [400, 9106, undefined]);
+  assert.deepEqual(await codes("Z".repeat(40)), [403, 9109, undefined]);
+  assert.deepEqual(await codes("bad token"), [400, 6003, 6111]);
+  assert.deepEqual(await codes(null, { "x-auth-email": OWNER_EMAIL, "x-auth-key": "f".repeat(37) }), [403, 9103, undefined]);
+  assert.deepEqual(await codes(null, { "x-auth-email": OWNER_EMAIL }), [400, 6003, 6101]);
+});
+
+test("a malformed identifier is told apart from a path that does not exist", async () => {
+  const { status, body } = await ask(server, "GET", "/zones/not-an-id/dns_records");
+  assert.equal(status, 404);
+  assert.deepEqual(body.errors.map(({ code }: { code: number }) => code), [7003, 7000]);
+  assert.match(body.errors[0].message, /\/client\/v4\/zones\/not-an-id\/dns_records/);
+});
+
+test("bytes that are no request are answered in the envelope", async () => {
+  for (const [bytes, status, code] of [
+    ["NONSENSE\r\n\r\n", 400, 10401],
+    [`GET /client/v4/zones HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, 431, 10431],
+    ["POST /client/v4/zones HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", 400, 10401],
+  ] as const) {
+    const answer = await talk(bytes);
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.equal(JSON.parse(answer.slice(answer.indexOf("{"))).errors[0].code, code);
+  }
+});
+
+test("bodies have a size, a depth and a type", async () => {
+  const small = await startApi({ bodyBytesMax: 1000 });
+  try {
+    const post = (raw: string, headers = {}) => ask(small, "POST", "/zones", { raw, headers });
+    assert.deepEqual([(await post(`"${"x".repeat(2000)}"`)).status, (await post(`"${"x".repeat(2000)}"`)).body.errors[0].code], [413, 10413]);
+    assert.equal((await post("[".repeat(70) + "]".repeat(70))).body.errors[0].code, 6007);
+    assert.equal((await post("{")).body.errors[0].code, 6007);
+    assert.deepEqual((await post("name=x", { "content-type": "application/x-www-form-urlencoded" })).body.errors[0].error_chain, [{ code: 6105, message: "Invalid Content-Type header, valid values are application/json" }]);
+    assert.equal((await ask(small, "GET", "/zones")).status, 200, "the server lives on");
+  } finally {
+    await small.close();
+  }
+});
+
+test("neither a credential nor a body ever reaches the log", async () => {
+  const canary = "CANARY9f3b7c";
+  await ask(server, "POST", `/zones/${zone}/dns_records?search=${canary}`, { body: { type: "A", name: canary, content: canary } });
+  await ask(server, "POST", `/zones/${zone}/dns_records`, { raw: `{"${canary}` });
+  await ask(server, "GET", "/zones", { token: `${canary}${"x".repeat(30)}` });
+  await ask(server, "GET", "/zones", { token: null, headers: { "x-auth-email": `${canary}@example.com`, "x-auth-key": `${canary}${"x".repeat(30)}` } });
+  const created = await ask(server, "POST", "/user/tokens", { body: { name: canary, policies: [{ effect: "allow", resources: { "com.cloudflare.api.account.*": "*" }, permission_groups: [{ id: "c8fed203ed3043cba015a93ad1616f1f" }] }] } });
+  assert.equal(created.status, 200, created.text);
+  const log = server.logged.join("\n");
+  assert.ok(log.includes("POST /user/tokens"), "requests are logged");
+  for (const secret of [canary, server.token, created.body.result.value, OWNER_KEY]) assert.ok(!log.toUpperCase().includes(secret.toUpperCase()));
+});
+
+test("requests of one token are limited, with both forms of headers, and failed authentications of one address as well", async () => {
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const limited = await startApi({ clock, rateLimit: { requests: 3, periodSeconds: 300 }, failureLimit: { requests: 2, periodSeconds: 300 } });
+  try {
+    const answers = [];
+    for (let i = 0; i < 4; i++) answers.push(await ask(limited, "GET", "/user/tokens/verify"));
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 429]);
+    assert.deepEqual(answers.map(({ headers }) => headers.get("x-ratelimit-remaining")), ["2", "1", "0", "0"]);
+    const refused = answers[3];
+    assert.equal(refused?.headers.get("retry-after"), "300");
+    assert.match(refused?.body.errors[0].message, /^More than 3 requests per 300 seconds reached\./);
+    clock.advance(300_000);
+    assert.equal((await ask(limited, "GET", "/user/tokens/verify")).status, 200);
+    const guesses = [];
+    for (let i = 0; i < 3; i++) guesses.push((await ask(limited, "GET", "/user/tokens/verify", { token: `guess${i}guess` })).status);
+    assert.deepEqual(guesses, [403, 403, 429]);
+  } finally {
+    await limited.close();
+  }
+});
+
+test("planes that are behind are a message, not an error", async () => {
+  const revs: number[] = [];
+  const slow = await startApi({
+    settled: async (rev) => {
+      revs.push(rev);
+      return { behind: ["edge-1"] };
+    },
+  });
+  try {
+    const answer = await ask(slow, "POST", "/zones", { body: { name: "example.com", account: { id: slow.account_id } } });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.body.messages, [{ code: 10001, message: "The change is stored; not yet visible in: edge-1." }]);
+    assert.deepEqual((await ask(slow, "GET", "/zones")).body.messages, []);
+    assert.equal(revs.length, 1);
+  } finally {
+    await slow.close();
+  }
+});
+
+test("the interface describes itself without credentials", async () => {
+  const { body } = await ask(server, "GET", "/openapi.json", { token: null });
+  assert.equal(body.openapi, "3.1.0");
+  const operation = body.paths["/zones/{zone_id}/dns_records"].post;
+  assert.equal(operation.operationId, "dns-records-create");
+  assert.ok(operation.requestBody.content["application/json"].schema.properties.name);
+  assert.ok(operation["x-deprecations"].length > 0);
+  const rows = await ask(server, "GET", "/deprecations", { token: null });
+  assert.ok(rows.body.result.some(({ id }: { id: string }) => id === "dns-record-locked"));
+  assert.equal((await ask(server, "GET", "/deprecations/dns-record-locked", { token: null })).body.result.date, "2024-07-14");
+  assert.equal((await ask(server, "GET", "/deprecations/none", { token: null })).status, 404);
+});
