@@ -38,7 +38,11 @@ databaseTest("what was acknowledged is there after kill -9, whole and in order",
       changes: await db.selectFrom("changes").select(["rev", "id"]).orderBy("rev").execute(),
       rev: revision,
     }));
-    assert.deepEqual([...acknowledged.difference(new Set(rows))], [], "acknowledged and gone");
+    assert.deepEqual(
+      [...acknowledged].filter((name) => !rows.includes(name)),
+      [],
+      "acknowledged and gone",
+    );
     assert.deepEqual(audits, rows);
     assert.deepEqual(changes.map(({ id }) => id).toSorted(), rows);
     assert.deepEqual(
