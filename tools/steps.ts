@@ -30,11 +30,12 @@ export const STATIC_STEPS: readonly Step[] = [
 export const UNIT_TESTS: readonly string[] = ["src/**/*.test.ts", "tools/**/*.test.ts"];
 
 /**
- * Flags of the test runner. By default it leaves one core idle, which is half of a small machine. The timeout ends a
- * file whose last handle never closes, too.
+ * Flags of the test runner. By default it leaves one core idle, which is half of a small machine, and waits for ever for
+ * a file whose failed test has left a socket or a thread behind.
  */
 export const testFlags = (timeoutMs: number): readonly string[] => [
   "--test",
+  "--test-force-exit",
   `--test-concurrency=${availableParallelism()}`,
   `--test-timeout=${timeoutMs}`,
 ];

@@ -5,16 +5,20 @@ import { asNode, isTestFile, type Node, nameOf, type Rule, stringValue } from ".
 /** Where a file or the target of an import stands. */
 type Place = { readonly kind: "layer"; readonly layer: string } | { readonly kind: "support" } | { readonly kind: "outside" };
 
+/** How a target is named: by an import, by one of types alone, or as the URL of a worker's file. */
+type How = "import" | "type" | "url";
+
 /** Each import stays within what the layer table allows. */
 export const layers: Rule = {
   create(context) {
     const from = placeOf(context.filename);
-    const check = (node: Node, specifier: string | undefined, how: "import" | "url"): void => {
+    const check = (node: Node, specifier: string | undefined, how: How): void => {
       const problem = specifier === undefined ? unreadable(from) : importProblem(context.filename, from, specifier, how);
       if (problem !== undefined) context.report({ node, message: problem });
     };
     const checkSource = (node: Node): void => {
-      if (asNode(node["source"])) check(node, stringValue(node["source"]), "import");
+      const isType = node["importKind"] === "type" || node["exportKind"] === "type" || node.type === "TSImportType";
+      if (asNode(node["source"])) check(node, stringValue(node["source"]), isType ? "type" : "import");
     };
     return {
       ImportDeclaration: checkSource,
@@ -31,20 +35,20 @@ export const layers: Rule = {
   },
 };
 
-function importProblem(filename: string, from: Place, specifier: string, how: "import" | "url"): string | undefined {
+function importProblem(filename: string, from: Place, specifier: string, how: How): string | undefined {
   if (specifier.startsWith("#")) return layerProblem(from, specifier.slice(1).split("/")[0] ?? "");
   if (specifier.startsWith(".")) return relativeProblem(filename, from, specifier, how);
-  return packageProblem(from, specifier);
+  return packageProblem(from, specifier, how);
 }
 
 function layerProblem(from: Place, layer: string): string | undefined {
   if (!LAYERS.some(({ name }) => name === layer)) return `"${layer}" is no layer of DESIGN.md §2`;
   if (from.kind !== "layer" || from.layer === layer) return undefined;
-  if (LAYERS.find(({ name }) => name === from.layer)?.mayImport.includes(layer)) return undefined;
+  if (mayImport(from.layer, layer)) return undefined;
   return `src/${from.layer}/ may not import src/${layer}/ (DESIGN.md §2)`;
 }
 
-function relativeProblem(filename: string, from: Place, specifier: string, how: "import" | "url"): string | undefined {
+function relativeProblem(filename: string, from: Place, specifier: string, how: How): string | undefined {
   const to = placeOf(resolve(dirname(filename), specifier));
   if (to.kind === "layer") {
     const stays = from.kind === "layer" && from.layer === to.layer;
@@ -54,15 +58,19 @@ function relativeProblem(filename: string, from: Place, specifier: string, how: 
   return `src/${from.layer}/ may not import what is outside of src/`;
 }
 
-function packageProblem(from: Place, specifier: string): string | undefined {
+function packageProblem(from: Place, specifier: string, how: How): string | undefined {
   if (from.kind !== "layer") return undefined;
   for (const [name, allowed] of Object.entries(RESERVED_PACKAGES)) {
-    if ((specifier === name || specifier.startsWith(`${name}/`)) && !allowed.includes(from.layer)) {
-      return `only src/{${allowed.join(",")}}/ may import ${name}`;
-    }
+    if ((specifier !== name && !specifier.startsWith(`${name}/`)) || allowed.includes(from.layer)) continue;
+    // Who may use such a room may also name the types that the room's own functions take and return.
+    const mayName = how === "type" && allowed.some((layer) => mayImport(from.layer, layer));
+    if (!mayName) return `only src/{${allowed.join(",")}}/ may import ${name}`;
   }
   return undefined;
 }
+
+const mayImport = (from: string, layer: string): boolean =>
+  LAYERS.some(({ name, mayImport }) => name === from && mayImport.includes(layer));
 
 /** An import that is computed cannot be checked. */
 const unreadable = (from: Place): string | undefined =>
