@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
+import { completeParameters, ruleProblems } from "./check.ts";
+import { SENSITIVE_DATA_RULESET_ID } from "./managed/rulesets.ts";
+import { PHASES } from "./phases.ts";
+
+const CUSTOM = "http_request_firewall_custom";
+const ORIGIN = "http_request_origin";
+const RESPONSE = "http_response_firewall_managed";
+const SENSITIVE = { id: SENSITIVE_DATA_RULESET_ID };
+
+const ACCEPTED: readonly (readonly [string, string, object | undefined])[] = [
+  [RESPONSE, "execute", SENSITIVE],
+  [RESPONSE, "execute", { ...SENSITIVE, version: "latest", overrides: { action: "log", enabled: true, rules: [], categories: [{ category: "pii", enabled: false }] } }],
+  [RESPONSE, "skip", { ruleset: "current" }],
+  [ORIGIN, "route", { origin: { port: 8080 } }],
+  [ORIGIN, "route", { origin: { host: "origin.example.com", port: 1 }, host_header: "example.com", sni: { value: "example.com" } }],
+  [CUSTOM, "log", undefined],
+  [CUSTOM, "log", {}],
+  [CUSTOM, "block", undefined],
+  [CUSTOM, "block", { response: { status_code: 451, content: "no", content_type: "text/plain" } }],
+  [CUSTOM, "skip", { phase: "current" }],
+];
+
+test("rules that can run are accepted", () => {
+  for (const [phase, action, action_parameters] of ACCEPTED) assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase), [], `${phase} ${action}`);
+});
+
+const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
+  ["no_such_phase", { action: "log" }, "", /unknown phase/],
+  [CUSTOM, {}, "/action", /must be a string/],
+  [CUSTOM, { action: "toString" }, "/action", /unknown action/],
+  [CUSTOM, { action: "route" }, "/action", /may not stand here/],
+  [CUSTOM, { action: "managed_challenge" }, "/action", /cannot run/],
+  ["http_request_redirect", { action: "redirect" }, "/action", /cannot run/],
+  ["ddos_l4", { action: "execute" }, "/action", /holds no rules/],
+  [CUSTOM, { action: "log", action_parameters: [] }, "/action_parameters", /object/],
+  [CUSTOM, { action: "log", action_parameters: { x: 1 } }, "/action_parameters/x", /unknown parameter/],
+  [CUSTOM, { action: "log", action_parameters: { "a/b~": 1 } }, "/action_parameters/a~1b~0", /unknown parameter/],
+  [CUSTOM, { action: "block", action_parameters: { response: { status_code: 200 } } }, "/action_parameters/response/status_code", /400 to 499/],
+  [CUSTOM, { action: "block", action_parameters: { response: { content: "x".repeat(30_721) } } }, "/action_parameters/response/content", /longer/],
+  [CUSTOM, { action: "block", action_parameters: { response: { content_type: "image/png" } } }, "/action_parameters/response/content_type", /one of/],
+  [CUSTOM, { action: "skip" }, "/action_parameters", /needs/],
+  [CUSTOM, { action: "skip", action_parameters: { phases: ["http_ratelimit"] } }, "/action_parameters/phases", /cannot run skip/],
+  [CUSTOM, { action: "skip", action_parameters: { ruleset: "other" } }, "/action_parameters/ruleset", /current/],
+  [CUSTOM, { action: "execute", action_parameters: SENSITIVE }, "/action_parameters/id", /runs in phase http_response_firewall_managed/],
+  [RESPONSE, { action: "block" }, "/action", /may not stand here/],
+  [RESPONSE, { action: "execute" }, "/action_parameters/id", /needs the id/],
+  [RESPONSE, { action: "execute", action_parameters: { id: "0".repeat(32) } }, "/action_parameters/id", /no managed ruleset/],
+  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, version: "7" } }, "/action_parameters/version", /latest/],
+  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: [] } }, "/action_parameters/overrides", /object/],
+  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { action: "block" } } }, "/action_parameters/overrides/action", /only log/],
+  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { sensitivity_level: "low" } } }, "/action_parameters/overrides/sensitivity_level", /unknown/],
+  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { rules: {} } } }, "/action_parameters/overrides/rules", /array/],
+  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { rules: [{ id: "x", enabled: true }] } } }, "/action_parameters/overrides/rules/0/id", /has no rule/],
+  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { categories: [{ category: "pii", enabled: 1 }] } } }, "/action_parameters/overrides/categories/0/enabled", /true or false/],
+  [ORIGIN, { action: "route" }, "/action_parameters", /at least one/],
+  [ORIGIN, { action: "route", action_parameters: { origin: {} } }, "/action_parameters/origin", /needs host or port/],
+  [ORIGIN, { action: "route", action_parameters: { origin: { port: "80" } } }, "/action_parameters/origin/port", /1 to 65535/],
+  [ORIGIN, { action: "route", action_parameters: { origin: { host: "bad host" } } }, "/action_parameters/origin/host", /host name/],
+  [CUSTOM, { action: "log", expression: 5 }, "/expression", /string/],
+  [CUSTOM, { action: "log", expression: "nope" }, "/expression", /Filter parsing error \(1:1\)/],
+];
+
+test("rules that cannot run are refused, with the place", () => {
+  for (const [phase, draft, pointer, message] of REFUSED) {
+    const problems = ruleProblems({ expression: "true", ...draft }, phase);
+    assert.ok(problems.some((problem) => problem.pointer === pointer && message.test(problem.message)), `${phase} ${JSON.stringify(draft)}: ${JSON.stringify(problems)}`);
+  }
+});
+
+test("phases are named once, and every action that can run has a phase to stand in", () => {
+  assert.equal(new Set(PHASES.map((phase) => phase.name)).size, PHASES.length);
+  for (const name of Object.keys(ACTIONS)) assert.ok(phasesOf(name as ActionName).length > 0, name);
+});
+
+test("the service fills in the version of an execute rule", () => {
+  assert.deepEqual(completeParameters("execute", SENSITIVE), { ...SENSITIVE, version: "latest" });
+  assert.deepEqual(completeParameters("log", {}), {});
+});

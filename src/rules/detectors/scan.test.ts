@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { compileDetectors } from "./compiled.ts";
+import { BodyScanner, CANDIDATES_MAX, type ScannerOptions, type ScanResult, WINDOW_BYTES } from "./scan.ts";
+import { DETECTORS } from "./table.ts";
+
+const compiled = compileDetectors(DETECTORS);
+
+function scan(chunks: readonly Uint8Array[], options: ScannerOptions = {}): ScanResult {
+  const scanner = new BodyScanner(compiled, options);
+  for (const chunk of chunks) scanner.push(chunk);
+  return scanner.end();
+}
+
+const summary = (result: ScanResult): object => result.findings.map(({ detector, count, offset }) => ({ id: detector.id, count, offset }));
+
+test("every hit is found whole at every place relative to a block's end", () => {
+  const blockBytes = 700;
+  for (const detector of DETECTORS) {
+    const [hit = ""] = detector.hits;
+    const expected = scan([Buffer.from(hit)]).findings.find((finding) => finding.detector === detector);
+    assert.ok(expected);
+    for (let before = blockBytes - 200; before <= blockBytes + 10; before++) {
+      const body = Buffer.from(`${" ".repeat(before)}${hit}${" ".repeat(WINDOW_BYTES)}`);
+      const finding = scan([body], { blockBytes }).findings.find((one) => one.detector === detector);
+      assert.deepEqual([finding?.count, finding?.offset], [1, before + expected.offset], `${detector.id} after ${before} bytes`);
+    }
+  }
+});
+
+const TEXTS = [...DETECTORS.flatMap((detector) => [...detector.hits, ...detector.misses]), "lorem ipsum ", "1234 5678 ", "AB12", "0".repeat(40), "-----BEGIN ", "AKIA", "card "];
+
+test("findings do not depend on how the body is cut", () => {
+  const bodies = fc.array(fc.constantFrom(...TEXTS), { minLength: 1, maxLength: 40 }).map((parts) => Buffer.from(parts.join(" | ")));
+  fc.assert(
+    fc.property(bodies, fc.array(fc.nat(5000), { maxLength: 20 }), (body, cuts) => {
+      const places = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
+      const chunks = places.slice(1).map((to, index) => body.subarray(places[index] ?? 0, to));
+      const whole = summary(scan([body]));
+      assert.deepEqual(summary(scan(chunks)), whole);
+      assert.deepEqual(summary(scan(chunks, { blockBytes: 64 })), whole);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("repeated hits are counted, overlapping ones once", () => {
+  const [visa] = summary(scan([Buffer.from("4716461583322103, 4716461583322103 and 4929 7226 5379 7141")])) as { id: string; count: number }[];
+  assert.deepEqual([visa?.id, visa?.count], ["fin.card_visa", 3]);
+});
+
+test("the candidate budget ends the search, and the result says so", () => {
+  const numbers = Buffer.from("4716461583322103 ".repeat(CANDIDATES_MAX + 1));
+  const result = scan([numbers]);
+  assert.equal(result.limited, true);
+  assert.equal(result.findings[0]?.count, CANDIDATES_MAX);
+  assert.equal(scan([numbers.subarray(0, 17 * CANDIDATES_MAX)]).limited, false);
+  assert.equal(scan([Buffer.from("AKIA ".repeat(CANDIDATES_MAX + 1))]).limited, true);
+});
+
+test("any bytes can be scanned", () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => assert.equal(scan([bytes], { blockBytes: 100 }).bytes, bytes.length)), { numRuns: 300 });
+});
