@@ -1,7 +1,8 @@
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, type NameKey, isWithin, keyOf, nameOfKey } from "#wire/dns/name.ts";
 import { type EdgeAddresses, type Lookup, lookup, visibleSet } from "./lookup.ts";
-import type { NameNode, RecordSet, ZoneIndex, Zones } from "./zones.ts";
+import type { NameNode, RecordSet } from "./zone-nodes.ts";
+import type { ZoneIndex, Zones } from "./zones.ts";
 
 /** One RRset of a response. */
 export interface AnswerSet {

@@ -1,7 +1,7 @@
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
-import type { RecordSet } from "./zones.ts";
+import type { RecordSet } from "./zone-nodes.ts";
 
 /**
  * The SOA and NS sets at a zone's apex. They come from the zone's settings (SPEC 2.3, 2.4), never from

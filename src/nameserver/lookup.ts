@@ -1,6 +1,7 @@
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
-import type { NameNode, RecordSet, ZoneIndex, Zones } from "./zones.ts";
+import type { NameNode, RecordSet } from "./zone-nodes.ts";
+import type { ZoneIndex, Zones } from "./zones.ts";
 
 /** Addresses of the edge, which stand in for those of proxied names. */
 export interface EdgeAddresses {
@@ -25,7 +26,7 @@ const PROXIED_TTL = 300;
 export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
   const zone = zoneFor(zones, key, type);
   if (zone === undefined) return { kind: "outside" };
-  const cut = zone.delegations > 0 ? zoneCut(zone, key, type) : undefined;
+  const cut = zone.nodes.delegations > 0 ? zoneCut(zone, key, type) : undefined;
   if (cut) return { kind: "delegated", zone, ...cut };
   const node = zone.nodes.get(key);
   if (node || key === zone.key) return { kind: "found", zone, source: key, node };
@@ -56,7 +57,7 @@ function zoneCut(zone: ZoneIndex, key: NameKey, type: number): { cut: NameKey; s
 /** The longest existing ancestor, which alone decides which wildcard applies (RFC 4592 §3.3.1). */
 function closestEncloser(zone: ZoneIndex, key: NameKey): NameKey {
   let name = parentKey(key);
-  while (name !== undefined && name !== zone.key && !zone.nodes.has(name)) name = parentKey(name);
+  while (name !== undefined && name !== zone.key && !zone.nodes.get(name)) name = parentKey(name);
   return name ?? zone.key;
 }
 

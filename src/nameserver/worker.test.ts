@@ -19,7 +19,7 @@ test("the worker answers from its feed: settled means answered", async (t) => {
   const source = createTestSource();
   source.commit([zoneOp("z", "example.com")]);
   const publisher = createPublisher({ source, clock: systemClock });
-  publisher.start();
+  await publisher.start();
   t.after(() => publisher.close());
   const { port1, port2 } = new MessageChannel();
   publisher.attach(createMessagePortFeed(port1));

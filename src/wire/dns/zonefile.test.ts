@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { toolOrSkip } from "../../../test/support/tools.ts";
 import { parseZoneFile } from "./zonefile.ts";
@@ -125,15 +126,16 @@ test("any text is read without an exception", () => {
   );
 });
 
-test("named-checkzone reads the same records", (t) => {
+const run = promisify(execFile);
+
+test("named-checkzone reads the same records", async (t) => {
   const reason = toolOrSkip("named-checkzone");
   if (reason !== undefined) return t.skip(reason);
   const directory = mkdtempSync(join(tmpdir(), "zonefile-"));
   try {
     const path = join(directory, "zone");
     writeFileSync(path, FILE.replace("h HTTPS", "ns1.example.com. A 192.0.2.53\nmail.example.com. A 192.0.2.25\nh HTTPS"));
-    const canonical = execFileSync("named-checkzone", ["-q", "-i", "none", "-D", "-o", "-", "example.com", path], {
-      encoding: "utf8",
+    const { stdout: canonical } = await run("named-checkzone", ["-q", "-i", "none", "-D", "-o", "-", "example.com", path], {
       timeout: 10_000,
     });
     const keys = (text: string): string[] =>
