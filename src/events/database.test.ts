@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { openEventDatabase } from "./database.ts";
+import { openEventQueries } from "./queries.ts";
+import { retentionStep } from "./retention.ts";
+import type { EventTable, EventTables } from "./rows.ts";
+import { type Cell, encodeRow, EVENT_SCHEMA } from "./schema.ts";
+import { testGatewayRow, testRequestRow, testSecurityRow } from "./test-rows.ts";
+
+async function temporaryPath(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-events-"));
+  t.after(() => rm(directory, { recursive: true }));
+  return join(directory, "events.db");
+}
+
+function cellsOf<T extends EventTable>(table: T, rows: readonly EventTables[T][]): { readonly table: T; readonly cells: Cell[] } {
+  const cells: Cell[] = [];
+  for (const row of rows) encodeRow(EVENT_SCHEMA[table], row, cells);
+  return { table, cells };
+}
+
+test("rows of every table come back as they were", async (t) => {
+  const path = await temporaryPath(t);
+  const database = openEventDatabase(path);
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const requests = [testRequestRow(), testRequestRow({ origin_status: 502, path: "/ü'\"" })];
+  const events = [testSecurityRow({ scan_limited: true })];
+  const logs = [testGatewayRow(), testGatewayRow({ success: false, cached: true, tokens_in: null, cost: null })];
+  database.insert([cellsOf("requests", requests), cellsOf("security_events", events), cellsOf("gateway_logs", logs)]);
+  const query = { where: [], direction: "asc", limit: 10 } as const;
+  assert.deepEqual(queries.list("requests", query), requests);
+  assert.deepEqual(queries.list("security_events", query), events);
+  assert.deepEqual(queries.list("gateway_logs", query), logs);
+});
+
+test("an absent optional field is false", async (t) => {
+  const path = await temporaryPath(t);
+  const database = openEventDatabase(path);
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const { scan_limited: _, ...row } = testSecurityRow();
+  database.insert([cellsOf("security_events", [row])]);
+  assert.equal(queries.list("security_events", { where: [], limit: 1 })[0]?.scan_limited, false);
+});
+
+test("filters, order, pages and counts", async (t) => {
+  const path = await temporaryPath(t);
+  const database = openEventDatabase(path);
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const rows = Array.from({ length: 10 }, (_, n) => testRequestRow({ ray_id: String(n), at_ms: 1000 + Math.floor(n / 2), status: n % 3 === 0 ? 500 : 200, host: `h${n}` }));
+  database.insert([cellsOf("requests", rows)]);
+  const rays = (query: Parameters<typeof queries.list<"requests">>[1]): string => queries.list("requests", query).map((row) => row.ray_id).join("");
+  assert.equal(rays({ where: [], limit: 100 }), "9876543210", "newest first; those of one time by arrival");
+  assert.equal(rays({ where: [], limit: 3, offset: 2 }), "765");
+  assert.equal(rays({ where: [], limit: 3, offset: 20 }), "");
+  assert.equal(rays({ where: [], direction: "asc", order_by: "status", limit: 100 }), "1245780369");
+  assert.equal(rays({ where: [{ column: "status", operator: "eq", value: 500 }], limit: 100 }), "9630");
+  assert.equal(rays({ where: [{ column: "at_ms", operator: "ge", value: 1003 }, { column: "at_ms", operator: "lt", value: 1004 }], limit: 100 }), "76");
+  assert.equal(rays({ where: [[{ column: "host", operator: "eq", value: "h1" }, { column: "ray_id", operator: "in", value: ["3", "5"] }]], limit: 100 }), "531");
+  assert.equal(rays({ where: [{ column: "host", operator: "has", value: "7" }], limit: 100 }), "7");
+  assert.equal(rays({ where: [[]], limit: 100 }), "", "no alternative holds");
+  assert.equal(queries.count("requests", [{ column: "status", operator: "ne", value: 500 }]), 6);
+});
+
+test("a database that is missing, or empty still, has no rows and is seen once it is there", async (t) => {
+  const path = await temporaryPath(t);
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  assert.deepEqual(queries.list("requests", { where: [], limit: 10 }), []);
+  assert.equal(queries.count("requests", []), 0);
+  await writeFile(path, "");
+  assert.equal(queries.count("requests", []), 0);
+  const database = openEventDatabase(path);
+  t.after(() => database.close());
+  database.insert([cellsOf("requests", [testRequestRow()])]);
+  assert.equal(queries.count("requests", []), 1);
+});
+
+test("a failed batch leaves nothing, and the next one is written", async (t) => {
+  const path = await temporaryPath(t);
+  const database = openEventDatabase(path);
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const bad = cellsOf("security_events", [testSecurityRow()]);
+  bad.cells[0] = null;
+  assert.throws(() => database.insert([cellsOf("requests", [testRequestRow()]), bad]));
+  assert.equal(queries.count("requests", []), 0);
+  database.insert([cellsOf("requests", [testRequestRow()])]);
+  assert.equal(queries.count("requests", []), 1);
+});
+
+test("a database of another version is refused", async (t) => {
+  const path = await temporaryPath(t);
+  const other = new DatabaseSync(path);
+  other.exec("PRAGMA user_version = 99");
+  other.close();
+  assert.throws(() => openEventDatabase(path), /schema version 99/);
+});
+
+test("retention by age, then by size from the longest table, in bounded steps", async (t) => {
+  const path = await temporaryPath(t);
+  const database = openEventDatabase(path);
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const rows = (count: number, at_ms: number) => cellsOf("requests", Array.from({ length: count }, () => testRequestRow({ at_ms, path: "/".padEnd(200, "x") })));
+  database.insert([rows(6000, 1000), rows(12_000, 5000), cellsOf("security_events", [testSecurityRow({ at_ms: 1000 }), testSecurityRow({ at_ms: 5000 })])]);
+  const settle = (limits: { ageMs: number; bytes: number }): number => {
+    let steps = 1;
+    while (retentionStep(database, limits, 10_000)) assert.ok(++steps < 100, "retention comes to an end");
+    return steps;
+  };
+  const before = database.usedBytes();
+  assert.equal(settle({ ageMs: 9001, bytes: before }), 1, "nothing is too old or too much");
+  assert.ok(settle({ ageMs: 6000, bytes: before }) > 1);
+  assert.deepEqual([queries.count("requests", []), queries.count("security_events", [])], [12_000, 1]);
+  settle({ ageMs: 6000, bytes: before / 3 });
+  assert.ok(database.usedBytes() <= before / 3);
+  assert.ok(queries.count("requests", []) < 12_000);
+  assert.equal(queries.count("security_events", []), 1, "requests gave way, the security event stayed");
+});
