@@ -74,6 +74,9 @@ async function startNsd(directory: string): Promise<{ pid: number; port: number;
     `  zonelistfile: "${home}/zones"`,
     `  xfrdir: "${home}"`,
     "  server-count: 1",
+    // NSD would otherwise stop answering a client that asks this often.
+    "  rrl-ratelimit: 0",
+    "  rrl-whitelist-ratelimit: 0",
     "remote-control:",
     "  control-enable: no",
     "zone:",

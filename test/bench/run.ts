@@ -81,9 +81,13 @@ function describe(side: Side): string {
   return [`median ${number(median(values))}`, `from ${number(Math.min(...values))} to ${number(Math.max(...values))}`, ...also].join(", ");
 }
 
-const middle = (side: Side): number => median(side.rounds.map((round) => round.value));
+function middle(side: Side): number {
+  return median(side.rounds.map((round) => round.value));
+}
 
-const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3));
+function number(value: number): string {
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
 
 function save(all: readonly Result[]): void {
   const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim();
