@@ -10,7 +10,6 @@ import { LLMock } from "@copilotkit/aimock";
 import OpenAI from "openai";
 import { openEventQueries } from "#events/queries.ts";
 import { DEFAULT_RETENTION } from "#events/writer-config.ts";
-import { systemClock } from "#kernel/clock.ts";
 import type { MetricSample } from "#kernel/metrics.ts";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -37,7 +36,7 @@ test("the plane's thread serves what the publisher says, writes rows through the
   t.after(() => mock.stop());
 
   const source = createTestSource();
-  const publisher = createPublisher({ source, clock: systemClock, lastGoodPath: join(directory, "last-good") });
+  const publisher = createPublisher({ source, lastGoodPath: join(directory, "last-good") });
   await publisher.start();
   t.after(() => publisher.close());
   const [feed, events] = [new MessageChannel(), new MessageChannel()];

@@ -6,7 +6,6 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
-import { systemClock } from "#kernel/clock.ts";
 import { CLASS, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
@@ -18,7 +17,7 @@ import type { NameserverWorkerData } from "./worker.ts";
 test("the worker answers from its feed: settled means answered", async (t) => {
   const source = createTestSource();
   source.commit([zoneOp("z", "example.com")]);
-  const publisher = createPublisher({ source, clock: systemClock });
+  const publisher = createPublisher({ source });
   await publisher.start();
   t.after(() => publisher.close());
   const { port1, port2 } = new MessageChannel();

@@ -29,7 +29,15 @@ export interface ZoneEntry {
   /** Host names of the NS RRset at the apex. */
   readonly name_servers: readonly string[];
   /** Seconds (SPEC 2.4); `rname` already in the form of a DNS name. */
-  readonly soa: { readonly mname: string; readonly rname: string; readonly refresh: number; readonly retry: number; readonly expire: number; readonly ttl: number; readonly min_ttl: number };
+  readonly soa: {
+    readonly mname: string;
+    readonly rname: string;
+    readonly refresh: number;
+    readonly retry: number;
+    readonly expire: number;
+    readonly ttl: number;
+    readonly min_ttl: number;
+  };
   readonly ns_ttl: number;
 }
 

@@ -25,7 +25,7 @@ export interface FeedPort {
 /** How publisher and replica report what went wrong; the thread decides where it goes. */
 export type FeedLog = (level: "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** Everything at one revision, as ops that put. */
+/** Everything at one revision: the ops that make it out of nothing. */
 export interface FullCopy {
   readonly rev: number;
   readonly ops: readonly Op[];

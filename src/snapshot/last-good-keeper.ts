@@ -1,74 +1,121 @@
-import type { Clock } from "#kernel/clock.ts";
+import { writeBaseFile } from "./base-file.ts";
+import type { Delta } from "./entries.ts";
 import type { FeedLog, FullCopy } from "./feed.ts";
-import { writeLastGood } from "./last-good.ts";
+import { continueJournal, createJournal, type Journal } from "./journal.ts";
+import { checkLastGood, journalPath } from "./last-good.ts";
 
-/** Writes the last good copy some time after changes, one write at a time. */
+/** Keeps the last good copy on disk up to date, shortly after each change. */
 export interface LastGoodKeeper {
-  /** There is something newer than the copy on disk. */
-  changed(): void;
-  /** Writes at once when there is something newer; failures are logged. */
+  /** The revision of the copy that is there, or null. */
+  open(): Promise<number | null>;
+  add(delta: Delta): void;
+  /** What is on disk belongs to a history that is gone, or there is nothing. */
+  startOver(): void;
+  /** Writes what is missing at once; failures are logged and retried later. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface LastGoodKeeperDeps {
   readonly path: string;
-  readonly clock: Clock;
   readonly log: FeedLog;
   full(): Promise<FullCopy>;
 }
 
-const DELAY_MS = 500;
-/** Under steady change, writing takes at most one part in twenty of the time. */
-const REST_FACTOR = 20;
+const DELAY_MS = 100;
 const RETRY_MS = 10_000;
+/** A journal may grow to the size of its base file, or to this where that is small. */
+const JOURNAL_OPS_MIN = 10_000;
 
-export function createLastGoodKeeper({ path, clock, log, full }: LastGoodKeeperDeps): LastGoodKeeper {
-  let dirty = false;
-  let closed = false;
+export function createLastGoodKeeper({ path, log, full }: LastGoodKeeperDeps): LastGoodKeeper {
+  let journal: Journal | null = null;
+  /** The revision on disk, and how large the two files are. */
+  let rev = 0;
+  let baseOps = 0;
+  let journalOps = 0;
+  let pending: Delta[] = [];
+  let fullNeeded = false;
   let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> | null = null;
-  let restMs = 0;
+  let saving: Promise<void> | null = null;
+  let closed = false;
 
-  const write = async (): Promise<void> => {
-    const start = clock.monotonicMs();
-    dirty = false;
+  const append = async (): Promise<void> => {
+    const deltas = pending.filter((delta) => delta.rev > rev);
+    pending = [];
+    if (deltas.length === 0) return;
+    await journal!.append(deltas);
+    rev = deltas.at(-1)!.rev;
+    journalOps += countOps(deltas);
+  };
+  const writeFull = async (): Promise<void> => {
+    const copy = await full();
+    fullNeeded = false;
+    const base = await writeBaseFile(path, copy);
+    await journal?.close();
+    journal = await createJournal(journalPath(path), base);
+    rev = copy.rev;
+    baseOps = copy.ops.length;
+    journalOps = 0;
+  };
+  const save = async (): Promise<void> => {
     try {
-      await writeLastGood(path, await full());
-      restMs = (clock.monotonicMs() - start) * REST_FACTOR;
+      if (fullNeeded || journalOps + countOps(pending) > Math.max(JOURNAL_OPS_MIN, baseOps)) await writeFull();
+      await append();
     } catch (error) {
-      dirty = true;
-      restMs = RETRY_MS;
+      // Nobody knows how far the journal got. The next full copy will have what is pending now.
+      fullNeeded = true;
+      pending = [];
       log("error", "the last good copy could not be written", { path, reason: String(error) });
     }
-    writing = null;
+    saving = null;
   };
   const flush = async (): Promise<void> => {
-    while (writing) await writing;
-    if (dirty) await (writing = write());
+    while (saving) await saving;
+    if (fullNeeded || pending.length > 0) await (saving = save());
   };
-  const schedule = (): void => {
+  const schedule = (delayMs: number): void => {
     if (timer !== null || closed) return;
-    timer = setTimeout(
-      () => {
-        timer = null;
-        // A write that failed, or that changes overtook, is due again.
-        void flush().then(() => dirty && schedule());
-      },
-      Math.max(DELAY_MS, restMs),
-    );
+    timer = setTimeout(() => {
+      timer = null;
+      void flush().then(() => {
+        if (fullNeeded) schedule(RETRY_MS);
+        else if (pending.length > 0) schedule(DELAY_MS);
+      });
+    }, delayMs);
   };
 
   return {
-    changed: () => {
-      dirty = true;
-      schedule();
+    open: async () => {
+      const files = await checkLastGood(path, log);
+      if (files === null || files.journal.bytes === 0) return null;
+      journal = await continueJournal(journalPath(path), files.journal);
+      rev = files.journal.rev;
+      baseOps = files.base.ops;
+      journalOps = files.journal.ops;
+      return rev;
+    },
+    add: (delta) => {
+      // A full copy that has not begun will have it.
+      if (!fullNeeded || saving) pending.push(delta);
+      schedule(DELAY_MS);
+    },
+    startOver: () => {
+      pending = [];
+      fullNeeded = true;
+      schedule(DELAY_MS);
     },
     flush,
     close: async () => {
       closed = true;
       if (timer !== null) clearTimeout(timer);
       await flush();
+      await journal?.close();
     },
   };
+}
+
+function countOps(deltas: readonly Delta[]): number {
+  let ops = 0;
+  for (const delta of deltas) ops += delta.ops.length;
+  return ops;
 }

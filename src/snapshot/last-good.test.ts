@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import type { Op } from "./entries.ts";
-import { readLastGood, readLastGoodRevision, writeLastGood } from "./last-good.ts";
+import type { Delta, Op } from "./entries.ts";
+import { writeBaseFile } from "./base-file.ts";
+import { createJournal } from "./journal.ts";
+import { checkLastGood, journalPath, readLastGood } from "./last-good.ts";
 
 function temporaryPath(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-last-good-"));
@@ -17,11 +19,11 @@ const OPS: readonly Op[] = Array.from({ length: 20_000 }, (_, i) => ({ kind: "se
 
 test("what was written is read back, over many chunks", async (t) => {
   const path = temporaryPath(t);
-  await writeLastGood(path, { rev: 7, ops: OPS });
+  await writeBaseFile(path, { rev: 7, ops: OPS });
   assert.deepEqual(await readLastGood(path, assert.fail), { rev: 7, ops: OPS });
-  await writeLastGood(path, { rev: 8, ops: [] });
+  await writeBaseFile(path, { rev: 8, ops: [] });
   assert.deepEqual(await readLastGood(path, assert.fail), { rev: 8, ops: [] });
-  assert.equal(await readLastGoodRevision(path, assert.fail), 8);
+  assert.equal((await checkLastGood(path, assert.fail))?.journal.rev, 8);
   assert.equal(existsSync(`${path}.new`), false);
 });
 
@@ -31,11 +33,11 @@ test("no copy is no error", async (t) => {
 
 test("any changed, added or missing byte is refused and logged", async (t) => {
   const path = temporaryPath(t);
-  await writeLastGood(path, { rev: 7, ops: OPS.slice(0, 5) });
+  await writeBaseFile(path, { rev: 7, ops: OPS.slice(0, 5) });
   const good = readFileSync(path);
   const refused = async (bytes: Uint8Array): Promise<void> => {
     writeFileSync(path, bytes);
-    for (const read of [readLastGood, readLastGoodRevision]) {
+    for (const read of [readLastGood, checkLastGood]) {
       const logged: string[] = [];
       assert.equal(await read(path, (level) => logged.push(level)), null);
       assert.deepEqual(logged, ["error"]);
@@ -58,9 +60,68 @@ test("any changed, added or missing byte is refused and logged", async (t) => {
 
 test("a copy of another format is refused", async (t) => {
   const path = temporaryPath(t);
-  await writeLastGood(path, { rev: 7, ops: [] });
+  await writeBaseFile(path, { rev: 7, ops: [] });
   writeFileSync(path, readFileSync(path, "utf8").replace('"format":1', '"format":2'));
   const reasons: unknown[] = [];
   assert.equal(await readLastGood(path, (_level, _message, fields) => reasons.push(fields?.["reason"])), null);
   assert.match(String(reasons[0]), /format is 2/);
+});
+
+const delta = (rev: number): Delta => ({ from: rev - 1, rev, ops: [{ kind: "serial", id: "a", value: { serial: rev } }] });
+
+test("a journal carries the base file on, and a cut-off one is only older", async (t) => {
+  const path = temporaryPath(t);
+  const base = await writeBaseFile(path, { rev: 7, ops: [] });
+  const journal = await createJournal(journalPath(path), base);
+  await journal.append([delta(8), delta(9)]);
+  await journal.append([delta(10)]);
+  await journal.close();
+  assert.deepEqual(await readLastGood(path, assert.fail), { rev: 10, ops: [8, 9, 10].flatMap((rev) => delta(rev).ops) });
+  const whole = readFileSync(journalPath(path));
+  let last = 7;
+  for (let length = 0; length <= whole.length; length++) {
+    writeFileSync(journalPath(path), whole.subarray(0, length));
+    const { rev, ops } = (await readLastGood(path, assert.fail))!;
+    assert.equal(ops.length, rev - 7);
+    assert.ok(rev === last || rev === last + 1);
+    last = rev;
+  }
+  assert.equal(last, 10);
+});
+
+test("a journal counts up to its first bad line, which is logged", async (t) => {
+  const path = temporaryPath(t);
+  const journal = await createJournal(journalPath(path), await writeBaseFile(path, { rev: 7, ops: [] }));
+  await journal.append([delta(8), delta(9)]);
+  await journal.close();
+  const good = readFileSync(journalPath(path));
+  const read = async (bytes: Uint8Array) => {
+    writeFileSync(journalPath(path), bytes);
+    const logged: string[] = [];
+    const copy = await readLastGood(path, (level) => logged.push(level));
+    return { rev: copy?.rev, logged };
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.nat(good.length - 2), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+      const changed = Buffer.from(good);
+      changed[at]! ^= flip;
+      const { rev, logged } = await read(changed);
+      assert.ok(rev === 7 || rev === 8);
+      assert.deepEqual(logged, ["error"]);
+    }),
+    { numRuns: 60 },
+  );
+  const skipping = await createJournal(journalPath(path), (await checkLastGood(path, () => {}))!.base);
+  await skipping.append([delta(8), delta(10)]);
+  await skipping.close();
+  assert.deepEqual(await read(readFileSync(journalPath(path))), { rev: 8, logged: ["error"] });
+});
+
+test("a journal of another base file counts for nothing", async (t) => {
+  const path = temporaryPath(t);
+  const journal = await createJournal(journalPath(path), await writeBaseFile(path, { rev: 7, ops: OPS.slice(0, 1) }));
+  await journal.append([delta(8)]);
+  await journal.close();
+  await writeBaseFile(path, { rev: 7, ops: OPS.slice(1, 2) });
+  assert.deepEqual(await readLastGood(path, assert.fail), { rev: 7, ops: OPS.slice(1, 2) });
 });

@@ -1,8 +1,6 @@
-import type { Clock } from "#kernel/clock.ts";
 import type { Delta } from "./entries.ts";
 import type { FeedLog, FeedPort, FullCopy } from "./feed.ts";
 import { createLastGoodKeeper } from "./last-good-keeper.ts";
-import { readLastGoodRevision } from "./last-good.ts";
 import { createRecentDeltas } from "./recent.ts";
 import { createSettlement } from "./settlement.ts";
 import { createSubscriber, type Subscriber } from "./subscriber.ts";
@@ -30,7 +28,6 @@ export interface Publisher {
 
 export interface PublisherDeps {
   readonly source: FeedSource;
-  readonly clock: Clock;
   readonly log?: FeedLog;
   /** Where to keep the last good copy; none is kept without it. */
   readonly lastGoodPath?: string;
@@ -39,13 +36,13 @@ export interface PublisherDeps {
 const POLL_MS = 1_000;
 const RECENT_OPS_MAX = 10_000;
 
-export function createPublisher({ source, clock, log = () => {}, lastGoodPath }: PublisherDeps): Publisher {
+export function createPublisher({ source, log = () => {}, lastGoodPath }: PublisherDeps): Publisher {
   const recent = createRecentDeltas(RECENT_OPS_MAX);
   const ports = new Set<FeedPort>();
   const subscribers = new Set<Subscriber>();
   const settlement = createSettlement(subscribers);
   const full = shareWhileUnderWay(() => source.full());
-  const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, clock, log, full });
+  const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, log, full });
   /** The revision that `recent` ends with; null before the source has been read. */
   let head: number | null = null;
   let stopListening: (() => void) | null = null;
@@ -55,6 +52,7 @@ export function createPublisher({ source, clock, log = () => {}, lastGoodPath }:
     if (delta.from !== head) throw new Error(`the source went from revision ${head} to ${delta.from}`);
     head = delta.rev;
     recent.push(delta);
+    keeper?.add(delta);
     for (const subscriber of subscribers) subscriber.offer(delta);
   };
   const startOver = async (): Promise<void> => {
@@ -62,7 +60,7 @@ export function createPublisher({ source, clock, log = () => {}, lastGoodPath }:
     head = copy.rev;
     recent.clear();
     for (const subscriber of subscribers) subscriber.offerFull(copy);
-    keeper?.changed();
+    keeper?.startOver();
   };
   /** Reads until the source has nothing more. */
   const read = async (): Promise<void> => {
@@ -70,10 +68,7 @@ export function createPublisher({ source, clock, log = () => {}, lastGoodPath }:
       const deltas = head === null ? null : await source.since(head);
       if (deltas === null) await startOver();
       else if (deltas.length === 0) return;
-      else {
-        deltas.forEach(publish);
-        keeper?.changed();
-      }
+      else deltas.forEach(publish);
     }
   };
   const readSafely = oneAtATime(async () => {
@@ -86,7 +81,7 @@ export function createPublisher({ source, clock, log = () => {}, lastGoodPath }:
 
   return {
     start: async () => {
-      head = lastGoodPath === undefined ? null : await readLastGoodRevision(lastGoodPath, log);
+      head = (await keeper?.open()) ?? null;
       stopListening = source.onCommit(() => void readSafely());
       poll = setInterval(() => void readSafely(), POLL_MS);
       await readSafely();

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
-import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { AppliedOp, FeedPort, Replica } from "#snapshot/feed.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
@@ -96,7 +95,7 @@ test("a replica that applied deltas equals one that was built anew, whatever the
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const source = createTestSource();
-      const publisher = createPublisher({ source, clock: systemClock });
+      const publisher = createPublisher({ source });
       await publisher.start();
       try {
         const errors: unknown[] = [];

@@ -1,0 +1,101 @@
+import { createHash, type Hash } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { FullCopy } from "./feed.ts";
+import { readLines } from "./lines.ts";
+
+/** Which base file a journal continues. */
+export interface BaseFile {
+  readonly rev: number;
+  readonly ops: number;
+  readonly sha256: string;
+}
+
+/** Grows when entries change their shape; a file of another format is refused. */
+export const FORMAT = 1;
+
+/**
+ * Writes a full copy so that the file is always the old one or the new one, whole and on disk. One JSON
+ * value a line: a header `{format, rev}`, the ops, and a footer `{ops, sha256}` over all bytes before it.
+ */
+export async function writeBaseFile(path: string, { rev, ops }: FullCopy): Promise<BaseFile> {
+  const aside = `${path}.new`;
+  const file = await open(aside, "w", 0o600);
+  const hash = createHash("sha256");
+  let sha256: string;
+  try {
+    for (const chunk of chunks(rev, ops)) {
+      hash.update(chunk);
+      await file.write(chunk);
+    }
+    sha256 = hash.digest("hex");
+    await file.write(`${JSON.stringify({ ops: ops.length, sha256 })}\n`);
+    await file.sync();
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  await rename(aside, path);
+  await syncDirectory(dirname(path));
+  return { rev, ops: ops.length, sha256 };
+}
+
+/** Throws when the file is damaged, cut off or of another format. What `onOp` was given is good only if it does not. */
+export async function readBaseFile(path: string, onOp: (line: Buffer) => void): Promise<BaseFile> {
+  const hash = createHash("sha256");
+  let rev: number | null = null;
+  let ops = 0;
+  // The last line is the footer, so that each line is looked at once the next one is there.
+  let last: Buffer | null = null;
+  for await (const line of readLines(path)) {
+    if (last !== null) {
+      hash.update(last);
+      if (rev === null) rev = headerRevision(last);
+      else {
+        onOp(last);
+        ops++;
+      }
+    }
+    last = line;
+  }
+  if (rev === null || last === null) throw new Error("it is cut off");
+  return { rev, ops, sha256: checkedFooter(last, ops, hash) };
+}
+
+const CHUNK_CHARS = 1 << 20;
+
+function* chunks(rev: number, ops: readonly object[]): Generator<string> {
+  let chunk = `${JSON.stringify({ format: FORMAT, rev })}\n`;
+  for (const op of ops) {
+    chunk += `${JSON.stringify(op)}\n`;
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield chunk;
+    chunk = "";
+  }
+  yield chunk;
+}
+
+function headerRevision(line: Buffer): number {
+  const { format, rev } = JSON.parse(line.toString()) as { format?: unknown; rev?: unknown };
+  if (format !== FORMAT || typeof rev !== "number") throw new Error(`its format is ${String(format)}, not ${FORMAT}`);
+  return rev;
+}
+
+function checkedFooter(line: Buffer, ops: number, hash: Hash): string {
+  const footer = JSON.parse(line.toString()) as { ops?: unknown; sha256?: unknown };
+  const sha256 = hash.digest("hex");
+  if (footer.ops !== ops || footer.sha256 !== sha256) throw new Error("its checksum is wrong");
+  return sha256;
+}
+
+/** Makes the rename itself durable. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

@@ -1,0 +1,85 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { type BaseFile, FORMAT } from "./base-file.ts";
+import type { Delta } from "./entries.ts";
+import { readLines } from "./lines.ts";
+
+/**
+ * Deltas that follow a base file, so that a change costs a line and not a new copy of everything. Each line
+ * is a CRC-32 in eight hexadecimal digits, a space and a JSON value: first the header that names the base
+ * file, then deltas in order.
+ */
+export interface Journal {
+  append(deltas: readonly Delta[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface JournalContent {
+  /** The revision it reaches; the base file's own where it has nothing to add. */
+  readonly rev: number;
+  readonly ops: number;
+  /** How many bytes are good; 0 where it does not belong to the base file. */
+  readonly bytes: number;
+  /** Whether a line was there that is neither good nor the cut-off last one. */
+  readonly damaged: boolean;
+}
+
+/** Replaces whatever journal there is by an empty one. */
+export async function createJournal(path: string, base: BaseFile): Promise<Journal> {
+  const file = await open(path, "w", 0o600);
+  await file.write(line(header(base)));
+  return journalOver(file);
+}
+
+/** Goes on behind the good bytes of a journal. */
+export async function continueJournal(path: string, { bytes }: JournalContent): Promise<Journal> {
+  const file = await open(path, "a");
+  await file.truncate(bytes);
+  return journalOver(file);
+}
+
+/** Reads the deltas that follow the base file, as far as they are good. A journal may end anywhere: then it is only older. */
+export async function readJournal(path: string, base: BaseFile, onDelta: (delta: Delta) => void): Promise<JournalContent> {
+  let { rev } = base;
+  let ops = 0;
+  let bytes = 0;
+  for await (const bytesOfLine of readLines(path)) {
+    const value = parseLine(bytesOfLine);
+    if (bytes === 0) {
+      if (value !== header(base)) return { rev, ops, bytes, damaged: value === null };
+    } else {
+      const delta = value === null ? null : (JSON.parse(value) as Delta);
+      if (delta?.from !== rev) return { rev, ops, bytes, damaged: true };
+      onDelta(delta);
+      rev = delta.rev;
+      ops += delta.ops.length;
+    }
+    bytes += bytesOfLine.length;
+  }
+  return { rev, ops, bytes, damaged: false };
+}
+
+// What is lost with the power makes the copy older, not wrong; so only the last write waits for the disk.
+const journalOver = (file: FileHandle): Journal => ({
+  append: async (deltas) => {
+    await file.appendFile(deltas.map((delta) => line(JSON.stringify(delta))).join(""));
+  },
+  close: async () => {
+    await file.sync();
+    await file.close();
+  },
+});
+
+const CRC_CHARS = 8;
+
+const header = ({ rev, sha256 }: BaseFile): string => JSON.stringify({ format: FORMAT, base: sha256, rev });
+
+const checksum = (json: string): string => crc32(json).toString(16).padStart(CRC_CHARS, "0");
+
+const line = (json: string): string => `${checksum(json)} ${json}\n`;
+
+function parseLine(bytes: Buffer): string | null {
+  const text = bytes.toString();
+  const json = text.slice(CRC_CHARS + 1, -1);
+  return text === line(json) ? json : null;
+}

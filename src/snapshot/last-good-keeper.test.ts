@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdir, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { createTestSource, dump } from "../../test/support/feed.ts";
+import { readJournal } from "./journal.ts";
+import { createLastGoodKeeper, type LastGoodKeeper } from "./last-good-keeper.ts";
+import { checkLastGood, journalPath, readLastGood } from "./last-good.ts";
+import { createSnapshotState } from "./state.ts";
+
+function fixture(t: TestContext, source = createTestSource()) {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-keeper-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "last-good");
+  let fulls = 0;
+  const errors: string[] = [];
+  const open = (): LastGoodKeeper =>
+    createLastGoodKeeper({
+      path,
+      log: (_level, message) => errors.push(message),
+      full: () => {
+        fulls++;
+        return source.full();
+      },
+    });
+  const commit = (keeper: LastGoodKeeper, count: number): void => {
+    for (let i = 0; i < count; i++) {
+      const from = source.state.rev;
+      const ops = [{ kind: "serial", id: `z${from % 7}`, value: { serial: from } }] as const;
+      source.commit(ops);
+      keeper.add({ from, rev: from + 1, ops });
+    }
+  };
+  const onDisk = async () => {
+    const copy = await readLastGood(path, assert.fail);
+    const state = createSnapshotState();
+    if (copy) state.replace(copy.rev, copy.ops);
+    return { rev: state.rev, ops: dump(state) };
+  };
+  const expected = () => ({ rev: source.state.rev, ops: dump(source.state) });
+  return { path, open, commit, onDisk, expected, errors, fulls: () => fulls };
+}
+
+test("changes go to the journal, over restarts, without another full copy", async (t) => {
+  const { path, open, commit, onDisk, expected, errors, fulls } = fixture(t);
+  const first = open();
+  assert.equal(await first.open(), null);
+  first.startOver();
+  await first.flush();
+  commit(first, 20);
+  await first.flush();
+  assert.deepEqual(await onDisk(), expected());
+  commit(first, 1);
+  await first.close();
+  const second = open();
+  assert.equal(await second.open(), 21);
+  commit(second, 5);
+  await second.close();
+  assert.deepEqual(await onDisk(), expected());
+  assert.equal(fulls(), 1);
+  assert.deepEqual(errors, []);
+  const { base } = (await checkLastGood(path, assert.fail))!;
+  assert.equal((await readJournal(journalPath(path), base, () => {})).ops, 26);
+});
+
+test("a journal that has grown large is folded into a new base file", async (t) => {
+  const { path, open, commit, onDisk, expected, fulls } = fixture(t);
+  const keeper = open();
+  keeper.startOver();
+  await keeper.flush();
+  for (let i = 0; i < 6; i++) {
+    commit(keeper, 4_000);
+    await keeper.flush();
+    assert.deepEqual(await onDisk(), expected());
+  }
+  await keeper.close();
+  assert.equal(fulls(), 3);
+  assert.ok(statSync(journalPath(path)).size < 1_000_000);
+});
+
+test("changes that come while a full copy is written are not lost", async (t) => {
+  const { open, commit, onDisk, expected } = fixture(t);
+  const keeper = open();
+  keeper.startOver();
+  const writing = keeper.flush();
+  commit(keeper, 3);
+  await new Promise(setImmediate);
+  commit(keeper, 3);
+  await writing;
+  commit(keeper, 3);
+  await keeper.close();
+  assert.deepEqual(await onDisk(), expected());
+});
+
+test("a copy that cannot be written is logged, and written when it can be", async (t) => {
+  const { path, open, commit, onDisk, expected, errors } = fixture(t);
+  const keeper = open();
+  await mkdir(`${path}.new`);
+  keeper.startOver();
+  await keeper.flush();
+  commit(keeper, 2);
+  assert.equal(errors.length, 1);
+  await rmdir(`${path}.new`);
+  await keeper.close();
+  assert.deepEqual(await onDisk(), expected());
+});
