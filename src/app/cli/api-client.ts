@@ -14,6 +14,10 @@ export class ApiFailure extends Error {
     this.name = "ApiFailure";
     this.errors = errors;
   }
+
+  has(...codes: readonly number[]): boolean {
+    return this.errors.some(({ code }) => codes.includes(code));
+  }
 }
 
 export interface ApiClient {

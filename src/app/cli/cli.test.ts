@@ -14,6 +14,7 @@ import { openStore } from "#store/open.ts";
 import { hashSecret } from "#control/access/authenticate.ts";
 import { findTokenByHash, type TokenRow } from "#store/tokens.ts";
 import { writeRunFile } from "../run-file.ts";
+import { startSelvedge } from "../../../test/support/selvedge.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../../bin/selvedge.js");
 
@@ -200,6 +201,8 @@ old A   192.0.2.2
 bad A   not-an-address
 odd A   192.0.2.3
 _sip._tcp SRV 1 2 5060 sip.example.com.
+cn1 CNAME Same
+cn2 CNAME other
 `;
 
 test("zone import creates records, skips what is there and what is the service's own, and names each failed line", async (t) => {
@@ -213,6 +216,8 @@ test("zone import creates records, skips what is there and what is the service's
       return { status: 429, retryAfter: "1", error: { code: 971, message: "slow down" } };
     }
     if (body["name"] === "old.example.com") return { status: 400, error: { code: 81058, message: "An identical record already exists." } };
+    if (body["type"] === "CNAME") return { status: 400, error: { code: 81053, message: "A record with that host already exists." } };
+    if (url?.includes("?name.exact=cn")) return { result: [{ content: "same.example.com" }] };
     if (body["name"] === "odd.example.com") return { status: 400, error: { code: 9999, message: "odd" } };
     return { result: { id: "record" } };
   });
@@ -225,7 +230,7 @@ test("zone import creates records, skips what is there and what is the service's
   const result = JSON.parse(run.out) as { failed: { line: number; message: string }[] };
   assert.deepEqual(
     { ...result, failed: result.failed.map(({ line }) => line) },
-    { zone: "example.com", zone_id: "zone-1", created: 4, skipped: 3, failed: [9, 10] },
+    { zone: "example.com", zone_id: "zone-1", created: 4, skipped: 4, failed: [9, 10, 13] },
   );
   assert.match(run.err, /^selvedge: -:9: .*$/m);
   assert.match(run.err, /^selvedge: -:10: odd\.example\.com A: odd \(9999\)$/m);
@@ -234,6 +239,27 @@ test("zone import creates records, skips what is there and what is the service's
   assert.deepEqual(sent.get("MX"), { name: "example.com", type: "MX", ttl: 3600, content: "mail.example.com", priority: 10 });
   assert.deepEqual(sent.get("TXT"), { name: "www.example.com", type: "TXT", ttl: 3600, content: '"hello world"' });
   assert.deepEqual(sent.get("SRV")?.["data"], { priority: 1, weight: 2, port: 5060, target: "sip.example.com" });
+});
+
+test("with a real server: status, a token that works, and an import that changes nothing the second time", async (t) => {
+  const data = directory(t);
+  const server = await startSelvedge({ dataDir: data });
+  t.after(() => server.stop());
+  assert.equal((await selvedge(["status", "--data", data])).code, 0);
+  const token = await selvedge(["token", "create", "--name", "import", "--all", "--data", data]);
+  assert.equal(token.code, 0, token.err);
+  const file = join(data, "zone.txt");
+  writeFileSync(file, `${ZONE_FILE.replace(/^bad.*\n/m, "")}text TXT plain "two parts"\n@ CAA 0 issue "ca.example"\n* AAAA 2001:db8::1\n`);
+  const importing = async (): Promise<unknown> => {
+    const run = await selvedge(["zone", "import", file, "--zone", "example.com", "--create", "--data", data, "--json"], {
+      SELVEDGE_TOKEN: token.out.trim(),
+    });
+    assert.equal(run.code, 0, run.err);
+    const { created, skipped } = JSON.parse(run.out) as { created: number; skipped: number };
+    return { created, skipped };
+  };
+  assert.deepEqual(await importing(), { created: 11, skipped: 2 });
+  assert.deepEqual(await importing(), { created: 0, skipped: 13 });
 });
 
 test("zone import explains what is missing", async (t) => {

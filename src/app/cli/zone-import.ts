@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { ERROR_CODES } from "#kernel/error-codes.ts";
 import { RdataError } from "#wire/dns/record-types.ts";
-import { parseZoneFile, type ZoneFile, type ZoneFileRecord } from "#wire/dns/zonefile.ts";
+import { parseZoneFile, type ZoneFile } from "#wire/dns/zonefile.ts";
 import { loadConfig } from "../config.ts";
 import { isAlive, readRunFile } from "../run-file.ts";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { configInput } from "./config-input.ts";
+import { importRecord, type LineFailure } from "./record-import.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 
 export interface ZoneImportOptions {
@@ -15,11 +15,6 @@ export interface ZoneImportOptions {
   readonly account?: string;
   readonly api?: string;
   readonly token?: string;
-}
-
-interface FailedLine {
-  readonly line: number;
-  readonly message: string;
 }
 
 /** Calls under way at once: enough to keep the API's group commit busy. */
@@ -32,10 +27,10 @@ export async function zoneImport(file: string, options: ZoneImportOptions, flags
   const api = openApi(options, config.data);
   const { records, errors } = parsed(await readInput(file), zoneName);
   const zoneId = await zoneIdOf(api, zoneName, options);
-  const failed: FailedLine[] = [...errors];
+  const failed: LineFailure[] = [...errors];
   const counts = { created: 0, skipped: 0 };
   await inParallel(records, async (record) => {
-    const outcome = await createRecord(api, zoneId, zoneName, record);
+    const outcome = await importRecord(api, { id: zoneId, name: zoneName }, record);
     if (outcome === "created" || outcome === "skipped") counts[outcome]++;
     else failed.push(outcome);
   });
@@ -107,36 +102,6 @@ async function onlyAccount(api: ApiClient): Promise<string> {
     throw new CliError(`the token sees ${accounts.length} accounts: name one with --account`, EXIT.usage);
   return account.id;
 }
-
-async function createRecord(
-  api: ApiClient,
-  zoneId: string,
-  zoneName: string,
-  record: ZoneFileRecord,
-): Promise<"created" | "skipped" | FailedLine> {
-  if (isOwnRecord(record, zoneName)) return "skipped";
-  try {
-    await api.call("POST", `/zones/${zoneId}/dns_records`, recordBody(record));
-    return "created";
-  } catch (error) {
-    if (!(error instanceof ApiFailure)) throw error;
-    if (error.errors.some(({ code }) => code === ERROR_CODES.dns_record_exists.code)) return "skipped";
-    return { line: record.line, message: `${record.name} ${record.type}: ${error.message}` };
-  }
-}
-
-/** SPEC 2.3: SOA and the apex's NS are the service's own. */
-const isOwnRecord = ({ name, type }: ZoneFileRecord, zoneName: string): boolean =>
-  type === "SOA" || (type === "NS" && name.replace(/\.$/, "").toLowerCase() === zoneName);
-
-/** The record as the API takes it: structured types by `data`, the others by `content`; 1 is the automatic TTL. */
-const recordBody = ({ name, type, ttl, content, data, priority }: ZoneFileRecord): object => ({
-  name,
-  type,
-  ttl: ttl ?? 1,
-  ...(data === null ? { content } : { data }),
-  ...(priority === null ? {} : { priority }),
-});
 
 /** Runs the jobs in order, a bounded number at a time; the first that throws ends the run. */
 async function inParallel<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {
