@@ -46,7 +46,10 @@ export function createAnswerCache({ entriesMax }: { readonly entriesMax: number 
       // The oldest goes first: a flood of random names passes through without ever growing the map.
       const oldest = entries.size >= entriesMax ? entries.keys().next().value : undefined;
       if (oldest !== undefined) remove(oldest);
-      entries.set(key, response);
+      // A slice of Node's shared pool would keep all of its slab in memory for one short answer.
+      const bytes = Buffer.allocUnsafeSlow(response.bytes.length);
+      response.bytes.copy(bytes);
+      entries.set(key, { bytes, zones: response.zones });
       for (const zone of response.zones) {
         const keys = keysByZone.get(zone);
         if (keys) keys.add(key);

@@ -12,7 +12,7 @@ import { createZones } from "./zones.ts";
 export interface Nameserver {
   /** Starts answering and resolves to the ports; rejects with the system's error where none can be bound. */
   listen(): Promise<{ readonly udp: number; readonly tcp: number }>;
-  /** Answers what has been asked, then stops; connections that take longer are cut off. */
+  /** Takes no more questions; connections that do not take their answers within the time are cut off. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -30,7 +30,10 @@ export function createNameserver({ replica, metrics, config }: NameserverDeps): 
   const zones = createZones();
   const cache = createAnswerCache({ entriesMax: config.limits.cacheEntriesMax });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
-  const rejectedGauge = metrics.gauge("selvedge_dns_rejected_entries", "Snapshot entries that no zone or record could be made of");
+  const rejectedGauge = metrics.gauge(
+    "selvedge_dns_rejected_entries",
+    "Snapshot entries since the last full copy that no zone or record could be made of",
+  );
   const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, metrics });
   let listeners: readonly Listener[] = [];
 

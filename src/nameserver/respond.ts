@@ -71,7 +71,7 @@ export function createResponder({ zones, edge, cache, metrics }: ResponderDeps):
     const name = Buffer.from(packet.subarray(HEADER_BYTES, query.nameEnd));
     const found = answer(zones, edge, { name, type: query.type });
     const { bytes, complete } = encode(packet, query, found, bytesMax);
-    if (complete && found.zones.size > 0) cache.put(key, { bytes: Buffer.from(bytes), zones: found.zones });
+    if (complete && found.zones.size > 0) cache.put(key, { bytes, zones: found.zones });
     return bytes;
   };
 
@@ -82,24 +82,32 @@ export function createResponder({ zones, edge, cache, metrics }: ResponderDeps):
       counters.dropped.value += 1;
       return undefined;
     }
-    const response = guarded(packet, counters, () => respondToQuery(packet, readQuery(packet), transport));
+    const response = guarded(packet, counters, (query) => respondToQuery(packet, query, transport));
     counters.responses(response.readUInt16BE(2));
     return response;
   };
 }
 
 /** What goes wrong with one message becomes that message's answer, never the process's end. */
-function guarded(packet: Buffer, counters: Counters, work: () => Buffer): Buffer {
+function guarded(packet: Buffer, counters: Counters, work: (query: Query) => Buffer): Buffer {
+  if (opcodeOf(packet.readUInt16BE(2)) !== OPCODE.QUERY) return bareResponse(packet, RCODE.NOTIMP);
   try {
-    if (opcodeOf(packet.readUInt16BE(2)) !== OPCODE.QUERY) return bareResponse(packet, RCODE.NOTIMP);
-    return work();
-  } catch (error) {
-    if (error instanceof WireError) {
-      counters.malformed.value += 1;
-      return bareResponse(packet, RCODE.FORMERR);
-    }
+    const query = readOrUndefined(packet);
+    if (query) return work(query);
+    counters.malformed.value += 1;
+    return bareResponse(packet, RCODE.FORMERR);
+  } catch {
     counters.internalErrors.value += 1;
     return bareResponse(packet, RCODE.SERVFAIL);
+  }
+}
+
+function readOrUndefined(packet: Buffer): Query | undefined {
+  try {
+    return readQuery(packet);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
   }
 }
 

@@ -31,7 +31,12 @@ export async function listenUdp(config: UdpConfig, respond: Respond, metrics: Me
   });
   const listening = once(socket, "listening");
   socket.bind({ port: config.port, address: config.host });
-  await listening;
+  try {
+    await listening;
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
   enlargeBuffer(socket);
 
   const onSent = (error: Error | null): void => {
