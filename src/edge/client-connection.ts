@@ -224,9 +224,9 @@ export class ClientConnection implements Visitor, Checked {
     const head = requestHead;
     const fault = parseRequestHead(buffer, start, end, head);
     if (fault !== 0) return this.refuse(errorForStatus(fault));
+    if (head.method === "CONNECT" || head.method === "TRACE") return this.refuse("not_implemented");
     const target = readTarget(buffer, head, this.arrival.scheme);
     if (target === null) return this.refuse("bad_request");
-    if (head.method === "CONNECT" || head.method === "TRACE") return this.refuse("not_implemented");
     const exchange = this.beginExchange(head.method);
     exchange.describe(buffer, head, target);
     this.responder.begin(exchange, head.minorVersion, isPersistent(head) && !this.edge.isDraining());

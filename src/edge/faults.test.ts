@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { test } from "node:test";
+import type { EdgeLimits } from "./config.ts";
+import { eventually, exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "./test-edge.ts";
+import { recordOp } from "./test-entries.ts";
+
+const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
+
+/** Runs a request against an origin that misbehaves; what the visitor got and the row that was left. */
+async function against(onSocket: (socket: Socket) => void, request = REQUEST, limits: Partial<EdgeLimits> = {}) {
+  const origin = await rawOrigin(onSocket);
+  const edge = await startEdge(siteOps(origin.port), {}, limits);
+  try {
+    const response = await exchangeRaw(edge.http, request);
+    await eventually(() => edge.requests.length > 0);
+    assert.deepEqual(edge.errors, []);
+    return { response, row: edge.requests[0]! };
+  } finally {
+    await edge.close();
+    origin.close();
+  }
+}
+
+const answering = (text: string, end = true) => (socket: Socket) =>
+  void socket.once("data", () => {
+    socket.write(text);
+    if (end) socket.end();
+  });
+
+/** Each answer of an origin that is no valid response, and what the visitor gets for it: 520. */
+const MALFORMED: readonly (readonly [why: string, answer: string])[] = [
+  ["nothing", ""],
+  ["half a head", "HTTP/1.1 200 OK\r\nContent-Le"],
+  ["another protocol", "220 mail.example ESMTP\r\n\r\n"],
+  ["lines that end in LF", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"],
+  ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok"],
+  ["length and chunks", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+  ["a folded field", "HTTP/1.1 200 OK\r\nX: y\r\n z\r\n\r\n"],
+  ["an endless head", `HTTP/1.1 200 OK\r\nX: ${"y".repeat(40_000)}`],
+  ["an upgrade that nobody asked for", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"],
+  ["endless interim responses", "HTTP/1.1 102 Processing\r\n\r\n".repeat(40)],
+];
+for (const [why, answer] of MALFORMED) {
+  test(`an origin that answers with ${why} gives 520`, async () => {
+    const { response, row } = await against(answering(answer));
+    assert.match(response.replace(/^(?:HTTP\/1\.1 102 Processing\r\n\r\n)*/, ""), /^HTTP\/1\.1 520 /);
+    assert.equal(row.status, 520);
+  });
+}
+
+test("an origin that resets gives 520", async () => {
+  const { response } = await against((socket) => void socket.once("data", () => socket.resetAndDestroy()));
+  assert.match(response, /^HTTP\/1\.1 520 /);
+});
+
+test("an origin that listens no more gives 521, and the page names nothing of it", async () => {
+  const gone = await rawOrigin(() => undefined);
+  gone.close();
+  const edge = await startEdge(siteOps(gone.port));
+  const response = await exchangeRaw(edge.http, REQUEST);
+  assert.match(response, /^HTTP\/1\.1 521 [^]*Content-Type: text\/html/);
+  assert.doesNotMatch(response, new RegExp(`127\\.0\\.0\\.1|${gone.port}|ECONN`));
+  const json = await exchangeRaw(edge.http, REQUEST.replace("\r\n\r\n", "\r\nAccept: application/json\r\n\r\n"));
+  const { errors, ray_id: rayId } = JSON.parse(json.slice(json.indexOf("\r\n\r\n") + 4)) as { errors: { code: number }[]; ray_id: string };
+  assert.equal(errors[0]!.code, 521);
+  assert.match(json, new RegExp(`svc-ray: ${rayId}\r\n`));
+  await edge.close();
+});
+
+test("an origin that says nothing gives 524 in time", async () => {
+  const { response, row } = await against(() => undefined, REQUEST, { responseTimeoutMs: 500 });
+  assert.match(response, /^HTTP\/1\.1 524 /);
+  assert.equal(row.origin_status, null);
+});
+
+test("a body that breaks off is never made to look complete", async () => {
+  const byLength = await against(answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"));
+  assert.match(byLength.response, /Content-Length: 100\r\n[^]*half$/);
+  const chunked = await against(answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"));
+  assert.match(chunked.response, /4\r\nhalf\r\n$/);
+  const badChunk = await against(answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"));
+  assert.doesNotMatch(badChunk.response, /0\r\n\r\n$/);
+  const stalled = await against(answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", false), REQUEST, { responseTimeoutMs: 500 });
+  assert.match(stalled.response, /half$/);
+});
+
+test("a body longer than its length ends where it said, and the connection is not used again", async () => {
+  let connections = 0;
+  const origin = await rawOrigin((socket) => {
+    connections++;
+    socket.on("data", () => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  for (let i = 0; i < 3; i++) assert.match(await exchangeRaw(edge.http, REQUEST), /\r\n\r\nok$/);
+  assert.equal(connections, 3);
+  await edge.close();
+  origin.close();
+});
+
+test("an idle connection that the origin closed is replaced once, for requests that may be repeated", async () => {
+  let requests = 0;
+  const origin = await rawOrigin((socket) => {
+    let served = 0;
+    socket.on("data", () => {
+      requests++;
+      if (++served > 1) return void socket.destroy();
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  assert.match(await exchangeRaw(edge.http, REQUEST), /ok$/);
+  assert.match(await exchangeRaw(edge.http, REQUEST), /^HTTP\/1\.1 200 [^]*ok$/);
+  assert.equal(requests, 3);
+  assert.match(await exchangeRaw(edge.http, REQUEST.replace("GET", "POST")), /^HTTP\/1\.1 520 /);
+  assert.equal(requests, 4);
+  await edge.close();
+  origin.close();
+});
+
+test("where an address does not answer the next one is tried", async () => {
+  const origin = await httpOrigin((req, res) => req.pipe(res));
+  const edge = await startEdge([...siteOps(origin.port), recordOp("www2", "zone", "www.example.com", "A", "127.0.0.2")]);
+  try {
+    for (let i = 0; i < 4; i++) {
+      const response = await exchangeRaw(edge.http, "POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello");
+      assert.match(response, /^HTTP\/1\.1 200 [^]*hello/);
+    }
+  } finally {
+    await edge.close();
+    origin.close();
+  }
+});
+
+test("a visitor who leaves takes the request to the origin along, and leaves a row", async () => {
+  let isClosed = false;
+  const origin = await rawOrigin((socket) => {
+    socket.on("data", () => undefined);
+    socket.on("end", () => socket.end());
+    socket.on("close", () => (isClosed = true));
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  const client = rawClient(edge.http);
+  client.send("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+  await new Promise((done) => setTimeout(done, 50));
+  client.socket.destroy();
+  await eventually(() => isClosed && edge.requests.length === 1);
+  assert.equal(edge.requests[0]!.status, 499);
+  await edge.close();
+  origin.close();
+});
+
+test("slow heads, idle connections and silent bodies are closed in time", async () => {
+  const origin = await httpOrigin((req, res) => req.resume().on("end", () => res.end("ok")));
+  const edge = await startEdge(siteOps(origin.port), {}, { headTimeoutMs: 300, idleTimeoutMs: 300, progressWindowMs: 300 });
+  const [silent, slow, idle, upload] = [rawClient(edge.http), rawClient(edge.http), rawClient(edge.http), rawClient(edge.http)];
+  slow.send("GET / HTTP/1.1\r\nHost: www.exam");
+  idle.send("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+  upload.send("POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 100000\r\n\r\nabc");
+  assert.equal(await silent.closed(), "");
+  assert.match(await slow.closed(), /^HTTP\/1\.1 408 /);
+  assert.match(await idle.closed(), /^HTTP\/1\.1 200 [^]*ok$/);
+  assert.match(await upload.closed(), /^HTTP\/1\.1 408 /);
+  await edge.close();
+  origin.close();
+});
+
+test("a reader who takes nothing is closed, and what it does not read is not gathered", async () => {
+  let sent = 0;
+  const origin = await httpOrigin((_req, res) => {
+    const piece = Buffer.alloc(65_536, "x");
+    const more = (): void => {
+      while (sent < 256_000_000) {
+        sent += piece.length;
+        if (!res.write(piece)) return void res.once("drain", more);
+      }
+      res.end();
+    };
+    more();
+  });
+  const edge = await startEdge(siteOps(origin.port), {}, { progressWindowMs: 500 });
+  const client = rawClient(edge.http);
+  client.socket.pause();
+  client.send("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+  await eventually(() => edge.requests.length === 1);
+  assert.ok(sent < 64_000_000, `the origin was read ahead: ${sent}`);
+  client.socket.destroy();
+  await edge.close();
+  origin.close();
+});
+
+test("more requests than connections wait their turn", async () => {
+  let open = 0;
+  let most = 0;
+  const origin = await httpOrigin((_req, res) => {
+    most = Math.max(most, ++open);
+    setTimeout(() => {
+      open--;
+      res.end("ok");
+    }, 20);
+  });
+  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 2, originQueueMax: 3 });
+  const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await exchangeRaw(edge.http, REQUEST)).slice(9, 12)));
+  assert.deepEqual(statuses.toSorted(), ["200", "200", "200", "200", "200", "503", "503", "503"]);
+  assert.equal(most, 2);
+  await edge.close();
+  origin.close();
+});
