@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { apiPages } from "./docs/api.ts";
 import { configurationPages } from "./docs/configuration.ts";
+import { deprecationPages } from "./docs/deprecations.ts";
 import { errorPages } from "./docs/errors.ts";
 import { specMapPage } from "./docs/spec-map.ts";
 import { ROOT } from "./steps.ts";
@@ -9,7 +10,9 @@ import { ROOT } from "./steps.ts";
 /** Everything in these folders is generated; a file that no table stands behind any more goes. */
 const FOLDERS = ["docs/errors", "docs/reference"] as const;
 
-const wanted = new Map([...errorPages(), ...configurationPages(), ...apiPages(), specMapPage()].map(({ path, text }) => [path, text]));
+const wanted = new Map(
+  [...errorPages(), ...configurationPages(), ...apiPages(), ...deprecationPages(), specMapPage()].map(({ path, text }) => [path, text]),
+);
 const present = (await Promise.all(FOLDERS.map(listFiles))).flat();
 
 const surplus = present.filter((path) => !wanted.has(path));

@@ -26,6 +26,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "runs the store's tests on the second dialect",
     folders: postgresFolders,
   },
+  { name: "strace", debianPackage: "strace", neededBy: "test", purpose: "counts the syncs to disk that a commit takes" },
   { name: "dnsperf", debianPackage: "dnsperf", neededBy: "bench", purpose: "puts load on nameservers" },
   { name: "wrk", debianPackage: "wrk", neededBy: "bench", purpose: "puts load on HTTP servers" },
   {

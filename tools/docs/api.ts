@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { ROUTES } from "#api/routes/table.ts";
 import type { Route } from "#api/route.ts";
-import { code, type Page, page, table } from "./page.ts";
+import { code, type Page, page, pathTemplate, table } from "./page.ts";
 
 /** The part of a JSON schema that the reference shows. */
 interface Schema {
@@ -18,7 +18,7 @@ interface Schema {
 export function apiPages(): readonly Page[] {
   const index = table(
     ["Method", "Path", "What it does", "Permission, any of"],
-    ROUTES.map((row) => [row.method, code(row.path), `[${row.summary}](#${row.id})`, row.permissions.join(", ")]),
+    ROUTES.map((row) => [row.method, code(pathTemplate(row.path)), `[${row.summary}](#${row.id})`, row.permissions.join(", ")]),
   );
   const note =
     "Paths are below the base address, which ends with `/client/v4`. Every answer has the envelope `result`, `success`, `errors`, `messages`.";
@@ -26,14 +26,14 @@ export function apiPages(): readonly Page[] {
 }
 
 function section(row: Route): string {
-  const parts = [`<a id="${row.id}"></a>\n\n## ${row.summary}`, code(`${row.method} ${row.path}`)];
-  if (row.query) parts.push(`### Query\n\n${fields(row.query)}`);
-  if (row.body) parts.push(`### Body\n\n${fields(row.body)}`);
-  parts.push(`### Result${row.paging === "one" ? "" : ", each item"}\n\n${fields(row.result)}`);
+  const parts = [`<a id="${row.id}"></a>\n\n## ${row.summary}`, code(`${row.method} ${pathTemplate(row.path)}`)];
+  if (row.query) parts.push(`### Query\n\n${fields(row.query, "Required")}`);
+  if (row.body) parts.push(`### Body\n\n${fields(row.body, "Required")}`);
+  parts.push(`### Result${row.paging === "one" ? "" : ", each item"}\n\n${fields(row.result, "Always there")}`);
   return parts.join("\n\n");
 }
 
-function fields(schema: TSchema): string {
+function fields(schema: TSchema, necessity: string): string {
   const { properties, required = [] } = schema as Schema;
   if (!properties) return typeName(schema as Schema);
   const rows = Object.entries(properties).map(([name, field]) => [
@@ -42,7 +42,7 @@ function fields(schema: TSchema): string {
     required.includes(name) ? "yes" : "",
     field.description ?? "",
   ]);
-  return table(["Field", "Type", "Always there", ""], rows);
+  return table(["Field", "Type", necessity, ""], rows);
 }
 
 function typeName(schema: Schema): string {

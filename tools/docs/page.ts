@@ -18,3 +18,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
 export const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
+
+/** Paths as the specification writes them: `/zones/{zone_id}`. */
+export const pathTemplate = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");

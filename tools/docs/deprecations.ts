@@ -1,0 +1,23 @@
+import { DEPRECATIONS } from "#deprecations/table.ts";
+import type { Deprecation } from "#deprecations/deprecation.ts";
+import { code, type Page, page, pathTemplate, table } from "./page.ts";
+
+export function deprecationPages(): readonly Page[] {
+  const index = table(
+    ["In force from", "What", "Replacement"],
+    DEPRECATIONS.map((row) => [row.date, `[${row.id}](#${row.id})`, row.replacement ?? "none"]),
+  );
+  const note =
+    "A row is in force when the API date of a request is its day or later. Before that, the answers of its routes carry `Deprecation`, `Sunset` and `Link`.";
+  return [page("docs/reference/deprecations.md", "Deprecations", "src/deprecations/table.ts", note, index, ...DEPRECATIONS.map(section))];
+}
+
+const section = (row: Deprecation): string =>
+  [
+    `<a id="${row.id}"></a>\n\n## ${row.id}, from ${row.date}`,
+    `**Before**: ${row.was}`,
+    `**Why it goes**: ${row.why}`,
+    `**Replacement**: ${row.replacement ?? "none"}`,
+    `Source: ${row.spec}. Routes:`,
+    row.routes.map((path) => `- ${code(pathTemplate(path))}`).join("\n"),
+  ].join("\n\n");
