@@ -8,12 +8,16 @@ export interface Pools {
   destroy(): Promise<void>;
 }
 
-/** The client library is loaded after the start, which has no use for it yet. */
+/** Time for the whole server to become ready before the client library takes the processor; it is 90 ms of loading. */
+const WARM_UP_MS = 1_000;
+
+/** The client library is loaded soon after the start, or by the first request if that is sooner. */
 export function createPools(limits: GatewayLimits): Pools {
   const pools = new Map<string, Dispatcher>();
-  const library = new Promise<void>((resolve) => setImmediate(resolve)).then(() => import("undici"));
+  const load = (): Promise<typeof import("undici")> => import("undici");
+  const warmUp = setTimeout(load, WARM_UP_MS).unref();
   const open = async (origin: string): Promise<Dispatcher> => {
-    const { Pool } = await library;
+    const { Pool } = await load();
     // Another request may have opened it while this one waited.
     const known = pools.get(origin);
     if (known !== undefined) return known;
@@ -30,7 +34,7 @@ export function createPools(limits: GatewayLimits): Pools {
   return {
     get: (origin) => pools.get(origin) ?? open(origin),
     destroy: async () => {
-      await library;
+      clearTimeout(warmUp);
       await Promise.all(Array.from(pools.values(), (pool) => pool.destroy()));
       pools.clear();
     },
