@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { MessageChannel } from "node:worker_threads";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { fixedClock } from "#kernel/clock.ts";
+import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
+import type { SecurityEventRow } from "#events/rows.ts";
+import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
+import { createDetector } from "./detector.ts";
+import { SCANNED_BYTES_MAX, type SlabMessage } from "./job.ts";
+import { createTap, type Tap, type TapDeps } from "./tap.ts";
+import { testSubject } from "./test-subject.ts";
+
+const CARD = "4716461583322103";
+const PAGE = Buffer.from(`<p>${CARD}</p>`);
+
+interface Bench {
+  readonly tap: Tap;
+  readonly rows: SecurityEventRow[];
+  readonly metrics: MetricRegistry;
+  /** Resolves when so many responses were scanned. */
+  scanned(count: number): Promise<void>;
+}
+
+/** A tap and a detector on one thread, over a real channel. */
+function bench(t: TestContext, options: Partial<TapDeps> = {}): Bench {
+  const { port1, port2 } = new MessageChannel();
+  const metrics = createMetrics();
+  const rows: SecurityEventRow[] = [];
+  const detector = createDetector({ events: { push: (_table, row) => void rows.push(row as SecurityEventRow) }, clock: fixedClock(1_700_000_000_000), metrics });
+  detector.attach(port2);
+  const tap = createTap({ port: port1, metrics, flushMs: 1, ...options });
+  t.after(() => {
+    tap.close();
+    detector.close();
+  });
+  const scanned = async (count: number): Promise<void> => {
+    for (let tries = 0; tries < 1000; tries++) {
+      if (value(metrics, "detection_scanned_total") >= count) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    throw new Error("not scanned within the bound");
+  };
+  return { tap, rows, metrics, scanned };
+}
+
+const value = (metrics: MetricRegistry, name: string): number => metrics.samples().find((sample) => sample.name === name)?.value ?? 0;
+
+function send(tap: Tap, body: Uint8Array, changes: Parameters<typeof testSubject>[0] = {}, pieceBytes = 1000): void {
+  const tapped = tap.begin(testSubject(changes));
+  assert.ok(tapped);
+  for (let at = 0; at < body.length; at += pieceBytes) tapped.chunk(body, at, Math.min(at + pieceBytes, body.length));
+  tapped.end();
+}
+
+test("only text, HTML, JSON and XML are tapped, in codings that are known", (t) => {
+  const { tap, metrics } = bench(t);
+  for (const content_type of ["text/html", "text/plain", "application/json", "application/problem+json", "application/xml", "image/svg+xml", "application/xhtml+xml"]) {
+    const accepted = tap.begin(testSubject({ content_type }));
+    assert.equal(accepted === null, content_type === "image/svg+xml", content_type);
+  }
+  for (const content_type of ["", "image/png", "application/octet-stream", "video/mp4", "application/pdf", "texty/html"]) assert.equal(tap.begin(testSubject({ content_type })), null, content_type);
+  assert.equal(tap.begin(testSubject({ content_encoding: "exi" })), null);
+  assert.equal(value(metrics, "detection_unknown_coding_total"), 1);
+});
+
+test("bodies that come interleaved, over several slabs, are told apart", async (t) => {
+  const { tap, rows, scanned } = bench(t, { slabBytes: 64 });
+  const bodies = [CARD, "nothing", "5398228707871527", "nothing either"].map((text) => Buffer.from(`${"x ".repeat(100)}${text}${" y".repeat(100)}`));
+  const taps = bodies.map((_, index) => tap.begin(testSubject({ ray_id: String(index) })));
+  for (let at = 0; at < 500; at += 7) taps.forEach((one, index) => one?.chunk(bodies[index] ?? PAGE, Math.min(at, bodies[index]?.length ?? 0), Math.min(at + 7, bodies[index]?.length ?? 0)));
+  for (const one of taps) one?.end();
+  await scanned(4);
+  assert.deepEqual(rows.map((row) => [row.ray_id, row.matches.map((match) => match.detector).join()]), [["0", "fin.card_visa"], ["2", "fin.card_mastercard"]]);
+});
+
+test("every known content coding is undone, whole or cut short", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const body = Buffer.from(`${CARD} ${"filler text ".repeat(2000)}`);
+  const codings: readonly (readonly [string, Buffer])[] = [["gzip", gzipSync(body)], ["X-Gzip", gzipSync(body)], ["br", brotliCompressSync(body)], ["deflate", deflateSync(body)], ["deflate", deflateRawSync(body)], ["zstd", zstdCompressSync(body)]];
+  for (const [content_encoding, bytes] of codings) send(tap, bytes, { content_encoding, ray_id: content_encoding }, 10);
+  await scanned(codings.length);
+  assert.deepEqual(rows.map((row) => row.ray_id).sort(), codings.map(([name]) => name).sort());
+  // Incompressible text, so that half of the bytes are half of the text.
+  const long = Buffer.from(`${CARD} ${Buffer.from(Array.from({ length: 40_000 }, (_, n) => (n * 7919) % 251)).toString("base64")}`);
+  const cut = gzipSync(long);
+  send(tap, cut.subarray(0, cut.length / 2), { content_encoding: "gzip", ray_id: "cut" });
+  await scanned(codings.length + 1);
+  assert.equal(rows.at(-1)?.ray_id, "cut");
+});
+
+test("damaged and empty coded bodies end their scans", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  for (const content_encoding of ["gzip", "br", "deflate", "zstd"]) {
+    send(tap, Buffer.from("this is not compressed at all"), { content_encoding });
+    const empty = tap.begin(testSubject({ content_encoding }));
+    empty?.chunk(Buffer.alloc(0), 0, 0);
+    empty?.end();
+  }
+  await scanned(4);
+  assert.deepEqual(rows, []);
+});
+
+test("no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {
+  const { tap, rows, scanned, metrics } = bench(t);
+  const beyond = Buffer.concat([Buffer.alloc(SCANNED_BYTES_MAX, " "), PAGE]);
+  send(tap, beyond, {}, 65_536);
+  send(tap, gzipSync(beyond), { content_encoding: "gzip" });
+  await scanned(2);
+  assert.deepEqual(rows, []);
+  assert.equal(value(metrics, "detection_scanned_bytes_total"), 2 * SCANNED_BYTES_MAX);
+  send(tap, gzipSync(Buffer.alloc(64 * SCANNED_BYTES_MAX)), { content_encoding: "gzip" });
+  await scanned(3);
+  assert.equal(value(metrics, "detection_scanned_bytes_total"), 3 * SCANNED_BYTES_MAX);
+});
+
+test("without free slabs load is shed and counted; slabs that come back serve again", async (t) => {
+  const { tap, rows, scanned, metrics } = bench(t, { slabBytes: 32, slabsMax: 2 });
+  const tapped = tap.begin(testSubject());
+  tapped?.chunk(Buffer.alloc(100, " "), 0, 100);
+  assert.equal(value(metrics, "detection_shed_total"), 1, "cut short");
+  assert.equal(tap.begin(testSubject()), null);
+  assert.equal(value(metrics, "detection_shed_total"), 2);
+  await scanned(1);
+  send(tap, PAGE);
+  await scanned(2);
+  assert.equal(rows.length, 1);
+});
+
+test("a new body takes the place of the oldest one when all are taken", async (t) => {
+  const { tap, rows, scanned } = bench(t, { jobsMax: 2 });
+  const endless = tap.begin(testSubject({ ray_id: "endless" }));
+  endless?.chunk(PAGE, 0, PAGE.length);
+  for (const ray_id of ["1", "2"]) tap.begin(testSubject({ ray_id }))?.chunk(PAGE, 0, PAGE.length);
+  await scanned(1);
+  assert.deepEqual(rows.map((row) => row.ray_id), ["endless"]);
+  endless?.chunk(PAGE, 0, PAGE.length);
+  endless?.end();
+});
+
+test("a response that breaks off is scanned as far as it went, and closing the tap ends the rest", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  for (const ray_id of ["broken", "open"]) {
+    const tapped = tap.begin(testSubject({ ray_id }));
+    tapped?.chunk(PAGE, 0, PAGE.length);
+    if (ray_id === "broken") tapped?.abort();
+  }
+  tap.close();
+  await scanned(2);
+  assert.deepEqual(rows.map((row) => row.ray_id), ["broken", "open"]);
+  assert.equal(tap.begin(testSubject()), null);
+});
+
+test("only the rules that overrides leave on make events", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID, overrides: { categories: [{ category: "financial", enabled: false }] } });
+  send(tap, Buffer.from(`${CARD} AKIA4QYHJT3NWBKLD2PX`), { enabled: managed?.enabled ?? "" });
+  send(tap, PAGE, { enabled: "0" });
+  await scanned(2);
+  assert.deepEqual(rows.map((row) => row.matches.map((match) => match.detector)), [["secret.aws_access_key_id"]]);
+});
+
+test("the tap gives its bytes away instead of copying them again", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const tap = createTap({ port: port1, metrics: createMetrics(), flushMs: 1 });
+  const received = new Promise<SlabMessage>((resolve) => port2.once("message", resolve));
+  send(tap, PAGE);
+  const { slab, frames } = await received;
+  assert.equal(Buffer.from(slab, frames[0]?.from, (frames[0]?.to ?? 0) - (frames[0]?.from ?? 0)).toString(), PAGE.toString());
+  assert.deepEqual(frames.map((frame) => [frame.subject !== null, frame.end]), [[true, false], [false, true]]);
+  tap.close();
+  port2.close();
+});
