@@ -5,8 +5,8 @@ import { PlatformError } from "#kernel/errors.ts";
 const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   // Chosen by the account (contract.md §8).
   gateway_id: (text) => /^[A-Za-z0-9_.-]{1,64}$/.test(text),
-  // A ULID.
-  log_id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
+  // Rows of a log have ULIDs.
+  id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
   phase: (text) => /^[a-z0-9_]{1,64}$/.test(text),
 };
 

@@ -57,7 +57,8 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
     const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
     const text = await execute({ ...state.admitted, params, query, body, dated: state.dated });
-    return reply.code(route.status ?? 200).type("application/json").send(text);
+    // RFC 9110 §15.3.5: 204 has no content, the envelope included.
+    return route.status === 204 ? reply.code(204).send() : reply.code(route.status ?? 200).type("application/json").send(text);
   }
 
   /** Headers and counts say the same, for answers and errors alike. */

@@ -24,6 +24,8 @@ export interface ApiServer {
   readonly user_id: string;
   /** The first token: it may do everything. */
   readonly token: string;
+  /** Where the events database is looked for; a test that wants events makes it. */
+  readonly eventsPath: string;
   /** Everything that the API logged, as text. */
   readonly logged: string[];
   close(): Promise<void>;
@@ -47,13 +49,14 @@ export const OWNER_KEY = "0123456789abcdef0123456789abcdef01234";
 export async function startApi(options: ApiServerOptions = {}): Promise<ApiServer> {
   const clock = options.clock ?? systemClock;
   const directory = mkdtempSync(join(tmpdir(), "selvedge-api-"));
+  const eventsPath = join(directory, "events.db");
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock });
   const first = await bootstrap({ store, clock, email: OWNER_EMAIL, apiKey: OWNER_KEY });
   const control = createControl({
     store,
     clock,
     sealer: createSealer(Buffer.alloc(32, 7)),
-    events: openEventQueries(join(directory, "events.db")),
+    events: openEventQueries(eventsPath),
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,
@@ -87,6 +90,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     account_id: first.account_id,
     user_id: user.id,
     token: first.token ?? "",
+    eventsPath,
     logged,
     close: async () => {
       await app.close();

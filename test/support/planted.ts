@@ -1,0 +1,115 @@
+import { systemActor, type Call } from "#control/call.ts";
+import { openEventDatabase } from "#events/database.ts";
+import type { EventTable, EventTables } from "#events/rows.ts";
+import { type Cell, encodeRow, EVENT_SCHEMA } from "#events/schema.ts";
+import { newId, newUlid } from "#kernel/ids.ts";
+import { OWNER_ROLE } from "#model/membership.ts";
+import { PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
+import type { TokenPolicyWrite } from "#model/token.ts";
+import { insertAccount } from "#store/accounts.ts";
+import { insertMembership } from "#store/memberships.ts";
+import { insertUser } from "#store/users.ts";
+import { type ApiServer, ask } from "./api-server.ts";
+
+/** One of everything that belongs to the first account, and a stranger who has an account of its own. */
+export interface Planted {
+  /** Path parameters of the first account's things, by the route's path where a name means several. */
+  params(path: string): Readonly<Record<string, string | undefined>>;
+  /** Identifiers and contents that nobody else may ever read. */
+  readonly secrets: readonly string[];
+  /** May do everything, in its own account. */
+  readonly strangerToken: string;
+  readonly strangerAccountId: string;
+  /** The first user's token that holds `names` on the first account and its zones, and nothing of the user. */
+  tokenHolding(names: readonly PermissionGroupName[]): Promise<string>;
+  /** A token of the first account itself, with everything an account's token can hold. */
+  readonly accountToken: string;
+}
+
+export const PLANTED_PHASE = "http_request_firewall_custom";
+const RULE = { action: "block", expression: 'http.host eq "planted.example"', description: "planted rule" };
+const GATEWAY_ID = "planted-gateway";
+
+export async function plant(server: ApiServer): Promise<Planted> {
+  const made = async (method: string, path: string, body: object): Promise<any> => {
+    const answer = await ask(server, method, path, { body });
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.text}`);
+    return answer.body.result;
+  };
+  const account = server.account_id;
+  const zone = await made("POST", "/zones", { name: "planted.example", account: { id: account } });
+  const record = await made("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "planted", content: "192.0.2.77", ttl: 300 });
+  const zoneRuleset = await made("POST", `/zones/${zone.id}/rulesets`, { name: "planted zone ruleset", kind: "zone", phase: PLANTED_PHASE, rules: [RULE] });
+  const accountRuleset = await made("POST", `/accounts/${account}/rulesets`, { name: "planted account ruleset", kind: "root", phase: PLANTED_PHASE, rules: [RULE] });
+  await made("POST", `/accounts/${account}/ai-gateway/gateways`, { id: GATEWAY_ID, cache_invalidate_on_update: false, cache_ttl: null, collect_logs: true, rate_limiting_interval: null, rate_limiting_limit: null });
+  const events = plantEvents(server, account, zone.id);
+  const userToken = await made("POST", "/user/tokens", { name: "planted user token", policies: everythingOf(account) });
+  const accountToken = await made("POST", `/accounts/${account}/tokens`, { name: "planted account token", policies: everythingOf(account) });
+  const [membership] = (await ask(server, "GET", "/memberships")).body.result;
+  const stranger = await plantStranger(server);
+  return {
+    params: (path) => {
+      const atAccount = path.startsWith("/accounts/");
+      const ruleset = atAccount ? accountRuleset : zoneRuleset;
+      return {
+        account_id: account,
+        zone_id: zone.id,
+        dns_record_id: record.id,
+        ruleset_id: ruleset.id,
+        rule_id: ruleset.rules[0].id,
+        phase: PLANTED_PHASE,
+        gateway_id: GATEWAY_ID,
+        token_id: atAccount ? accountToken.id : userToken.id,
+        membership_id: membership.id,
+        ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
+      };
+    },
+    secrets: [zone.id, record.id, "192.0.2.77", "planted", zoneRuleset.id, accountRuleset.id, userToken.id, accountToken.id, membership.id, server.user_id, events.logId, events.eventId],
+    strangerToken: stranger.token,
+    strangerAccountId: stranger.accountId,
+    tokenHolding: async (names) => (await made("POST", "/user/tokens", { name: "holder", policies: [allow(`com.cloudflare.api.account.${account}`, (group) => names.includes(group.name))] })).value,
+    accountToken: accountToken.value,
+  };
+}
+
+type Group = (typeof PERMISSION_GROUPS)[number];
+
+const allow = (resource: string, keep: (group: Group) => boolean): TokenPolicyWrite => ({ effect: "allow", resources: { [resource]: "*" }, permission_groups: PERMISSION_GROUPS.filter(keep).map(({ id }) => ({ id })) });
+
+const everythingOf = (accountId: string): TokenPolicyWrite[] => [allow(`com.cloudflare.api.account.${accountId}`, ({ scopes }) => !scopes.includes("com.cloudflare.api.user"))];
+
+/** Another user with another account: the API has no way to make one yet, so the rows are written as they would be. */
+async function plantStranger(server: ApiServer): Promise<{ token: string; accountId: string }> {
+  const [accountId, userId] = [newId(), newId()];
+  const on = "2026-01-01T00:00:00.000000Z";
+  await server.store.write(async ({ db }) => {
+    await insertAccount(db, { id: accountId, name: "stranger", type: "standard", settings: JSON.stringify({ enforce_twofactor: false, abuse_contact_email: null }), created_on: on });
+    await insertUser(db, { id: userId, email: "stranger@example.net", first_name: null, last_name: null, telephone: null, country: null, zipcode: null, api_key_hash: null, created_on: on, modified_on: on });
+    await insertMembership(db, { id: newId(), account_id: accountId, user_id: userId, roles: JSON.stringify([OWNER_ROLE]), status: "accepted", created_on: on });
+  });
+  const call: Call = { actor: systemActor("test"), request_id: "test", rev: null };
+  const policies = [
+    allow("com.cloudflare.api.account.*", ({ scopes }) => scopes.includes("com.cloudflare.api.account")),
+    allow("com.cloudflare.api.account.zone.*", ({ scopes }) => scopes.includes("com.cloudflare.api.account.zone")),
+    allow(`com.cloudflare.api.user.${userId}`, ({ scopes }) => scopes.includes("com.cloudflare.api.user")),
+  ];
+  const { value } = await server.control.access.tokens.create(call, { user_id: userId }, { name: "stranger's token", policies });
+  return { token: value, accountId };
+}
+
+function plantEvents(server: ApiServer, accountId: string, zoneId: string): { logId: string; eventId: string } {
+  const [logId, eventId] = [newUlid(1), newUlid(2)];
+  const request = { ray_id: "0123456789abcdef", at_ms: 1, account_id: accountId, method: "GET", path: "/planted" };
+  const database = openEventDatabase(server.eventsPath);
+  const cells = <T extends EventTable>(table: T, row: EventTables[T]): { table: T; cells: Cell[] } => {
+    const into: Cell[] = [];
+    encodeRow(EVENT_SCHEMA[table], row, into);
+    return { table, cells: into };
+  };
+  database.insert([
+    cells("gateway_logs", { id: logId, at_ms: 1, account_id: accountId, gateway_id: GATEWAY_ID, provider: "openai", model: "planted-model", path: "chat/completions", method: "POST", status_code: 200, success: true, cached: false, duration_ms: 1, tokens_in: 1, tokens_out: 1, cost: 0, step: 0, request_content_type: "application/json", response_content_type: "application/json", request_bytes: 1, response_bytes: 1 }),
+    cells("security_events", { ...request, id: eventId, zone_id: zoneId, ruleset_id: newId(), rule_id: newId(), deployed_by: "", rule_description: "planted", phase: PLANTED_PHASE, action: "log", service: "WAF", client_ip: "192.0.2.77", scheme: "https", host: "planted.example", query: "", user_agent: "", status: 200, matches: [] } as unknown as EventTables["security_events"]),
+  ]);
+  database.close();
+  return { logId, eventId };
+}
