@@ -14,6 +14,8 @@ export interface ApiDate {
   of(header: string | string[] | undefined): IsoDate;
   /** Without a request's own wish. */
   standard(): IsoDate;
+  /** The clock's day, whatever day's interface is shown. */
+  today(): IsoDate;
 }
 
 const DAY_MS = 86_400_000;
@@ -32,6 +34,7 @@ export function createApiDate({ asOf, negotiate }: ApiDateConfig, clock: Clock):
   const standard = (): IsoDate => asOf ?? today();
   return {
     standard,
+    today,
     of: (header) => {
       if (!negotiate || header === undefined) return standard();
       const date = typeof header === "string" ? parseIsoDate(header.trim()) : undefined;

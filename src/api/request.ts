@@ -29,6 +29,8 @@ export interface RequestDeps {
   readonly clock: Clock;
   readonly log: { debug(fields: object, message: string): void };
   readonly basePath: string;
+  /** The day under which calls of what will end are counted. */
+  today(): IsoDate;
 }
 
 /** Makes one row of the route table an endpoint. */
@@ -63,10 +65,10 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
 
   /** Headers and counts say the same, for answers and errors alike. */
   async function announce(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { dated, admitted, date } = stateOf(request);
+    const { dated, admitted } = stateOf(request);
     if (!dated || !admitted || dated.pending.size === 0) return;
     reply.headers(noticeHeaders(dated.pending, (id) => `${deps.basePath}/deprecations/${id}`));
-    for (const row of dated.pending) deps.counter.count(date, row.id, admitted.call.actor.id, name);
+    for (const row of dated.pending) deps.counter.count(deps.today(), row.id, admitted.call.actor.id, name);
   }
 
   async function record(request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -96,7 +96,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   const admit = createAdmission({ access: control.access, clock, rateLimit: config.rateLimit, failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS });
   const engine = createDeprecationEngine(deprecations);
-  for (const route of deps.routes) addRoute(app, route, { control, admit, engine, settled: deps.settled, counter, log, clock, basePath: BASE_PATH });
+  for (const route of deps.routes) addRoute(app, route, { control, admit, engine, settled: deps.settled, counter, log, clock, basePath: BASE_PATH, today: apiDate.today });
   addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
   app.addHook("onClose", async () => counter.close());
   return app;

@@ -28,7 +28,8 @@ export interface ApiServer {
   readonly eventsPath: string;
   /** Everything that the API logged, as text. */
   readonly logged: string[];
-  close(): Promise<void>;
+  /** `between` runs when the API has stopped and the store is still open. */
+  close(between?: () => Promise<void>): Promise<void>;
 }
 
 export interface ApiServerOptions {
@@ -92,8 +93,9 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     token: first.token ?? "",
     eventsPath,
     logged,
-    close: async () => {
+    close: async (between) => {
       await app.close();
+      await between?.();
       control.access.close();
       await store.close();
       rmSync(directory, { recursive: true, force: true });

@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Deprecation, Effect } from "#deprecations/deprecation.ts";
+import { DEPRECATIONS } from "#deprecations/table.ts";
+import { fixedClock, isoDate, type IsoDate } from "#kernel/clock.ts";
+import { type Answer, type ApiServer, ask, startApi } from "../support/api-server.ts";
+
+const DAY_MS = 86_400_000;
+const dayBefore = (day: IsoDate): IsoDate => isoDate(Date.parse(`${day}T00:00:00Z`) - DAY_MS);
+const lastNames = (fields: readonly { readonly field: string }[]): readonly string[] => fields.map(({ field }) => field);
+
+interface World {
+  readonly server: ApiServer;
+  readonly zone: string;
+}
+
+let names = 0;
+
+/** A record of the type that the row is about, made in the newest way. */
+async function record({ server, zone }: World, type: string): Promise<{ id: string; name: string }> {
+  const name = `r${++names}`;
+  const body = type === "SRV" ? { type, name: `_sip._tcp.${name}`, data: { priority: 1, weight: 2, port: 5060, target: "sip.example.com" } } : { type: "A", name, content: "192.0.2.1", ttl: 1 };
+  const answer = await ask(server, "POST", `/zones/${zone}/dns_records`, { body, headers: { "api-version": "2030-01-01" } });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.result;
+}
+
+/** One request to a route of the row on one day; `body` and `query` are added to what the route needs. */
+async function request(world: World, route: string, day: IsoDate, type: string, change: { readonly body?: Record<string, unknown>; readonly query?: string } = {}): Promise<Answer> {
+  const [method = "", pattern = ""] = route.split(" ");
+  const known = await record(world, type);
+  const path = pattern.replace(":zone_id", world.zone).replace(":dns_record_id", known.id);
+  const fresh = method === "POST" ? `n${++names}` : known.name;
+  const plain = type === "SRV" ? { type, name: method === "POST" ? `_sip._tcp.${fresh}` : fresh, data: { priority: 1, weight: 2, port: 5061, target: "sip.example.com" } } : { type: "A", name: fresh, content: "192.0.2.9", ttl: 1 };
+  return ask(world.server, method, path + (change.query ? `?${change.query}` : ""), { headers: { "api-version": day }, ...(method === "GET" ? {} : { body: { ...plain, ...change.body } }) });
+}
+
+const announced = (answer: Answer, row: Deprecation): boolean => (answer.headers.get("link") ?? "").includes(`/deprecations/${row.id}>`);
+const ofType = (answer: Answer, type: string): Record<string, any>[] => [answer.body.result].flat().filter((item) => item.type === type);
+const reach = (object: Record<string, any>, field: string): unknown => field.split(".").reduce<any>((value, part) => value?.[part], object);
+
+/** What each kind of effect looks like from outside, the day before and on the day. */
+const PROBES: { readonly [K in Effect["kind"]]: (world: World, row: Deprecation, effect: Extract<Effect, { kind: K }>, route: string, day: IsoDate, early: boolean) => Promise<void> } = {
+  endpoint_gone: async (world, row, _effect, route, day, early) => {
+    const answer = await request(world, route, day, "A");
+    assert.equal(answer.status === 410, !early);
+    assert.equal(announced(answer, row), early);
+  },
+  omit_response_fields: async (world, row, effect, route, day, early) => {
+    const type = effect.type ?? "A";
+    const answer = await request(world, route, day, type);
+    assert.equal(answer.status, 200, answer.text);
+    const objects = ofType(answer, type);
+    assert.ok(objects.length > 0);
+    for (const object of objects) for (const field of lastNames(effect.fields)) assert.equal(reach(object, field) !== undefined, early, `${field} in ${JSON.stringify(object)}`);
+    assert.equal(announced(answer, row), early && (effect.type === undefined || objects.length > 0));
+  },
+  ignore_request_fields: async (world, row, effect, route, day, early) => {
+    const answer = await request(world, route, day, "A", { body: Object.fromEntries(effect.fields.map((field) => [field, "00000000000000000000000000000000"])) });
+    assert.equal(answer.status, 200, answer.text);
+    for (const field of effect.fields) assert.notEqual(answer.body.result[field], "00000000000000000000000000000000");
+    assert.equal(announced(answer, row), early);
+  },
+  reject_request_fields: async (world, row, effect, route, day, early) => {
+    const label = `p${++names}`;
+    const parts = ["_sip", "_udp", `${label}.example.com`];
+    const answer = await request(world, route, day, effect.type, { body: { [effect.within]: { priority: 1, weight: 2, port: 5060, target: "sip.example.com", ...Object.fromEntries(effect.fields.map((field, at) => [field, parts[at]])) } } });
+    assert.equal(answer.status, early ? 200 : 400, answer.text);
+    if (early) assert.equal(answer.body.result[effect.joined_into], parts.join("."));
+    else assert.deepEqual([answer.body.errors[0].code, answer.body.errors[0].message], [10411, effect.message]);
+    assert.equal(announced(answer, row), early);
+  },
+  reject_query_forms: async (world, row, effect, route, day, early) => {
+    for (const form of effect.forms) {
+      const query = `${form.parameter}=${encodeURIComponent("separator" in form ? `x1.example.com${form.separator}x2.example.com` : `${form.prefix}A`)}`;
+      const answer = await request(world, route, day, "A", { query });
+      assert.equal(answer.status, early ? 200 : 400, `${query}: ${answer.text}`);
+      if (!early) assert.equal(answer.body.errors[0].code, 10411);
+      assert.equal(announced(answer, row), early, query);
+    }
+  },
+  error_wrapper: async (world, row, effect, route, day, early) => {
+    const answer = await request(world, route, day, "A", { body: { content: "not an address" } });
+    assert.equal(answer.status, 400);
+    const [error] = answer.body.errors;
+    assert.equal(error.code === effect.code, early, answer.text);
+    assert.equal("error_chain" in error, early);
+    assert.equal(early ? error.error_chain[0].code : error.code, 9005);
+    assert.equal(announced(answer, row), early);
+  },
+};
+
+describe("SPEC 9: each row the day before its date and on it", () => {
+  let world: World;
+  before(async () => {
+    const server = await startApi({ date: { asOf: null, negotiate: true } });
+    const zone = await ask(server, "POST", "/zones", { body: { name: "example.com", account: { id: server.account_id } } });
+    world = { server, zone: zone.body.result.id };
+  });
+  after(() => world.server.close());
+
+  for (const row of DEPRECATIONS) {
+    for (const route of row.routes) {
+      for (const [when, day] of [["the day before", dayBefore(row.date)], ["on its date", row.date]] as const) {
+        test(`${row.id}: ${route} ${when}`, async () => {
+          const probe = PROBES[row.effect.kind] as (typeof PROBES)["endpoint_gone"];
+          await probe(world, row, row.effect as never, route, day, day !== row.date);
+        });
+      }
+    }
+  }
+
+  test("the answer names its day, and the first of the days that end something", async () => {
+    const answer = await request(world, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-30", "A");
+    assert.equal(answer.headers.get("api-version"), "2024-05-30");
+    assert.equal(answer.headers.get("deprecation"), `@${Date.UTC(2024, 6, 14) / 1000}`);
+    assert.equal(answer.headers.get("sunset"), "Sun, 14 Jul 2024 00:00:00 GMT");
+    const newest = await request(world, "GET /zones/:zone_id/dns_records", "2030-01-01", "A");
+    assert.deepEqual([newest.headers.get("deprecation"), newest.headers.get("sunset"), newest.headers.get("link")], [null, null, null]);
+  });
+
+  test("the legacy filters find what the newest ones find", async () => {
+    const { server, zone } = world;
+    const [one, two] = [await record(world, "A"), await record(world, "A")];
+    const found = async (query: string): Promise<string[]> => (await ask(server, "GET", `/zones/${zone}/dns_records?${query}`, { headers: { "api-version": "2025-02-20" } })).body.result.map(({ id }: { id: string }) => id).sort();
+    assert.deepEqual(await found(`name=${one.name},${two.name}`), [one.id, two.id].sort());
+    assert.deepEqual(await found(`name=${one.name},${two.name}&type=MX`), []);
+    assert.deepEqual(await found(`name=starts_with:${one.name.split(".")[0]}.`), [one.id]);
+    assert.deepEqual(await found(`name=ends_with:${two.name}&type=contains:AA`), []);
+    assert.deepEqual(await found(`name=${two.name}&type=contains:A`), [two.id]);
+  });
+
+  test("a day that is none is refused", async () => {
+    for (const day of ["yesterday", "2024-02-30", "2024-1-1", ""]) {
+      const answer = await ask(world.server, "GET", "/zones", { headers: { "api-version": day } });
+      assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 10400], day);
+    }
+  });
+});
+
+test("without negotiation the header means nothing: the operator's day counts, or today's", async () => {
+  const clock = fixedClock("2024-07-13T23:59:59Z");
+  const today = await startApi({ clock });
+  const pinned = await startApi({ date: { asOf: "2024-01-01", negotiate: false } });
+  try {
+    for (const [server, day] of [[today, "2024-07-13"], [pinned, "2024-01-01"]] as const) {
+      const answer = await ask(server, "GET", "/zones", { headers: { "api-version": "nonsense" } });
+      assert.deepEqual([answer.status, answer.headers.get("api-version")], [200, day]);
+    }
+    const zone = (await ask(today, "POST", "/zones", { body: { name: "example.com", account: { id: today.account_id } } })).body.result.id;
+    const create = (name: string) => ask(today, "POST", `/zones/${zone}/dns_records`, { body: { type: "A", name, content: "192.0.2.1", ttl: 1 } });
+    assert.equal((await create("before")).body.result.locked, false);
+    clock.advance(1000);
+    const after = await create("after");
+    assert.equal(after.headers.get("api-version"), "2024-07-14");
+    assert.equal("locked" in after.body.result, false, "midnight needs no restart");
+  } finally {
+    await today.close();
+    await pinned.close();
+  }
+});
+
+test("callers of what will end are counted by day, row, token and route", async () => {
+  const server = await startApi({ clock: fixedClock("2026-05-06T07:08:09Z"), date: { asOf: "2024-07-01", negotiate: false } });
+  const { store } = server;
+  const zone = (await ask(server, "POST", "/zones", { body: { name: "example.com", account: { id: server.account_id } } })).body.result.id;
+  const token = (await ask(server, "GET", "/user/tokens/verify")).body.result.id;
+  for (let i = 0; i < 3; i++) await ask(server, "GET", `/zones/${zone}/dns_records`);
+  let rows: unknown = null;
+  await server.close(async () => {
+    rows = await store.read.selectFrom("deprecation_calls").selectAll().orderBy("deprecation_id").execute();
+  });
+  const expected = ["dns-record-locked", "dns-record-zone-fields"].map((deprecation_id) => ({ day: "2026-05-06", deprecation_id, token_id: token, route: "GET /zones/:zone_id/dns_records", calls: 3 }));
+  assert.deepEqual(rows, expected);
+});
