@@ -4,7 +4,7 @@ import { newUlid } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink, SecurityEventRow } from "#events/rows.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { BodyScanner, type ScanResult } from "#rules/detectors/scan.ts";
+import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
 import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
 import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import { createDecoder, type Decoder } from "./decode.ts";
@@ -38,20 +38,27 @@ export function createDetector({ events, clock, metrics }: DetectorDeps): Detect
   const matched = metrics.counter("detection_events_total", "Responses with sensitive data");
   const compiled = createCompiledCache();
   const ports = new Map<MessagePort, Map<number, Job>>();
+  // Making a buffer costs several times the scan of a small body.
+  const buffers: Buffer[] = [];
 
-  const report = (subject: ScanSubject, result: ScanResult): void => {
+  const report = (subject: ScanSubject, result: ScanResult, detectors: CompiledDetectors): void => {
     scanned.value++;
     scannedBytes.value += result.bytes;
     if (result.limited) limited.value++;
-    const row: SecurityEventRow | null = eventOf(subject, result, newUlid(clock.nowMs()));
+    const row: SecurityEventRow | null = eventOf(subject, result, newUlid(clock.nowMs()), detectors);
     if (row === null) return;
     matched.value++;
     events.push("security_events", row);
   };
 
   const begin = (subject: ScanSubject): Job => {
-    const scanner = new BodyScanner(compiled(subject.ruleset_id, subject.enabled));
-    const finish = (): void => report(subject, scanner.end());
+    const buffer = buffers.pop() ?? scanBuffer();
+    const detectors = compiled(subject.ruleset_id, subject.enabled);
+    const scanner = new BodyScanner(detectors, { buffer });
+    const finish = (): void => {
+      report(subject, scanner.end(), detectors);
+      if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
+    };
     const encoding = encodingOf(subject.content_encoding) ?? null;
     const decoder = encoding === null ? null : createDecoder(encoding, { onData: (bytes) => scanner.push(bytes), onEnd: finish });
     return { decoder, scanner, finish };
@@ -101,6 +108,7 @@ function end(job: Job): void {
 }
 
 const COMPILED_MAX = 64;
+const BUFFERS_MAX = 64;
 
 /** Detectors of each combination of overrides that is in use; the oldest combination gives way. */
 function createCompiledCache(): (rulesetId: string, enabled: string) => CompiledDetectors {

@@ -160,6 +160,13 @@ test("only the rules that overrides leave on make events", async (t) => {
   assert.deepEqual(rows.map((row) => row.matches.map((match) => match.detector)), [["secret.aws_access_key_id"]]);
 });
 
+test("a request that carries what was found is masked in the event", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  send(tap, PAGE, { path: `/cards/${CARD}`, query: "n=4716%204615%208332+2103&x=1", user_agent: "test/1" });
+  await scanned(1);
+  assert.deepEqual(rows.map(({ path, query, user_agent }) => [path, query, user_agent]), [["[masked]", "[masked]", "test/1"]]);
+});
+
 test("the tap gives its bytes away instead of copying them again", async () => {
   const { port1, port2 } = new MessageChannel();
   const tap = createTap({ port: port1, metrics: createMetrics(), flushMs: 1 });

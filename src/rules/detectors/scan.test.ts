@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { compileDetectors } from "./compiled.ts";
-import { BodyScanner, CANDIDATES_MAX, type ScannerOptions, type ScanResult, WINDOW_BYTES } from "./scan.ts";
+import { BodyScanner, CANDIDATES_MAX, scanBuffer, type ScannerOptions, type ScanResult, WINDOW_BYTES } from "./scan.ts";
 import { DETECTORS } from "./table.ts";
 
 const compiled = compileDetectors(DETECTORS);
@@ -23,7 +23,7 @@ test("every hit is found whole at every place relative to a block's end", () => 
     assert.ok(expected);
     for (let before = blockBytes - 200; before <= blockBytes + 10; before++) {
       const body = Buffer.from(`${" ".repeat(before)}${hit}${" ".repeat(WINDOW_BYTES)}`);
-      const finding = scan([body], { blockBytes }).findings.find((one) => one.detector === detector);
+      const finding = scan([body], { buffer: scanBuffer(blockBytes) }).findings.find((one) => one.detector === detector);
       assert.deepEqual([finding?.count, finding?.offset], [1, before + expected.offset], `${detector.id} after ${before} bytes`);
     }
   }
@@ -39,7 +39,7 @@ test("findings do not depend on how the body is cut", () => {
       const chunks = places.slice(1).map((to, index) => body.subarray(places[index] ?? 0, to));
       const whole = summary(scan([body]));
       assert.deepEqual(summary(scan(chunks)), whole);
-      assert.deepEqual(summary(scan(chunks, { blockBytes: 64 })), whole);
+      assert.deepEqual(summary(scan(chunks, { buffer: scanBuffer(64) })), whole);
     }),
     { numRuns: 200 },
   );
@@ -60,5 +60,5 @@ test("the candidate budget ends the search, and the result says so", () => {
 });
 
 test("any bytes can be scanned", () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => assert.equal(scan([bytes], { blockBytes: 100 }).bytes, bytes.length)), { numRuns: 300 });
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => assert.equal(scan([bytes], { buffer: scanBuffer(100) }).bytes, bytes.length)), { numRuns: 300 });
 });

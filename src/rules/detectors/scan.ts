@@ -25,12 +25,15 @@ export interface ScanResult {
 }
 
 export interface ScannerOptions {
-  /** Bytes that are scanned at a time; chunks are gathered to this size whatever theirs is. */
-  readonly blockBytes?: number;
+  /** Chunks are gathered in it, whatever their size, and scanned when it is full. Free again after `end`; `scanBuffer` makes one. */
+  readonly buffer?: Buffer;
   readonly candidatesMax?: number;
 }
 
 const BLOCK_BYTES = 64 * 1024;
+
+/** Working memory of a scan under way: a block and what has to stand before and after it. */
+export const scanBuffer = (blockBytes = BLOCK_BYTES): Buffer => Buffer.allocUnsafeSlow(CONTEXT_BYTES + blockBytes + WINDOW_BYTES);
 
 interface Tally {
   count: number;
@@ -54,10 +57,10 @@ export class BodyScanner {
   #candidates = 0;
   readonly #tallies = new Map<Detector, Tally>();
 
-  constructor(detectors: CompiledDetectors, { blockBytes = BLOCK_BYTES, candidatesMax = CANDIDATES_MAX }: ScannerOptions = {}) {
+  constructor(detectors: CompiledDetectors, { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX }: ScannerOptions = {}) {
     this.#detectors = detectors;
     this.#candidatesMax = candidatesMax;
-    this.#buffer = Buffer.allocUnsafe(CONTEXT_BYTES + blockBytes + WINDOW_BYTES);
+    this.#buffer = buffer;
   }
 
   push(chunk: Uint8Array): void {
