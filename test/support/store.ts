@@ -31,7 +31,7 @@ export function databaseTest(name: string, body: (url: string, dialect: "sqlite"
       rmSync(directory, { recursive: true, force: true });
     }
   });
-  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body((await sharedServer()).createDatabase(), "postgres"));
+  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body(await (await sharedServer()).createDatabase(), "postgres"));
 }
 
 async function withStores(dialect: "sqlite" | "postgres", url: string, body: (fixture: StoreFixture) => Promise<void>): Promise<void> {
