@@ -35,7 +35,10 @@ test("a response with a card number becomes one event, and the number is nowhere
   const tap = createTap({ port: taps.port1, metrics: createMetrics() });
 
   const body = Buffer.from(`<p>Your card ${CARD} and the other one, ${SPACED_CARD}, expire soon. ${CARD}</p>`);
-  for (const [ray_id, end] of [["00000000000000aa", body.length], ["00000000000000bb", 10]] as const) {
+  for (const [ray_id, end] of [
+    ["00000000000000aa", body.length],
+    ["00000000000000bb", 10],
+  ] as const) {
     const tapped = tap.begin(testSubject({ ray_id }));
     assert.ok(tapped);
     // Byte by byte, with a buffer that is overwritten at once, as the edge may do.
@@ -65,14 +68,19 @@ test("a response with a card number becomes one event, and the number is nowhere
     ],
   );
 
-  assert.equal((await log.list(zone, { ...page, rule_id: event.matches[1]?.rule_id ?? "" })).total_count, 1, "found by a rule that is not the first");
+  assert.equal(
+    (await log.list(zone, { ...page, rule_id: event.matches[1]?.rule_id ?? "" })).total_count,
+    1,
+    "found by a rule that is not the first",
+  );
   assert.equal((await log.list(zone, { ...page, host: "other.example.com" })).total_count, 0);
   assert.equal((await log.list(zone, { ...page, page: 2 })).items.length, 0);
   assert.equal((await log.list("d".repeat(32), page)).total_count, 0, "another zone sees nothing");
 
   for (const file of await readdir(directory)) {
     const bytes = (await readFile(join(directory, file))).toString("latin1");
-    for (const digits of [CARD, SPACED_CARD, SPACED_CARD.replaceAll(" ", "")]) assert.ok(!bytes.includes(digits), `${file} holds a card number`);
+    for (const digits of [CARD, SPACED_CARD, SPACED_CARD.replaceAll(" ", "")])
+      assert.ok(!bytes.includes(digits), `${file} holds a card number`);
   }
   assert.ok((await readdir(directory)).includes("events.db-wal"), "the write-ahead log was among the files read");
 
@@ -92,8 +100,10 @@ async function waitFor<T>(read: () => Promise<readonly T[]>): Promise<readonly T
   throw new Error("no event within the bound");
 }
 
-const startWriter = (workerData: WriterData): Promise<Worker> => start(new URL("../src/events/writer.ts", import.meta.url), workerData, workerData.ports);
-const startDetector = (workerData: DetectorWorkerData): Promise<Worker> => start(new URL("../src/edge/detection/worker.ts", import.meta.url), workerData, [...workerData.tap, workerData.events]);
+const startWriter = (workerData: WriterData): Promise<Worker> =>
+  start(new URL("../src/events/writer.ts", import.meta.url), workerData, workerData.ports);
+const startDetector = (workerData: DetectorWorkerData): Promise<Worker> =>
+  start(new URL("../src/edge/detection/worker.ts", import.meta.url), workerData, [...workerData.tap, workerData.events]);
 
 function start(script: URL, workerData: WriterData | DetectorWorkerData, transferList: readonly MessagePort[]): Promise<Worker> {
   return new Promise((resolve, reject) => {

@@ -56,16 +56,42 @@ test("filters, order, pages and counts", async (t) => {
   t.after(() => database.close());
   const queries = openEventQueries(path);
   t.after(() => queries.close());
-  const rows = Array.from({ length: 10 }, (_, n) => testRequestRow({ ray_id: String(n), at_ms: 1000 + Math.floor(n / 2), status: n % 3 === 0 ? 500 : 200, host: `h${n}` }));
+  const rows = Array.from({ length: 10 }, (_, n) =>
+    testRequestRow({ ray_id: String(n), at_ms: 1000 + Math.floor(n / 2), status: n % 3 === 0 ? 500 : 200, host: `h${n}` }),
+  );
   database.insert([cellsOf("requests", rows)]);
-  const rays = (query: Parameters<typeof queries.list<"requests">>[1]): string => queries.list("requests", query).map((row) => row.ray_id).join("");
+  const rays = (query: Parameters<typeof queries.list<"requests">>[1]): string =>
+    queries
+      .list("requests", query)
+      .map((row) => row.ray_id)
+      .join("");
   assert.equal(rays({ where: [], limit: 100 }), "9876543210", "newest first; those of one time by arrival");
   assert.equal(rays({ where: [], limit: 3, offset: 2 }), "765");
   assert.equal(rays({ where: [], limit: 3, offset: 20 }), "");
   assert.equal(rays({ where: [], direction: "asc", order_by: "status", limit: 100 }), "1245780369");
   assert.equal(rays({ where: [{ column: "status", operator: "eq", value: 500 }], limit: 100 }), "9630");
-  assert.equal(rays({ where: [{ column: "at_ms", operator: "ge", value: 1003 }, { column: "at_ms", operator: "lt", value: 1004 }], limit: 100 }), "76");
-  assert.equal(rays({ where: [[{ column: "host", operator: "eq", value: "h1" }, { column: "ray_id", operator: "in", value: ["3", "5"] }]], limit: 100 }), "531");
+  assert.equal(
+    rays({
+      where: [
+        { column: "at_ms", operator: "ge", value: 1003 },
+        { column: "at_ms", operator: "lt", value: 1004 },
+      ],
+      limit: 100,
+    }),
+    "76",
+  );
+  assert.equal(
+    rays({
+      where: [
+        [
+          { column: "host", operator: "eq", value: "h1" },
+          { column: "ray_id", operator: "in", value: ["3", "5"] },
+        ],
+      ],
+      limit: 100,
+    }),
+    "531",
+  );
   assert.equal(rays({ where: [{ column: "host", operator: "has", value: "7" }], limit: 100 }), "7");
   assert.equal(rays({ where: [[]], limit: 100 }), "", "no alternative holds");
   assert.equal(queries.count("requests", [{ column: "status", operator: "ne", value: 500 }]), 6);
@@ -113,8 +139,16 @@ test("retention by age, then by size from the longest table, in bounded steps", 
   t.after(() => database.close());
   const queries = openEventQueries(path);
   t.after(() => queries.close());
-  const rows = (count: number, at_ms: number) => cellsOf("requests", Array.from({ length: count }, () => testRequestRow({ at_ms, path: "/".padEnd(200, "x") })));
-  database.insert([rows(6000, 1000), rows(12_000, 5000), cellsOf("security_events", [testSecurityRow({ at_ms: 1000 }), testSecurityRow({ at_ms: 5000 })])]);
+  const rows = (count: number, at_ms: number) =>
+    cellsOf(
+      "requests",
+      Array.from({ length: count }, () => testRequestRow({ at_ms, path: "/".padEnd(200, "x") })),
+    );
+  database.insert([
+    rows(6000, 1000),
+    rows(12_000, 5000),
+    cellsOf("security_events", [testSecurityRow({ at_ms: 1000 }), testSecurityRow({ at_ms: 5000 })]),
+  ]);
   const settle = (limits: { ageMs: number; bytes: number }): number => {
     let steps = 1;
     while (retentionStep(database, limits, 10_000)) assert.ok(++steps < 100, "retention comes to an end");

@@ -24,9 +24,16 @@ export function openEventDatabase(path: string): EventDatabase {
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
   migrate(db, path);
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, StatementSync] => [table, db.prepare(insertSql(table))]));
-  const old = EVENT_TABLES.map((table) => db.prepare(`DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`));
+  const old = EVENT_TABLES.map((table) =>
+    db.prepare(
+      `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`,
+    ),
+  );
   // Row ids are given in order and deleted from the front, so their span is the number of rows.
-  const spans = EVENT_TABLES.map((table) => ({ span: db.prepare(`SELECT IFNULL(MAX(row_id) - MIN(row_id) + 1, 0) AS n FROM ${table}`), remove: db.prepare(`DELETE FROM ${table} WHERE row_id < (SELECT MIN(row_id) FROM ${table}) + ?`) }));
+  const spans = EVENT_TABLES.map((table) => ({
+    span: db.prepare(`SELECT IFNULL(MAX(row_id) - MIN(row_id) + 1, 0) AS n FROM ${table}`),
+    remove: db.prepare(`DELETE FROM ${table} WHERE row_id < (SELECT MIN(row_id) FROM ${table}) + ?`),
+  }));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 
   return {
@@ -37,10 +44,13 @@ export function openEventDatabase(path: string): EventDatabase {
           for (let at = 0; at + width <= cells.length; at += width) inserts.get(table)?.run(...cells.slice(at, at + width));
         }
       }),
-    deleteBefore: (atMs, rowsMax) => transaction(db, () => old.reduce((sum, statement) => sum + Number(statement.run(rowsMax, atMs, rowsMax).changes), 0)),
+    deleteBefore: (atMs, rowsMax) =>
+      transaction(db, () => old.reduce((sum, statement) => sum + Number(statement.run(rowsMax, atMs, rowsMax).changes), 0)),
     deleteOldest: (rows) =>
       transaction(db, () => {
-        const longest = spans.map((table) => ({ remove: table.remove, rows: Number(table.span.get()?.["n"]) })).sort((a, b) => b.rows - a.rows)[0];
+        const longest = spans
+          .map((table) => ({ remove: table.remove, rows: Number(table.span.get()?.["n"]) }))
+          .sort((a, b) => b.rows - a.rows)[0];
         return Number(longest?.remove.run(rows).changes ?? 0);
       }),
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
@@ -52,7 +62,8 @@ export function openEventDatabase(path: string): EventDatabase {
 
 function migrate(db: DatabaseSync, path: string): void {
   const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
-  if (version !== 0 && version !== EVENT_SCHEMA_VERSION) throw new Error(`${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}`);
+  if (version !== 0 && version !== EVENT_SCHEMA_VERSION)
+    throw new Error(`${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}`);
   transaction(db, () => {
     for (const statement of createStatements()) db.exec(statement);
     db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);

@@ -59,7 +59,9 @@ export function openEventQueries(path: string): EventQueries {
         const direction = query.direction === "asc" ? "ASC" : "DESC";
         const columns = schema.columns.map((column) => column.name).join(", ");
         const order = `${String(query.order_by ?? "at_ms")} ${direction}, row_id ${direction}`;
-        const rows = open.prepare(`SELECT ${columns} FROM ${table}${sql} ORDER BY ${order} LIMIT ? OFFSET ?`).all(...values, query.limit, query.offset ?? 0);
+        const rows = open
+          .prepare(`SELECT ${columns} FROM ${table}${sql} ORDER BY ${order} LIMIT ? OFFSET ?`)
+          .all(...values, query.limit, query.offset ?? 0);
         return rows.map((row) => decodeRow(schema, row));
       }),
     count: (table, where) =>
@@ -74,7 +76,14 @@ export function openEventQueries(path: string): EventQueries {
   };
 }
 
-const COMPARISONS: Readonly<Record<Exclude<ConditionOperator, "in" | "has">, string>> = { eq: "=", ne: "<>", lt: "<", le: "<=", gt: ">", ge: ">=" };
+const COMPARISONS: Readonly<Record<Exclude<ConditionOperator, "in" | "has">, string>> = {
+  eq: "=",
+  ne: "<>",
+  lt: "<",
+  le: "<=",
+  gt: ">",
+  ge: ">=",
+};
 
 interface Sql {
   readonly sql: string;
@@ -92,7 +101,9 @@ function whereSql<T extends EventTable>(where: Where<T>): Sql {
 
 /** Column names come from the row types, values are always bound. */
 function conditionSql<T extends EventTable>({ column, operator, value }: Condition<T>): Sql {
-  const values = (Array.isArray(value) ? value : [value]).map((one: string | number | boolean) => (typeof one === "boolean" ? Number(one) : one));
+  const values = (Array.isArray(value) ? value : [value]).map((one: string | number | boolean) =>
+    typeof one === "boolean" ? Number(one) : one,
+  );
   if (operator === "in") return { sql: `${column} IN (${values.map(() => "?").join(", ")})`, values };
   if (operator === "has") return { sql: `instr(${column}, ?) > 0`, values };
   return { sql: `${column} ${COMPARISONS[operator]} ?`, values };

@@ -20,7 +20,11 @@ export interface TableSchema<T extends EventTable = EventTable> {
 type Sql = "text" | "integer" | "real" | "boolean" | "json" | "integer?" | "real?";
 
 /** The compiler insists that every field of the row is here. */
-function table<T extends EventTable>(name: T, columns: { readonly [K in keyof Required<EventTables[T]> & string]: Sql }, indexes: TableSchema<T>["indexes"]): TableSchema<T> {
+function table<T extends EventTable>(
+  name: T,
+  columns: { readonly [K in keyof Required<EventTables[T]> & string]: Sql },
+  indexes: TableSchema<T>["indexes"],
+): TableSchema<T> {
   const entries = Object.entries(columns) as [keyof EventTables[T] & string, Sql][];
   return { name, columns: entries.map(([column, kind]) => ({ name: column, ...FORMS[kind] })), indexes };
 }
@@ -38,17 +42,81 @@ const FORMS: Readonly<Record<Sql, Omit<Column, "name">>> = {
 export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
   requests: table(
     "requests",
-    { ray_id: "text", at_ms: "integer", account_id: "text", zone_id: "text", client_ip: "text", method: "text", scheme: "text", host: "text", path: "text", query: "text", user_agent: "text", status: "integer", origin_status: "integer?", bytes_in: "integer", bytes_out: "integer", duration_ms: "real" },
+    {
+      ray_id: "text",
+      at_ms: "integer",
+      account_id: "text",
+      zone_id: "text",
+      client_ip: "text",
+      method: "text",
+      scheme: "text",
+      host: "text",
+      path: "text",
+      query: "text",
+      user_agent: "text",
+      status: "integer",
+      origin_status: "integer?",
+      bytes_in: "integer",
+      bytes_out: "integer",
+      duration_ms: "real",
+    },
     [["zone_id", "at_ms"], ["ray_id"]],
   ),
   security_events: table(
     "security_events",
-    { id: "text", ray_id: "text", at_ms: "integer", account_id: "text", zone_id: "text", ruleset_id: "text", rule_id: "text", deployed_by: "text", rule_description: "text", phase: "text", action: "text", service: "text", client_ip: "text", method: "text", scheme: "text", host: "text", path: "text", query: "text", user_agent: "text", status: "integer", matches: "json", scan_limited: "boolean" },
-    [["zone_id", "at_ms"], ["zone_id", "rule_id", "at_ms"]],
+    {
+      id: "text",
+      ray_id: "text",
+      at_ms: "integer",
+      account_id: "text",
+      zone_id: "text",
+      ruleset_id: "text",
+      rule_id: "text",
+      deployed_by: "text",
+      rule_description: "text",
+      phase: "text",
+      action: "text",
+      service: "text",
+      client_ip: "text",
+      method: "text",
+      scheme: "text",
+      host: "text",
+      path: "text",
+      query: "text",
+      user_agent: "text",
+      status: "integer",
+      matches: "json",
+      scan_limited: "boolean",
+    },
+    [
+      ["zone_id", "at_ms"],
+      ["zone_id", "rule_id", "at_ms"],
+    ],
   ),
   gateway_logs: table(
     "gateway_logs",
-    { id: "text", at_ms: "integer", account_id: "text", gateway_id: "text", provider: "text", model: "text", path: "text", method: "text", status_code: "integer", success: "boolean", cached: "boolean", duration_ms: "real", tokens_in: "integer?", tokens_out: "integer?", cost: "real?", step: "integer", request_content_type: "text", response_content_type: "text", request_bytes: "integer", response_bytes: "integer" },
+    {
+      id: "text",
+      at_ms: "integer",
+      account_id: "text",
+      gateway_id: "text",
+      provider: "text",
+      model: "text",
+      path: "text",
+      method: "text",
+      status_code: "integer",
+      success: "boolean",
+      cached: "boolean",
+      duration_ms: "real",
+      tokens_in: "integer?",
+      tokens_out: "integer?",
+      cost: "real?",
+      step: "integer",
+      request_content_type: "text",
+      response_content_type: "text",
+      request_bytes: "integer",
+      response_bytes: "integer",
+    },
     [["account_id", "gateway_id", "at_ms"], ["id"]],
   ),
 };

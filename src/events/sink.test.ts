@@ -24,7 +24,8 @@ function slowWriter(port: MessagePort): { readonly batches: RowsMessage[]; confi
   };
 }
 
-const dropped = (metrics: ReturnType<typeof createMetrics>, table: string): number | undefined => metrics.samples().find((sample) => sample.name === "events_dropped_total" && sample.labels["table"] === table)?.value;
+const dropped = (metrics: ReturnType<typeof createMetrics>, table: string): number | undefined =>
+  metrics.samples().find((sample) => sample.name === "events_dropped_total" && sample.labels["table"] === table)?.value;
 
 test("rows of one interval travel together", async (t) => {
   const { port1, port2 } = new MessageChannel();
@@ -36,7 +37,10 @@ test("rows of one interval travel together", async (t) => {
   sink.push("requests", testRequestRow());
   await writer.next();
   assert.equal(writer.batches.length, 1);
-  assert.deepEqual(writer.batches[0]?.tables.map((part) => part.table), ["requests", "gateway_logs"]);
+  assert.deepEqual(
+    writer.batches[0]?.tables.map((part) => part.table),
+    ["requests", "gateway_logs"],
+  );
   assert.equal(writer.batches[0]?.tables[0]?.cells.length, 2 * 16);
 });
 

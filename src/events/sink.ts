@@ -26,7 +26,12 @@ const CLOSE_MS = 2000;
 
 /** Collects rows of one thread and sends them to the writer in batches. */
 export function createEventSink({ port, metrics, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: EventSinkDeps): ClosableEventSink {
-  const dropped = new Map(EVENT_TABLES.map((table): [EventTable, Metric] => [table, metrics.counter("events_dropped_total", "Event rows dropped because the writer was behind", { table })]));
+  const dropped = new Map(
+    EVENT_TABLES.map((table): [EventTable, Metric] => [
+      table,
+      metrics.counter("events_dropped_total", "Event rows dropped because the writer was behind", { table }),
+    ]),
+  );
   const waiting = new Map<EventTable, Cell[]>();
   const sent = new Map<number, number>();
   let waitingRows = 0;

@@ -40,7 +40,12 @@ function write(port: MessagePort, message: RowsMessage): void {
   } catch (error) {
     // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.
     failed.value++;
-    say({ type: "log", level: "error", message: "event rows could not be written", fields: { error: String(error), rows: message.tables.map((part) => part.table) } });
+    say({
+      type: "log",
+      level: "error",
+      message: "event rows could not be written",
+      fields: { error: String(error), rows: message.tables.map((part) => part.table) },
+    });
   }
   const reply: WrittenMessage = { type: "written", batch: message.batch };
   port.postMessage(reply);

@@ -25,7 +25,13 @@ export const SecurityEvent = Type.Object({
   user_agent: Type.String(),
   status: Type.Integer(),
   matches: Type.Array(
-    Type.Object({ detector: Type.String(), rule_id: Type.String(), count: Type.Integer(), offset: Type.Integer(), confidence: Type.Enum(["low", "medium", "high"]) }),
+    Type.Object({
+      detector: Type.String(),
+      rule_id: Type.String(),
+      count: Type.Integer(),
+      offset: Type.Integer(),
+      confidence: Type.Enum(["low", "medium", "high"]),
+    }),
   ),
   scan_limited: Type.Boolean(),
 });

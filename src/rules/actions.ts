@@ -99,10 +99,12 @@ const SKIP_LATER = ["phases", "products", "rulesets", "rules"];
 function skipProblems(parameters: Readonly<Record<string, unknown>>): readonly RuleProblem[] {
   const problems = only(parameters, ["ruleset", "phase", ...SKIP_LATER]);
   for (const key of SKIP_LATER) {
-    if (parameters[key] !== undefined) problems.push({ pointer: `/${key}`, message: `this version cannot run skip with "${key}"; use ruleset or phase "current"` });
+    if (parameters[key] !== undefined)
+      problems.push({ pointer: `/${key}`, message: `this version cannot run skip with "${key}"; use ruleset or phase "current"` });
   }
   for (const key of ["ruleset", "phase"]) {
-    if (parameters[key] !== undefined && parameters[key] !== "current") problems.push({ pointer: `/${key}`, message: `${key} must be "current"` });
+    if (parameters[key] !== undefined && parameters[key] !== "current")
+      problems.push({ pointer: `/${key}`, message: `${key} must be "current"` });
   }
   if (problems.length === 0 && parameters["ruleset"] === undefined && parameters["phase"] === undefined) {
     problems.push({ pointer: "", message: 'skip needs ruleset: "current" or phase: "current"' });

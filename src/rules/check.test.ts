@@ -12,7 +12,15 @@ const SENSITIVE = { id: SENSITIVE_DATA_RULESET_ID };
 
 const ACCEPTED: readonly (readonly [string, string, object | undefined])[] = [
   [RESPONSE, "execute", SENSITIVE],
-  [RESPONSE, "execute", { ...SENSITIVE, version: "latest", overrides: { action: "log", enabled: true, rules: [], categories: [{ category: "pii", enabled: false }] } }],
+  [
+    RESPONSE,
+    "execute",
+    {
+      ...SENSITIVE,
+      version: "latest",
+      overrides: { action: "log", enabled: true, rules: [], categories: [{ category: "pii", enabled: false }] },
+    },
+  ],
   [RESPONSE, "skip", { ruleset: "current" }],
   [ORIGIN, "route", { origin: { port: 8080 } }],
   [ORIGIN, "route", { origin: { host: "origin.example.com", port: 1 }, host_header: "example.com", sni: { value: "example.com" } }],
@@ -24,7 +32,8 @@ const ACCEPTED: readonly (readonly [string, string, object | undefined])[] = [
 ];
 
 test("rules that can run are accepted", () => {
-  for (const [phase, action, action_parameters] of ACCEPTED) assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase), [], `${phase} ${action}`);
+  for (const [phase, action, action_parameters] of ACCEPTED)
+    assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase), [], `${phase} ${action}`);
 });
 
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
@@ -38,9 +47,24 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [CUSTOM, { action: "log", action_parameters: [] }, "/action_parameters", /object/],
   [CUSTOM, { action: "log", action_parameters: { x: 1 } }, "/action_parameters/x", /unknown parameter/],
   [CUSTOM, { action: "log", action_parameters: { "a/b~": 1 } }, "/action_parameters/a~1b~0", /unknown parameter/],
-  [CUSTOM, { action: "block", action_parameters: { response: { status_code: 200 } } }, "/action_parameters/response/status_code", /400 to 499/],
-  [CUSTOM, { action: "block", action_parameters: { response: { content: "x".repeat(30_721) } } }, "/action_parameters/response/content", /longer/],
-  [CUSTOM, { action: "block", action_parameters: { response: { content_type: "image/png" } } }, "/action_parameters/response/content_type", /one of/],
+  [
+    CUSTOM,
+    { action: "block", action_parameters: { response: { status_code: 200 } } },
+    "/action_parameters/response/status_code",
+    /400 to 499/,
+  ],
+  [
+    CUSTOM,
+    { action: "block", action_parameters: { response: { content: "x".repeat(30_721) } } },
+    "/action_parameters/response/content",
+    /longer/,
+  ],
+  [
+    CUSTOM,
+    { action: "block", action_parameters: { response: { content_type: "image/png" } } },
+    "/action_parameters/response/content_type",
+    /one of/,
+  ],
   [CUSTOM, { action: "skip" }, "/action_parameters", /needs/],
   [CUSTOM, { action: "skip", action_parameters: { phases: ["http_ratelimit"] } }, "/action_parameters/phases", /cannot run skip/],
   [CUSTOM, { action: "skip", action_parameters: { ruleset: "other" } }, "/action_parameters/ruleset", /current/],
@@ -50,11 +74,36 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [RESPONSE, { action: "execute", action_parameters: { id: "0".repeat(32) } }, "/action_parameters/id", /no managed ruleset/],
   [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, version: "7" } }, "/action_parameters/version", /latest/],
   [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: [] } }, "/action_parameters/overrides", /object/],
-  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { action: "block" } } }, "/action_parameters/overrides/action", /only log/],
-  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { sensitivity_level: "low" } } }, "/action_parameters/overrides/sensitivity_level", /unknown/],
-  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { rules: {} } } }, "/action_parameters/overrides/rules", /array/],
-  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { rules: [{ id: "x", enabled: true }] } } }, "/action_parameters/overrides/rules/0/id", /has no rule/],
-  [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: { categories: [{ category: "pii", enabled: 1 }] } } }, "/action_parameters/overrides/categories/0/enabled", /true or false/],
+  [
+    RESPONSE,
+    { action: "execute", action_parameters: { ...SENSITIVE, overrides: { action: "block" } } },
+    "/action_parameters/overrides/action",
+    /only log/,
+  ],
+  [
+    RESPONSE,
+    { action: "execute", action_parameters: { ...SENSITIVE, overrides: { sensitivity_level: "low" } } },
+    "/action_parameters/overrides/sensitivity_level",
+    /unknown/,
+  ],
+  [
+    RESPONSE,
+    { action: "execute", action_parameters: { ...SENSITIVE, overrides: { rules: {} } } },
+    "/action_parameters/overrides/rules",
+    /array/,
+  ],
+  [
+    RESPONSE,
+    { action: "execute", action_parameters: { ...SENSITIVE, overrides: { rules: [{ id: "x", enabled: true }] } } },
+    "/action_parameters/overrides/rules/0/id",
+    /has no rule/,
+  ],
+  [
+    RESPONSE,
+    { action: "execute", action_parameters: { ...SENSITIVE, overrides: { categories: [{ category: "pii", enabled: 1 }] } } },
+    "/action_parameters/overrides/categories/0/enabled",
+    /true or false/,
+  ],
   [ORIGIN, { action: "route" }, "/action_parameters", /at least one/],
   [ORIGIN, { action: "route", action_parameters: { origin: {} } }, "/action_parameters/origin", /needs host or port/],
   [ORIGIN, { action: "route", action_parameters: { origin: { port: "80" } } }, "/action_parameters/origin/port", /1 to 65535/],
@@ -66,7 +115,10 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
 test("rules that cannot run are refused, with the place", () => {
   for (const [phase, draft, pointer, message] of REFUSED) {
     const problems = ruleProblems({ expression: "true", ...draft }, phase);
-    assert.ok(problems.some((problem) => problem.pointer === pointer && message.test(problem.message)), `${phase} ${JSON.stringify(draft)}: ${JSON.stringify(problems)}`);
+    assert.ok(
+      problems.some((problem) => problem.pointer === pointer && message.test(problem.message)),
+      `${phase} ${JSON.stringify(draft)}: ${JSON.stringify(problems)}`,
+    );
   }
 });
 

@@ -30,7 +30,9 @@ function actionProblems(rule: RuleDraft, phaseName: string): readonly RuleProble
   if (action === undefined) return [{ pointer: "/action", message: `this version cannot run the action "${name}" yet` }];
   const parameters = rule.action_parameters ?? {};
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
-  return action.validate(parameters, phaseName as PhaseName).map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
+  return action
+    .validate(parameters, phaseName as PhaseName)
+    .map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
 }
 
 function misplaced(action: ActionName, phase: string, allowed: readonly ActionName[]): string {

@@ -45,7 +45,7 @@ const TRUE = [
   'starts_with(http.request.uri.path, "/a")',
   'ends_with(lower(http.request.uri.path), ".html")',
   'upper(http.request.method) eq "GET"',
-  'len(http.host) in {1..5 15}',
+  "len(http.host) in {1..5 15}",
   "len(http.host) ge 0xf",
   "len(http.host) le 017",
   "len(http.host) gt -1",
@@ -79,7 +79,8 @@ test("expressions that hold and expressions that do not", () => {
 });
 
 test("response fields exist in the response phases", () => {
-  const text = 'http.response.code in {400..499} and http.response.content_type.media_type eq "text/html" and http.response.headers["X-R"][0] eq "yes"';
+  const text =
+    'http.response.code in {400..499} and http.response.content_type.media_type eq "text/html" and http.response.headers["X-R"][0] eq "yes"';
   assert.equal(compileExpression(text, RESPONSE_PHASE)(request, response), true);
   assert.equal(compileExpression("http.response.code ne 1", RESPONSE_PHASE)(request, null), false, "missing value");
   assert.throws(() => compileExpression(text, REQUEST_PHASE), /does not exist in phase http_request_firewall_custom/);
@@ -121,7 +122,7 @@ const REFUSED: readonly (readonly [string, number, number, RegExp])[] = [
   ["http.host[0]", 1, 1, /no index/],
   ['nope("x")', 1, 1, /unknown function/],
   ['lower(http.host, "x") eq "y"', 1, 1, /takes 1 argument/],
-  ["lower(ip.src) eq \"y\"", 1, 7, /takes a string here/],
+  ['lower(ip.src) eq "y"', 1, 7, /takes a string here/],
   ["and", 1, 1, /expected a field/],
   ["true # comment", 1, 6, /unexpected character/],
 ];
@@ -141,7 +142,9 @@ test("mistakes are named with their place", () => {
 });
 
 test("the message shows place, line and mark", () => {
-  assert.throws(() => compileExpression('ssl and http.foo eq "x"', REQUEST_PHASE), { message: 'Filter parsing error (1:9):\nssl and http.foo eq "x"\n        ^^^^^^^^ unknown field "http.foo"' });
+  assert.throws(() => compileExpression('ssl and http.foo eq "x"', REQUEST_PHASE), {
+    message: 'Filter parsing error (1:9):\nssl and http.foo eq "x"\n        ^^^^^^^^ unknown field "http.foo"',
+  });
 });
 
 test("nesting and length have limits, and what is within them works", () => {
@@ -167,27 +170,43 @@ const within = (oracle: Oracle, level: number): string => (oracle.level < level 
 
 const leaf = fc.oneof(
   fc.boolean().map((value): Oracle => ({ text: String(value), level: 4, value })),
-  fc.constantFrom("www.example.com", "example.com", "w", "").chain((text) =>
-    fc.constantFrom(
-      { word: "eq", holds: request.host === text },
-      { word: "!=", holds: request.host !== text },
-      { word: "contains", holds: request.host.includes(text) },
-      { word: "<", holds: request.host < text },
-    ).map(({ word, holds }): Oracle => ({ text: `http.host ${word} "${text}"`, level: 4, value: holds })),
-  ),
-  fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 10 })).map(([first, more]): Oracle => ({ text: `len(http.host) in {${first}..${first + more}}`, level: 4, value: request.host.length >= first && request.host.length <= first + more })),
+  fc
+    .constantFrom("www.example.com", "example.com", "w", "")
+    .chain((text) =>
+      fc
+        .constantFrom(
+          { word: "eq", holds: request.host === text },
+          { word: "!=", holds: request.host !== text },
+          { word: "contains", holds: request.host.includes(text) },
+          { word: "<", holds: request.host < text },
+        )
+        .map(({ word, holds }): Oracle => ({ text: `http.host ${word} "${text}"`, level: 4, value: holds })),
+    ),
+  fc
+    .tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 10 }))
+    .map(([first, more]): Oracle => ({
+      text: `len(http.host) in {${first}..${first + more}}`,
+      level: 4,
+      value: request.host.length >= first && request.host.length <= first + more,
+    })),
 );
 
 const { tree } = fc.letrec<{ tree: Oracle }>((tie) => {
   const join = (level: number, spellings: readonly string[], combine: (a: boolean, b: boolean) => boolean) =>
-    fc.tuple(tie("tree"), tie("tree"), fc.constantFrom(...spellings), fc.constantFrom(" ", "\n", "  ")).map(
-      ([a, b, word, space]): Oracle => ({ text: `${within(a, level)}${space}${word} ${within(b, level + 1)}`, level, value: combine(a.value, b.value) }),
-    );
+    fc
+      .tuple(tie("tree"), tie("tree"), fc.constantFrom(...spellings), fc.constantFrom(" ", "\n", "  "))
+      .map(([a, b, word, space]): Oracle => ({
+        text: `${within(a, level)}${space}${word} ${within(b, level + 1)}`,
+        level,
+        value: combine(a.value, b.value),
+      }));
   return {
     tree: fc.oneof(
       { maxDepth: 6, withCrossShrink: true },
       leaf,
-      fc.tuple(tie("tree"), fc.constantFrom("not ", "!")).map(([a, word]): Oracle => ({ text: `${word}${within(a, 3)}`, level: 3, value: !a.value })),
+      fc
+        .tuple(tie("tree"), fc.constantFrom("not ", "!"))
+        .map(([a, word]): Oracle => ({ text: `${word}${within(a, 3)}`, level: 3, value: !a.value })),
       join(2, ["and", "&&"], (a, b) => a && b),
       join(1, ["xor", "^^"], (a, b) => a !== b),
       join(0, ["or", "||"], (a, b) => a || b),
@@ -205,10 +224,53 @@ test("compiled expressions give what their trees say", () => {
   );
 });
 
-const PIECES = ["http.host", "ip.src", "ssl", "len(", "lower(", "(", ")", "{", "}", "[", "]", '"', '"a"', "r#\"", "\\", "..", "1", "0x", "-", "10.0.0.1", "::", "/8", "and", "or", "not", "xor", "in", "eq", "wildcard", "strict", "true", ",", " ", "\n", "\t", "é", "*", "$x"];
+const PIECES = [
+  "http.host",
+  "ip.src",
+  "ssl",
+  "len(",
+  "lower(",
+  "(",
+  ")",
+  "{",
+  "}",
+  "[",
+  "]",
+  '"',
+  '"a"',
+  'r#"',
+  "\\",
+  "..",
+  "1",
+  "0x",
+  "-",
+  "10.0.0.1",
+  "::",
+  "/8",
+  "and",
+  "or",
+  "not",
+  "xor",
+  "in",
+  "eq",
+  "wildcard",
+  "strict",
+  "true",
+  ",",
+  " ",
+  "\n",
+  "\t",
+  "é",
+  "*",
+  "$x",
+];
 
 test("whatever the text, a predicate or an ExpressionError comes out", () => {
-  const texts = fc.oneof(fc.string({ unit: "binary", maxLength: 60 }), fc.array(fc.constantFrom(...PIECES), { maxLength: 25 }).map((pieces) => pieces.join(" ")), fc.array(fc.constantFrom(...PIECES), { maxLength: 25 }).map((pieces) => pieces.join("")));
+  const texts = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.array(fc.constantFrom(...PIECES), { maxLength: 25 }).map((pieces) => pieces.join(" ")),
+    fc.array(fc.constantFrom(...PIECES), { maxLength: 25 }).map((pieces) => pieces.join("")),
+  );
   fc.assert(
     fc.property(texts, fc.constantFrom(REQUEST_PHASE, RESPONSE_PHASE), (text, phase) => {
       try {

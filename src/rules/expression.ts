@@ -18,7 +18,11 @@ export function compileExpression(text: string, phase: string): Predicate {
   const known = phaseNamed(phase);
   if (known === undefined) throw new ExpressionError(text, { from: 0, to: 0 }, `unknown phase "${phase}"`);
   if (text.length > EXPRESSION_CHARACTERS_MAX) {
-    throw new ExpressionError(text, { from: EXPRESSION_CHARACTERS_MAX, to: EXPRESSION_CHARACTERS_MAX + 1 }, `the expression is longer than ${EXPRESSION_CHARACTERS_MAX} characters`);
+    throw new ExpressionError(
+      text,
+      { from: EXPRESSION_CHARACTERS_MAX, to: EXPRESSION_CHARACTERS_MAX + 1 },
+      `the expression is longer than ${EXPRESSION_CHARACTERS_MAX} characters`,
+    );
   }
   return compileNode(checkExpression(parseExpression(text), known, text));
 }

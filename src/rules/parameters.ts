@@ -8,7 +8,10 @@ export const isObject = (value: unknown): value is Fields => typeof value === "o
 export function only(fields: Fields, known: readonly string[], at = ""): RuleProblem[] {
   return Object.keys(fields)
     .filter((key) => !known.includes(key))
-    .map((key) => ({ pointer: `${at}/${escapePointer(key)}`, message: `unknown parameter "${key}"${known.length === 0 ? "; this action has none" : `; known are ${known.join(", ")}`}` }));
+    .map((key) => ({
+      pointer: `${at}/${escapePointer(key)}`,
+      message: `unknown parameter "${key}"${known.length === 0 ? "; this action has none" : `; known are ${known.join(", ")}`}`,
+    }));
 }
 
 /** Adds a problem when none of `keys` is there. */
@@ -24,7 +27,12 @@ export function object(fields: Fields, key: string, problems: RuleProblem[], at 
   return undefined;
 }
 
-export function text(fields: Fields, key: string, problems: RuleProblem[], rule: { readonly at?: string; readonly pattern?: RegExp; readonly what?: string } = {}): void {
+export function text(
+  fields: Fields,
+  key: string,
+  problems: RuleProblem[],
+  rule: { readonly at?: string; readonly pattern?: RegExp; readonly what?: string } = {},
+): void {
   const value = fields[key];
   if (value === undefined) return;
   if (typeof value !== "string" || (rule.pattern !== undefined && !rule.pattern.test(value))) {
@@ -32,7 +40,12 @@ export function text(fields: Fields, key: string, problems: RuleProblem[], rule:
   }
 }
 
-export function wholeNumber(fields: Fields, key: string, problems: RuleProblem[], rule: { readonly at?: string; readonly min: number; readonly max: number }): void {
+export function wholeNumber(
+  fields: Fields,
+  key: string,
+  problems: RuleProblem[],
+  rule: { readonly at?: string; readonly min: number; readonly max: number },
+): void {
   const value = fields[key];
   if (value === undefined) return;
   if (!Number.isInteger(value) || (value as number) < rule.min || (value as number) > rule.max) {

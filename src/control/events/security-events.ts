@@ -30,7 +30,8 @@ const view = (row: SecurityEventRow): SecurityEvent => ({
 
 type Column = keyof SecurityEventRow & string;
 
-const EXACT = ["ruleset_id", "action", "service", "host", "path", "ray_id"] as const satisfies readonly (Column & keyof SecurityEventQuery)[];
+const EXACT = ["ruleset_id", "action", "service", "host", "path", "ray_id"] as const satisfies readonly (Column &
+  keyof SecurityEventQuery)[];
 
 function whereOf(zoneId: string, query: SecurityEventQuery): Where<"security_events"> {
   const where: (Condition<"security_events"> | Condition<"security_events">[])[] = [{ column: "zone_id", operator: "eq", value: zoneId }];

@@ -1,4 +1,4 @@
-import { Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import { type Encoding, SCANNED_BYTES_MAX } from "./job.ts";
 

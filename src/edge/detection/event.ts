@@ -34,7 +34,13 @@ export function eventOf(subject: ScanSubject, result: ScanResult, id: string, de
     query: masked(subject.query, detectors),
     user_agent: masked(subject.user_agent, detectors),
     status: subject.status,
-    matches: result.findings.map(({ detector, count, offset }) => ({ detector: detector.id, rule_id: detector.rule_id, count, offset, confidence: detector.confidence })),
+    matches: result.findings.map(({ detector, count, offset }) => ({
+      detector: detector.id,
+      rule_id: detector.rule_id,
+      count,
+      offset,
+      confidence: detector.confidence,
+    })),
     scan_limited: result.limited,
   };
 }
@@ -42,7 +48,8 @@ export function eventOf(subject: ScanSubject, result: ScanResult, id: string, de
 const MASK = "[masked]";
 
 /** The text, or a mask where the detectors find something in it, plain or percent-encoded. */
-const masked = (text: string, detectors: CompiledDetectors): string => (finds(text, detectors) || finds(decoded(text), detectors) ? MASK : text);
+const masked = (text: string, detectors: CompiledDetectors): string =>
+  finds(text, detectors) || finds(decoded(text), detectors) ? MASK : text;
 
 function finds(text: string, detectors: CompiledDetectors): boolean {
   const scanner = new BodyScanner(detectors);
@@ -50,6 +57,7 @@ function finds(text: string, detectors: CompiledDetectors): boolean {
   return scanner.end().findings.length > 0;
 }
 
-const decoded = (text: string): string => text.replaceAll("+", " ").replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+const decoded = (text: string): string =>
+  text.replaceAll("+", " ").replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 const rank = (finding: Finding): number => (finding.detector.confidence === "high" ? 0 : 1);

@@ -27,7 +27,11 @@ function bench(t: TestContext, options: Partial<TapDeps> = {}): Bench {
   const { port1, port2 } = new MessageChannel();
   const metrics = createMetrics();
   const rows: SecurityEventRow[] = [];
-  const detector = createDetector({ events: { push: (_table, row) => void rows.push(row as SecurityEventRow) }, clock: fixedClock(1_700_000_000_000), metrics });
+  const detector = createDetector({
+    events: { push: (_table, row) => void rows.push(row as SecurityEventRow) },
+    clock: fixedClock(1_700_000_000_000),
+    metrics,
+  });
   detector.attach(port2);
   const tap = createTap({ port: port1, metrics, flushMs: 1, ...options });
   t.after(() => {
@@ -55,29 +59,56 @@ function send(tap: Tap, body: Uint8Array, changes: Parameters<typeof testSubject
 
 test("only text, HTML, JSON and XML are tapped, in codings that are known", (t) => {
   const { tap, metrics } = bench(t);
-  for (const content_type of ["text/html", "text/plain", "application/json", "application/problem+json", "application/xml", "image/svg+xml", "application/xhtml+xml"]) {
+  for (const content_type of [
+    "text/html",
+    "text/plain",
+    "application/json",
+    "application/problem+json",
+    "application/xml",
+    "image/svg+xml",
+    "application/xhtml+xml",
+  ]) {
     const accepted = tap.begin(testSubject({ content_type }));
     assert.equal(accepted === null, content_type === "image/svg+xml", content_type);
   }
-  for (const content_type of ["", "image/png", "application/octet-stream", "video/mp4", "application/pdf", "texty/html"]) assert.equal(tap.begin(testSubject({ content_type })), null, content_type);
+  for (const content_type of ["", "image/png", "application/octet-stream", "video/mp4", "application/pdf", "texty/html"])
+    assert.equal(tap.begin(testSubject({ content_type })), null, content_type);
   assert.equal(tap.begin(testSubject({ content_encoding: "exi" })), null);
   assert.equal(value(metrics, "detection_unknown_coding_total"), 1);
 });
 
 test("bodies that come interleaved, over several slabs, are told apart", async (t) => {
   const { tap, rows, scanned } = bench(t, { slabBytes: 64 });
-  const bodies = [CARD, "nothing", "5398228707871527", "nothing either"].map((text) => Buffer.from(`${"x ".repeat(100)}${text}${" y".repeat(100)}`));
+  const bodies = [CARD, "nothing", "5398228707871527", "nothing either"].map((text) =>
+    Buffer.from(`${"x ".repeat(100)}${text}${" y".repeat(100)}`),
+  );
   const taps = bodies.map((_, index) => tap.begin(testSubject({ ray_id: String(index) })));
-  for (let at = 0; at < 500; at += 7) taps.forEach((one, index) => one?.chunk(bodies[index] ?? PAGE, Math.min(at, bodies[index]?.length ?? 0), Math.min(at + 7, bodies[index]?.length ?? 0)));
+  for (let at = 0; at < 500; at += 7)
+    taps.forEach((one, index) =>
+      one?.chunk(bodies[index] ?? PAGE, Math.min(at, bodies[index]?.length ?? 0), Math.min(at + 7, bodies[index]?.length ?? 0)),
+    );
   for (const one of taps) one?.end();
   await scanned(4);
-  assert.deepEqual(rows.map((row) => [row.ray_id, row.matches.map((match) => match.detector).join()]), [["0", "fin.card_visa"], ["2", "fin.card_mastercard"]]);
+  assert.deepEqual(
+    rows.map((row) => [row.ray_id, row.matches.map((match) => match.detector).join()]),
+    [
+      ["0", "fin.card_visa"],
+      ["2", "fin.card_mastercard"],
+    ],
+  );
 });
 
 test("every known content coding is undone, whole or cut short", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const body = Buffer.from(`${CARD} ${"filler text ".repeat(2000)}`);
-  const codings: readonly (readonly [string, Buffer])[] = [["gzip", gzipSync(body)], ["X-Gzip", gzipSync(body)], ["br", brotliCompressSync(body)], ["deflate", deflateSync(body)], ["deflate", deflateRawSync(body)], ["zstd", zstdCompressSync(body)]];
+  const codings: readonly (readonly [string, Buffer])[] = [
+    ["gzip", gzipSync(body)],
+    ["X-Gzip", gzipSync(body)],
+    ["br", brotliCompressSync(body)],
+    ["deflate", deflateSync(body)],
+    ["deflate", deflateRawSync(body)],
+    ["zstd", zstdCompressSync(body)],
+  ];
   for (const [content_encoding, bytes] of codings) send(tap, bytes, { content_encoding, ray_id: content_encoding }, 10);
   await scanned(codings.length);
   assert.deepEqual(rows.map((row) => row.ray_id).sort(), codings.map(([name]) => name).sort());
@@ -133,7 +164,10 @@ test("a new body takes the place of the oldest one when all are taken", async (t
   endless?.chunk(PAGE, 0, PAGE.length);
   for (const ray_id of ["1", "2"]) tap.begin(testSubject({ ray_id }))?.chunk(PAGE, 0, PAGE.length);
   await scanned(1);
-  assert.deepEqual(rows.map((row) => row.ray_id), ["endless"]);
+  assert.deepEqual(
+    rows.map((row) => row.ray_id),
+    ["endless"],
+  );
   endless?.chunk(PAGE, 0, PAGE.length);
   endless?.end();
 });
@@ -147,7 +181,10 @@ test("a response that breaks off is scanned as far as it went, and closing the t
   }
   tap.close();
   await scanned(2);
-  assert.deepEqual(rows.map((row) => row.ray_id), ["broken", "open"]);
+  assert.deepEqual(
+    rows.map((row) => row.ray_id),
+    ["broken", "open"],
+  );
   assert.equal(tap.begin(testSubject()), null);
 });
 
@@ -157,14 +194,20 @@ test("only the rules that overrides leave on make events", async (t) => {
   send(tap, Buffer.from(`${CARD} AKIA4QYHJT3NWBKLD2PX`), { enabled: managed?.enabled ?? "" });
   send(tap, PAGE, { enabled: "0" });
   await scanned(2);
-  assert.deepEqual(rows.map((row) => row.matches.map((match) => match.detector)), [["secret.aws_access_key_id"]]);
+  assert.deepEqual(
+    rows.map((row) => row.matches.map((match) => match.detector)),
+    [["secret.aws_access_key_id"]],
+  );
 });
 
 test("a request that carries what was found is masked in the event", async (t) => {
   const { tap, rows, scanned } = bench(t);
   send(tap, PAGE, { path: `/cards/${CARD}`, query: "n=4716%204615%208332+2103&x=1", user_agent: "test/1" });
   await scanned(1);
-  assert.deepEqual(rows.map(({ path, query, user_agent }) => [path, query, user_agent]), [["[masked]", "[masked]", "test/1"]]);
+  assert.deepEqual(
+    rows.map(({ path, query, user_agent }) => [path, query, user_agent]),
+    [["[masked]", "[masked]", "test/1"]],
+  );
 });
 
 test("the tap gives its bytes away instead of copying them again", async () => {
@@ -174,7 +217,13 @@ test("the tap gives its bytes away instead of copying them again", async () => {
   send(tap, PAGE);
   const { slab, frames } = await received;
   assert.equal(Buffer.from(slab, frames[0]?.from, (frames[0]?.to ?? 0) - (frames[0]?.from ?? 0)).toString(), PAGE.toString());
-  assert.deepEqual(frames.map((frame) => [frame.subject !== null, frame.end]), [[true, false], [false, true]]);
+  assert.deepEqual(
+    frames.map((frame) => [frame.subject !== null, frame.end]),
+    [
+      [true, false],
+      [false, true],
+    ],
+  );
   tap.close();
   port2.close();
 });

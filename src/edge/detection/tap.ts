@@ -45,7 +45,14 @@ interface Job {
   left: number;
 }
 
-export function createTap({ port, metrics, flushMs = FLUSH_MS, slabBytes = SLAB_BYTES, slabsMax = SLABS_MAX, jobsMax = JOBS_MAX }: TapDeps): Tap {
+export function createTap({
+  port,
+  metrics,
+  flushMs = FLUSH_MS,
+  slabBytes = SLAB_BYTES,
+  slabsMax = SLABS_MAX,
+  jobsMax = JOBS_MAX,
+}: TapDeps): Tap {
   const tapped = metrics.counter("detection_responses_total", "Responses copied for sensitive data detection");
   const shed = metrics.counter("detection_shed_total", "Responses not scanned, or not to their end, because the detector was busy");
   const unknownCoding = metrics.counter("detection_unknown_coding_total", "Responses not scanned because of their Content-Encoding");

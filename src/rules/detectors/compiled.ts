@@ -16,9 +16,11 @@ export interface CompiledDetectors {
 type Literal = Anchor & { readonly kind: "literal" };
 
 export function compileDetectors(detectors: readonly Detector[]): CompiledDetectors {
-  const anchored = (holds: (anchor: Anchor) => boolean): readonly DetectorGroup[] => grouped(detectors.filter((detector) => detector.anchors.some(holds)));
+  const anchored = (holds: (anchor: Anchor) => boolean): readonly DetectorGroup[] =>
+    grouped(detectors.filter((detector) => detector.anchors.some(holds)));
   const literals = new Map<string, Literal>();
-  for (const anchor of detectors.flatMap((detector) => detector.anchors)) if (anchor.kind === "literal") literals.set(`${anchor.word} ${anchor.text}`, anchor);
+  for (const anchor of detectors.flatMap((detector) => detector.anchors))
+    if (anchor.kind === "literal") literals.set(`${anchor.word} ${anchor.text}`, anchor);
   return {
     digits: anchored((anchor) => anchor.kind === "digits"),
     country_check: anchored((anchor) => anchor.kind === "country_check"),
@@ -30,4 +32,8 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
   };
 }
 
-const grouped = (detectors: readonly Detector[]): readonly DetectorGroup[] => Array.from(Map.groupBy(detectors, (detector) => detector.patterns), ([patterns, members]) => ({ patterns, detectors: members }));
+const grouped = (detectors: readonly Detector[]): readonly DetectorGroup[] =>
+  Array.from(
+    Map.groupBy(detectors, (detector) => detector.patterns),
+    ([patterns, members]) => ({ patterns, detectors: members }),
+  );

@@ -32,7 +32,10 @@ function shape(length: number, countries: string): string {
   return String.raw`(?:${countries.replaceAll(" ", "|")})\d{2}(?:${SEPARATOR}?[A-Z0-9]{4}){${groups}}${tail}`;
 }
 
-const PATTERN = new RegExp(`(?:${COUNTRIES_BY_LENGTH.map(([length, countries]) => shape(length, countries)).join("|")})(?![A-Za-z0-9_])`, "y");
+const PATTERN = new RegExp(
+  `(?:${COUNTRIES_BY_LENGTH.map(([length, countries]) => shape(length, countries)).join("|")})(?![A-Za-z0-9_])`,
+  "y",
+);
 
 export const IBAN_DETECTOR: Detector = {
   id: "fin.iban",
@@ -47,6 +50,18 @@ export const IBAN_DETECTOR: Detector = {
   },
   confidence: "high",
   enabled: true,
-  hits: ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432", "this is an iban VG96 VPVG 0000 0123 4567 8901 X in a sentence", "AL47-2121-1009-0000-0002-3569-8741", "<td>NL91&nbsp;ABNA&nbsp;0417&nbsp;1643&nbsp;00</td>"],
-  misses: ["DE89 3704 0044 0532 0130 01", "DE8937040044053201300", "XDE89370400440532013000", "DE89370400440532013000A", "ZZ89370400440532013000"],
+  hits: [
+    "DE89 3704 0044 0532 0130 00",
+    "GB82WEST12345698765432",
+    "this is an iban VG96 VPVG 0000 0123 4567 8901 X in a sentence",
+    "AL47-2121-1009-0000-0002-3569-8741",
+    "<td>NL91&nbsp;ABNA&nbsp;0417&nbsp;1643&nbsp;00</td>",
+  ],
+  misses: [
+    "DE89 3704 0044 0532 0130 01",
+    "DE8937040044053201300",
+    "XDE89370400440532013000",
+    "DE89370400440532013000A",
+    "ZZ89370400440532013000",
+  ],
 };

@@ -24,7 +24,10 @@ function finds(one: Case, kind: string, context: string): boolean {
 }
 
 test("recall on labelled cases", { skip: existsSync(CASES) ? false : "the labelled cases are not at hand" }, (t) => {
-  const cases = readFileSync(CASES, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Case);
+  const cases = readFileSync(CASES, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Case);
   for (const [label, kind, context, bar] of [
     ["fin.credit_card", "fin.card_", "card number", 0.97],
     ["fin.iban", "fin.iban", "IBAN", 0.97],

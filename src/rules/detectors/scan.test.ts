@@ -29,7 +29,16 @@ test("every hit is found whole at every place relative to a block's end", () => 
   }
 });
 
-const TEXTS = [...DETECTORS.flatMap((detector) => [...detector.hits, ...detector.misses]), "lorem ipsum ", "1234 5678 ", "AB12", "0".repeat(40), "-----BEGIN ", "AKIA", "card "];
+const TEXTS = [
+  ...DETECTORS.flatMap((detector) => [...detector.hits, ...detector.misses]),
+  "lorem ipsum ",
+  "1234 5678 ",
+  "AB12",
+  "0".repeat(40),
+  "-----BEGIN ",
+  "AKIA",
+  "card ",
+];
 
 test("findings do not depend on how the body is cut", () => {
   const bodies = fc.array(fc.constantFrom(...TEXTS), { minLength: 1, maxLength: 40 }).map((parts) => Buffer.from(parts.join(" | ")));
@@ -46,7 +55,10 @@ test("findings do not depend on how the body is cut", () => {
 });
 
 test("repeated hits are counted, overlapping ones once", () => {
-  const [visa] = summary(scan([Buffer.from("4716461583322103, 4716461583322103 and 4929 7226 5379 7141")])) as { id: string; count: number }[];
+  const [visa] = summary(scan([Buffer.from("4716461583322103, 4716461583322103 and 4929 7226 5379 7141")])) as {
+    id: string;
+    count: number;
+  }[];
   assert.deepEqual([visa?.id, visa?.count], ["fin.card_visa", 3]);
 });
 
@@ -60,5 +72,10 @@ test("the candidate budget ends the search, and the result says so", () => {
 });
 
 test("any bytes can be scanned", () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => assert.equal(scan([bytes], { buffer: scanBuffer(100) }).bytes, bytes.length)), { numRuns: 300 });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) =>
+      assert.equal(scan([bytes], { buffer: scanBuffer(100) }).bytes, bytes.length),
+    ),
+    { numRuns: 300 },
+  );
 });

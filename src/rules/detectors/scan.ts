@@ -77,7 +77,9 @@ export class BodyScanner {
   end(): ScanResult {
     const bytes = this.#base + this.#filled;
     this.#scanTo(this.#filled);
-    const findings = Array.from(this.#tallies, ([detector, { count, offset }]) => ({ detector, count, offset })).sort((a, b) => a.offset - b.offset);
+    const findings = Array.from(this.#tallies, ([detector, { count, offset }]) => ({ detector, count, offset })).sort(
+      (a, b) => a.offset - b.offset,
+    );
     return { findings, limited: this.#candidates > this.#candidatesMax, bytes };
   }
 
@@ -106,7 +108,8 @@ export class BodyScanner {
   #atDigits(view: Buffer, at: number, before: number): void {
     if (before === UPPER) {
       const start = at - 2;
-      if (start < 0 || CLASS[view[start] ?? 0] !== UPPER || CLASS[view[at + 1] ?? 0] !== DIGIT || (start > 0 && isWord(view[start - 1]))) return;
+      if (start < 0 || CLASS[view[start] ?? 0] !== UPPER || CLASS[view[at + 1] ?? 0] !== DIGIT || (start > 0 && isWord(view[start - 1])))
+        return;
       if (this.#detectors.country_check.length > 0) this.#candidate(view, start, this.#detectors.country_check, NUMBER_WINDOW_BYTES);
       return;
     }

@@ -24,11 +24,21 @@ export const SECRET_DETECTORS: readonly Detector[] = [
     category: "secrets",
     anchors: [{ kind: "literal", text: "-----BEGIN ", word: false }],
     // A header alone is documentation; key material, possibly in a JSON string, has to follow.
-    patterns: [/-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|<br ?\/?>|\s){0,8}(?:Proc-Type:|Version:|[A-Za-z0-9+/=]{16})/y],
+    patterns: [
+      /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|<br ?\/?>|\s){0,8}(?:Proc-Type:|Version:|[A-Za-z0-9+/=]{16})/y,
+    ],
     accepts: (text) => !isExample(text),
     confidence: "high",
     enabled: true,
-    hits: ["-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEG", '"-----BEGIN RSA PRIVATE KEY-----\\nMIIEowIBAAKCAQEAvV8k"', "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQHYBGZkq1YBBADDh2"],
-    misses: ["-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----\nMIGHAgEAMBMGByqGSM49AgEG", "a file that starts with -----BEGIN RSA PRIVATE KEY-----"],
+    hits: [
+      "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEG",
+      '"-----BEGIN RSA PRIVATE KEY-----\\nMIIEowIBAAKCAQEAvV8k"',
+      "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQHYBGZkq1YBBADDh2",
+    ],
+    misses: [
+      "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+      "-----BEGIN PUBLIC KEY-----\nMIGHAgEAMBMGByqGSM49AgEG",
+      "a file that starts with -----BEGIN RSA PRIVATE KEY-----",
+    ],
   },
 ];

@@ -24,7 +24,13 @@ test("identifiers are unique, of the expected form, and hits belong to one card 
   assert.equal(new Set([...ids, ...ruleIds]).size, 2 * DETECTORS.length);
   for (const id of ruleIds) assert.match(id, /^[0-9a-f]{32}$/);
   const cards = DETECTORS.filter((detector) => detector.id.startsWith("fin.card_"));
-  for (const card of cards) for (const hit of card.hits) assert.deepEqual(cards.filter((other) => found(other.id, hit)).map((other) => other.id), [card.id], hit);
+  for (const card of cards)
+    for (const hit of card.hits)
+      assert.deepEqual(
+        cards.filter((other) => found(other.id, hit)).map((other) => other.id),
+        [card.id],
+        hit,
+      );
 });
 
 test("patterns are sticky and anchors literal, so that a scan stays linear", () => {

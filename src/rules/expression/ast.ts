@@ -5,7 +5,13 @@ export type Node =
   | (Span & { readonly kind: "constant"; readonly value: boolean })
   | (Span & { readonly kind: "not"; readonly operand: Node })
   | (Span & { readonly kind: Connective; readonly operands: readonly Node[] })
-  | (Span & { readonly kind: "comparison"; readonly left: Value; readonly operator: Operator; readonly operator_span: Span; readonly right: readonly Literal[] })
+  | (Span & {
+      readonly kind: "comparison";
+      readonly left: Value;
+      readonly operator: Operator;
+      readonly operator_span: Span;
+      readonly right: readonly Literal[];
+    })
   /** A value that is true or false by itself. */
   | (Span & { readonly kind: "truth"; readonly value: Value });
 

@@ -32,7 +32,8 @@ export function checkExpression(node: Node, phase: Phase, text: string): Typed {
   const checkField = (at: Value & { kind: "field" }): TypedValue => {
     const field = fieldNamed(at.name);
     if (field === undefined) return fail(at, `unknown field "${at.name}"`);
-    if (field.side === "response" && phase.side !== "response") return fail(at, `the field "${at.name}" does not exist in phase ${phase.name}`);
+    if (field.side === "response" && phase.side !== "response")
+      return fail(at, `the field "${at.name}" does not exist in phase ${phase.name}`);
     if (field.type === "headers") return indexed(field, at);
     if (at.keys.length > 0) return fail(at, `"${at.name}" is ${NAMES[field.type]} and has no index`);
     return field;
@@ -41,7 +42,8 @@ export function checkExpression(node: Node, phase: Phase, text: string): Typed {
   const indexed = (field: Field & { type: "headers" }, at: Value & { kind: "field" }): TypedValue => {
     const [name, place, ...more] = at.keys;
     if (typeof name !== "string") return fail(at, `"${at.name}" needs a name, as in ${at.name}["name"][0]`);
-    if (more.length > 0 || typeof place === "string") return fail(at, `after its name "${at.name}" takes one number, as in ${at.name}["name"][0]`);
+    if (more.length > 0 || typeof place === "string")
+      return fail(at, `after its name "${at.name}" takes one number, as in ${at.name}["name"][0]`);
     const key = name.toLowerCase();
     if (place === undefined) return { type: "strings", read: (request, response) => field.read(request, response, key) };
     return { type: "string", read: (request, response) => field.read(request, response, key)[place] };
@@ -50,11 +52,14 @@ export function checkExpression(node: Node, phase: Phase, text: string): Typed {
   const checkCall = (at: Value & { kind: "call" }): TypedValue => {
     const called = FUNCTIONS.get(at.name);
     if (called === undefined) return fail(at, `unknown function "${at.name}"`);
-    if (called.parameters.length !== at.arguments.length) return fail(at, `${at.name}() takes ${called.parameters.length} argument${called.parameters.length === 1 ? "" : "s"}`);
+    if (called.parameters.length !== at.arguments.length)
+      return fail(at, `${at.name}() takes ${called.parameters.length} argument${called.parameters.length === 1 ? "" : "s"}`);
     const values = at.arguments.map((argument, index) => {
       const value = checkArgument(argument);
       const allowed = called.parameters[index] ?? [];
-      return allowed.includes(value.type) ? value : fail(argument, `${at.name}() takes ${allowed.map((type) => NAMES[type]).join(" or ")} here, not ${NAMES[value.type]}`);
+      return allowed.includes(value.type)
+        ? value
+        : fail(argument, `${at.name}() takes ${allowed.map((type) => NAMES[type]).join(" or ")} here, not ${NAMES[value.type]}`);
     });
     return called.make(values);
   };
@@ -69,4 +74,10 @@ export function checkExpression(node: Node, phase: Phase, text: string): Typed {
   return checkNode(node);
 }
 
-const NAMES: Readonly<Record<TypedValue["type"], string>> = { string: "a string", integer: "an integer", boolean: "true or false", address: "an address", strings: "a list" };
+const NAMES: Readonly<Record<TypedValue["type"], string>> = {
+  string: "a string",
+  integer: "an integer",
+  boolean: "true or false",
+  address: "an address",
+  strings: "a list",
+};

@@ -41,10 +41,12 @@ function stringTest(node: Comparison, read: Reader<string>, fail: Fail): Predica
   return tested(read, (value) => test(lowerBytes(value)));
 }
 
-const tested = <T>(read: Reader<T>, test: (value: T) => boolean): Predicate => (request, response) => {
-  const value = read(request, response);
-  return value !== undefined && test(value);
-};
+const tested =
+  <T>(read: Reader<T>, test: (value: T) => boolean): Predicate =>
+  (request, response) => {
+    const value = read(request, response);
+    return value !== undefined && test(value);
+  };
 
 /** One closure a relation, so that none decides at run time. A missing value is never in any relation, `ne` included. */
 function related<T extends string | number>(read: Reader<T>, relation: Relation, bound: T): Predicate {
@@ -69,7 +71,8 @@ function integerTest(node: Comparison, read: Reader<number>, fail: Fail): Predic
 
 function addressTest(node: Comparison, read: Reader<string>, fail: Fail): Predicate {
   const blocks = node.right.map((literal) => addressBlock(literal, node.operator === "in", fail));
-  if (node.operator !== "in" && node.operator !== "eq" && node.operator !== "ne") return fail(node.operator_span, "addresses are compared by eq, ne and in");
+  if (node.operator !== "in" && node.operator !== "eq" && node.operator !== "ne")
+    return fail(node.operator_span, "addresses are compared by eq, ne and in");
   const set = createCidrSet(blocks);
   if (node.operator === "ne") return tested(read, (value) => !set.has(value));
   return tested(read, (value) => set.has(value));
@@ -77,7 +80,8 @@ function addressTest(node: Comparison, read: Reader<string>, fail: Fail): Predic
 
 function addressBlock(literal: Literal, mayBeBlock: boolean, fail: Fail): string {
   if (literal.kind !== "address") return fail(literal, "expected an address, without quotes");
-  if (!mayBeBlock && !isIp(literal.text)) return fail(literal, literal.text.includes("/") ? "an address block stands in { } after in" : "not an address");
+  if (!mayBeBlock && !isIp(literal.text))
+    return fail(literal, literal.text.includes("/") ? "an address block stands in { } after in" : "not an address");
   if (parseCidr(literal.text) === undefined) return fail(literal, "not an address or block");
   return literal.text;
 }

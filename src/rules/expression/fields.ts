@@ -4,7 +4,10 @@ import type { RequestView, ResponseView } from "../views.ts";
 type Read<T> = (request: RequestView, response: ResponseView | null) => T | undefined;
 
 /** `addresses` and strings are text; strings hold one char per byte. */
-export type Field = { readonly name: string; /** Response fields exist in the response phases only. */ readonly side: "request" | "response" } & (
+export type Field = {
+  readonly name: string;
+  /** Response fields exist in the response phases only. */ readonly side: "request" | "response";
+} & (
   | { readonly type: "string"; readonly read: Read<string> }
   | { readonly type: "integer"; readonly read: Read<number> }
   | { readonly type: "boolean"; readonly read: Read<boolean> }
@@ -23,7 +26,12 @@ export const FIELDS: readonly Field[] = [
   { name: "http.cookie", side: "request", type: "string", read: (request) => request.headers("cookie").join("; ") },
   { name: "http.host", side: "request", type: "string", read: (request) => request.host },
   { name: "http.referer", side: "request", type: "string", read: (request) => request.headers("referer")[0] ?? "" },
-  { name: "http.request.full_uri", side: "request", type: "string", read: (request) => `${request.scheme}://${request.host}${uri(request)}` },
+  {
+    name: "http.request.full_uri",
+    side: "request",
+    type: "string",
+    read: (request) => `${request.scheme}://${request.host}${uri(request)}`,
+  },
   { name: "http.request.headers", side: "request", type: "headers", read: (request, _response, name) => request.headers(name) },
   { name: "http.request.method", side: "request", type: "string", read: (request) => request.method },
   { name: "http.request.uri", side: "request", type: "string", read: uri },

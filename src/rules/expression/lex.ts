@@ -27,7 +27,31 @@ export function lex(text: string): readonly Token[] {
 }
 
 // Longest first, so that `==` is not read as two.
-const SYMBOLS = ["&&", "||", "^^", "==", "!=", "<=", ">=", "..", "**", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", "*", "~", "&", "$"];
+const SYMBOLS = [
+  "&&",
+  "||",
+  "^^",
+  "==",
+  "!=",
+  "<=",
+  ">=",
+  "..",
+  "**",
+  "<",
+  ">",
+  "!",
+  "(",
+  ")",
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  "*",
+  "~",
+  "&",
+  "$",
+];
 
 // Words may contain dots, as field names do.
 const NAME = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*/y;
@@ -110,7 +134,12 @@ function nextOf(text: string, from: number): number {
 function readEscape(text: string, at: number): { readonly value: string; readonly length: number } {
   ESCAPE.lastIndex = at;
   const found = ESCAPE.exec(text);
-  if (found === null) throw new ExpressionError(text, { from: at, to: Math.min(at + 2, text.length) }, String.raw`unknown escape; known are \", \\, \*, \xHH and \OOO`);
+  if (found === null)
+    throw new ExpressionError(
+      text,
+      { from: at, to: Math.min(at + 2, text.length) },
+      String.raw`unknown escape; known are \", \\, \*, \xHH and \OOO`,
+    );
   const [whole, char, hex, octal] = found;
   if (char === "\\") return { value: "\\", length: whole.length };
   if (char !== undefined) return { value: char, length: whole.length };

@@ -72,12 +72,21 @@ class Parser {
 
   #comparison(depth: number): Node {
     const token = this.#peek();
-    if (this.#takes(["true", "false"])) return { kind: "constant", value: token.kind === "name" && token.text === "true", from: token.from, to: token.to };
+    if (this.#takes(["true", "false"]))
+      return { kind: "constant", value: token.kind === "name" && token.text === "true", from: token.from, to: token.to };
     const left = this.#value(depth);
     const operator = this.#operator();
     if (operator === null) return { kind: "truth", value: left, from: left.from, to: left.to };
     const right = operator.name === "in" ? this.#set() : [this.#literal()];
-    return { kind: "comparison", left, operator: operator.name, operator_span: operator.span, right, from: left.from, to: this.#previous().to };
+    return {
+      kind: "comparison",
+      left,
+      operator: operator.name,
+      operator_span: operator.span,
+      right,
+      from: left.from,
+      to: this.#previous().to,
+    };
   }
 
   #operator(): { readonly name: Operator; readonly span: Span } | null {
@@ -86,7 +95,8 @@ class Parser {
       this.#expect("wildcard");
       return { name: "strict wildcard", span: { from: token.from, to: this.#previous().to } };
     }
-    if (this.#textOf(token) === "matches" || this.#textOf(token) === "~") this.#fail(token, "this version has no regular expressions; use contains, wildcard, starts_with() or ends_with()");
+    if (this.#textOf(token) === "matches" || this.#textOf(token) === "~")
+      this.#fail(token, "this version has no regular expressions; use contains, wildcard, starts_with() or ends_with()");
     const name = OPERATORS.get(this.#textOf(token) ?? "");
     if (name === undefined) return null;
     this.#at++;

@@ -2,7 +2,7 @@
 export function wildcardProblem(pattern: string): string | null {
   const bare = pattern.replace(/\\[\\*]/g, "");
   if (bare.includes("**")) return "two asterisks in a row are not allowed in a wildcard";
-  return bare.includes("\\") ? String.raw`in a wildcard \ escapes only * and \ ` .trimEnd() : null;
+  return bare.includes("\\") ? String.raw`in a wildcard \ escapes only * and \ `.trimEnd() : null;
 }
 
 /** Whether the whole of a text fits the pattern, `*` standing for any text. Each part is searched once, so the time is linear in the text for each part. */

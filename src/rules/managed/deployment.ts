@@ -27,7 +27,13 @@ function overridesProblems(overrides: Readonly<Record<string, unknown>>, ruleset
   const tags = new Set(ruleset.rules.flatMap((rule) => rule.categories));
   problems.push(
     ...listProblems(overrides["rules"], `${at}/rules`, "id", (id) => (ids.has(id) ? null : `${ruleset.name} has no rule "${id}"`), ruleset),
-    ...listProblems(overrides["categories"], `${at}/categories`, "category", (tag) => (tags.has(tag) ? null : `${ruleset.name} has no category "${tag}"`), ruleset),
+    ...listProblems(
+      overrides["categories"],
+      `${at}/categories`,
+      "category",
+      (tag) => (tags.has(tag) ? null : `${ruleset.name} has no category "${tag}"`),
+      ruleset,
+    ),
   );
   return problems;
 }
@@ -35,7 +41,8 @@ function overridesProblems(overrides: Readonly<Record<string, unknown>>, ruleset
 /** The two fields that the ruleset, a tag and a rule share. */
 function overrideProblems(override: Readonly<Record<string, unknown>>, ruleset: ManagedRuleset, at: string): RuleProblem[] {
   const problems: RuleProblem[] = [];
-  if (override["enabled"] !== undefined && typeof override["enabled"] !== "boolean") problems.push({ pointer: `${at}/enabled`, message: "enabled must be true or false" });
+  if (override["enabled"] !== undefined && typeof override["enabled"] !== "boolean")
+    problems.push({ pointer: `${at}/enabled`, message: "enabled must be true or false" });
   if (override["action"] !== undefined && !ruleset.actions.includes(override["action"] as string)) {
     problems.push({ pointer: `${at}/action`, message: `rules of ${ruleset.name} can only ${ruleset.actions.join(" or ")}` });
   }
@@ -44,7 +51,13 @@ function overrideProblems(override: Readonly<Record<string, unknown>>, ruleset: 
 
 const OVERRIDES_MAX = 1000;
 
-function listProblems(entries: unknown, at: string, key: "id" | "category", unknownName: (name: string) => string | null, ruleset: ManagedRuleset): RuleProblem[] {
+function listProblems(
+  entries: unknown,
+  at: string,
+  key: "id" | "category",
+  unknownName: (name: string) => string | null,
+  ruleset: ManagedRuleset,
+): RuleProblem[] {
   if (entries === undefined) return [];
   if (!Array.isArray(entries)) return [{ pointer: at, message: "must be an array" }];
   if (entries.length > OVERRIDES_MAX) return [{ pointer: at, message: `has more than ${OVERRIDES_MAX} entries` }];
@@ -54,6 +67,10 @@ function listProblems(entries: unknown, at: string, key: "id" | "category", unkn
     const name = entry[key];
     if (typeof name !== "string") return [{ pointer: `${here}/${key}`, message: `${key} must be a string` }];
     const problem = unknownName(name);
-    return [...only(entry, [key, "action", "enabled"], here), ...(problem === null ? [] : [{ pointer: `${here}/${key}`, message: problem }]), ...overrideProblems(entry, ruleset, here)];
+    return [
+      ...only(entry, [key, "action", "enabled"], here),
+      ...(problem === null ? [] : [{ pointer: `${here}/${key}`, message: problem }]),
+      ...overrideProblems(entry, ruleset, here),
+    ];
   });
 }
