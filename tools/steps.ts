@@ -40,9 +40,10 @@ export const testFlags = (timeoutMs: number): readonly string[] => [
   `--test-timeout=${timeoutMs}`,
 ];
 
-/** The programs of node_modules first, whoever starts us. */
+/** The programs of node_modules first, whoever starts us, and no colours in what is shown only later. */
 export const stepEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
+  FORCE_COLOR: "0",
   PATH: `${join(ROOT, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`,
 });
 

@@ -36,15 +36,15 @@ export const layers: Rule = {
 };
 
 function importProblem(filename: string, from: Place, specifier: string, how: How): string | undefined {
-  if (specifier.startsWith("#")) return layerProblem(from, specifier.slice(1).split("/")[0] ?? "");
+  if (specifier.startsWith("#")) return layerProblem(from, specifier.slice(1).split("/")[0] ?? "", isTestFile(filename));
   if (specifier.startsWith(".")) return relativeProblem(filename, from, specifier, how);
   return packageProblem(from, specifier, how);
 }
 
-function layerProblem(from: Place, layer: string): string | undefined {
+function layerProblem(from: Place, layer: string, isTest: boolean): string | undefined {
   if (!LAYERS.some(({ name }) => name === layer)) return `"${layer}" is no layer of DESIGN.md §2`;
   if (from.kind !== "layer" || from.layer === layer) return undefined;
-  if (mayImport(from.layer, layer)) return undefined;
+  if (mayImport(from.layer, layer) || (isTest && standsBelow(layer, from.layer))) return undefined;
   return `src/${from.layer}/ may not import src/${layer}/ (DESIGN.md §2)`;
 }
 
@@ -52,7 +52,7 @@ function relativeProblem(filename: string, from: Place, specifier: string, how: 
   const to = placeOf(resolve(dirname(filename), specifier));
   if (to.kind === "layer") {
     const stays = from.kind === "layer" && from.layer === to.layer;
-    return stays || how === "url" ? layerProblem(from, to.layer) : `import another room as "#${to.layer}/…"`;
+    return stays || how === "url" ? layerProblem(from, to.layer, isTestFile(filename)) : `import another room as "#${to.layer}/…"`;
   }
   if (from.kind !== "layer" || (to.kind === "support" && isTestFile(filename))) return undefined;
   return `src/${from.layer}/ may not import what is outside of src/`;
@@ -71,6 +71,11 @@ function packageProblem(from: Place, specifier: string, how: How): string | unde
 
 const mayImport = (from: string, layer: string): boolean =>
   LAYERS.some(({ name, mayImport }) => name === from && mayImport.includes(layer));
+
+/** A test may set up what its room works with out of everything that stands below it. */
+const standsBelow = (layer: string, other: string): boolean => rank(layer) < rank(other);
+
+const rank = (layer: string): number => LAYERS.findIndex(({ name }) => name === layer);
 
 /** An import that is computed cannot be checked. */
 const unreadable = (from: Place): string | undefined =>

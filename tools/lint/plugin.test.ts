@@ -53,6 +53,8 @@ const SAMPLES: readonly Sample[] = [
     fires: [],
   },
   { path: "src/edge/support.test.ts", text: `import { x } from "../../test/support/x.ts"; x();`, fires: [] },
+  { path: "src/edge/below.test.ts", text: `import { x } from "#acme/x.ts"; x();`, fires: [] },
+  { path: "src/edge/above.test.ts", text: `import { x } from "#app/x.ts"; x();`, fires: [LAYER] },
   { path: "test/e2e/good.ts", text: `import { x } from "#store/x.ts"; import { y } from "../support/y.ts"; x(y);`, fires: [] },
 
   { path: "src/edge/date-now.ts", text: `export const t = Date.now();`, fires: [CLOCK] },
