@@ -182,13 +182,11 @@ const leaf = fc.oneof(
         )
         .map(({ word, holds }): Oracle => ({ text: `http.host ${word} "${text}"`, level: 4, value: holds })),
     ),
-  fc
-    .tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 10 }))
-    .map(([first, more]): Oracle => ({
-      text: `len(http.host) in {${first}..${first + more}}`,
-      level: 4,
-      value: request.host.length >= first && request.host.length <= first + more,
-    })),
+  fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 10 })).map(([first, more]): Oracle => ({
+    text: `len(http.host) in {${first}..${first + more}}`,
+    level: 4,
+    value: request.host.length >= first && request.host.length <= first + more,
+  })),
 );
 
 const { tree } = fc.letrec<{ tree: Oracle }>((tie) => {

@@ -1,4 +1,7 @@
-/** What rules may look at, in the request phases. Built once a request by the edge; reading must be cheap. */
+/**
+ * What rules may look at, in the request phases. Built once a request by the edge; reading must be cheap.
+ * Strings hold one char per byte (Latin-1), as expressions compare bytes.
+ */
 export interface RequestView {
   readonly ray_id: string;
   readonly zone_name: string;

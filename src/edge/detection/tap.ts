@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import { encodingOf, type Frame, isScannedType, SCANNED_BYTES_MAX, type ScanSubject, type SlabMessage, type SlabReturn } from "./job.ts";
+import { encodingOf, isScannedType, SCANNED_BYTES_MAX, type ScanSubject } from "./job.ts";
+import { createSlabs, type Slabs } from "./slabs.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
 export interface Tap {
@@ -56,80 +57,26 @@ export function createTap({
   const tapped = metrics.counter("detection_responses_total", "Responses copied for sensitive data detection");
   const shed = metrics.counter("detection_shed_total", "Responses not scanned, or not to their end, because the detector was busy");
   const unknownCoding = metrics.counter("detection_unknown_coding_total", "Responses not scanned because of their Content-Encoding");
-  const free: ArrayBuffer[] = [];
+  const slabs = createSlabs({ port, flushMs, slabBytes, slabsMax });
   const jobs = new Map<number, Job>();
-  let made = 0;
   let lastJob = 0;
-  let slab: Uint8Array<ArrayBuffer> | null = null;
-  let filled = 0;
-  let frames: Frame[] = [];
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  port.on("message", ({ slab: returned }: SlabReturn) => {
-    if (returned.byteLength === slabBytes) free.push(returned);
-  });
   port.on("close", () => {
     closed = true;
   });
   port.unref();
 
-  /** The slab to fill, or null while every one of them is with the detector. */
-  const room = (): Uint8Array<ArrayBuffer> | null => {
-    if (slab !== null && filled < slab.length) return slab;
-    if (slab !== null) flush();
-    let next = free.pop();
-    if (next === undefined) {
-      if (made === slabsMax) return null;
-      made++;
-      next = new ArrayBuffer(slabBytes);
-    }
-    slab = new Uint8Array(next);
-    return slab;
-  };
-
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (frames.length === 0 || closed) return;
-    // Ends of bodies are said even when there is no slab to go with them.
-    const buffer = slab?.buffer ?? new ArrayBuffer(0);
-    const message: SlabMessage = { slab: buffer, frames };
-    port.postMessage(message, [buffer]);
-    slab = null;
-    filled = 0;
-    frames = [];
-  };
-
-  const add = (job: Job, from: number, to: number, end: boolean): void => {
-    frames.push({ job: job.number, from, to, subject: job.subject, end });
-    job.subject = null;
-    timer ??= setTimeout(flush, flushMs).unref();
-  };
-
   const finish = (job: Job): void => {
     // A body of which nothing was copied never reached the detector.
-    if (jobs.delete(job.number) && job.subject === null) add(job, 0, 0, true);
+    if (jobs.delete(job.number) && job.subject === null) slabs.add({ job: job.number, from: 0, to: 0, subject: null, end: true });
   };
 
-  const copy = (job: Job, bytes: Uint8Array, start: number, end: number): void => {
-    let at = start;
-    const stop = Math.min(end, start + job.left);
-    while (at < stop) {
-      const target = room();
-      if (target === null) {
-        shed.value++;
-        finish(job);
-        return;
-      }
-      const taken = Math.min(stop - at, target.length - filled);
-      target.set(bytes.subarray(at, at + taken), filled);
-      add(job, filled, filled + taken, false);
-      filled += taken;
-      at += taken;
-    }
-    job.left -= stop - start;
-    if (job.left === 0) finish(job);
+  const chunk = (job: Job, bytes: Uint8Array, start: number, end: number): void => {
+    if (!jobs.has(job.number) || closed) return;
+    if (!copyInto(slabs, job, bytes, start, end)) shed.value++;
+    else if (job.left > 0) return;
+    finish(job);
   };
 
   return {
@@ -139,26 +86,41 @@ export function createTap({
         unknownCoding.value++;
         return null;
       }
-      if (room() === null) {
+      if (!slabs.hasRoom()) {
         shed.value++;
         return null;
       }
-      if (jobs.size >= jobsMax) {
-        const oldest = jobs.values().next().value;
+      const [oldest] = jobs.size < jobsMax ? [] : jobs.values();
+      if (oldest !== undefined) {
         shed.value++;
-        if (oldest !== undefined) finish(oldest);
+        finish(oldest);
       }
       tapped.value++;
       const job: Job = { number: ++lastJob, subject, left: SCANNED_BYTES_MAX };
       jobs.set(job.number, job);
       const over = (): void => finish(job);
-      return { chunk: (bytes, start, end) => (jobs.has(job.number) ? copy(job, bytes, start, end) : undefined), end: over, abort: over };
+      return { chunk: (bytes, start, end) => chunk(job, bytes, start, end), end: over, abort: over };
     },
     close: () => {
+      if (closed) return;
       for (const job of Array.from(jobs.values())) finish(job);
-      flush();
+      slabs.flush();
       closed = true;
       port.close();
     },
   };
+}
+
+/** Copies what the body's bound leaves of `bytes[start, end)`; false when the slabs ran out before. */
+function copyInto(slabs: Slabs, job: Job, bytes: Uint8Array, start: number, end: number): boolean {
+  const stop = Math.min(end, start + job.left);
+  for (let at = start; at < stop;) {
+    const place = slabs.copy(bytes, at, stop);
+    if (place === null) return false;
+    slabs.add({ job: job.number, ...place, subject: job.subject, end: false });
+    job.subject = null;
+    job.left -= place.to - place.from;
+    at += place.to - place.from;
+  }
+  return true;
 }

@@ -16,8 +16,6 @@ export type Field = {
   | { readonly type: "headers"; readonly read: (request: RequestView, response: ResponseView | null, name: string) => readonly string[] }
 );
 
-export type FieldType = Field["type"];
-
 const uri = (request: RequestView): string => (request.query === "" ? request.path : `${request.path}?${request.query}`);
 
 export const FIELDS: readonly Field[] = [
