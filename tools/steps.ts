@@ -40,10 +40,9 @@ export const testFlags = (timeoutMs: number): readonly string[] => [
   `--test-timeout=${timeoutMs}`,
 ];
 
-/** The programs of node_modules first, whoever starts us, and no colours in what is shown only later. */
+/** The programs of node_modules first, whoever starts us. */
 export const stepEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
-  FORCE_COLOR: "0",
   PATH: `${join(ROOT, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`,
 });
 
@@ -53,7 +52,8 @@ export async function runStep(step: Step): Promise<StepResult> {
   const started = performance.now();
   const child = spawn(step.command, step.args, {
     cwd: ROOT,
-    env: stepEnvironment(),
+    // What is shown only later, and perhaps in a log, has no colours.
+    env: { ...stepEnvironment(), FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: STEP_TIMEOUT_MS,
   });
