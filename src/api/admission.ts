@@ -44,7 +44,11 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   async function authenticate(request: AdmissionRequest): Promise<Actor> {
     const credential = readCredential(request.headers);
     const standing = failures?.look(request.ip);
-    if (standing && !standing.allowed) throw new PlatformError("rate_limited", { message: "Too many failed authentications from this address. Please wait.", headers: { "retry-after": String(standing.resetSeconds) } });
+    if (standing && !standing.allowed)
+      throw new PlatformError("rate_limited", {
+        message: "Too many failed authentications from this address. Please wait.",
+        headers: { "retry-after": String(standing.resetSeconds) },
+      });
     try {
       return await access.authenticate(credential, request.ip);
     } catch (error) {
@@ -57,7 +61,11 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const standing = calls?.take(actor.id);
     if (!standing) return;
     request.addHeaders(rateHeaders(standing, rateLimit.periodSeconds));
-    if (!standing.allowed) throw new PlatformError("rate_limited", { message: rateMessage(rateLimit), headers: { "retry-after": String(standing.resetSeconds) } });
+    if (!standing.allowed)
+      throw new PlatformError("rate_limited", {
+        message: rateMessage(rateLimit),
+        headers: { "retry-after": String(standing.resetSeconds) },
+      });
   }
 
   return async (route, request) => {

@@ -19,7 +19,10 @@ test("both forms of a credential are read, and a token wins", () => {
   assert.deepEqual(chainOf({ authorization: `Bearer ${SECRET}` }), { type: "token", secret: SECRET });
   assert.deepEqual(chainOf({ authorization: `bearer   ${SECRET} ` }), { type: "token", secret: SECRET });
   assert.deepEqual(chainOf({ "x-auth-email": "a@b.example", "x-auth-key": KEY }), { type: "key", email: "a@b.example", key: KEY });
-  assert.deepEqual(chainOf({ authorization: `Bearer ${SECRET}`, "x-auth-email": "a@b", "x-auth-key": KEY }), { type: "token", secret: SECRET });
+  assert.deepEqual(chainOf({ authorization: `Bearer ${SECRET}`, "x-auth-email": "a@b", "x-auth-key": KEY }), {
+    type: "token",
+    secret: SECRET,
+  });
 });
 
 test("what is missing or malformed has a code of its own in the chain", () => {
@@ -28,5 +31,16 @@ test("what is missing or malformed has a code of its own in the chain", () => {
   assert.deepEqual(chainOf({ "x-auth-email": "a@b" }), [6003, 6101]);
   assert.deepEqual(chainOf({ "x-auth-email": "nobody", "x-auth-key": KEY }), [6003, 6102]);
   assert.deepEqual(chainOf({ "x-auth-email": "a@b", "x-auth-key": "short" }), [6003, 6103]);
-  for (const authorization of ["", "Bearer", "Bearer ", `Basic ${SECRET}`, SECRET, `Bearer ${SECRET} x`, "Bearer a b", "Bearer <token>", `Bearer ${"x".repeat(300)}`]) assert.deepEqual(chainOf({ authorization }), [6003, 6111], authorization);
+  for (const authorization of [
+    "",
+    "Bearer",
+    "Bearer ",
+    `Basic ${SECRET}`,
+    SECRET,
+    `Bearer ${SECRET} x`,
+    "Bearer a b",
+    "Bearer <token>",
+    `Bearer ${"x".repeat(300)}`,
+  ])
+    assert.deepEqual(chainOf({ authorization }), [6003, 6111], authorization);
 });

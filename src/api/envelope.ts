@@ -13,7 +13,8 @@ export function successEnvelope(result: unknown, messages: readonly Message[], i
   return info === null ? `${head}}` : `${head},"result_info":${JSON.stringify(info)}}`;
 }
 
-export const failureEnvelope = (errors: readonly ErrorItem[]): string => JSON.stringify({ result: null, success: false, errors, messages: [] });
+export const failureEnvelope = (errors: readonly ErrorItem[]): string =>
+  JSON.stringify({ result: null, success: false, errors, messages: [] });
 
 /** All five members: clients fail without `count` or `total_pages` (contract.md §1). */
 export interface ResultInfo {

@@ -21,20 +21,24 @@ export class PlatformErrors extends Error {
 }
 
 export function toFailure(thrown: unknown): Failure {
-  if (thrown instanceof PlatformErrors) return { status: thrown.items[0]?.status ?? 400, errors: thrown.items.map((item) => item.toItem()), headers: {}, unexpected: false };
+  if (thrown instanceof PlatformErrors)
+    return { status: thrown.items[0]?.status ?? 400, errors: thrown.items.map((item) => item.toItem()), headers: {}, unexpected: false };
   const error = thrown instanceof PlatformError ? thrown : (translated(thrown) ?? new PlatformError("internal", { cause: thrown }));
   return { status: error.status, errors: withRoute(error), headers: error.headers, unexpected: error.status >= 500 };
 }
 
 /** A malformed identifier is answered by two errors, of which clients of the field look for either (contract.md §2). */
-const withRoute = (error: PlatformError): readonly ErrorItem[] => (error.errorName === "bad_identifier" ? [error.toItem(), new PlatformError("no_route").toItem()] : [error.toItem()]);
+const withRoute = (error: PlatformError): readonly ErrorItem[] =>
+  error.errorName === "bad_identifier" ? [error.toItem(), new PlatformError("no_route").toItem()] : [error.toItem()];
 
 /** What the HTTP framework refuses by itself, by its code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, () => PlatformError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new PlatformError("body_too_large"),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new PlatformError("malformed_http", { message: "The body does not have the length that Content-Length says." }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new PlatformError("malformed_http", { message: "The body does not have the length that Content-Length says." }),
   FST_ERR_BAD_URL: () => new PlatformError("no_route"),
   FST_ERR_MAX_PARAM_LENGTH: () => new PlatformError("bad_identifier"),
 };
 
-const translated = (thrown: unknown): PlatformError | undefined => (thrown instanceof Error && "code" in thrown ? FRAMEWORK_ERRORS[String(thrown.code)]?.() : undefined);
+const translated = (thrown: unknown): PlatformError | undefined =>
+  thrown instanceof Error && "code" in thrown ? FRAMEWORK_ERRORS[String(thrown.code)]?.() : undefined;

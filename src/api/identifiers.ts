@@ -14,7 +14,10 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
 export function checkIdentifiers(params: Readonly<Record<string, string>>, path: string): void {
   for (const name in params) {
     const wellFormed = FORMS[name] ?? isId;
-    if (!wellFormed(params[name] ?? "")) throw new PlatformError("bad_identifier", { message: `Could not route to ${path.slice(0, PATH_SHOWN_MAX)}, perhaps your object identifier is invalid?` });
+    if (!wellFormed(params[name] ?? ""))
+      throw new PlatformError("bad_identifier", {
+        message: `Could not route to ${path.slice(0, PATH_SHOWN_MAX)}, perhaps your object identifier is invalid?`,
+      });
   }
 }
 

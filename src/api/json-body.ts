@@ -12,7 +12,8 @@ export function readJsonBody(text: string, contentType: string | undefined): unk
   if (text.trim() === "") return undefined;
   if (!isJson(contentType)) throw badHeader(6105, "Invalid Content-Type header, valid values are application/json");
   const value = parse(text);
-  if (isDeeper(value, DEPTH_MAX)) throw new PlatformError("malformed_json", { message: `The body is nested more than ${DEPTH_MAX} levels deep` });
+  if (isDeeper(value, DEPTH_MAX))
+    throw new PlatformError("malformed_json", { message: `The body is nested more than ${DEPTH_MAX} levels deep` });
   return value;
 }
 

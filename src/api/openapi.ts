@@ -29,7 +29,9 @@ export function openApiDocument({ basePath, routes, deprecations }: OpenApiInput
         key: { type: "apiKey", in: "header", name: "X-Auth-Key" },
       },
       schemas: { Error: ERROR, Failure: envelope(Type.Null(), false) },
-      responses: { Failure: { description: "The call failed; `errors` says why.", content: json({ $ref: "#/components/schemas/Failure" }) } },
+      responses: {
+        Failure: { description: "The call failed; `errors` says why.", content: json({ $ref: "#/components/schemas/Failure" }) },
+      },
     },
   };
 }
@@ -63,7 +65,10 @@ function operation(route: Route, deprecations: readonly Deprecation[]): object {
     tags: [route.path.split("/").findLast((part) => part !== "" && !part.startsWith(":")) ?? ""],
     parameters: [...pathParameters(route), ...queryParameters(route)],
     ...(route.body ? { requestBody: { required: true, content: json(route.body) } } : {}),
-    responses: { [String(route.status ?? 200)]: { description: "The call succeeded.", content: json(envelope(result, true, route.paging === "page")) }, default: { $ref: "#/components/responses/Failure" } },
+    responses: {
+      [String(route.status ?? 200)]: { description: "The call succeeded.", content: json(envelope(result, true, route.paging === "page")) },
+      default: { $ref: "#/components/responses/Failure" },
+    },
     "x-permissions": route.permissions,
     ...(rows.length === 0 ? {} : { "x-deprecations": rows.map(({ id, date, replacement, was }) => ({ id, date, replacement, was })) }),
   };
@@ -83,17 +88,34 @@ const envelope = (result: object, success: boolean, paged = false): object => ({
   },
 });
 
-const pathParameters = (route: Route): readonly object[] => [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+const pathParameters = (route: Route): readonly object[] =>
+  [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }));
 
 function queryParameters(route: Route): readonly object[] {
   const properties = route.query && "properties" in route.query ? (route.query.properties as Record<string, TSchema>) : {};
   const required = route.query && "required" in route.query ? (route.query.required as string[]) : [];
-  const named = Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: required.includes(name), schema, explode: true }));
+  const named = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema,
+    explode: true,
+  }));
   if (route.paging !== "page") return named;
   const bounds = route.per_page;
   return [
     ...named,
     { name: "page", in: "query", required: false, schema: { type: "integer", minimum: 1, default: 1 } },
-    { name: "per_page", in: "query", required: false, schema: { type: "integer", minimum: bounds?.min ?? 1, maximum: bounds?.max ?? PER_PAGE_MAX, default: bounds?.default ?? PER_PAGE_DEFAULT } },
+    {
+      name: "per_page",
+      in: "query",
+      required: false,
+      schema: {
+        type: "integer",
+        minimum: bounds?.min ?? 1,
+        maximum: bounds?.max ?? PER_PAGE_MAX,
+        default: bounds?.default ?? PER_PAGE_DEFAULT,
+      },
+    },
   ];
 }

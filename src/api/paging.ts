@@ -17,6 +17,7 @@ export function readPage(query: Query, bounds: Route["per_page"]): PageRequest {
 
 function whole(value: Query[string] | undefined, name: string): number | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== "string" || !/^\d{1,15}$/.test(value) || Number(value) < 1) throw new PlatformError("invalid_input", { message: `"${name}" must be a whole number from 1 on.`, source: `/${name}` });
+  if (typeof value !== "string" || !/^\d{1,15}$/.test(value) || Number(value) < 1)
+    throw new PlatformError("invalid_input", { message: `"${name}" must be a whole number from 1 on.`, source: `/${name}` });
   return Number(value);
 }

@@ -28,7 +28,14 @@ const place = (query: Record<string, string | string[]>): string | undefined => 
 };
 
 test("parameters are read by the types of the schema", () => {
-  assert.deepEqual(read({ "name.contains": "7", count: "3", on: "true", one_or_many: "a", many: "4", order: "asc" }), { "name.contains": "7", count: 3, on: true, one_or_many: "a", many: [4], order: "asc" });
+  assert.deepEqual(read({ "name.contains": "7", count: "3", on: "true", one_or_many: "a", many: "4", order: "asc" }), {
+    "name.contains": "7",
+    count: 3,
+    on: true,
+    one_or_many: "a",
+    many: [4],
+    order: "asc",
+  });
   assert.deepEqual(read({ on: "0", one_or_many: ["a", "b"], many: ["1", "2"] }), { on: false, one_or_many: ["a", "b"], many: [1, 2] });
   assert.deepEqual(read({ unknown: "x", __proto__: "y" } as never), {});
 });
@@ -46,14 +53,20 @@ test("what does not fit is refused with the parameter's name", () => {
 
 test("property: no text makes the reader fail in a way that is not an answer", () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom("count", "on", "many", "order", "one_or_many", "name.contains", "page"), fc.oneof(fc.string(), fc.array(fc.string(), { minLength: 2, maxLength: 3 }))), (query) => {
-      try {
-        read(query);
-        readPage(query, undefined);
-      } catch (error) {
-        assert.ok(error instanceof PlatformError || error instanceof PlatformErrors);
-      }
-    }),
+    fc.property(
+      fc.dictionary(
+        fc.constantFrom("count", "on", "many", "order", "one_or_many", "name.contains", "page"),
+        fc.oneof(fc.string(), fc.array(fc.string(), { minLength: 2, maxLength: 3 })),
+      ),
+      (query) => {
+        try {
+          read(query);
+          readPage(query, undefined);
+        } catch (error) {
+          assert.ok(error instanceof PlatformError || error instanceof PlatformErrors);
+        }
+      },
+    ),
   );
 });
 
@@ -61,5 +74,6 @@ test("pages have bounds: outside them the nearest one counts, and what is no num
   assert.deepEqual(readPage({}, undefined), { page: 1, per_page: 20 });
   assert.deepEqual(readPage({ page: "3", per_page: "500" }, { default: 20, max: 50, min: 5 }), { page: 3, per_page: 50 });
   assert.deepEqual(readPage({ per_page: "1" }, { default: 20, max: 50, min: 5 }), { page: 1, per_page: 5 });
-  for (const query of [{ page: "0" }, { page: "-1" }, { page: "x" }, { per_page: "" }, { per_page: "1.5" }, { page: ["1", "2"] }]) assert.throws(() => readPage(query, undefined), PlatformError);
+  for (const query of [{ page: "0" }, { page: "-1" }, { page: "x" }, { per_page: "" }, { per_page: "1.5" }, { page: ["1", "2"] }])
+    assert.throws(() => readPage(query, undefined), PlatformError);
 });

@@ -35,8 +35,10 @@ function readParameter(name: string, parameter: Parameter, given: string | reado
     const value = readValue(given, parameter.kinds);
     return parameter.list === "always" ? [value] : value;
   }
-  if (parameter.list === "never") throw new PlatformError("invalid_input", { message: `"${name}" may be given only once.`, source: `/${name}` });
-  if (given.length > REPEATS_MAX) throw new PlatformError("invalid_input", { message: `"${name}" may be given ${REPEATS_MAX} times at most.`, source: `/${name}` });
+  if (parameter.list === "never")
+    throw new PlatformError("invalid_input", { message: `"${name}" may be given only once.`, source: `/${name}` });
+  if (given.length > REPEATS_MAX)
+    throw new PlatformError("invalid_input", { message: `"${name}" may be given ${REPEATS_MAX} times at most.`, source: `/${name}` });
   return given.map((text) => readValue(text, parameter.kinds));
 }
 
@@ -51,7 +53,8 @@ function readValue(text: string, kinds: readonly Kind[]): unknown {
 
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };
 
-const propertiesOf = (schema: TSchema): Record<string, TSchema> => ("properties" in schema ? (schema.properties as Record<string, TSchema>) : {});
+const propertiesOf = (schema: TSchema): Record<string, TSchema> =>
+  "properties" in schema ? (schema.properties as Record<string, TSchema>) : {};
 
 function parameterOf(schema: TSchema): Parameter {
   const branches = "anyOf" in schema ? (schema.anyOf as TSchema[]) : [schema];
@@ -68,6 +71,9 @@ function kindsOf(schema: TSchema): readonly Kind[] {
   const type = typeOf(schema);
   if (type === "integer" || type === "number") return ["number"];
   if (type === "boolean") return ["boolean"];
-  if ("enum" in schema) return (schema.enum as unknown[]).map((value) => (typeof value === "number" ? "number" : typeof value === "boolean" ? "boolean" : "string"));
+  if ("enum" in schema)
+    return (schema.enum as unknown[]).map((value) =>
+      typeof value === "number" ? "number" : typeof value === "boolean" ? "boolean" : "string",
+    );
   return ["string"];
 }

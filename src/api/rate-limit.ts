@@ -80,4 +80,5 @@ export const rateHeaders = (standing: Standing, periodSeconds: number): Readonly
   "ratelimit-policy": `"default";q=${standing.limit};w=${periodSeconds}`,
 });
 
-export const rateMessage = (config: RateLimitConfig): string => `More than ${config.requests} requests per ${config.periodSeconds} seconds reached. Please wait and consider throttling your request speed`;
+export const rateMessage = (config: RateLimitConfig): string =>
+  `More than ${config.requests} requests per ${config.periodSeconds} seconds reached. Please wait and consider throttling your request speed`;

@@ -60,7 +60,12 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
     const text = await execute({ ...state.admitted, params, query, body, dated: state.dated });
     // RFC 9110 §15.3.5: 204 has no content, the envelope included.
-    return route.status === 204 ? reply.code(204).send() : reply.code(route.status ?? 200).type("application/json").send(text);
+    return route.status === 204
+      ? reply.code(204).send()
+      : reply
+          .code(route.status ?? 200)
+          .type("application/json")
+          .send(text);
   }
 
   /** Headers and counts say the same, for answers and errors alike. */
@@ -73,10 +78,26 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
 
   async function record(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { requestId, admitted, startedMs } = stateOf(request);
-    deps.log.debug({ request_id: requestId, route: name, status: reply.statusCode, actor: admitted?.call.actor.id, ms: Math.round(deps.clock.monotonicMs() - startedMs) }, "request");
+    deps.log.debug(
+      {
+        request_id: requestId,
+        route: name,
+        status: reply.statusCode,
+        actor: admitted?.call.actor.id,
+        ms: Math.round(deps.clock.monotonicMs() - startedMs),
+      },
+      "request",
+    );
   }
 
-  app.route({ method: route.method, url: `${deps.basePath}${route.path}`, onRequest: admit, handler: handle, onSend: announce, onResponse: record });
+  app.route({
+    method: route.method,
+    url: `${deps.basePath}${route.path}`,
+    onRequest: admit,
+    handler: handle,
+    onSend: announce,
+    onResponse: record,
+  });
 }
 
 const stateOf = (request: FastifyRequest): RequestState => request.getDecorator<RequestState>("state");
@@ -90,4 +111,6 @@ const pathOf = (url: string): string => {
 };
 
 const goneError = (row: { readonly date: string; readonly replacement: string | null }): PlatformError =>
-  new PlatformError("gone", { message: `This endpoint reached its end of life on ${row.date}.${row.replacement === null ? "" : ` Use ${row.replacement} instead.`}` });
+  new PlatformError("gone", {
+    message: `This endpoint reached its end of life on ${row.date}.${row.replacement === null ? "" : ` Use ${row.replacement} instead.`}`,
+  });

@@ -31,7 +31,12 @@ test("the envelope has its members in order, on success and on failure", async (
   const one = await ask(server, "GET", `/zones/${zone}`);
   assert.deepEqual(Object.keys(one.body), ["result", "success", "errors", "messages"]);
   const failure = await ask(server, "GET", "/nowhere");
-  assert.deepEqual(failure.body, { result: null, success: false, errors: [{ code: 7000, message: "No route for that URI" }], messages: [] });
+  assert.deepEqual(failure.body, {
+    result: null,
+    success: false,
+    errors: [{ code: 7000, message: "No route for that URI" }],
+    messages: [],
+  });
   assert.equal(failure.status, 404);
 });
 
@@ -66,7 +71,9 @@ test("input that clients of the field send is tolerated", async () => {
   const gone = await ask(server, "DELETE", `/zones/${zone}/dns_records/${first.body.result.id}`, { raw: "{}" });
   assert.equal(gone.status, 200, gone.text);
   assert.deepEqual(gone.body.result, { id: first.body.result.id });
-  const verified = await talk(`GET /client/v4/user/tokens/verify HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
+  const verified = await talk(
+    `GET /client/v4/user/tokens/verify HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
+  );
   assert.match(verified, /^HTTP\/1\.1 200 /);
   const old = await talk(`GET /client/v4/zones HTTP/1.0\r\nauthorization: Bearer ${server.token}\r\n\r\n`);
   assert.match(old, /^HTTP\/1\.1 200 /);
@@ -92,7 +99,10 @@ test("both forms of credentials work, and wrong ones say what is wrong", async (
 test("a malformed identifier is told apart from a path that does not exist", async () => {
   const { status, body } = await ask(server, "GET", "/zones/not-an-id/dns_records");
   assert.equal(status, 404);
-  assert.deepEqual(body.errors.map(({ code }: { code: number }) => code), [7003, 7000]);
+  assert.deepEqual(
+    body.errors.map(({ code }: { code: number }) => code),
+    [7003, 7000],
+  );
   assert.match(body.errors[0].message, /\/client\/v4\/zones\/not-an-id\/dns_records/);
 });
 
@@ -112,10 +122,15 @@ test("bodies have a size, a depth and a type", async () => {
   const small = await startApi({ bodyBytesMax: 1000 });
   try {
     const post = (raw: string, headers = {}) => ask(small, "POST", "/zones", { raw, headers });
-    assert.deepEqual([(await post(`"${"x".repeat(2000)}"`)).status, (await post(`"${"x".repeat(2000)}"`)).body.errors[0].code], [413, 10413]);
+    assert.deepEqual(
+      [(await post(`"${"x".repeat(2000)}"`)).status, (await post(`"${"x".repeat(2000)}"`)).body.errors[0].code],
+      [413, 10413],
+    );
     assert.equal((await post("[".repeat(70) + "]".repeat(70))).body.errors[0].code, 6007);
     assert.equal((await post("{")).body.errors[0].code, 6007);
-    assert.deepEqual((await post("name=x", { "content-type": "application/x-www-form-urlencoded" })).body.errors[0].error_chain, [{ code: 6105, message: "Invalid Content-Type header, valid values are application/json" }]);
+    assert.deepEqual((await post("name=x", { "content-type": "application/x-www-form-urlencoded" })).body.errors[0].error_chain, [
+      { code: 6105, message: "Invalid Content-Type header, valid values are application/json" },
+    ]);
     assert.equal((await ask(small, "GET", "/zones")).status, 200, "the server lives on");
   } finally {
     await small.close();
@@ -127,22 +142,47 @@ test("neither a credential nor a body ever reaches the log", async () => {
   await ask(server, "POST", `/zones/${zone}/dns_records?search=${canary}`, { body: { type: "A", name: canary, content: canary } });
   await ask(server, "POST", `/zones/${zone}/dns_records`, { raw: `{"${canary}` });
   await ask(server, "GET", "/zones", { token: `${canary}${"x".repeat(30)}` });
-  await ask(server, "GET", "/zones", { token: null, headers: { "x-auth-email": `${canary}@example.com`, "x-auth-key": `${canary}${"x".repeat(30)}` } });
-  const created = await ask(server, "POST", "/user/tokens", { body: { name: canary, policies: [{ effect: "allow", resources: { "com.cloudflare.api.account.*": "*" }, permission_groups: [{ id: "c8fed203ed3043cba015a93ad1616f1f" }] }] } });
+  await ask(server, "GET", "/zones", {
+    token: null,
+    headers: { "x-auth-email": `${canary}@example.com`, "x-auth-key": `${canary}${"x".repeat(30)}` },
+  });
+  const created = await ask(server, "POST", "/user/tokens", {
+    body: {
+      name: canary,
+      policies: [
+        {
+          effect: "allow",
+          resources: { "com.cloudflare.api.account.*": "*" },
+          permission_groups: [{ id: "c8fed203ed3043cba015a93ad1616f1f" }],
+        },
+      ],
+    },
+  });
   assert.equal(created.status, 200, created.text);
   const log = server.logged.join("\n");
   assert.ok(log.includes("POST /user/tokens"), "requests are logged");
-  for (const secret of [canary, server.token, created.body.result.value, OWNER_KEY]) assert.ok(!log.toUpperCase().includes(secret.toUpperCase()));
+  for (const secret of [canary, server.token, created.body.result.value, OWNER_KEY])
+    assert.ok(!log.toUpperCase().includes(secret.toUpperCase()));
 });
 
 test("requests of one token are limited, with both forms of headers, and failed authentications of one address as well", async () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
-  const limited = await startApi({ clock, rateLimit: { requests: 3, periodSeconds: 300 }, failureLimit: { requests: 2, periodSeconds: 300 } });
+  const limited = await startApi({
+    clock,
+    rateLimit: { requests: 3, periodSeconds: 300 },
+    failureLimit: { requests: 2, periodSeconds: 300 },
+  });
   try {
     const answers = [];
     for (let i = 0; i < 4; i++) answers.push(await ask(limited, "GET", "/user/tokens/verify"));
-    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 429]);
-    assert.deepEqual(answers.map(({ headers }) => headers.get("x-ratelimit-remaining")), ["2", "1", "0", "0"]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 429],
+    );
+    assert.deepEqual(
+      answers.map(({ headers }) => headers.get("x-ratelimit-remaining")),
+      ["2", "1", "0", "0"],
+    );
     const refused = answers[3];
     assert.equal(refused?.headers.get("retry-after"), "300");
     assert.match(refused?.body.errors[0].message, /^More than 3 requests per 300 seconds reached\./);

@@ -86,7 +86,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const state = request.getDecorator<RequestState | null>("state");
     const failure = toFailure(thrown);
-    if (failure.unexpected) log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");
+    if (failure.unexpected)
+      log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");
     const items = state?.dated?.errors(failure.errors) ?? failure.errors;
     return reply.code(failure.status).headers(failure.headers).type(JSON_TYPE).send(failureEnvelope(items));
   }
@@ -94,9 +95,15 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
   app.setNotFoundHandler((request, reply) => fail(new PlatformError("no_route"), request, reply));
 
-  const admit = createAdmission({ access: control.access, clock, rateLimit: config.rateLimit, failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS });
+  const admit = createAdmission({
+    access: control.access,
+    clock,
+    rateLimit: config.rateLimit,
+    failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS,
+  });
   const engine = createDeprecationEngine(deprecations);
-  for (const route of deps.routes) addRoute(app, route, { control, admit, engine, settled: deps.settled, counter, log, clock, basePath: BASE_PATH, today: apiDate.today });
+  for (const route of deps.routes)
+    addRoute(app, route, { control, admit, engine, settled: deps.settled, counter, log, clock, basePath: BASE_PATH, today: apiDate.today });
   addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
   app.addHook("onClose", async () => counter.close());
   return app;
@@ -111,7 +118,9 @@ function describe(thrown: unknown): readonly string[] {
 
 /** By class of status: enough for an alert, and never more series than five. */
 function addRequestMetrics(app: FastifyInstance, metrics: MetricRegistry, clock: Clock): void {
-  const classes = [1, 2, 3, 4, 5].map((first) => metrics.counter("selvedge_api_requests_total", "Management API requests answered", { status: `${first}xx` }));
+  const classes = [1, 2, 3, 4, 5].map((first) =>
+    metrics.counter("selvedge_api_requests_total", "Management API requests answered", { status: `${first}xx` }),
+  );
   const seconds = metrics.counter("selvedge_api_request_seconds_total", "Time spent answering management API requests");
   app.addHook("onResponse", async (request, reply) => {
     const counter = classes[Math.floor(reply.statusCode / 100) - 1];
@@ -135,7 +144,9 @@ function createHttp(config: ApiConfig): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     // Clients put slashes at the end and double them (contract.md §3, "Input tolerance").
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
-    ...(config.tls ? { https: { cert: config.tls.certificate, key: config.tls.key, maxHeaderSize: HEADER_BYTES_MAX } } : { http: { maxHeaderSize: HEADER_BYTES_MAX } }),
+    ...(config.tls
+      ? { https: { cert: config.tls.certificate, key: config.tls.key, maxHeaderSize: HEADER_BYTES_MAX } }
+      : { http: { maxHeaderSize: HEADER_BYTES_MAX } }),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (request, text, done) => {

@@ -3,8 +3,19 @@ import type { PermissionGroupName } from "#model/permission-groups.ts";
 /** A resource selector of a token policy, as `com.<vendor>.api.account.<id>`, already parsed. */
 export type Grant =
   | { readonly effect: "allow" | "deny"; readonly level: "user"; readonly id: string; readonly groups: ReadonlySet<PermissionGroupName> }
-  | { readonly effect: "allow" | "deny"; readonly level: "account"; readonly id: string | "*"; readonly groups: ReadonlySet<PermissionGroupName> }
-  | { readonly effect: "allow" | "deny"; readonly level: "zone"; /** `account` limits "every zone" to one account. */ readonly account: string | "*"; readonly id: string | "*"; readonly groups: ReadonlySet<PermissionGroupName> };
+  | {
+      readonly effect: "allow" | "deny";
+      readonly level: "account";
+      readonly id: string | "*";
+      readonly groups: ReadonlySet<PermissionGroupName>;
+    }
+  | {
+      readonly effect: "allow" | "deny";
+      readonly level: "zone";
+      /** `account` limits "every zone" to one account. */ readonly account: string | "*";
+      readonly id: string | "*";
+      readonly groups: ReadonlySet<PermissionGroupName>;
+    };
 
 /** Who calls. */
 export interface Actor {
@@ -23,7 +34,15 @@ export interface Actor {
 }
 
 /** The installation itself: first start, timed duties. It may do everything. */
-export const systemActor = (name: string): Actor => ({ type: "system", id: name, user_id: null, name, ip: "", grants: [], reach: new Map() });
+export const systemActor = (name: string): Actor => ({
+  type: "system",
+  id: name,
+  user_id: null,
+  name,
+  ip: "",
+  grants: [],
+  reach: new Map(),
+});
 
 /** One call of a use-case. */
 export interface Call {

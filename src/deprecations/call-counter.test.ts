@@ -11,7 +11,13 @@ test("calls are added up and written together", async () => {
   counter.count("2024-01-01", "row", "token", "GET /things");
   counter.count("2024-01-02", "row", "token", "GET /things");
   await counter.close();
-  assert.deepEqual(saved.map(({ day, calls }) => [day, calls]), [["2024-01-01", 2], ["2024-01-02", 1]]);
+  assert.deepEqual(
+    saved.map(({ day, calls }) => [day, calls]),
+    [
+      ["2024-01-01", 2],
+      ["2024-01-02", 1],
+    ],
+  );
 });
 
 test("counts that could not be written are written with the next ones", async () => {
@@ -32,5 +38,8 @@ test("counts that could not be written are written with the next ones", async ()
   broken = false;
   counter.count("2024-01-01", "row", "token", "GET /things");
   await counter.close();
-  assert.deepEqual(saved.map(({ calls }) => calls), [2]);
+  assert.deepEqual(
+    saved.map(({ calls }) => calls),
+    [2],
+  );
 });

@@ -7,7 +7,17 @@ import { createDeprecationEngine, type DatedRequest } from "./engine.ts";
 import { noticeHeaders } from "./notice.ts";
 import { DEPRECATIONS } from "./table.ts";
 
-const row = (effect: Effect, changes: Partial<Deprecation> = {}): Deprecation => ({ id: "row", date: "2024-06-01", routes: ["GET /things"], effect, replacement: null, was: "", why: "", spec: "", ...changes });
+const row = (effect: Effect, changes: Partial<Deprecation> = {}): Deprecation => ({
+  id: "row",
+  date: "2024-06-01",
+  routes: ["GET /things"],
+  effect,
+  replacement: null,
+  was: "",
+  why: "",
+  spec: "",
+  ...changes,
+});
 
 function begin(table: readonly Deprecation[], route: string, date: IsoDate): DatedRequest {
   const request = createDeprecationEngine(table).at(route, date).begin();
@@ -22,7 +32,10 @@ test("a row of every kind is in force from its own day on and not the day before
   assert.equal(engine.at("GET /things", "2024-05-31").gone, null);
   assert.equal(engine.at("GET /things", "2024-06-01").gone?.id, "row");
   assert.equal(engine.at("GET /others", "2024-06-01").gone, null);
-  assert.deepEqual([...begin([row({ kind: "endpoint_gone" })], "GET /things", "2024-05-31").pending].map(({ id }) => id), ["row"]);
+  assert.deepEqual(
+    [...begin([row({ kind: "endpoint_gone" })], "GET /things", "2024-05-31").pending].map(({ id }) => id),
+    ["row"],
+  );
 });
 
 test("omitted response fields are put in until their day, in their old places", () => {
@@ -38,7 +51,15 @@ test("omitted response fields are put in until their day, in their old places", 
 test("the parts of an SRV record's name come back until their day, and only in SRV records", () => {
   const srv = { id: "r1", name: "_sip._tcp.a.example.com", type: "SRV", data: { priority: 1, weight: 2, port: 3, target: "t" } };
   const before = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-30");
-  assert.deepEqual(before.result(srv, FACTS)["data"], { priority: 1, weight: 2, port: 3, target: "t", service: "_sip", proto: "_tcp", name: "a.example.com" });
+  assert.deepEqual(before.result(srv, FACTS)["data"], {
+    priority: 1,
+    weight: 2,
+    port: 3,
+    target: "t",
+    service: "_sip",
+    proto: "_tcp",
+    name: "a.example.com",
+  });
   const mx = { ...srv, type: "MX" };
   assert.deepEqual(before.result(mx, FACTS)["data"], mx.data);
   const after = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-31");
@@ -53,7 +74,10 @@ test("an SRV record may be written by the parts of its name until their day, and
   assert.deepEqual(before.body({ ...body, data: { ...body.data, name: "@" } }), { type: "SRV", name: "_sip._tcp", data: { priority: 1 } });
   assert.deepEqual(before.body({ type: "SRV", name: "kept", data: { service: "_sip" } }), { type: "SRV", name: "kept", data: {} });
   const after = begin(DEPRECATIONS, "POST /zones/:zone_id/dns_records", "2024-05-31");
-  assert.throws(() => after.body(body), (error: unknown) => error instanceof PlatformError && error.errorName === "no_longer_supported" && error.source === "/data/service");
+  assert.throws(
+    () => after.body(body),
+    (error: unknown) => error instanceof PlatformError && error.errorName === "no_longer_supported" && error.source === "/data/service",
+  );
   const naptr = { type: "NAPTR", data: { service: "SIP+D2U" } };
   assert.equal(after.body(naptr), naptr, "other types have a service of their own");
 });
@@ -76,7 +100,8 @@ test("legacy query forms become the newest ones until their day, and then they a
   assert.deepEqual(before.query({ type: "contains:zzz" }), { type: "contains:zzz" });
   assert.deepEqual(before.query({ name: "a.example.com,b.example.com" }), { name: ["a.example.com", "b.example.com"] });
   const after = begin(DEPRECATIONS, list, "2025-02-21");
-  for (const query of [{ name: "contains:www" }, { content: "starts_with:1" }, { type: "contains:A" }]) assert.throws(() => after.query(query), PlatformError);
+  for (const query of [{ name: "contains:www" }, { content: "starts_with:1" }, { type: "contains:A" }])
+    assert.throws(() => after.query(query), PlatformError);
   assert.deepEqual(after.query({ name: "a,b" }), { name: ["a", "b"] }, "comma lists stay until 2025-05-23");
   const last = begin(DEPRECATIONS, list, "2025-05-23");
   assert.throws(() => last.query({ name: "a,b" }), PlatformError);
@@ -95,18 +120,24 @@ test("causes come in the chain of one outer error until its day", () => {
 
 test("a request depends on a row whose form it uses, and on one that shapes its answer", () => {
   const request = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records", "2024-08-01");
-  assert.deepEqual([...request.pending].map(({ id }) => id), ["dns-record-zone-fields"]);
+  assert.deepEqual(
+    [...request.pending].map(({ id }) => id),
+    ["dns-record-zone-fields"],
+  );
   request.query({ name: "contains:a" });
   assert.deepEqual([...request.pending].map(({ id }) => id).sort(), ["dns-record-zone-fields", "dns-records-filter-prefixes"]);
 });
 
 test("the notice names the first of the days in both standard forms and links every row", () => {
   const rows = DEPRECATIONS.filter(({ id }) => ["dns-record-locked", "dns-record-zone-fields"].includes(id));
-  assert.deepEqual(noticeHeaders(rows, (id) => `/d/${id}`), {
-    deprecation: `@${Date.UTC(2024, 6, 14) / 1000}`,
-    sunset: "Sun, 14 Jul 2024 00:00:00 GMT",
-    link: '</d/dns-record-locked>; rel="deprecation"; type="application/json", </d/dns-record-zone-fields>; rel="deprecation"; type="application/json"',
-  });
+  assert.deepEqual(
+    noticeHeaders(rows, (id) => `/d/${id}`),
+    {
+      deprecation: `@${Date.UTC(2024, 6, 14) / 1000}`,
+      sunset: "Sun, 14 Jul 2024 00:00:00 GMT",
+      link: '</d/dns-record-locked>; rel="deprecation"; type="application/json", </d/dns-record-zone-fields>; rel="deprecation"; type="application/json"',
+    },
+  );
   assert.deepEqual(noticeHeaders([], String), {});
 });
 

@@ -69,7 +69,11 @@ interface ActiveRow {
 const UNTOUCHED: DatedRoute = { gone: null, begin: () => null };
 
 function dateRoute(rows: readonly CompiledRow[], date: IsoDate): DatedRoute {
-  const active = rows.map(({ row, sides }): ActiveRow => ({ row, pending: row.date > date, does: row.date > date ? sides.before : sides.after }));
+  const active = rows.map(({ row, sides }): ActiveRow => ({
+    row,
+    pending: row.date > date,
+    does: row.date > date ? sides.before : sides.after,
+  }));
   const gone = active.find(({ does }) => does.gone)?.row ?? null;
   const busy = active.filter(({ does }) => Object.keys(does).length > 0);
   return { gone, begin: () => (busy.length === 0 ? null : beginRequest(busy)) };
@@ -89,7 +93,8 @@ function beginRequest(rows: readonly ActiveRow[]): DatedRequest {
   const newestFirst = rows.toReversed();
   return {
     query: (query) => through(query, (does) => does.query, rows),
-    body: (body) => (typeof body === "object" && body !== null && !Array.isArray(body) ? through(body as JsonObject, (does) => does.body, rows) : body),
+    body: (body) =>
+      typeof body === "object" && body !== null && !Array.isArray(body) ? through(body as JsonObject, (does) => does.body, rows) : body,
     result: (object, facts) => through(object, ({ result }) => result && ((current) => result(current, facts)), newestFirst),
     errors: (items) => through(items, (does) => does.errors, newestFirst),
     pending,

@@ -25,7 +25,11 @@ export type Account = Static<typeof Account>;
 export const AccountCreate = Type.Object({ name: AccountName, type: Type.Optional(AccountType) });
 export type AccountCreate = Static<typeof AccountCreate>;
 
-export const AccountUpdate = Type.Object({ name: AccountName, type: Type.Optional(AccountType), settings: Type.Optional(Type.Partial(AccountSettings)) });
+export const AccountUpdate = Type.Object({
+  name: AccountName,
+  type: Type.Optional(AccountType),
+  settings: Type.Optional(Type.Partial(AccountSettings)),
+});
 export type AccountUpdate = Static<typeof AccountUpdate>;
 
 export const AccountList = Type.Object({

@@ -8,7 +8,8 @@ export interface Role {
   readonly groups: ReadonlySet<PermissionGroupName>;
 }
 
-const groupsWhere = (keep: (name: PermissionGroupName) => boolean): ReadonlySet<PermissionGroupName> => new Set([...ALL_PERMISSION_GROUPS].filter(keep));
+const groupsWhere = (keep: (name: PermissionGroupName) => boolean): ReadonlySet<PermissionGroupName> =>
+  new Set([...ALL_PERMISSION_GROUPS].filter(keep));
 
 /** What a member may do in the account. Identifiers are the ones that clients of the field carry. */
 export const ROLES = [

@@ -81,5 +81,8 @@ export type TokenList = Static<typeof TokenList>;
 export const PermissionGroupSchema = Type.Object({ id: Type.String(), name: Type.String(), scopes: Type.Array(Type.String()) });
 export type PermissionGroupView = Static<typeof PermissionGroupSchema>;
 
-export const PermissionGroupList = Type.Object({ name: Type.Optional(Type.String({ maxLength: 160 })), scope: Type.Optional(Type.String({ maxLength: 160 })) });
+export const PermissionGroupList = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 160 })),
+  scope: Type.Optional(Type.String({ maxLength: 160 })),
+});
 export type PermissionGroupList = Static<typeof PermissionGroupList>;

@@ -24,7 +24,15 @@ export const User = Type.Object({
   two_factor_authentication_enabled: Type.Boolean(),
   two_factor_authentication_locked: Type.Boolean(),
   suspended: Type.Boolean(),
-  organizations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), status: Type.String(), roles: Type.Array(Type.String()), permissions: Type.Array(Type.String()) })),
+  organizations: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      status: Type.String(),
+      roles: Type.Array(Type.String()),
+      permissions: Type.Array(Type.String()),
+    }),
+  ),
   betas: Type.Array(Type.String()),
   has_pro_zones: Type.Boolean(),
   has_business_zones: Type.Boolean(),

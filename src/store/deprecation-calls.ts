@@ -7,7 +7,11 @@ export async function addDeprecationCalls(db: Kysely<Tables>, rows: readonly Dep
     await db
       .insertInto("deprecation_calls")
       .values(rows.slice(from, from + ROWS_PER_STATEMENT))
-      .onConflict((conflict) => conflict.columns(["day", "deprecation_id", "token_id", "route"]).doUpdateSet({ calls: sql`deprecation_calls.calls + excluded.calls` }))
+      .onConflict((conflict) =>
+        conflict
+          .columns(["day", "deprecation_id", "token_id", "route"])
+          .doUpdateSet({ calls: sql`deprecation_calls.calls + excluded.calls` }),
+      )
       .execute();
   }
 }
@@ -15,4 +19,5 @@ export async function addDeprecationCalls(db: Kysely<Tables>, rows: readonly Dep
 /** Five parameters a row; SQLite's limit is 32,766. */
 const ROWS_PER_STATEMENT = 500;
 
-export const listDeprecationCalls = (db: Kysely<Tables>): Promise<DeprecationCallsTable[]> => db.selectFrom("deprecation_calls").selectAll().orderBy("day").orderBy("deprecation_id").orderBy("token_id").orderBy("route").execute();
+export const listDeprecationCalls = (db: Kysely<Tables>): Promise<DeprecationCallsTable[]> =>
+  db.selectFrom("deprecation_calls").selectAll().orderBy("day").orderBy("deprecation_id").orderBy("token_id").orderBy("route").execute();

@@ -14,7 +14,13 @@ export const zoneScope = (db: Kysely<Tables>, id: string): Promise<ZoneScope | u
   db
     .selectFrom("zones")
     .innerJoin("accounts", "accounts.id", "zones.account_id")
-    .select(["zones.id as id", "zones.name as name", "zones.account_id as account_id", "accounts.name as account_name", "zones.plan as plan"])
+    .select([
+      "zones.id as id",
+      "zones.name as name",
+      "zones.account_id as account_id",
+      "accounts.name as account_name",
+      "zones.plan as plan",
+    ])
     .where("zones.id", "=", id)
     .executeTakeFirst();
 

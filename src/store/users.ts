@@ -3,10 +3,12 @@ import type { Tables, UsersTable } from "#store/tables.ts";
 
 export type UserRow = Selectable<UsersTable>;
 
-export const findUser = (db: Kysely<Tables>, id: string): Promise<UserRow | undefined> => db.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
+export const findUser = (db: Kysely<Tables>, id: string): Promise<UserRow | undefined> =>
+  db.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
 
 /** `email` in lower case, as stored. */
-export const findUserByEmail = (db: Kysely<Tables>, email: string): Promise<UserRow | undefined> => db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
+export const findUserByEmail = (db: Kysely<Tables>, email: string): Promise<UserRow | undefined> =>
+  db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
 
 export async function insertUser(db: Kysely<Tables>, row: Insertable<UsersTable>): Promise<void> {
   await db.insertInto("users").values(row).execute();
@@ -15,5 +17,3 @@ export async function insertUser(db: Kysely<Tables>, row: Insertable<UsersTable>
 export async function updateUser(db: Kysely<Tables>, id: string, change: Updateable<UsersTable>): Promise<void> {
   await db.updateTable("users").set(change).where("id", "=", id).execute();
 }
-
-export const countUsers = async (db: Kysely<Tables>): Promise<number> => Number((await db.selectFrom("users").select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow()).n);

@@ -27,7 +27,8 @@ const failing = (status: number, code: number) => (error: unknown) => {
   return true;
 };
 
-const withToken = (apiToken: string | undefined): Cloudflare => new Cloudflare({ apiToken: apiToken ?? "", baseURL: server.url, maxRetries: 0 });
+const withToken = (apiToken: string | undefined): Cloudflare =>
+  new Cloudflare({ apiToken: apiToken ?? "", baseURL: server.url, maxRetries: 0 });
 
 /** The identifiers that infrastructure code looks up by name. */
 async function groupIds(...names: string[]): Promise<{ id: string }[]> {
@@ -36,11 +37,29 @@ async function groupIds(...names: string[]): Promise<{ id: string }[]> {
 }
 
 test("user.tokens: create, verify, use, get, update, roll, list, delete", async () => {
-  const policies = [{ id: "", effect: "allow" as const, permission_groups: await groupIds("Zone Read", "DNS Write"), resources: { [`com.cloudflare.api.account.${account_id}`]: { "com.cloudflare.api.account.zone.*": "*" } } }];
-  const created = await client.user.tokens.create({ name: "ci", policies, condition: { request_ip: { in: ["127.0.0.0/8"] } }, expires_on: "2035-01-01T00:00:00Z" });
+  const policies = [
+    {
+      id: "",
+      effect: "allow" as const,
+      permission_groups: await groupIds("Zone Read", "DNS Write"),
+      resources: { [`com.cloudflare.api.account.${account_id}`]: { "com.cloudflare.api.account.zone.*": "*" } },
+    },
+  ];
+  const created = await client.user.tokens.create({
+    name: "ci",
+    policies,
+    condition: { request_ip: { in: ["127.0.0.0/8"] } },
+    expires_on: "2035-01-01T00:00:00Z",
+  });
   assert.match(created.value ?? "", /^[A-Za-z0-9]{40}$/);
-  assert.deepEqual([created.status, created.expires_on, created.condition], ["active", "2035-01-01T00:00:00Z", { request_ip: { in: ["127.0.0.0/8"] } }]);
-  assert.deepEqual(created.policies?.[0]?.permission_groups.map(({ name }) => name), ["Zone Read", "DNS Write"]);
+  assert.deepEqual(
+    [created.status, created.expires_on, created.condition],
+    ["active", "2035-01-01T00:00:00Z", { request_ip: { in: ["127.0.0.0/8"] } }],
+  );
+  assert.deepEqual(
+    created.policies?.[0]?.permission_groups.map(({ name }) => name),
+    ["Zone Read", "DNS Write"],
+  );
   const id = created.id ?? "";
 
   const narrow = withToken(created.value);
@@ -66,16 +85,38 @@ test("user.tokens: create, verify, use, get, update, roll, list, delete", async 
 });
 
 test("user.tokens: the list pages to the end", async () => {
-  const policies = [{ id: "", effect: "allow" as const, permission_groups: await groupIds("Zone Read"), resources: { "com.cloudflare.api.account.zone.*": "*" } }];
+  const policies = [
+    {
+      id: "",
+      effect: "allow" as const,
+      permission_groups: await groupIds("Zone Read"),
+      resources: { "com.cloudflare.api.account.zone.*": "*" },
+    },
+  ];
   for (let i = 0; i < 12; i++) await client.user.tokens.create({ name: `page ${i}`, policies });
-  const names = (await all(client.user.tokens.list({ per_page: 5, direction: "asc" }))).map((token) => token.name ?? "").filter((name) => name.startsWith("page"));
-  assert.deepEqual(names, Array.from({ length: 12 }, (_, i) => `page ${i}`));
+  const names = (await all(client.user.tokens.list({ per_page: 5, direction: "asc" })))
+    .map((token) => token.name ?? "")
+    .filter((name) => name.startsWith("page"));
+  assert.deepEqual(
+    names,
+    Array.from({ length: 12 }, (_, i) => `page ${i}`),
+  );
 });
 
 test("accounts.tokens: create, verify, get, update, roll, list, delete, permission groups", async () => {
   const groups = await all(client.accounts.tokens.permissionGroups.list({ account_id, name: "AI Gateway Run" }));
-  assert.deepEqual(groups.map(({ name, scopes }) => [name, scopes]), [["AI Gateway Run", ["com.cloudflare.api.account"]]]);
-  const policies = [{ id: "", effect: "allow" as const, permission_groups: [{ id: groups[0]?.id ?? "" }], resources: { [`com.cloudflare.api.account.${account_id}`]: "*" } }];
+  assert.deepEqual(
+    groups.map(({ name, scopes }) => [name, scopes]),
+    [["AI Gateway Run", ["com.cloudflare.api.account"]]],
+  );
+  const policies = [
+    {
+      id: "",
+      effect: "allow" as const,
+      permission_groups: [{ id: groups[0]?.id ?? "" }],
+      resources: { [`com.cloudflare.api.account.${account_id}`]: "*" },
+    },
+  ];
   const created = await client.accounts.tokens.create({ account_id, name: "gateway", policies });
   const id = created.id ?? "";
   const own = withToken(created.value);
@@ -86,7 +127,10 @@ test("accounts.tokens: create, verify, get, update, roll, list, delete, permissi
   assert.equal((await client.accounts.tokens.update(id, { account_id, name: "renamed", policies })).name, "renamed");
   const rolled = await client.accounts.tokens.value.update(id, { account_id });
   assert.equal((await withToken(rolled).accounts.tokens.verify({ account_id })).id, id);
-  assert.deepEqual((await all(client.accounts.tokens.list({ account_id }))).map((token) => token.id), [id]);
+  assert.deepEqual(
+    (await all(client.accounts.tokens.list({ account_id }))).map((token) => token.id),
+    [id],
+  );
   assert.deepEqual(await client.accounts.tokens.delete(id, { account_id }), { id });
   assert.deepEqual(await all(client.accounts.tokens.list({ account_id })), []);
 });
@@ -94,10 +138,22 @@ test("accounts.tokens: create, verify, get, update, roll, list, delete, permissi
 test("accounts: list, create, get, update, delete", async () => {
   const created = await client.accounts.create({ name: "Second", type: "standard" });
   assert.deepEqual([created.name, created.type], ["Second", "standard"]);
-  assert.deepEqual((await all(client.accounts.list({ direction: "asc" }))).map(({ id }) => id), [account_id, created.id]);
-  assert.deepEqual((await all(client.accounts.list({ name: "Second" }))).map(({ id }) => id), [created.id]);
+  assert.deepEqual(
+    (await all(client.accounts.list({ direction: "asc" }))).map(({ id }) => id),
+    [account_id, created.id],
+  );
+  assert.deepEqual(
+    (await all(client.accounts.list({ name: "Second" }))).map(({ id }) => id),
+    [created.id],
+  );
   assert.deepEqual(await client.accounts.get({ account_id: created.id }), created);
-  const updated = await client.accounts.update({ account_id: created.id, id: created.id, name: "Renamed", type: "standard", settings: { enforce_twofactor: true } });
+  const updated = await client.accounts.update({
+    account_id: created.id,
+    id: created.id,
+    name: "Renamed",
+    type: "standard",
+    settings: { enforce_twofactor: true },
+  });
   assert.deepEqual([updated.name, updated.settings?.enforce_twofactor], ["Renamed", true]);
   assert.deepEqual(await client.accounts.delete({ account_id: created.id }), { id: created.id });
   await assert.rejects(client.accounts.get({ account_id: created.id }), failing(403, 9109));

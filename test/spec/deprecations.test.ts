@@ -19,20 +19,39 @@ let names = 0;
 /** A record of the type that the row is about, made in the newest way. */
 async function record({ server, zone }: World, type: string): Promise<{ id: string; name: string }> {
   const name = `r${++names}`;
-  const body = type === "SRV" ? { type, name: `_sip._tcp.${name}`, data: { priority: 1, weight: 2, port: 5060, target: "sip.example.com" } } : { type: "A", name, content: "192.0.2.1", ttl: 1 };
+  const body =
+    type === "SRV"
+      ? { type, name: `_sip._tcp.${name}`, data: { priority: 1, weight: 2, port: 5060, target: "sip.example.com" } }
+      : { type: "A", name, content: "192.0.2.1", ttl: 1 };
   const answer = await ask(server, "POST", `/zones/${zone}/dns_records`, { body, headers: { "api-version": "2030-01-01" } });
   assert.equal(answer.status, 200, answer.text);
   return answer.body.result;
 }
 
 /** One request to a route of the row on one day; `body` and `query` are added to what the route needs. */
-async function request(world: World, route: string, day: IsoDate, type: string, change: { readonly body?: Record<string, unknown>; readonly query?: string } = {}): Promise<Answer> {
+async function request(
+  world: World,
+  route: string,
+  day: IsoDate,
+  type: string,
+  change: { readonly body?: Record<string, unknown>; readonly query?: string } = {},
+): Promise<Answer> {
   const [method = "", pattern = ""] = route.split(" ");
   const known = await record(world, type);
   const path = pattern.replace(":zone_id", world.zone).replace(":dns_record_id", known.id);
   const fresh = method === "POST" ? `n${++names}` : known.name;
-  const plain = type === "SRV" ? { type, name: method === "POST" ? `_sip._tcp.${fresh}` : fresh, data: { priority: 1, weight: 2, port: 5061, target: "sip.example.com" } } : { type: "A", name: fresh, content: "192.0.2.9", ttl: 1 };
-  return ask(world.server, method, path + (change.query ? `?${change.query}` : ""), { headers: { "api-version": day }, ...(method === "GET" ? {} : { body: { ...plain, ...change.body } }) });
+  const plain =
+    type === "SRV"
+      ? {
+          type,
+          name: method === "POST" ? `_sip._tcp.${fresh}` : fresh,
+          data: { priority: 1, weight: 2, port: 5061, target: "sip.example.com" },
+        }
+      : { type: "A", name: fresh, content: "192.0.2.9", ttl: 1 };
+  return ask(world.server, method, path + (change.query ? `?${change.query}` : ""), {
+    headers: { "api-version": day },
+    ...(method === "GET" ? {} : { body: { ...plain, ...change.body } }),
+  });
 }
 
 const announced = (answer: Answer, row: Deprecation): boolean => (answer.headers.get("link") ?? "").includes(`/deprecations/${row.id}>`);
@@ -40,7 +59,16 @@ const ofType = (answer: Answer, type: string): Record<string, any>[] => [answer.
 const reach = (object: Record<string, any>, field: string): unknown => field.split(".").reduce<any>((value, part) => value?.[part], object);
 
 /** What each kind of effect looks like from outside, the day before and on the day. */
-const PROBES: { readonly [K in Effect["kind"]]: (world: World, row: Deprecation, effect: Extract<Effect, { kind: K }>, route: string, day: IsoDate, early: boolean) => Promise<void> } = {
+const PROBES: {
+  readonly [K in Effect["kind"]]: (
+    world: World,
+    row: Deprecation,
+    effect: Extract<Effect, { kind: K }>,
+    route: string,
+    day: IsoDate,
+    early: boolean,
+  ) => Promise<void>;
+} = {
   endpoint_gone: async (world, row, _effect, route, day, early) => {
     const answer = await request(world, route, day, "A");
     assert.equal(answer.status === 410, !early);
@@ -52,11 +80,15 @@ const PROBES: { readonly [K in Effect["kind"]]: (world: World, row: Deprecation,
     assert.equal(answer.status, 200, answer.text);
     const objects = ofType(answer, type);
     assert.ok(objects.length > 0);
-    for (const object of objects) for (const field of lastNames(effect.fields)) assert.equal(reach(object, field) !== undefined, early, `${field} in ${JSON.stringify(object)}`);
+    for (const object of objects)
+      for (const field of lastNames(effect.fields))
+        assert.equal(reach(object, field) !== undefined, early, `${field} in ${JSON.stringify(object)}`);
     assert.equal(announced(answer, row), early && (effect.type === undefined || objects.length > 0));
   },
   ignore_request_fields: async (world, row, effect, route, day, early) => {
-    const answer = await request(world, route, day, "A", { body: Object.fromEntries(effect.fields.map((field) => [field, "00000000000000000000000000000000"])) });
+    const answer = await request(world, route, day, "A", {
+      body: Object.fromEntries(effect.fields.map((field) => [field, "00000000000000000000000000000000"])),
+    });
     assert.equal(answer.status, 200, answer.text);
     for (const field of effect.fields) assert.notEqual(answer.body.result[field], "00000000000000000000000000000000");
     assert.equal(announced(answer, row), early);
@@ -64,7 +96,17 @@ const PROBES: { readonly [K in Effect["kind"]]: (world: World, row: Deprecation,
   reject_request_fields: async (world, row, effect, route, day, early) => {
     const label = `p${++names}`;
     const parts = ["_sip", "_udp", `${label}.example.com`];
-    const answer = await request(world, route, day, effect.type, { body: { [effect.within]: { priority: 1, weight: 2, port: 5060, target: "sip.example.com", ...Object.fromEntries(effect.fields.map((field, at) => [field, parts[at]])) } } });
+    const answer = await request(world, route, day, effect.type, {
+      body: {
+        [effect.within]: {
+          priority: 1,
+          weight: 2,
+          port: 5060,
+          target: "sip.example.com",
+          ...Object.fromEntries(effect.fields.map((field, at) => [field, parts[at]])),
+        },
+      },
+    });
     assert.equal(answer.status, early ? 200 : 400, answer.text);
     if (early) assert.equal(answer.body.result[effect.joined_into], parts.join("."));
     else assert.deepEqual([answer.body.errors[0].code, answer.body.errors[0].message], [10411, effect.message]);
@@ -101,7 +143,10 @@ describe("SPEC 9: each row the day before its date and on it", () => {
 
   for (const row of DEPRECATIONS) {
     for (const route of row.routes) {
-      for (const [when, day] of [["the day before", dayBefore(row.date)], ["on its date", row.date]] as const) {
+      for (const [when, day] of [
+        ["the day before", dayBefore(row.date)],
+        ["on its date", row.date],
+      ] as const) {
         test(`${row.id}: ${route} ${when}`, async () => {
           const probe = PROBES[row.effect.kind] as (typeof PROBES)["endpoint_gone"];
           await probe(world, row, row.effect as never, route, day, day !== row.date);
@@ -122,7 +167,10 @@ describe("SPEC 9: each row the day before its date and on it", () => {
   test("the legacy filters find what the newest ones find", async () => {
     const { server, zone } = world;
     const [one, two] = [await record(world, "A"), await record(world, "A")];
-    const found = async (query: string): Promise<string[]> => (await ask(server, "GET", `/zones/${zone}/dns_records?${query}`, { headers: { "api-version": "2025-02-20" } })).body.result.map(({ id }: { id: string }) => id).sort();
+    const found = async (query: string): Promise<string[]> =>
+      (await ask(server, "GET", `/zones/${zone}/dns_records?${query}`, { headers: { "api-version": "2025-02-20" } })).body.result
+        .map(({ id }: { id: string }) => id)
+        .sort();
     assert.deepEqual(await found(`name=${one.name},${two.name}`), [one.id, two.id].sort());
     assert.deepEqual(await found(`name=${one.name},${two.name}&type=MX`), []);
     assert.deepEqual(await found(`name=starts_with:${one.name.split(".")[0]}.`), [one.id]);
@@ -143,12 +191,16 @@ test("without negotiation the header means nothing: the operator's day counts, o
   const today = await startApi({ clock });
   const pinned = await startApi({ date: { asOf: "2024-01-01", negotiate: false } });
   try {
-    for (const [server, day] of [[today, "2024-07-13"], [pinned, "2024-01-01"]] as const) {
+    for (const [server, day] of [
+      [today, "2024-07-13"],
+      [pinned, "2024-01-01"],
+    ] as const) {
       const answer = await ask(server, "GET", "/zones", { headers: { "api-version": "nonsense" } });
       assert.deepEqual([answer.status, answer.headers.get("api-version")], [200, day]);
     }
     const zone = (await ask(today, "POST", "/zones", { body: { name: "example.com", account: { id: today.account_id } } })).body.result.id;
-    const create = (name: string) => ask(today, "POST", `/zones/${zone}/dns_records`, { body: { type: "A", name, content: "192.0.2.1", ttl: 1 } });
+    const create = (name: string) =>
+      ask(today, "POST", `/zones/${zone}/dns_records`, { body: { type: "A", name, content: "192.0.2.1", ttl: 1 } });
     assert.equal((await create("before")).body.result.locked, false);
     clock.advance(1000);
     const after = await create("after");
@@ -170,6 +222,12 @@ test("callers of what will end are counted by day, row, token and route", async 
   await server.close(async () => {
     rows = await store.read.selectFrom("deprecation_calls").selectAll().orderBy("deprecation_id").execute();
   });
-  const expected = ["dns-record-locked", "dns-record-zone-fields"].map((deprecation_id) => ({ day: "2026-05-06", deprecation_id, token_id: token, route: "GET /zones/:zone_id/dns_records", calls: 3 }));
+  const expected = ["dns-record-locked", "dns-record-zone-fields"].map((deprecation_id) => ({
+    day: "2026-05-06",
+    deprecation_id,
+    token_id: token,
+    route: "GET /zones/:zone_id/dns_records",
+    calls: 3,
+  }));
   assert.deepEqual(rows, expected);
 });

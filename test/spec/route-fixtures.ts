@@ -11,15 +11,30 @@ export interface RouteFixture {
 
 const BLOCK = { action: "block", expression: "true", description: "added" };
 const OTHER_PHASE = "http_request_firewall_managed";
-const GATEWAY = { cache_invalidate_on_update: true, cache_ttl: 60, collect_logs: false, rate_limiting_interval: null, rate_limiting_limit: null };
+const GATEWAY = {
+  cache_invalidate_on_update: true,
+  cache_ttl: 60,
+  collect_logs: false,
+  rate_limiting_interval: null,
+  rate_limiting_limit: null,
+};
 
 const token = (accountId: string): object => ({
   name: "fixture",
-  policies: [{ effect: "allow", resources: { [`com.cloudflare.api.account.${accountId}`]: "*" }, permission_groups: [{ id: PERMISSION_GROUPS.find(({ name }) => name === "DNS Read")?.id }] }],
+  policies: [
+    {
+      effect: "allow",
+      resources: { [`com.cloudflare.api.account.${accountId}`]: "*" },
+      permission_groups: [{ id: PERMISSION_GROUPS.find(({ name }) => name === "DNS Read")?.id }],
+    },
+  ],
 });
 
 /** One entry a route, by its id. A route without one fails the suite. Deletions run last and in reverse. */
-export const routeFixtures = (accountId: string, ruleIds: { readonly zone: string; readonly account: string } = { zone: "", account: "" }): Readonly<Record<string, RouteFixture>> => ({
+export const routeFixtures = (
+  accountId: string,
+  ruleIds: { readonly zone: string; readonly account: string } = { zone: "", account: "" },
+): Readonly<Record<string, RouteFixture>> => ({
   "user-get": {},
   "user-edit": { body: { first_name: "Ada", telephone: null } },
   "user-tokens-list": {},
@@ -90,4 +105,3 @@ export const routeFixtures = (accountId: string, ruleIds: { readonly zone: strin
   "gateway-logs-list": {},
   "gateway-logs-get": {},
 });
-

@@ -35,7 +35,14 @@ describe("the route table", () => {
   /** What the first account owns, as it lies in the store. */
   const state = async (): Promise<unknown> => {
     const db = server.store.read;
-    return Promise.all([db.selectFrom("zones").selectAll().execute(), db.selectFrom("dns_records").selectAll().execute(), db.selectFrom("rulesets").selectAll().execute(), db.selectFrom("gateways").selectAll().execute(), db.selectFrom("tokens").selectAll().execute(), db.selectFrom("memberships").selectAll().execute()]);
+    return Promise.all([
+      db.selectFrom("zones").selectAll().execute(),
+      db.selectFrom("dns_records").selectAll().execute(),
+      db.selectFrom("rulesets").selectAll().execute(),
+      db.selectFrom("gateways").selectAll().execute(),
+      db.selectFrom("tokens").selectAll().execute(),
+      db.selectFrom("memberships").selectAll().execute(),
+    ]);
   };
 
   test("every route has a fixture, and every fixture a route", () => {
@@ -123,7 +130,10 @@ describe("the route table at work", () => {
       const ruleIds = { zone: planted.params("/zones/")["rule_id"] ?? "", account: planted.params("/accounts/")["rule_id"] ?? "" };
       const fixture = routeFixtures(server.account_id, ruleIds)[route.id];
       const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => planted.params(route.path)[name] ?? "");
-      const answer = await ask(server, route.method, path, { token: fixture?.asAccount ? planted.accountToken : server.token, ...(fixture?.body ? { body: fixture.body } : {}) });
+      const answer = await ask(server, route.method, path, {
+        token: fixture?.asAccount ? planted.accountToken : server.token,
+        ...(fixture?.body ? { body: fixture.body } : {}),
+      });
       assert.equal(answer.status, fixture?.status ?? route.status ?? 200, answer.text);
       if (answer.status >= 300) return;
       if (answer.status === 204) return assert.equal(answer.text, "");
@@ -145,9 +155,54 @@ describe("the route table under noise", () => {
   });
   after(() => server.close());
 
-  const names = ["name", "type", "content", "ttl", "proxied", "data", "rules", "kind", "phase", "policies", "effect", "resources", "id", "status", "paused", "action", "expression", "condition", "expires_on", "tags", "comment", "settings", "account", "plan", "position", "__proto__", "constructor"];
-  const values = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constantFrom("A", "CNAME", "SRV", "zone", "@", "example.com", "\u0000", "*"));
-  const noise = fc.dictionary(fc.constantFrom(...names), fc.letrec<{ any: unknown }>((tie) => ({ any: fc.oneof({ maxDepth: 3 }, values, fc.array(tie("any"), { maxLength: 3 }), fc.dictionary(fc.constantFrom(...names), tie("any"), { maxKeys: 3 })) })).any, { maxKeys: 6 });
+  const names = [
+    "name",
+    "type",
+    "content",
+    "ttl",
+    "proxied",
+    "data",
+    "rules",
+    "kind",
+    "phase",
+    "policies",
+    "effect",
+    "resources",
+    "id",
+    "status",
+    "paused",
+    "action",
+    "expression",
+    "condition",
+    "expires_on",
+    "tags",
+    "comment",
+    "settings",
+    "account",
+    "plan",
+    "position",
+    "__proto__",
+    "constructor",
+  ];
+  const values = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.constantFrom("A", "CNAME", "SRV", "zone", "@", "example.com", "\u0000", "*"),
+  );
+  const noise = fc.dictionary(
+    fc.constantFrom(...names),
+    fc.letrec<{ any: unknown }>((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 3 },
+        values,
+        fc.array(tie("any"), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom(...names), tie("any"), { maxKeys: 3 }),
+      ),
+    })).any,
+    { maxKeys: 6 },
+  );
 
   for (const route of ROUTES.filter(({ body }) => body !== undefined)) {
     test(`property: ${route.method} ${route.path} never fails on its own side`, async () => {

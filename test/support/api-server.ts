@@ -64,7 +64,10 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     vendorPrefix: "svc",
   });
   const logged: string[] = [];
-  const note = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.stack} ${String(value.cause)}` : value))}`);
+  const note = (fields: object, message: string): void =>
+    void logged.push(
+      `${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.stack} ${String(value.cause)}` : value))}`,
+    );
   const app = createApi({
     control,
     clock,
@@ -126,7 +129,11 @@ export async function ask(server: ApiServer, method: string, path: string, askin
   const body = asking.raw ?? (asking.body === undefined ? undefined : JSON.stringify(asking.body));
   const response = await fetch(server.url + path, {
     method,
-    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { "content-type": "application/json" }), ...asking.headers },
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...asking.headers,
+    },
     ...(body === undefined ? {} : { body }),
     signal: AbortSignal.timeout(30_000),
   });

@@ -39,12 +39,32 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const account = server.account_id;
   const zone = await made("POST", "/zones", { name: "planted.example", account: { id: account } });
   const record = await made("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "planted", content: "192.0.2.77", ttl: 300 });
-  const zoneRuleset = await made("POST", `/zones/${zone.id}/rulesets`, { name: "planted zone ruleset", kind: "zone", phase: PLANTED_PHASE, rules: [RULE] });
-  const accountRuleset = await made("POST", `/accounts/${account}/rulesets`, { name: "planted account ruleset", kind: "root", phase: PLANTED_PHASE, rules: [RULE] });
-  await made("POST", `/accounts/${account}/ai-gateway/gateways`, { id: GATEWAY_ID, cache_invalidate_on_update: false, cache_ttl: null, collect_logs: true, rate_limiting_interval: null, rate_limiting_limit: null });
+  const zoneRuleset = await made("POST", `/zones/${zone.id}/rulesets`, {
+    name: "planted zone ruleset",
+    kind: "zone",
+    phase: PLANTED_PHASE,
+    rules: [RULE],
+  });
+  const accountRuleset = await made("POST", `/accounts/${account}/rulesets`, {
+    name: "planted account ruleset",
+    kind: "root",
+    phase: PLANTED_PHASE,
+    rules: [RULE],
+  });
+  await made("POST", `/accounts/${account}/ai-gateway/gateways`, {
+    id: GATEWAY_ID,
+    cache_invalidate_on_update: false,
+    cache_ttl: null,
+    collect_logs: true,
+    rate_limiting_interval: null,
+    rate_limiting_limit: null,
+  });
   const events = plantEvents(server, account, zone.id);
   const userToken = await made("POST", "/user/tokens", { name: "planted user token", policies: everythingOf(account) });
-  const accountToken = await made("POST", `/accounts/${account}/tokens`, { name: "planted account token", policies: everythingOf(account) });
+  const accountToken = await made("POST", `/accounts/${account}/tokens`, {
+    name: "planted account token",
+    policies: everythingOf(account),
+  });
   const [membership] = (await ask(server, "GET", "/memberships")).body.result;
   const stranger = await plantStranger(server);
   return {
@@ -64,28 +84,77 @@ export async function plant(server: ApiServer): Promise<Planted> {
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };
     },
-    secrets: [zone.id, record.id, "192.0.2.77", "planted", zoneRuleset.id, accountRuleset.id, userToken.id, accountToken.id, membership.id, server.user_id, events.logId, events.eventId],
+    secrets: [
+      zone.id,
+      record.id,
+      "192.0.2.77",
+      "planted",
+      zoneRuleset.id,
+      accountRuleset.id,
+      userToken.id,
+      accountToken.id,
+      membership.id,
+      server.user_id,
+      events.logId,
+      events.eventId,
+    ],
     strangerToken: stranger.token,
     strangerAccountId: stranger.accountId,
-    tokenHolding: async (names) => (await made("POST", "/user/tokens", { name: "holder", policies: [allow(`com.cloudflare.api.account.${account}`, (group) => names.includes(group.name))] })).value,
+    tokenHolding: async (names) =>
+      (
+        await made("POST", "/user/tokens", {
+          name: "holder",
+          policies: [allow(`com.cloudflare.api.account.${account}`, (group) => names.includes(group.name))],
+        })
+      ).value,
     accountToken: accountToken.value,
   };
 }
 
 type Group = (typeof PERMISSION_GROUPS)[number];
 
-const allow = (resource: string, keep: (group: Group) => boolean): TokenPolicyWrite => ({ effect: "allow", resources: { [resource]: "*" }, permission_groups: PERMISSION_GROUPS.filter(keep).map(({ id }) => ({ id })) });
+const allow = (resource: string, keep: (group: Group) => boolean): TokenPolicyWrite => ({
+  effect: "allow",
+  resources: { [resource]: "*" },
+  permission_groups: PERMISSION_GROUPS.filter(keep).map(({ id }) => ({ id })),
+});
 
-const everythingOf = (accountId: string): TokenPolicyWrite[] => [allow(`com.cloudflare.api.account.${accountId}`, ({ scopes }) => !scopes.includes("com.cloudflare.api.user"))];
+const everythingOf = (accountId: string): TokenPolicyWrite[] => [
+  allow(`com.cloudflare.api.account.${accountId}`, ({ scopes }) => !scopes.includes("com.cloudflare.api.user")),
+];
 
 /** Another user with another account: the API has no way to make one yet, so the rows are written as they would be. */
 async function plantStranger(server: ApiServer): Promise<{ token: string; accountId: string }> {
   const [accountId, userId] = [newId(), newId()];
   const on = "2026-01-01T00:00:00.000000Z";
   await server.store.write(async ({ db }) => {
-    await insertAccount(db, { id: accountId, name: "stranger", type: "standard", settings: JSON.stringify({ enforce_twofactor: false, abuse_contact_email: null }), created_on: on });
-    await insertUser(db, { id: userId, email: "stranger@example.net", first_name: null, last_name: null, telephone: null, country: null, zipcode: null, api_key_hash: null, created_on: on, modified_on: on });
-    await insertMembership(db, { id: newId(), account_id: accountId, user_id: userId, roles: JSON.stringify([OWNER_ROLE]), status: "accepted", created_on: on });
+    await insertAccount(db, {
+      id: accountId,
+      name: "stranger",
+      type: "standard",
+      settings: JSON.stringify({ enforce_twofactor: false, abuse_contact_email: null }),
+      created_on: on,
+    });
+    await insertUser(db, {
+      id: userId,
+      email: "stranger@example.net",
+      first_name: null,
+      last_name: null,
+      telephone: null,
+      country: null,
+      zipcode: null,
+      api_key_hash: null,
+      created_on: on,
+      modified_on: on,
+    });
+    await insertMembership(db, {
+      id: newId(),
+      account_id: accountId,
+      user_id: userId,
+      roles: JSON.stringify([OWNER_ROLE]),
+      status: "accepted",
+      created_on: on,
+    });
   });
   const call: Call = { actor: systemActor("test"), request_id: "test", rev: null };
   const policies = [
@@ -107,8 +176,47 @@ function plantEvents(server: ApiServer, accountId: string, zoneId: string): { lo
     return { table, cells: into };
   };
   database.insert([
-    cells("gateway_logs", { id: logId, at_ms: 1, account_id: accountId, gateway_id: GATEWAY_ID, provider: "openai", model: "planted-model", path: "chat/completions", method: "POST", status_code: 200, success: true, cached: false, duration_ms: 1, tokens_in: 1, tokens_out: 1, cost: 0, step: 0, request_content_type: "application/json", response_content_type: "application/json", request_bytes: 1, response_bytes: 1 }),
-    cells("security_events", { ...request, id: eventId, zone_id: zoneId, ruleset_id: newId(), rule_id: newId(), deployed_by: "", rule_description: "planted", phase: PLANTED_PHASE, action: "log", service: "WAF", client_ip: "192.0.2.77", scheme: "https", host: "planted.example", query: "", user_agent: "", status: 200, matches: [] } as unknown as EventTables["security_events"]),
+    cells("gateway_logs", {
+      id: logId,
+      at_ms: 1,
+      account_id: accountId,
+      gateway_id: GATEWAY_ID,
+      provider: "openai",
+      model: "planted-model",
+      path: "chat/completions",
+      method: "POST",
+      status_code: 200,
+      success: true,
+      cached: false,
+      duration_ms: 1,
+      tokens_in: 1,
+      tokens_out: 1,
+      cost: 0,
+      step: 0,
+      request_content_type: "application/json",
+      response_content_type: "application/json",
+      request_bytes: 1,
+      response_bytes: 1,
+    }),
+    cells("security_events", {
+      ...request,
+      id: eventId,
+      zone_id: zoneId,
+      ruleset_id: newId(),
+      rule_id: newId(),
+      deployed_by: "",
+      rule_description: "planted",
+      phase: PLANTED_PHASE,
+      action: "log",
+      service: "WAF",
+      client_ip: "192.0.2.77",
+      scheme: "https",
+      host: "planted.example",
+      query: "",
+      user_agent: "",
+      status: 200,
+      matches: [],
+    } as unknown as EventTables["security_events"]),
   ]);
   database.close();
   return { logId, eventId };

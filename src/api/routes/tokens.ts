@@ -1,6 +1,16 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
-import { PermissionGroupList, PermissionGroupSchema, Token, TokenCreate, TokenCreated, TokenId, TokenList, TokenUpdate, TokenVerification } from "#model/token.ts";
+import {
+  PermissionGroupList,
+  PermissionGroupSchema,
+  Token,
+  TokenCreate,
+  TokenCreated,
+  TokenId,
+  TokenList,
+  TokenUpdate,
+  TokenVerification,
+} from "#model/token.ts";
 import { ownUser } from "#control/access/users.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 

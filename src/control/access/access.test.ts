@@ -45,7 +45,13 @@ function accessTest(name: string, body: (world: World) => Promise<void>): void {
         owner,
         call,
         mint: async (changes = {}, ...names) => {
-          const policies = [{ effect: "allow" as const, resources: { [`com.cloudflare.api.account.${account_id}`]: "*" as const }, permission_groups: (names.length === 0 ? (["DNS Write"] as const) : names).map((group) => ({ id: groupId(group) })) }];
+          const policies = [
+            {
+              effect: "allow" as const,
+              resources: { [`com.cloudflare.api.account.${account_id}`]: "*" as const },
+              permission_groups: (names.length === 0 ? (["DNS Write"] as const) : names).map((group) => ({ id: groupId(group) })),
+            },
+          ];
           const created = await access.tokens.create(call(), { user_id: owner.user_id ?? "" }, { name: "minted", policies, ...changes });
           return { id: created.id, secret: created.value };
         },
@@ -60,11 +66,17 @@ function accessTest(name: string, body: (world: World) => Promise<void>): void {
   });
 }
 
-accessTest("the first start makes one token with every permission, and the second start nothing", async ({ store, clock, account_id, owner, entry }) => {
-  assert.deepEqual(await bootstrap({ store, clock, email: "other@example.com" }), { account_id, token: null });
-  assert.equal(owner.grants.flatMap((grant) => [...grant.groups]).filter((name, at, all) => all.indexOf(name) === at).length, ALL_PERMISSION_GROUPS.size);
-  assert.deepEqual((await entry(owner.id))?.accounts, [account_id]);
-});
+accessTest(
+  "the first start makes one token with every permission, and the second start nothing",
+  async ({ store, clock, account_id, owner, entry }) => {
+    assert.deepEqual(await bootstrap({ store, clock, email: "other@example.com" }), { account_id, token: null });
+    assert.equal(
+      owner.grants.flatMap((grant) => [...grant.groups]).filter((name, at, all) => all.indexOf(name) === at).length,
+      ALL_PERMISSION_GROUPS.size,
+    );
+    assert.deepEqual((await entry(owner.id))?.accounts, [account_id]);
+  },
+);
 
 test("a preset token that could not be sent is refused", async () => {
   await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), email: "a@b", token: "short" }), /bootstrap token/);
@@ -75,7 +87,11 @@ accessTest("a secret is stored as a hash only and never shown again", async ({ a
   const { id, secret } = await mint();
   const shown = await access.tokens.get({ user_id: owner.user_id ?? "" }, id);
   assert.ok(!JSON.stringify(shown).includes(secret));
-  const tables = [await store.read.selectFrom("tokens").selectAll().execute(), await store.read.selectFrom("audit_log").selectAll().execute(), await store.read.selectFrom("changes").selectAll().execute()];
+  const tables = [
+    await store.read.selectFrom("tokens").selectAll().execute(),
+    await store.read.selectFrom("audit_log").selectAll().execute(),
+    await store.read.selectFrom("changes").selectAll().execute(),
+  ];
   assert.ok(!JSON.stringify(tables).includes(secret));
 });
 
@@ -116,43 +132,71 @@ accessTest("a token counts only from its not_before on and from the addresses of
   await access.authenticate({ type: "token", secret: later.secret }, IP);
   const bound = await mint({ condition: { request_ip: { in: ["192.0.2.0/24", "2001:db8::/32"], not_in: ["192.0.2.128/25"] } } });
   for (const ip of ["192.0.2.1", "2001:db8::1"]) await access.authenticate({ type: "token", secret: bound.secret }, ip);
-  for (const ip of ["192.0.2.200", "198.51.100.1", "2001:db9::1"]) await assert.rejects(access.authenticate({ type: "token", secret: bound.secret }, ip), isError("token_location"));
+  for (const ip of ["192.0.2.200", "198.51.100.1", "2001:db9::1"])
+    await assert.rejects(access.authenticate({ type: "token", secret: bound.secret }, ip), isError("token_location"));
 });
 
 accessTest("bad limits of a token are refused with their place", async ({ access, owner, call, mint }) => {
-  const place = (source: string) => (error: unknown) => error instanceof PlatformError && error.errorName === "invalid_input" && error.source === source;
+  const place = (source: string) => (error: unknown) =>
+    error instanceof PlatformError && error.errorName === "invalid_input" && error.source === source;
   await assert.rejects(mint({ expires_on: "tomorrow" }), place("/expires_on"));
   await assert.rejects(mint({ expires_on: "2025-12-31T00:00:00Z" }), place("/expires_on"));
   await assert.rejects(mint({ expires_on: "2026-02-30T00:00:00Z" }), place("/expires_on"));
   await assert.rejects(mint({ not_before: "2026-03-01T00:00:00Z", expires_on: "2026-02-01T00:00:00Z" }), place("/expires_on"));
   await assert.rejects(mint({ condition: { request_ip: { in: ["192.0.2.0/24", "nowhere"] } } }), place("/condition/request_ip/in/1"));
   const foreign = "f".repeat(32);
-  const policies = (resource: string): TokenCreate["policies"] => [{ effect: "allow", resources: { [resource]: "*" }, permission_groups: [{ id: groupId("API Tokens Read") }] }];
-  await assert.rejects(access.tokens.create(call(), { user_id: owner.user_id ?? "" }, { name: "x", policies: policies(`com.cloudflare.api.user.${foreign}`) }), place("/policies/0/resources"));
+  const policies = (resource: string): TokenCreate["policies"] => [
+    { effect: "allow", resources: { [resource]: "*" }, permission_groups: [{ id: groupId("API Tokens Read") }] },
+  ];
+  await assert.rejects(
+    access.tokens.create(call(), { user_id: owner.user_id ?? "" }, { name: "x", policies: policies(`com.cloudflare.api.user.${foreign}`) }),
+    place("/policies/0/resources"),
+  );
 });
 
-accessTest("a token never grants more than its creator holds, nor does rolling hand out more", async ({ access, account_id, owner, call, mint }) => {
-  const user = { user_id: owner.user_id ?? "" };
-  const minter = await mint({
-    policies: [
-      { effect: "allow", resources: { [`com.cloudflare.api.user.${owner.user_id}`]: "*" }, permission_groups: [{ id: groupId("API Tokens Write") }] },
-      { effect: "allow", resources: { [`com.cloudflare.api.account.${account_id}`]: "*" }, permission_groups: [{ id: groupId("DNS Read") }] },
-    ],
-  });
-  const actor = await access.authenticate({ type: "token", secret: minter.secret }, IP);
-  const create = (resource: string, group: PermissionGroupName): Promise<unknown> => access.tokens.create(call(actor), user, { name: "x", policies: [{ effect: "allow", resources: { [resource]: "*" }, permission_groups: [{ id: groupId(group) }] }] });
-  await create(`com.cloudflare.api.account.${account_id}`, "DNS Read");
-  await assert.rejects(create(`com.cloudflare.api.account.${account_id}`, "DNS Write"), isError("authentication_error"));
-  await assert.rejects(create("com.cloudflare.api.account.*", "DNS Read"), isError("authentication_error"));
-  await assert.rejects(create(`com.cloudflare.api.account.zone.${"9".repeat(32)}`, "DNS Read"), isError("authentication_error"));
-  await assert.rejects(access.tokens.roll(call(actor), user, owner.id), isError("authentication_error"));
-  await access.tokens.roll(call(actor), user, actor.id);
-});
+accessTest(
+  "a token never grants more than its creator holds, nor does rolling hand out more",
+  async ({ access, account_id, owner, call, mint }) => {
+    const user = { user_id: owner.user_id ?? "" };
+    const minter = await mint({
+      policies: [
+        {
+          effect: "allow",
+          resources: { [`com.cloudflare.api.user.${owner.user_id}`]: "*" },
+          permission_groups: [{ id: groupId("API Tokens Write") }],
+        },
+        {
+          effect: "allow",
+          resources: { [`com.cloudflare.api.account.${account_id}`]: "*" },
+          permission_groups: [{ id: groupId("DNS Read") }],
+        },
+      ],
+    });
+    const actor = await access.authenticate({ type: "token", secret: minter.secret }, IP);
+    const create = (resource: string, group: PermissionGroupName): Promise<unknown> =>
+      access.tokens.create(call(actor), user, {
+        name: "x",
+        policies: [{ effect: "allow", resources: { [resource]: "*" }, permission_groups: [{ id: groupId(group) }] }],
+      });
+    await create(`com.cloudflare.api.account.${account_id}`, "DNS Read");
+    await assert.rejects(create(`com.cloudflare.api.account.${account_id}`, "DNS Write"), isError("authentication_error"));
+    await assert.rejects(create("com.cloudflare.api.account.*", "DNS Read"), isError("authentication_error"));
+    await assert.rejects(create(`com.cloudflare.api.account.zone.${"9".repeat(32)}`, "DNS Read"), isError("authentication_error"));
+    await assert.rejects(access.tokens.roll(call(actor), user, owner.id), isError("authentication_error"));
+    await access.tokens.roll(call(actor), user, actor.id);
+  },
+);
 
 accessTest("gateways hear of every token that may run them, and of its end", async ({ access, account_id, owner, call, mint, entry }) => {
   const user = { user_id: owner.user_id ?? "" };
   const runner = await mint({ expires_on: "2027-01-01T00:00:00Z", condition: { request_ip: { in: ["10.0.0.0/8"] } } }, "AI Gateway Run");
-  assert.deepEqual(await entry(runner.id), { hash: (await entry(runner.id))?.hash, accounts: [account_id], not_before: null, expires_on: "2027-01-01T00:00:00Z", addresses: { allow: ["10.0.0.0/8"], deny: [] } });
+  assert.deepEqual(await entry(runner.id), {
+    hash: (await entry(runner.id))?.hash,
+    accounts: [account_id],
+    not_before: null,
+    expires_on: "2027-01-01T00:00:00Z",
+    addresses: { allow: ["10.0.0.0/8"], deny: [] },
+  });
   const { policies } = await access.tokens.get(user, runner.id);
   await access.tokens.update(call(), user, runner.id, { name: "off", policies, status: "disabled" });
   assert.equal(await entry(runner.id), null);
@@ -165,12 +209,31 @@ accessTest("gateways hear of every token that may run them, and of its end", asy
 
 accessTest("an account's token reaches that account only and is no user", async ({ access, account_id, owner, call }) => {
   const second = await access.accounts.create(call(), { name: "Second" });
-  const created = await access.tokens.create(call(), { account_id }, { name: "ci", policies: [{ effect: "allow", resources: { "com.cloudflare.api.account.*": "*" }, permission_groups: [{ id: groupId("Account Settings Read") }] }] });
+  const created = await access.tokens.create(
+    call(),
+    { account_id },
+    {
+      name: "ci",
+      policies: [
+        {
+          effect: "allow",
+          resources: { "com.cloudflare.api.account.*": "*" },
+          permission_groups: [{ id: groupId("Account Settings Read") }],
+        },
+      ],
+    },
+  );
   const actor = await access.authenticate({ type: "token", secret: created.value }, IP);
   assert.equal(actor.user_id, null);
-  assert.deepEqual((await access.accounts.list(call(actor), {}, { page: 1, per_page: 20 })).items.map(({ id }) => id), [account_id]);
+  assert.deepEqual(
+    (await access.accounts.list(call(actor), {}, { page: 1, per_page: 20 })).items.map(({ id }) => id),
+    [account_id],
+  );
   await access.authorize(actor, { type: "account", account_id }, ["Account Settings Read"]);
-  await assert.rejects(access.authorize(actor, { type: "account", account_id: second.id }, ["Account Settings Read"]), isError("unauthorized_resource"));
+  await assert.rejects(
+    access.authorize(actor, { type: "account", account_id: second.id }, ["Account Settings Read"]),
+    isError("unauthorized_resource"),
+  );
   await assert.rejects(access.authorize(actor, { type: "account", account_id: "0".repeat(32) }, []), isError("unauthorized_resource"));
   await assert.rejects(access.authorize(actor, { type: "user" }, []), isError("authentication_error"));
   await assert.rejects(access.tokens.get({ user_id: owner.user_id ?? "" }, created.id), isError("not_found"));
@@ -185,20 +248,36 @@ accessTest("e-mail and key stand for the user in full", async ({ access, account
   await assert.rejects(access.authenticate({ type: "key", email: "nobody@example.com", key: "k".repeat(37) }, IP), isError("unknown_key"));
 });
 
-accessTest("accounts come and go with what belongs to them, and tokens with wildcards follow", async ({ access, store, owner, call, entry, account_id }) => {
-  const second = await access.accounts.create(call(), { name: "Second", type: "enterprise" });
-  assert.deepEqual([...((await entry(owner.id))?.accounts ?? [])].sort(), [account_id, second.id].sort());
-  const renamed = await access.accounts.update(call(), second.id, { name: "Renamed", settings: { enforce_twofactor: true } });
-  assert.deepEqual([renamed.name, renamed.settings.enforce_twofactor, renamed.type], ["Renamed", true, "enterprise"]);
-  const theirs = await access.tokens.create(call(await access.authenticate({ type: "key", email: "owner@example.com", key: "k".repeat(37) }, IP)), { account_id: second.id }, { name: "ci", policies: [{ effect: "allow", resources: { [`com.cloudflare.api.account.${second.id}`]: "*" }, permission_groups: [{ id: groupId("AI Gateway Run") }] }] });
-  assert.notEqual(await entry(theirs.id), null);
-  await access.accounts.remove(call(), second.id);
-  assert.equal(await entry(theirs.id), null);
-  assert.deepEqual((await entry(owner.id))?.accounts, [account_id]);
-  await assert.rejects(access.authenticate({ type: "token", secret: theirs.value }, IP), isError("invalid_token"));
-  await assert.rejects(access.accounts.remove(call(), account_id), isError("still_in_use"));
-  assert.equal((await store.read.selectFrom("accounts").select("id").execute()).length, 1);
-});
+accessTest(
+  "accounts come and go with what belongs to them, and tokens with wildcards follow",
+  async ({ access, store, owner, call, entry, account_id }) => {
+    const second = await access.accounts.create(call(), { name: "Second", type: "enterprise" });
+    assert.deepEqual([...((await entry(owner.id))?.accounts ?? [])].sort(), [account_id, second.id].sort());
+    const renamed = await access.accounts.update(call(), second.id, { name: "Renamed", settings: { enforce_twofactor: true } });
+    assert.deepEqual([renamed.name, renamed.settings.enforce_twofactor, renamed.type], ["Renamed", true, "enterprise"]);
+    const theirs = await access.tokens.create(
+      call(await access.authenticate({ type: "key", email: "owner@example.com", key: "k".repeat(37) }, IP)),
+      { account_id: second.id },
+      {
+        name: "ci",
+        policies: [
+          {
+            effect: "allow",
+            resources: { [`com.cloudflare.api.account.${second.id}`]: "*" },
+            permission_groups: [{ id: groupId("AI Gateway Run") }],
+          },
+        ],
+      },
+    );
+    assert.notEqual(await entry(theirs.id), null);
+    await access.accounts.remove(call(), second.id);
+    assert.equal(await entry(theirs.id), null);
+    assert.deepEqual((await entry(owner.id))?.accounts, [account_id]);
+    await assert.rejects(access.authenticate({ type: "token", secret: theirs.value }, IP), isError("invalid_token"));
+    await assert.rejects(access.accounts.remove(call(), account_id), isError("still_in_use"));
+    assert.equal((await store.read.selectFrom("accounts").select("id").execute()).length, 1);
+  },
+);
 
 accessTest("the last owner cannot leave, and a narrow token cannot create accounts", async ({ access, call, mint }) => {
   const [membership] = (await access.memberships.list(call(), {}, { page: 1, per_page: 20 })).items;

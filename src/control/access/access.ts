@@ -41,7 +41,9 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
     accounts: createAccounts({ store, clock, invalidate: invalidateAccount }),
     memberships: createMemberships({ store, invalidate: authenticator.invalidateAll }),
     permissionGroups: ({ name, scope }) =>
-      PERMISSION_GROUPS.filter((group) => (name === undefined || group.name === name) && (scope === undefined || group.scopes.some((known) => known === scope))).map((group) => ({ ...group, scopes: [...group.scopes] })),
+      PERMISSION_GROUPS.filter(
+        (group) => (name === undefined || group.name === name) && (scope === undefined || group.scopes.some((known) => known === scope)),
+      ).map((group) => ({ ...group, scopes: [...group.scopes] })),
     invalidate: authenticator.invalidate,
     invalidateScope: authorizer.invalidate,
     close: () => {

@@ -3,7 +3,14 @@ import type { Call, Page, PageRequest } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
-import { type Account, ACCOUNT_SETTINGS_DEFAULT, type AccountCreate, type AccountList, type AccountSettings, type AccountUpdate } from "#model/account.ts";
+import {
+  type Account,
+  ACCOUNT_SETTINGS_DEFAULT,
+  type AccountCreate,
+  type AccountList,
+  type AccountSettings,
+  type AccountUpdate,
+} from "#model/account.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
 import { type AccountRow, countOwned, deleteAccount, findAccount, insertAccount, listAccounts, updateAccount } from "#store/accounts.ts";
 import { deleteMembership, insertMembership, membershipsOfAccount } from "#store/memberships.ts";
@@ -38,18 +45,37 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     list: async (call, query, page) => {
       const ids = call.actor.type === "system" ? null : touchedAccounts(call.actor);
-      const { rows, total } = await listAccounts(store.read, { ids, name: query.name, direction: query.direction ?? "asc" }, { limit: page.per_page, offset: (page.page - 1) * page.per_page });
+      const { rows, total } = await listAccounts(
+        store.read,
+        { ids, name: query.name, direction: query.direction ?? "asc" },
+        { limit: page.per_page, offset: (page.page - 1) * page.per_page },
+      );
       return { items: rows.map(accountView), ...page, total_count: total };
     },
     get: async (id) => accountView(await found(store.read, id)),
     create: async (call, body) => {
       const userId = call.actor.user_id;
-      const missing = missingGrant(call.actor, [{ effect: "allow", level: "account", id: "*", groups: new Set(["Account Settings Write"] as const) }]);
+      const missing = missingGrant(call.actor, [
+        { effect: "allow", level: "account", id: "*", groups: new Set(["Account Settings Write"] as const) },
+      ]);
       if (userId === null || missing) throw new PlatformError("authentication_error");
       const row = await commit({ store }, call, async (unit) => {
-        const created: AccountRow = { id: newId(), name: body.name, type: body.type ?? "standard", settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT), created_on: isoMicros(clock.nowMicros()) };
+        const created: AccountRow = {
+          id: newId(),
+          name: body.name,
+          type: body.type ?? "standard",
+          settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT),
+          created_on: isoMicros(clock.nowMicros()),
+        };
         await insertAccount(unit.db, created);
-        await insertMembership(unit.db, { id: newId(), account_id: created.id, user_id: userId, roles: JSON.stringify([OWNER_ROLE]), status: "accepted", created_on: created.created_on });
+        await insertMembership(unit.db, {
+          id: newId(),
+          account_id: created.id,
+          user_id: userId,
+          roles: JSON.stringify([OWNER_ROLE]),
+          status: "accepted",
+          created_on: created.created_on,
+        });
         await emitUserTokens(unit, userId);
         unit.audit(auditAccount("account.create", call, created.id, null, accountView(created)));
         return created;
@@ -92,7 +118,10 @@ async function found(db: Kysely<Tables>, id: string): Promise<AccountRow> {
 async function assertUnused(db: Kysely<Tables>, id: string): Promise<void> {
   const owned = await countOwned(db, id);
   const left = Object.entries(owned).filter(([, count]) => count > 0);
-  if (left.length > 0) throw new PlatformError("still_in_use", { message: `The account still has ${left.map(([what, count]) => `${count} ${what}`).join(", ")}.` });
+  if (left.length > 0)
+    throw new PlatformError("still_in_use", {
+      message: `The account still has ${left.map(([what, count]) => `${count} ${what}`).join(", ")}.`,
+    });
   const { total } = await listAccounts(db, { ids: null, name: undefined, direction: "asc" }, { limit: 1, offset: 0 });
   if (total === 1) throw new PlatformError("still_in_use", { message: "The last account cannot be deleted." });
 }
@@ -123,4 +152,12 @@ export const accountView = (row: AccountRow): Account => ({
   created_on: row.created_on,
 });
 
-const auditAccount = (action: string, call: Call, id: string, before: Account | null, after: Account | null) => ({ action, actor: auditActor(call), account_id: id, zone_id: null, resource: { type: "account", id }, before, after });
+const auditAccount = (action: string, call: Call, id: string, before: Account | null, after: Account | null) => ({
+  action,
+  actor: auditActor(call),
+  account_id: id,
+  zone_id: null,
+  resource: { type: "account", id },
+  before,
+  after,
+});

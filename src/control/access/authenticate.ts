@@ -10,7 +10,9 @@ import { createFreshCache } from "./fresh-cache.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
 
 /** The two forms of SPEC 5.2. */
-export type Credential = { readonly type: "token"; readonly secret: string } | { readonly type: "key"; readonly email: string; readonly key: string };
+export type Credential =
+  | { readonly type: "token"; readonly secret: string }
+  | { readonly type: "key"; readonly email: string; readonly key: string };
 
 export interface Authenticator {
   /**
@@ -65,7 +67,8 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
   async function byToken(secret: string, ip: string): Promise<Actor> {
     const known = await tokens.get(hashSecret(secret));
     const nowMs = clock.nowMs();
-    if (!known || known.facts.row.status !== "active" || nowMs < known.facts.not_before_ms || nowMs >= known.facts.expires_ms) throw new PlatformError("invalid_token");
+    if (!known || known.facts.row.status !== "active" || nowMs < known.facts.not_before_ms || nowMs >= known.facts.expires_ms)
+      throw new PlatformError("invalid_token");
     if (!known.admits(ip)) throw new PlatformError("token_location", { message: `Cannot use the access token from location: ${ip}` });
     return tokenActor(known.facts, ip);
   }
@@ -75,11 +78,20 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     // The hash is compared for an unknown e-mail too, so that both cases take the same time.
     const fits = sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(key));
     if (!known || !fits) throw new PlatformError("unknown_key");
-    return { type: "user", id: known.row.id, user_id: known.row.id, name: known.row.email, ip, grants: everything(known.row.id), reach: known.reach };
+    return {
+      type: "user",
+      id: known.row.id,
+      user_id: known.row.id,
+      name: known.row.email,
+      ip,
+      grants: everything(known.row.id),
+      reach: known.reach,
+    };
   }
 
   return {
-    authenticate: (credential, ip) => (credential.type === "token" ? byToken(credential.secret, ip) : byKey(credential.email, credential.key, ip)),
+    authenticate: (credential, ip) =>
+      credential.type === "token" ? byToken(credential.secret, ip) : byKey(credential.email, credential.key, ip),
     invalidate: (tokenId) => tokens.drop((known) => known.facts.row.id === tokenId),
     invalidateAll: () => {
       tokens.drop(() => true);

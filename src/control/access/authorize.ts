@@ -13,7 +13,10 @@ export interface ResolvedScope {
   readonly zone: { readonly id: string; readonly name: string; readonly account_id: string; readonly plan: string } | null;
 }
 
-export type AskedScope = { readonly type: "open" | "user" } | { readonly type: "account"; readonly account_id: string } | { readonly type: "zone"; readonly zone_id: string };
+export type AskedScope =
+  | { readonly type: "open" | "user" }
+  | { readonly type: "account"; readonly account_id: string }
+  | { readonly type: "zone"; readonly zone_id: string };
 
 export interface Authorizer {
   /**

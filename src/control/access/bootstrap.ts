@@ -29,8 +29,10 @@ export interface BootstrapConfig {
  * other database it only says which account is the oldest; `token` is the secret only when it was created now.
  */
 export async function bootstrap(config: BootstrapConfig): Promise<{ account_id: string; token: string | null }> {
-  if (config.token !== undefined && !isTokenSecret(config.token)) throw new Error("the bootstrap token must be 8 to 256 letters, digits or - . _ ~ + / =");
-  if (config.apiKey !== undefined && !isApiKey(config.apiKey)) throw new Error("the bootstrap API key must be 16 to 128 letters, digits, - or _");
+  if (config.token !== undefined && !isTokenSecret(config.token))
+    throw new Error("the bootstrap token must be 8 to 256 letters, digits or - . _ ~ + / =");
+  if (config.apiKey !== undefined && !isApiKey(config.apiKey))
+    throw new Error("the bootstrap API key must be 16 to 128 letters, digits, - or _");
   if (!isEmail(config.email)) throw new Error(`the bootstrap e-mail address is not one: ${config.email}`);
   const known = await oldestAccount(config.store.read);
   if (known) return { account_id: known.id, token: null };
@@ -46,9 +48,33 @@ async function createAll(unit: Unit, { clock, email, token, apiKey }: BootstrapC
   const secret = token ?? newTokenSecret();
   const now = isoMicros(clock.nowMicros());
   const [accountId, userId] = [newId(), newId()];
-  await insertAccount(unit.db, { id: accountId, name: `${email}'s Account`, type: "standard", settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT), created_on: now });
-  await insertUser(unit.db, { id: userId, email: email.toLowerCase(), first_name: null, last_name: null, telephone: null, country: null, zipcode: null, api_key_hash: apiKey === undefined ? null : hashSecret(apiKey), created_on: now, modified_on: now });
-  await insertMembership(unit.db, { id: newId(), account_id: accountId, user_id: userId, roles: JSON.stringify([OWNER_ROLE]), status: "accepted", created_on: now });
+  await insertAccount(unit.db, {
+    id: accountId,
+    name: `${email}'s Account`,
+    type: "standard",
+    settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT),
+    created_on: now,
+  });
+  await insertUser(unit.db, {
+    id: userId,
+    email: email.toLowerCase(),
+    first_name: null,
+    last_name: null,
+    telephone: null,
+    country: null,
+    zipcode: null,
+    api_key_hash: apiKey === undefined ? null : hashSecret(apiKey),
+    created_on: now,
+    modified_on: now,
+  });
+  await insertMembership(unit.db, {
+    id: newId(),
+    account_id: accountId,
+    user_id: userId,
+    roles: JSON.stringify([OWNER_ROLE]),
+    status: "accepted",
+    created_on: now,
+  });
   const row: TokenRow = {
     id: newId(),
     account_id: null,
@@ -66,7 +92,13 @@ async function createAll(unit: Unit, { clock, email, token, apiKey }: BootstrapC
   };
   await insertToken(unit.db, row);
   await emitToken(unit, row);
-  unit.audit({ action: "installation.create", actor: { type: "system", id: "bootstrap", ip: "" }, account_id: accountId, zone_id: null, resource: { type: "account", id: accountId } });
+  unit.audit({
+    action: "installation.create",
+    actor: { type: "system", id: "bootstrap", ip: "" },
+    account_id: accountId,
+    zone_id: null,
+    resource: { type: "account", id: accountId },
+  });
   return { account_id: accountId, token: secret };
 }
 

@@ -4,7 +4,17 @@ import fc from "fast-check";
 import type { Actor, Grant } from "#control/call.ts";
 import { systemActor } from "#control/call.ts";
 import { ALL_PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
-import { holdsAnywhere, holdsForUser, holdsInAccount, holdsInEveryZone, holdsInZone, touchedAccounts, touchesAccount, touchesZone, zoneReach } from "./grants.ts";
+import {
+  holdsAnywhere,
+  holdsForUser,
+  holdsInAccount,
+  holdsInEveryZone,
+  holdsInZone,
+  touchedAccounts,
+  touchesAccount,
+  touchesZone,
+  zoneReach,
+} from "./grants.ts";
 
 const A = "a".repeat(32);
 const B = "b".repeat(32);
@@ -33,7 +43,10 @@ test("a grant counts only within what the owner reaches, so a wildcard is no key
 });
 
 test("the owner's role bounds what its tokens may do", () => {
-  const limited: Actor = { ...actor([{ effect: "allow", level: "zone", account: "*", id: "*", groups: groups("DNS Read", "DNS Write") }]), reach: new Map([[A, groups("DNS Read")]]) };
+  const limited: Actor = {
+    ...actor([{ effect: "allow", level: "zone", account: "*", id: "*", groups: groups("DNS Read", "DNS Write") }]),
+    reach: new Map([[A, groups("DNS Read")]]),
+  };
   assert.equal(holdsInZone(limited, Z1, ["DNS Read"]), true);
   assert.equal(holdsInZone(limited, Z1, ["DNS Write"]), false);
 });
@@ -76,20 +89,35 @@ const ids = fc.constantFrom(A, B, "*");
 const anyGroups = fc.subarray(["DNS Read", "DNS Write", "Zone Read"] as PermissionGroupName[]).map((names) => new Set(names));
 const anyGrant: fc.Arbitrary<Grant> = fc.oneof(
   fc.record({ effect: fc.constantFrom("allow", "deny"), level: fc.constant("account"), id: ids, groups: anyGroups }),
-  fc.record({ effect: fc.constantFrom("allow", "deny"), zone: fc.constantFrom(Z1, Z2, FOREIGN), groups: anyGroups }).map(({ effect, zone, groups: held }) => ({ effect, level: "zone", account: zone.account_id, id: zone.id, groups: held })),
-  fc.record({ effect: fc.constantFrom("allow", "deny"), level: fc.constant("zone"), account: ids, id: fc.constant("*"), groups: anyGroups }),
+  fc
+    .record({ effect: fc.constantFrom("allow", "deny"), zone: fc.constantFrom(Z1, Z2, FOREIGN), groups: anyGroups })
+    .map(({ effect, zone, groups: held }) => ({ effect, level: "zone", account: zone.account_id, id: zone.id, groups: held })),
+  fc.record({
+    effect: fc.constantFrom("allow", "deny"),
+    level: fc.constant("zone"),
+    account: ids,
+    id: fc.constant("*"),
+    groups: anyGroups,
+  }),
 ) as fc.Arbitrary<Grant>;
 
 test("property: a collection shows exactly the zones that the credential may read one by one", () => {
   fc.assert(
-    fc.property(fc.array(anyGrant, { maxLength: 6 }), fc.subarray([A, B]), fc.subarray(["Zone Read", "DNS Read"] as PermissionGroupName[], { minLength: 1 }), (grants, accounts, asked) => {
-      const caller = actor(grants, accounts);
-      const reach = zoneReach(caller, asked);
-      assert.ok(reach);
-      for (const zone of [Z1, Z2, FOREIGN]) {
-        const shown: boolean = (reach.every.includes(zone.account_id) || (reach.some.includes(zone.id) && reach.accounts.includes(zone.account_id))) && !reach.not.includes(zone.id);
-        assert.equal(shown, holdsInZone(caller, zone, asked));
-      }
-    }),
+    fc.property(
+      fc.array(anyGrant, { maxLength: 6 }),
+      fc.subarray([A, B]),
+      fc.subarray(["Zone Read", "DNS Read"] as PermissionGroupName[], { minLength: 1 }),
+      (grants, accounts, asked) => {
+        const caller = actor(grants, accounts);
+        const reach = zoneReach(caller, asked);
+        assert.ok(reach);
+        for (const zone of [Z1, Z2, FOREIGN]) {
+          const shown: boolean =
+            (reach.every.includes(zone.account_id) || (reach.some.includes(zone.id) && reach.accounts.includes(zone.account_id))) &&
+            !reach.not.includes(zone.id);
+          assert.equal(shown, holdsInZone(caller, zone, asked));
+        }
+      },
+    ),
   );
 });

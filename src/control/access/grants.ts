@@ -45,7 +45,11 @@ export function touchesZone(actor: Actor, zone: ZoneRef): boolean {
 
 /** Whether the credential holds any one of `groups` on anything: the gate of collections that then show only what it reaches. */
 export function holdsAnywhere(actor: Actor, groups: Groups): boolean {
-  return groups.length === 0 || actor.type === "system" || groups.some((group) => actor.grants.some((grant) => grant.effect === "allow" && grant.groups.has(group)));
+  return (
+    groups.length === 0 ||
+    actor.type === "system" ||
+    groups.some((group) => actor.grants.some((grant) => grant.effect === "allow" && grant.groups.has(group)))
+  );
 }
 
 /** The accounts that the credential touches. */
@@ -65,9 +69,21 @@ export interface ZoneReach {
 export function zoneReach(actor: Actor, groups: Groups): ZoneReach | null {
   if (actor.type === "system") return null;
   const accounts = [...actor.reach.keys()];
-  const named = new Map(actor.grants.flatMap((grant) => (grant.level === "zone" && grant.id !== "*" ? [[grant.id, { id: grant.id, account_id: grant.account }] as const] : [])));
-  const [some, not] = [[...named.values()].filter((zone) => holdsInZone(actor, zone, groups)), [...named.values()].filter((zone) => !holdsInZone(actor, zone, groups))];
-  return { every: accounts.filter((id) => decide(actor, id, groups, (grant) => coversAllZones(grant, id))), some: some.map(({ id }) => id), accounts, not: not.map(({ id }) => id) };
+  const named = new Map(
+    actor.grants.flatMap((grant) =>
+      grant.level === "zone" && grant.id !== "*" ? [[grant.id, { id: grant.id, account_id: grant.account }] as const] : [],
+    ),
+  );
+  const [some, not] = [
+    [...named.values()].filter((zone) => holdsInZone(actor, zone, groups)),
+    [...named.values()].filter((zone) => !holdsInZone(actor, zone, groups)),
+  ];
+  return {
+    every: accounts.filter((id) => decide(actor, id, groups, (grant) => coversAllZones(grant, id))),
+    some: some.map(({ id }) => id),
+    accounts,
+    not: not.map(({ id }) => id),
+  };
 }
 
 function decide(actor: Actor, accountId: string, groups: Groups, covers: (grant: Grant) => boolean): boolean {
@@ -91,11 +107,15 @@ function allowed(grants: readonly Grant[], group: PermissionGroupName, covers: (
 
 const matches = (pattern: string, id: string): boolean => pattern === "*" || pattern === id;
 
-const coversAllZones = (grant: Grant, accountId: string): boolean => (grant.level === "account" ? matches(grant.id, accountId) : grant.level === "zone" && grant.id === "*" && matches(grant.account, accountId));
+const coversAllZones = (grant: Grant, accountId: string): boolean =>
+  grant.level === "account"
+    ? matches(grant.id, accountId)
+    : grant.level === "zone" && grant.id === "*" && matches(grant.account, accountId);
 
 function coversZone(grant: Grant, zone: ZoneRef): boolean {
   if (grant.level === "account") return matches(grant.id, zone.account_id);
   return grant.level === "zone" && matches(grant.account, zone.account_id) && matches(grant.id, zone.id);
 }
 
-const coversSomeZone = (grant: Grant, accountId: string): boolean => (grant.level === "account" ? matches(grant.id, accountId) : grant.level === "zone" && matches(grant.account, accountId));
+const coversSomeZone = (grant: Grant, accountId: string): boolean =>
+  grant.level === "account" ? matches(grant.id, accountId) : grant.level === "zone" && matches(grant.account, accountId);

@@ -2,7 +2,14 @@ import { auditActor, commit } from "#control/commit.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { type Membership, type MembershipList, type MembershipUpdate, OWNER_ROLE } from "#model/membership.ts";
-import { deleteMembership, findMembership, listMemberships, type MembershipOfAccount, membershipsOfAccount, setMembershipStatus } from "#store/memberships.ts";
+import {
+  deleteMembership,
+  findMembership,
+  listMemberships,
+  type MembershipOfAccount,
+  membershipsOfAccount,
+  setMembershipStatus,
+} from "#store/memberships.ts";
 import type { Store } from "#store/store.ts";
 import type { Tables } from "#store/tables.ts";
 import type { Kysely } from "kysely";
@@ -83,7 +90,8 @@ async function found(db: Kysely<Tables>, call: Call, id: string): Promise<Member
   return row;
 }
 
-const isOwner = (membership: { readonly roles: string; readonly status: string }): boolean => membership.status === "accepted" && (JSON.parse(membership.roles) as string[]).includes(OWNER_ROLE);
+const isOwner = (membership: { readonly roles: string; readonly status: string }): boolean =>
+  membership.status === "accepted" && (JSON.parse(membership.roles) as string[]).includes(OWNER_ROLE);
 
 /** An account without an owner could never be managed again. */
 async function assertNotLastOwner(db: Kysely<Tables>, { membership }: MembershipOfAccount): Promise<void> {
@@ -100,7 +108,13 @@ const membershipView = ({ membership, account }: MembershipOfAccount): Membershi
   roles: JSON.parse(membership.roles) as string[],
 });
 
-const auditMembership = (action: string, call: Call, { membership }: MembershipOfAccount, before: Membership | null, after: Membership | null) => ({
+const auditMembership = (
+  action: string,
+  call: Call,
+  { membership }: MembershipOfAccount,
+  before: Membership | null,
+  after: Membership | null,
+) => ({
   action,
   actor: auditActor(call),
   account_id: membership.account_id,

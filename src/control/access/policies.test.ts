@@ -11,21 +11,37 @@ const A = "a".repeat(32);
 const Z = "1".repeat(32);
 const U = "u".repeat(32).replaceAll("u", "c");
 const groupId = (name: PermissionGroupName): string => PERMISSION_GROUPS.find((group) => group.name === name)?.id ?? "";
-const policy = (resources: TokenPolicyWrite["resources"], ...names: PermissionGroupName[]): TokenPolicyWrite => ({ effect: "allow", resources, permission_groups: names.map((name) => ({ id: groupId(name) })) });
-const compile = (write: TokenPolicyWrite, zones: ReadonlyMap<string, string> = new Map([[Z, A]])): readonly Grant[] => compileGrants(storedPolicies([write], newId), zones);
+const policy = (resources: TokenPolicyWrite["resources"], ...names: PermissionGroupName[]): TokenPolicyWrite => ({
+  effect: "allow",
+  resources,
+  permission_groups: names.map((name) => ({ id: groupId(name) })),
+});
+const compile = (write: TokenPolicyWrite, zones: ReadonlyMap<string, string> = new Map([[Z, A]])): readonly Grant[] =>
+  compileGrants(storedPolicies([write], newId), zones);
 
 test("resources are read in every form and nothing else is", () => {
   assert.deepEqual(parseResource(`com.cloudflare.api.account.${A}`), { level: "account", id: A });
   assert.deepEqual(parseResource("com.cloudflare.api.account.*"), { level: "account", id: "*" });
   assert.deepEqual(parseResource(`com.cloudflare.api.account.zone.${Z}`), { level: "zone", account: "*", id: Z });
   assert.deepEqual(parseResource(`com.cloudflare.api.user.${U}`), { level: "user", id: U });
-  for (const bad of ["", "*", "com.cloudflare.api.user.*", "com.cloudflare.api.account.", "com.cloudflare.api.account.ZONE", "com.cloudflare.edge.r2.bucket.x"]) assert.equal(parseResource(bad), undefined, bad);
+  for (const bad of [
+    "",
+    "*",
+    "com.cloudflare.api.user.*",
+    "com.cloudflare.api.account.",
+    "com.cloudflare.api.account.ZONE",
+    "com.cloudflare.edge.r2.bucket.x",
+  ])
+    assert.equal(parseResource(bad), undefined, bad);
 });
 
 test("the zones of one account have a form of their own", () => {
   const [grant] = compile(policy({ [`com.cloudflare.api.account.${A}`]: { "com.cloudflare.api.account.zone.*": "*" } }, "DNS Write"));
   assert.deepEqual(grant, { effect: "allow", level: "zone", account: A, id: "*", groups: new Set(["DNS Write"]) });
-  assert.throws(() => policyResources({ resources: { [`com.cloudflare.api.user.${U}`]: { "com.cloudflare.api.account.zone.*": "*" } } }, "/policies/0"), PlatformError);
+  assert.throws(
+    () => policyResources({ resources: { [`com.cloudflare.api.user.${U}`]: { "com.cloudflare.api.account.zone.*": "*" } } }, "/policies/0"),
+    PlatformError,
+  );
 });
 
 test("a zone's grant knows its account, and a zone that is gone grants nothing", () => {
@@ -45,13 +61,24 @@ test("groups count at their own level: an account's zones for a zone's group, no
 
 test("unknown groups and empty policies are refused with their place", () => {
   const bad = { effect: "allow", resources: { "com.cloudflare.api.account.*": "*" }, permission_groups: [{ id: "nope" }] } as const;
-  assert.throws(() => storedPolicies([{ ...bad, permission_groups: [{ id: "nope" }] }], newId), (error: unknown) => error instanceof PlatformError && error.source === "/policies/0/permission_groups/0/id");
+  assert.throws(
+    () => storedPolicies([{ ...bad, permission_groups: [{ id: "nope" }] }], newId),
+    (error: unknown) => error instanceof PlatformError && error.source === "/policies/0/permission_groups/0/id",
+  );
   assert.throws(() => policyResources({ resources: {} }, "/policies/0"), PlatformError);
 });
 
 test("nobody hands out more than they hold", () => {
   const B = "b".repeat(32);
-  const holder = (...grants: Grant[]): Actor => ({ type: "token", id: "t", user_id: U, name: "t", ip: "", grants, reach: new Map([A, B].map((id) => [id, ALL_PERMISSION_GROUPS])) });
+  const holder = (...grants: Grant[]): Actor => ({
+    type: "token",
+    id: "t",
+    user_id: U,
+    name: "t",
+    ip: "",
+    grants,
+    reach: new Map([A, B].map((id) => [id, ALL_PERMISSION_GROUPS])),
+  });
   const dns = new Set<PermissionGroupName>(["DNS Write"]);
   const inA: Grant = { effect: "allow", level: "zone", account: A, id: "*", groups: dns };
   const everywhere: Grant = { effect: "allow", level: "zone", account: "*", id: "*", groups: dns };

@@ -30,12 +30,18 @@ export function policyResources(policy: Pick<TokenPolicyWrite, "resources">, poi
   for (const [key, value] of Object.entries(policy.resources)) {
     const resource = parseResource(key);
     const at = `${pointer}/resources/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (!resource) throw new PlatformError("invalid_input", { message: `"${key}" is not a resource that a token can be given.`, source: at });
+    if (!resource)
+      throw new PlatformError("invalid_input", { message: `"${key}" is not a resource that a token can be given.`, source: at });
     if (value === "*") found.push(resource);
     else found.push(...zonesInAccount(resource, value, at));
-    if (found.length > RESOURCES_MAX) throw new PlatformError("invalid_input", { message: `A policy names at most ${RESOURCES_MAX} resources.`, source: `${pointer}/resources` });
+    if (found.length > RESOURCES_MAX)
+      throw new PlatformError("invalid_input", {
+        message: `A policy names at most ${RESOURCES_MAX} resources.`,
+        source: `${pointer}/resources`,
+      });
   }
-  if (found.length === 0) throw new PlatformError("invalid_input", { message: "A policy names at least one resource.", source: `${pointer}/resources` });
+  if (found.length === 0)
+    throw new PlatformError("invalid_input", { message: "A policy names at least one resource.", source: `${pointer}/resources` });
   return found;
 }
 
@@ -45,7 +51,11 @@ const RESOURCES_MAX = 1000;
 function zonesInAccount(outer: Resource, inner: Readonly<Record<string, unknown>>, pointer: string): readonly Resource[] {
   return Object.keys(inner).map((key) => {
     const resource = parseResource(key);
-    if (outer.level !== "account" || resource?.level !== "zone") throw new PlatformError("invalid_input", { message: `"${key}" is not a resource within "${pointer.slice(pointer.lastIndexOf("/") + 1)}".`, source: pointer });
+    if (outer.level !== "account" || resource?.level !== "zone")
+      throw new PlatformError("invalid_input", {
+        message: `"${key}" is not a resource within "${pointer.slice(pointer.lastIndexOf("/") + 1)}".`,
+        source: pointer,
+      });
     return { level: "zone", account: outer.id, id: resource.id };
   });
 }
@@ -58,7 +68,11 @@ export function storedPolicies(policies: readonly TokenPolicyWrite[], newId: () 
     resources: policy.resources,
     permission_groups: policy.permission_groups.map(({ id }, at) => {
       const group = permissionGroupById(id);
-      if (!group) throw new PlatformError("invalid_input", { message: `"${id}" is not a permission group.`, source: `/policies/${index}/permission_groups/${at}/id` });
+      if (!group)
+        throw new PlatformError("invalid_input", {
+          message: `"${id}" is not a permission group.`,
+          source: `/policies/${index}/permission_groups/${at}/id`,
+        });
       return { id, name: group.name };
     }),
   }));
@@ -72,22 +86,32 @@ export function compileGrants(policies: readonly TokenPolicy[], zoneAccounts: Re
   const grants: Grant[] = [];
   policies.forEach((policy, index) => {
     const groups = policy.permission_groups.map(({ id }) => permissionGroupById(id)).filter((group) => group !== undefined);
-    for (const resource of policyResources(policy, `/policies/${index}`)) grants.push(...resourceGrants(policy.effect, resource, groups, zoneAccounts));
+    for (const resource of policyResources(policy, `/policies/${index}`))
+      grants.push(...resourceGrants(policy.effect, resource, groups, zoneAccounts));
   });
   return grants;
 }
 
-function resourceGrants(effect: "allow" | "deny", resource: Resource, groups: readonly PermissionGroup[], zoneAccounts: ReadonlyMap<string, string>): readonly Grant[] {
+function resourceGrants(
+  effect: "allow" | "deny",
+  resource: Resource,
+  groups: readonly PermissionGroup[],
+  zoneAccounts: ReadonlyMap<string, string>,
+): readonly Grant[] {
   const grant = (scope: PermissionScope, make: (names: ReadonlySet<PermissionGroupName>) => Grant): readonly Grant[] => {
     const names = new Set(groups.filter((group) => group.scopes.includes(scope)).map((group) => group.name));
     return names.size === 0 ? [] : [make(names)];
   };
-  const zone = (account: string, id: string): readonly Grant[] => grant("com.cloudflare.api.account.zone", (names) => ({ effect, level: "zone", account, id, groups: names }));
+  const zone = (account: string, id: string): readonly Grant[] =>
+    grant("com.cloudflare.api.account.zone", (names) => ({ effect, level: "zone", account, id, groups: names }));
   switch (resource.level) {
     case "user":
       return grant("com.cloudflare.api.user", (names) => ({ effect, level: "user", id: resource.id, groups: names }));
     case "account":
-      return [...grant("com.cloudflare.api.account", (names) => ({ effect, level: "account", id: resource.id, groups: names })), ...zone(resource.id, "*")];
+      return [
+        ...grant("com.cloudflare.api.account", (names) => ({ effect, level: "account", id: resource.id, groups: names })),
+        ...zone(resource.id, "*"),
+      ];
     case "zone": {
       if (resource.id === "*") return zone(resource.account, "*");
       const account = zoneAccounts.get(resource.id);
@@ -100,13 +124,17 @@ function resourceGrants(effect: "allow" | "deny", resource: Resource, groups: re
 export function namedZones(policies: readonly Pick<TokenPolicyWrite, "resources">[]): readonly string[] {
   const ids = new Set<string>();
   policies.forEach((policy, index) => {
-    for (const resource of policyResources(policy, `/policies/${index}`)) if (resource.level === "zone" && resource.id !== "*") ids.add(resource.id);
+    for (const resource of policyResources(policy, `/policies/${index}`))
+      if (resource.level === "zone" && resource.id !== "*") ids.add(resource.id);
   });
   return [...ids];
 }
 
 /** The first group and grant of `wanted` that `actor` does not hold in full, or null: nobody hands out more than they have. */
-export function missingGrant(actor: Actor, wanted: readonly Grant[]): { readonly group: PermissionGroupName; readonly grant: Grant } | null {
+export function missingGrant(
+  actor: Actor,
+  wanted: readonly Grant[],
+): { readonly group: PermissionGroupName; readonly grant: Grant } | null {
   if (actor.type === "system") return null;
   for (const grant of wanted) {
     if (grant.effect === "deny") continue;
@@ -119,7 +147,10 @@ function holdsAll(actor: Actor, group: PermissionGroupName, wanted: Grant): bool
   const account = wanted.level === "account" ? wanted.id : wanted.level === "zone" ? wanted.account : null;
   if (account !== null && account !== "*" && actor.reach.get(account)?.has(group) !== true) return false;
   const named = actor.grants.filter((grant) => grant.groups.has(group));
-  return named.some((grant) => grant.effect === "allow" && contains(grant, wanted)) && !named.some((grant) => grant.effect === "deny" && overlaps(grant, wanted));
+  return (
+    named.some((grant) => grant.effect === "allow" && contains(grant, wanted)) &&
+    !named.some((grant) => grant.effect === "deny" && overlaps(grant, wanted))
+  );
 }
 
 const includes = (outer: string, inner: string): boolean => outer === "*" || outer === inner;

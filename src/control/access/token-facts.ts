@@ -27,7 +27,10 @@ export interface TokenFacts {
 }
 
 /** What the owner holds itself: an account's token its account, a user's token what the user's memberships give. */
-export async function ownerReach(db: Kysely<Tables>, owner: { readonly account_id: string | null; readonly user_id: string | null }): Promise<Reach> {
+export async function ownerReach(
+  db: Kysely<Tables>,
+  owner: { readonly account_id: string | null; readonly user_id: string | null },
+): Promise<Reach> {
   if (owner.account_id !== null) return new Map([[owner.account_id, ALL_PERMISSION_GROUPS]]);
   if (owner.user_id === null) return new Map();
   const memberships = await acceptedMemberships(db, owner.user_id);
@@ -64,7 +67,13 @@ export function tokenEntry(facts: TokenFacts): TokenEntry | null {
   const actor = tokenActor(facts, "");
   const accounts = [...facts.reach.keys()].filter((id) => holdsInAccount(actor, id, ["AI Gateway Run"]));
   if (accounts.length === 0) return null;
-  return { hash: facts.row.hash, accounts, not_before: facts.row.not_before, expires_on: facts.row.expires_on, addresses: { allow: facts.allow, deny: facts.deny } };
+  return {
+    hash: facts.row.hash,
+    accounts,
+    not_before: facts.row.not_before,
+    expires_on: facts.row.expires_on,
+    addresses: { allow: facts.allow, deny: facts.deny },
+  };
 }
 
 export function tokenStatus(row: Pick<TokenRow, "status" | "expires_on">, nowMs: number): TokenStatus {

@@ -20,14 +20,22 @@ export interface TokenWrite {
 }
 
 /** Checks what a caller wants a token to be. Throws `invalid_input` with the place, or `authentication_error` where it would hold more than the caller. */
-export async function readTokenWrite(db: Kysely<Tables>, actor: Actor, owner: TokenOwner, body: TokenCreate, nowMs: number): Promise<TokenWrite> {
+export async function readTokenWrite(
+  db: Kysely<Tables>,
+  actor: Actor,
+  owner: TokenOwner,
+  body: TokenCreate,
+  nowMs: number,
+): Promise<TokenWrite> {
   const policies = storedPolicies(body.policies, newId);
   assertOwnResources(body, owner);
   assertMayGrant(actor, compileGrants(policies, await zoneAccountsOfAll(db, body)), owner);
   const notBefore = readTime(body.not_before, "/not_before");
   const expiresOn = readTime(body.expires_on, "/expires_on");
-  if (expiresOn !== null && expiresOn <= nowMs) throw new PlatformError("invalid_input", { message: "expires_on must be in the future.", source: "/expires_on" });
-  if (expiresOn !== null && notBefore !== null && expiresOn <= notBefore) throw new PlatformError("invalid_input", { message: "expires_on must be after not_before.", source: "/expires_on" });
+  if (expiresOn !== null && expiresOn <= nowMs)
+    throw new PlatformError("invalid_input", { message: "expires_on must be in the future.", source: "/expires_on" });
+  if (expiresOn !== null && notBefore !== null && expiresOn <= notBefore)
+    throw new PlatformError("invalid_input", { message: "expires_on must be after not_before.", source: "/expires_on" });
   return {
     name: body.name,
     policies: JSON.stringify(policies),
@@ -41,7 +49,10 @@ export async function readTokenWrite(db: Kysely<Tables>, actor: Actor, owner: To
 export function assertMayGrant(actor: Actor, grants: readonly Grant[], owner: TokenOwner): void {
   const wanted = "account_id" in owner ? grants.map((grant) => withinAccount(grant, owner.account_id)) : grants;
   const missing = missingGrant(actor, wanted);
-  if (missing) throw new PlatformError("authentication_error", { message: `A token cannot be given more than the credential that creates it holds: "${missing.group}" is missing.` });
+  if (missing)
+    throw new PlatformError("authentication_error", {
+      message: `A token cannot be given more than the credential that creates it holds: "${missing.group}" is missing.`,
+    });
 }
 
 function withinAccount(grant: Grant, accountId: string): Grant {
@@ -66,7 +77,11 @@ function assertOwnResources(body: Pick<TokenCreate, "policies">, owner: TokenOwn
       const foreignUser = resource.level === "user" && !("user_id" in owner && resource.id === owner.user_id);
       const account = resource.level === "account" ? resource.id : resource.level === "zone" ? resource.account : "*";
       const foreignAccount = "account_id" in owner && account !== "*" && account !== owner.account_id;
-      if (foreignUser || foreignAccount) throw new PlatformError("invalid_input", { message: "The policy names a resource outside the owner of the token.", source: `${pointer}/resources` });
+      if (foreignUser || foreignAccount)
+        throw new PlatformError("invalid_input", {
+          message: "The policy names a resource outside the owner of the token.",
+          source: `${pointer}/resources`,
+        });
     }
   });
 }
@@ -74,7 +89,8 @@ function assertOwnResources(body: Pick<TokenCreate, "policies">, owner: TokenOwn
 function readTime(text: string | null | undefined, source: string): number | null {
   if (text === null || text === undefined) return null;
   const ms = parseTimestamp(text);
-  if (ms === undefined) throw new PlatformError("invalid_input", { message: `${source.slice(1)} must be a time such as 2030-01-01T00:00:00Z.`, source });
+  if (ms === undefined)
+    throw new PlatformError("invalid_input", { message: `${source.slice(1)} must be a time such as 2030-01-01T00:00:00Z.`, source });
   return ms;
 }
 
@@ -82,9 +98,15 @@ function readCondition(condition: TokenCondition | null): string | null {
   const lists = { in: condition?.request_ip?.in ?? [], not_in: condition?.request_ip?.not_in ?? [] };
   for (const [list, blocks] of Object.entries(lists)) {
     blocks.forEach((block, index) => {
-      if (!parseCidr(block)) throw new PlatformError("invalid_input", { message: `"${block}" is not an address or CIDR block.`, source: `/condition/request_ip/${list}/${index}` });
+      if (!parseCidr(block))
+        throw new PlatformError("invalid_input", {
+          message: `"${block}" is not an address or CIDR block.`,
+          source: `/condition/request_ip/${list}/${index}`,
+        });
     });
   }
   if (lists.in.length === 0 && lists.not_in.length === 0) return null;
-  return JSON.stringify({ request_ip: { ...(lists.in.length === 0 ? {} : { in: lists.in }), ...(lists.not_in.length === 0 ? {} : { not_in: lists.not_in }) } });
+  return JSON.stringify({
+    request_ip: { ...(lists.in.length === 0 ? {} : { in: lists.in }), ...(lists.not_in.length === 0 ? {} : { not_in: lists.not_in }) },
+  });
 }

@@ -3,9 +3,28 @@ import type { Actor, Call, Page, PageRequest } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId, newTokenSecret } from "#kernel/ids.ts";
-import type { Token, TokenCondition, TokenCreate, TokenCreated, TokenList, TokenPolicy, TokenUpdate, TokenVerification } from "#model/token.ts";
+import type {
+  Token,
+  TokenCondition,
+  TokenCreate,
+  TokenCreated,
+  TokenList,
+  TokenPolicy,
+  TokenUpdate,
+  TokenVerification,
+} from "#model/token.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { countTokens, deleteToken, findToken, insertToken, listTokens, listUserTokens, type TokenOwner, type TokenRow, updateToken } from "#store/tokens.ts";
+import {
+  countTokens,
+  deleteToken,
+  findToken,
+  insertToken,
+  listTokens,
+  listUserTokens,
+  type TokenOwner,
+  type TokenRow,
+  updateToken,
+} from "#store/tokens.ts";
 import type { Tables } from "#store/tables.ts";
 import type { Kysely } from "kysely";
 import { hashSecret } from "./authenticate.ts";
@@ -48,17 +67,32 @@ export function createTokens(deps: TokensDeps): Tokens {
   return {
     list: async (owner, query, page) => {
       const endsAfter = query.include_expired === true ? null : isoMicros(clock.nowMicros());
-      const { rows, total } = await listTokens(store.read, owner, { direction: query.direction ?? "desc", ends_after: endsAfter }, { limit: page.per_page, offset: (page.page - 1) * page.per_page });
+      const { rows, total } = await listTokens(
+        store.read,
+        owner,
+        { direction: query.direction ?? "desc", ends_after: endsAfter },
+        { limit: page.per_page, offset: (page.page - 1) * page.per_page },
+      );
       return { items: rows.map(show), ...page, total_count: total };
     },
     get: async (owner, id) => show(await found(store.read, owner, id)),
     create: async (call, owner, body) => {
       const secret = newTokenSecret();
       const row = await commit({ store }, call, async (unit) => {
-        if ((await countTokens(unit.db, owner)) >= TOKENS_PER_OWNER_MAX) throw new PlatformError("invalid_input", { message: `There are ${TOKENS_PER_OWNER_MAX} tokens already, which is the limit.` });
+        if ((await countTokens(unit.db, owner)) >= TOKENS_PER_OWNER_MAX)
+          throw new PlatformError("invalid_input", { message: `There are ${TOKENS_PER_OWNER_MAX} tokens already, which is the limit.` });
         const write = await readTokenWrite(unit.db, call.actor, owner, body, clock.nowMs());
         const now = isoMicros(clock.nowMicros());
-        const created: TokenRow = { id: newId(), ...ownerColumns(owner, call.actor), hash: hashSecret(secret), status: "active", issued_on: now, modified_on: now, bootstrap: 0, ...write };
+        const created: TokenRow = {
+          id: newId(),
+          ...ownerColumns(owner, call.actor),
+          hash: hashSecret(secret),
+          status: "active",
+          issued_on: now,
+          modified_on: now,
+          bootstrap: 0,
+          ...write,
+        };
         await insertToken(unit.db, created);
         await emitToken(unit, created);
         unit.audit(auditToken("token.create", call, null, show(created), created));

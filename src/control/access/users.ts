@@ -22,12 +22,22 @@ export function createUsers({ store, clock }: { readonly store: Store; readonly 
   return {
     get: async (call) => userView(store.read, await own(store.read, call)),
     edit: async (call, body) => {
-      const changed = Object.fromEntries(EDITABLE.filter((field) => body[field] !== undefined).map((field) => [field, body[field] ?? null]));
+      const changed = Object.fromEntries(
+        EDITABLE.filter((field) => body[field] !== undefined).map((field) => [field, body[field] ?? null]),
+      );
       const row = await commit({ store }, call, async (unit) => {
         const before = await own(unit.db, call);
         const after: UserRow = { ...before, ...changed, modified_on: isoMicros(clock.nowMicros()) };
         await updateUser(unit.db, before.id, { ...changed, modified_on: after.modified_on });
-        unit.audit({ action: "user.edit", actor: auditActor(call), account_id: null, zone_id: null, resource: { type: "user", id: before.id }, before: editable(before), after: editable(after) });
+        unit.audit({
+          action: "user.edit",
+          actor: auditActor(call),
+          account_id: null,
+          zone_id: null,
+          resource: { type: "user", id: before.id },
+          before: editable(before),
+          after: editable(after),
+        });
         return after;
       });
       return userView(store.read, row);
@@ -52,7 +62,10 @@ const editable = (row: UserRow): object => Object.fromEntries(EDITABLE.map((fiel
 async function userView(db: Kysely<Tables>, row: UserRow): Promise<User> {
   const memberships = await listMemberships(db, row.id);
   const accepted = memberships.filter(({ membership }) => membership.status === "accepted");
-  const plans = await plansOfAccounts(db, accepted.map(({ account }) => account.id));
+  const plans = await plansOfAccounts(
+    db,
+    accepted.map(({ account }) => account.id),
+  );
   return {
     id: row.id,
     email: row.email,
@@ -64,7 +77,13 @@ async function userView(db: Kysely<Tables>, row: UserRow): Promise<User> {
     two_factor_authentication_enabled: false,
     two_factor_authentication_locked: false,
     suspended: false,
-    organizations: accepted.map(({ membership, account }) => ({ id: account.id, name: account.name, status: "member", roles: JSON.parse(membership.roles) as string[], permissions: [] })),
+    organizations: accepted.map(({ membership, account }) => ({
+      id: account.id,
+      name: account.name,
+      status: "member",
+      roles: JSON.parse(membership.roles) as string[],
+      permissions: [],
+    })),
     betas: [],
     has_pro_zones: plans.has("pro"),
     has_business_zones: plans.has("business"),

@@ -6,7 +6,10 @@ export const omitResponseFields: Interpreter<OmitResponseFields> = (effect) => (
   before: {
     // A row for one type of object concerns the requests whose answer shows such an object.
     always: effect.type === undefined,
-    result: (object, facts) => (effect.type !== undefined && object["type"] !== effect.type ? object : effect.fields.reduce((shaped, field) => putField(shaped, field, object, facts), object)),
+    result: (object, facts) =>
+      effect.type !== undefined && object["type"] !== effect.type
+        ? object
+        : effect.fields.reduce((shaped, field) => putField(shaped, field, object, facts), object),
   },
   after: {},
 });
@@ -17,7 +20,10 @@ function putField(object: JsonObject, field: LegacyField, source: JsonObject, fa
   const outer = field.field.slice(0, dot);
   const inner = object[outer];
   if (typeof inner !== "object" || inner === null) return object;
-  return { ...object, [outer]: insert(inner as JsonObject, field.field.slice(dot + 1), legacyValue(field.value, source, facts), field.after) };
+  return {
+    ...object,
+    [outer]: insert(inner as JsonObject, field.field.slice(dot + 1), legacyValue(field.value, source, facts), field.after),
+  };
 }
 
 function legacyValue(value: LegacyValue, source: JsonObject, facts: Facts): unknown {

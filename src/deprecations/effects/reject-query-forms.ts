@@ -25,12 +25,25 @@ function matching(form: QueryForm, query: Query): readonly string[] | null {
 function rewrite(query: Query, form: QueryForm): Query {
   const values = matching(form, query);
   if (!values) return query;
-  if ("separator" in form) return { ...query, [form.parameter]: oneOrMany(values.flatMap((value) => value.split(form.separator)).filter((value) => value !== ""), values) };
+  if ("separator" in form)
+    return {
+      ...query,
+      [form.parameter]: oneOrMany(
+        values.flatMap((value) => value.split(form.separator)).filter((value) => value !== ""),
+        values,
+      ),
+    };
   const legacy = values.filter((value) => value.startsWith(form.prefix)).map((value) => value.slice(form.prefix.length));
   const { [form.parameter]: _, ...others } = query;
   if ("becomes" in form) return { ...others, [form.becomes]: oneOrMany(legacy, values) };
   const wanted = legacy.map((part) => part.toUpperCase());
-  return { ...others, [form.parameter]: oneOrMany(form.any_of.filter((value) => wanted.some((part) => value.includes(part))), values) };
+  return {
+    ...others,
+    [form.parameter]: oneOrMany(
+      form.any_of.filter((value) => wanted.some((part) => value.includes(part))),
+      values,
+    ),
+  };
 }
 
 /** One value stays a plain one, which every parameter takes. Where nothing is meant the text stays, which then finds nothing. */
@@ -41,5 +54,7 @@ const oneOrMany = (values: readonly string[], given: readonly string[]): string 
 
 function refusal(form: QueryForm, row: Deprecation): PlatformError {
   const shown = "prefix" in form ? `${form.parameter}=${form.prefix}…` : `${form.parameter}=…${form.separator}…`;
-  return new PlatformError("no_longer_supported", { message: `The filter "${shown}" is no longer supported since ${row.date}. Use ${row.replacement ?? "no filter"}.` });
+  return new PlatformError("no_longer_supported", {
+    message: `The filter "${shown}" is no longer supported since ${row.date}. Use ${row.replacement ?? "no filter"}.`,
+  });
 }

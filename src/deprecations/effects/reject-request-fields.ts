@@ -25,7 +25,8 @@ function legacyPart(effect: RejectRequestFields, body: JsonObject): JsonObject |
   if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return null;
   const object = inner as JsonObject;
   const type = body["type"];
-  const concerned = typeof type === "string" ? type.toUpperCase() === effect.type : effect.telltale.some((field) => Object.hasOwn(object, field));
+  const concerned =
+    typeof type === "string" ? type.toUpperCase() === effect.type : effect.telltale.some((field) => Object.hasOwn(object, field));
   return concerned && effect.fields.some((field) => Object.hasOwn(object, field)) ? object : null;
 }
 
