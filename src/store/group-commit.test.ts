@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mock, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
 import { someAudit } from "../../test/support/audit.ts";
 import { storeTest } from "../../test/support/store.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { openStore } from "./open.ts";
 import { DIALECTS } from "./session.ts";
 import type { Store, Unit } from "./store.ts";
 
@@ -179,6 +183,51 @@ storeTest("closing finishes what waits and refuses what comes", async ({ store, 
   await waiting;
   await assert.rejects(put(other, "late"), /closed/);
   assert.deepEqual((await contents(store)).rows, ["a", "b", "c"]);
+});
+
+storeTest("a unit that hangs is undone after its time, and the next one runs", async ({ store }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const never = new Promise<void>(() => {});
+    const { promise: isHanging, resolve: hang } = Promise.withResolvers<void>();
+    const hanging = put(store, "hangs", () => {
+      hang();
+      return never;
+    });
+    const next = put(store, "next");
+    await isHanging;
+    mock.timers.tick(10_000);
+    await assert.rejects(hanging, /more than 10000 ms/);
+    assert.deepEqual(await next, { result: "next", rev: 1 });
+  } finally {
+    mock.timers.reset();
+  }
+  assert.deepEqual((await contents(store)).rows, ["next"]);
+});
+
+test("a full disk fails the write, keeps what was acknowledged, and heals", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-full-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  await put(store, "before");
+  const large = "x".repeat(1_000_000);
+  const outcomes = await Promise.allSettled([
+    put(store, "small"),
+    store.write(async ({ db }) => {
+      // The limit lasts as long as the connection, which the store gives up after such a failure.
+      await sql`PRAGMA max_page_count = 60`.execute(db);
+      const insertLarge = db.insertInto("secrets").values({ name: "large", value: large, created_on: "" });
+      await insertLarge.execute().catch(() => {});
+      await db.insertInto("secrets").values({ name: "after", value: "", created_on: "" }).execute();
+    }),
+    put(store, "same group"),
+  ]);
+  for (const outcome of outcomes) assert.match(String(outcome.status === "rejected" && outcome.reason), /full/);
+  assert.deepEqual((await contents(store)).rows, ["before"]);
+  await put(store, "later");
+  assert.deepEqual((await contents(store)).audits, ["before", "later"]);
+  assert.deepEqual((await sql`PRAGMA integrity_check`.execute(store.read)).rows, [{ integrity_check: "ok" }]);
+  await store.close();
 });
 
 test("a connection that broke is replaced for the next group", async () => {

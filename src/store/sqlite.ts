@@ -15,8 +15,19 @@ export function openSqlite(path: string, mode: "write" | "read"): Session {
     throw error;
   }
   const statement = statementCache(db);
+  let lost: unknown = null;
   return {
-    query: async (sql, parameters = []) => run(statement(sql), parameters as SQLInputValue[]),
+    query: async (sql, parameters = []) => {
+      if (lost !== null) throw lost;
+      const wasInTransaction = db.isTransaction;
+      try {
+        return run(statement(sql), parameters as SQLInputValue[]);
+      } catch (error) {
+        // A full disk ends the whole transaction. What followed would be committed statement by statement.
+        if (wasInTransaction && !db.isTransaction) lost = error;
+        throw error;
+      }
+    },
     close: async () => db.close(),
   };
 }
