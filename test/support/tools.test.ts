@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { toolOrSkip } from "./tools.ts";
+
+const { PATH, CI } = process.env;
+afterEach(() => {
+  process.env["PATH"] = PATH;
+  process.env["CI"] = CI ?? "";
+});
+
+test("an installed program is no reason to skip", () => {
+  process.env["CI"] = "true";
+  process.env["PATH"] = "/nowhere:/usr/bin:/bin";
+  assert.equal(toolOrSkip("openssl"), undefined);
+});
+
+test("a missing program is a reason to skip, and in CI a failure", () => {
+  process.env["PATH"] = "/nowhere";
+  process.env["CI"] = "";
+  assert.match(toolOrSkip("dig") ?? "", /apt-get install bind9-dnsutils/);
+  process.env["CI"] = "true";
+  assert.throws(() => toolOrSkip("dig"), /dig is not installed/);
+});
+
+test("a program without a row in the table is a mistake", () => {
+  assert.throws(() => toolOrSkip("no-such-program"), /has no row/);
+});
