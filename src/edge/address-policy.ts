@@ -15,11 +15,21 @@ export function createAddressPolicy(listenHost: string, allow: readonly string[]
   const listens = parseIp(listenHost);
   const isLoopback = listenHost === "localhost" || (listens !== undefined && classifyIp(listens) === "loopback");
   const classes = isLoopback ? ON_LOOPBACK : IN_PUBLIC;
+  const decided = new Map<string, boolean>();
   return (address) => {
-    const parsed = parseIp(address);
-    return parsed !== undefined && (classes.has(classifyIp(parsed)) || operators.has(address));
+    let allowed = decided.get(address);
+    if (allowed === undefined) {
+      const parsed = parseIp(address);
+      allowed = parsed !== undefined && (classes.has(classifyIp(parsed)) || operators.has(address));
+      if (decided.size >= DECIDED_MAX) decided.clear();
+      decided.set(address, allowed);
+    }
+    return allowed;
   };
 }
+
+/** Asked for every request, about few addresses. */
+const DECIDED_MAX = 10_000;
 
 const IN_PUBLIC: ReadonlySet<IpClass> = new Set(["global"]);
 const ON_LOOPBACK: ReadonlySet<IpClass> = new Set(["global", "loopback", "private", "shared", "unique_local"]);

@@ -1,54 +1,49 @@
 import type { Socket } from "node:net";
 import { newRayId } from "#kernel/ids.ts";
-import { NEED_MORE, type Trailer } from "#wire/http/chunked.ts";
-import { CR, LF } from "#wire/http/bytes.ts";
-import { BodyReader, type Framing, isPersistent, NO_BODY, requestFraming } from "#wire/http/framing.ts";
-import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, parseRequestHead } from "#wire/http/head.ts";
-import { PendingBytes } from "#wire/http/pending-bytes.ts";
+import type { Trailer } from "#wire/http/chunked.ts";
+import { type Framing, isPersistent } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
 import { readTarget } from "#wire/http/target.ts";
-import type { EdgeContext } from "./context.ts";
-import { type EdgeErrorName, errorForStatus } from "./edge-errors.ts";
+import type { EdgeContext, OpenConnection } from "./context.ts";
+import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import { type Arrival, Exchange } from "./exchange.ts";
 import { Forward, type Visitor } from "./forward.ts";
+import { Http1Reader, type RequestHandler } from "./http1-reader.ts";
 import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "./origin-head.ts";
+import type { OriginPlan } from "./origin.ts";
 import { edgePage } from "./pipeline.ts";
-import { type Checked, ProgressMeter } from "./timers.ts";
+import { ProgressMeter } from "./timers.ts";
 
-/** Requests that a client sent ahead wait up to here; beyond, its socket is not read. */
-const HELD_BYTES_MAX = 65_536;
 /** The field's status for a client that went away before its answer. */
 const CLIENT_CLOSED_REQUEST = 499;
-const requestHead = new Head();
+/** Targets and methods of a proxy that visitors choose themselves: not this one. */
+const NOT_IMPLEMENTED = new Set(["CONNECT", "TRACE"]);
 
-const IDLE = 0;
-const HEAD = 1;
-const EXCHANGE = 2;
-const TUNNEL = 3;
-const CLOSING = 4;
-const CLOSED = 5;
+/** Waits for a request; a new connection has the time of a head, one that was served before that of an idle one. */
+const AWAITING = 0;
+const EXCHANGE = 1;
+const TUNNEL = 2;
+const CLOSING = 3;
+const CLOSED = 4;
 
-/** One visitor's connection of HTTP/1.x: reads requests one after the other, forwards each and writes its response. */
-export class ClientConnection implements Visitor, Checked {
+/** One visitor's connection of HTTP/1.x: takes its requests one after the other, forwards each and writes its response. */
+export class ClientConnection implements Visitor, RequestHandler, OpenConnection {
   private readonly edge: EdgeContext;
   private readonly socket: Socket;
   private readonly arrival: Arrival;
+  private readonly reader: Http1Reader;
   private readonly responder: Http1Responder;
-  private readonly pending = new PendingBytes();
-  private readonly body = new BodyReader();
   private readonly uploadMeter = new ProgressMeter();
   private readonly readerMeter = new ProgressMeter();
-  private state = HEAD;
+  private state = AWAITING;
+  private hasServed = false;
   private sinceMs: number;
-  private scanned = 0;
   private exchange: Exchange | null = null;
   private forward: Forward | null = null;
   private upgrade = "";
-  private requestComplete = true;
-  private originReady = false;
   private readPaused = false;
-  private processing = false;
   private received = 0;
   private writtenBefore = 0;
 
@@ -57,6 +52,7 @@ export class ClientConnection implements Visitor, Checked {
     this.socket = socket;
     this.arrival = arrival;
     this.sinceMs = edge.timers.nowMs;
+    this.reader = new Http1Reader(this);
     this.responder = new Http1Responder(socket, edge.ray);
     socket.on("data", (buffer: Buffer) => this.guard(() => this.receive(buffer)));
     socket.on("drain", () => this.guard(() => this.forward?.onVisitorDrain()));
@@ -67,9 +63,8 @@ export class ClientConnection implements Visitor, Checked {
     edge.connections.add(this);
   }
 
-  /** No further request: an idle connection closes now, a busy one after its response. */
   drain(): void {
-    if (this.state === IDLE || (this.state === HEAD && this.pending.length === 0)) this.close();
+    if (this.state === AWAITING && !this.reader.isMidHead) this.close();
     else this.responder.keepAlive = false;
   }
 
@@ -80,21 +75,57 @@ export class ClientConnection implements Visitor, Checked {
   check(nowMs: number): void {
     const { limits } = this.edge;
     const waitedMs = nowMs - this.sinceMs;
-    if (this.state === IDLE && waitedMs > limits.idleTimeoutMs) this.close();
-    else if (this.state === HEAD && waitedMs > limits.headTimeoutMs) this.missHead();
-    else if (this.state === CLOSING && waitedMs > limits.lingerMs) this.socket.destroy();
-    else if (this.state === TUNNEL && waitedMs > limits.tunnelIdleTimeoutMs) this.socket.destroy();
+    if (this.state === AWAITING) this.checkHead(waitedMs);
     else if (this.state === EXCHANGE) this.checkProgress(nowMs);
+    else if (waitedMs > (this.state === TUNNEL ? limits.tunnelIdleTimeoutMs : limits.lingerMs)) this.socket.destroy();
+  }
+
+  onHead(buffer: Buffer, head: Head): void {
+    if (NOT_IMPLEMENTED.has(head.method)) return this.onMalformed("not_implemented");
+    const target = readTarget(buffer, head, this.arrival.scheme);
+    if (target === null) return this.onMalformed("bad_request");
+    const exchange = this.beginExchange(head.method);
+    exchange.describe(buffer, head, target);
+    this.responder.begin(exchange, head.minorVersion, isPersistent(head) && !this.edge.isDraining());
+    const page = this.edge.pipeline.request(exchange);
+    if (page !== null) return this.answer(page);
+    this.upgrade = upgradeProtocol(buffer, head);
+    const originHead = this.edge.originHeads.write(buffer, head, exchange, this.upgrade);
+    const chunked = head.chunked;
+    const plan = this.edge.origins.select(exchange);
+    if (plan instanceof Promise) void plan.then((late) => this.guard(() => this.send(exchange, late, originHead, chunked)));
+    else this.send(exchange, plan, originHead, chunked);
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    this.forward?.onRequestBody(buffer, start, end);
+  }
+
+  onRequestEnd(trailers: readonly Trailer[]): void {
+    this.uploadMeter.stop();
+    this.forward?.onRequestEnd(trailers);
+    this.forward?.flushRequest();
+  }
+
+  onMalformed(name: EdgeErrorName): void {
+    this.reader.stop();
+    this.forward?.abort();
+    this.forward = null;
+    const exchange = this.exchange ?? this.beginExchange("");
+    // A response has begun: all that is left is to break it off.
+    if (exchange.status !== 0) return this.cut();
+    this.responder.begin(exchange, 1, false);
+    this.answer(edgePage(exchange, name));
   }
 
   onOriginReady(): void {
-    this.originReady = true;
-    // While bytes are being processed they get there by themselves.
-    if (!this.requestComplete && !this.processing) this.resume();
+    this.reader.admitBody();
+    // Amid a read the body follows at once, and goes out together with the head.
+    if (!this.reader.isRunning) this.settle();
   }
 
   onOriginDrain(): void {
-    this.resume();
+    this.settle();
   }
 
   sendInterim(buffer: Buffer, head: Head): void {
@@ -105,10 +136,9 @@ export class ClientConnection implements Visitor, Checked {
     if (this.upgrade === "" || this.exchange === null) return false;
     this.exchange.status = head.status;
     this.responder.switchTo(buffer, head, this.upgrade);
-    this.state = TUNNEL;
-    this.sinceMs = this.edge.timers.nowMs;
-    if (this.pending.length > 0) this.forward?.sendRaw(Buffer.from(this.pending.buffer.subarray(this.pending.start, this.pending.end)));
-    this.pending.clear();
+    this.enter(TUNNEL);
+    const early = this.reader.stop();
+    if (early.length > 0) this.forward?.sendRaw(early);
     this.unpause();
     return true;
   }
@@ -134,7 +164,7 @@ export class ClientConnection implements Visitor, Checked {
   }
 
   endRaw(): void {
-    this.responder.writer.flush();
+    this.flush();
     this.socket.end();
   }
 
@@ -153,121 +183,32 @@ export class ClientConnection implements Visitor, Checked {
     else this.socket.destroy();
   }
 
-  /** Who sent nothing at all needs no answer. */
-  private missHead(): void {
-    if (this.pending.length > 0) this.refuse("request_timeout");
-    else this.close();
-  }
-
   private receive(buffer: Buffer): void {
     this.received += buffer.length;
-    if (this.state === CLOSING || this.state === CLOSED) return;
     if (this.state === TUNNEL) {
       this.sinceMs = this.edge.timers.nowMs;
       if (this.forward?.sendRaw(buffer) === false) this.pause();
       return;
     }
-    if (this.pending.length > 0) {
-      this.pending.append(buffer, 0, buffer.length);
-      this.process(this.pending.buffer, this.pending.start, this.pending.end);
-    } else this.process(buffer, 0, buffer.length);
+    // The time for a head runs from its first byte.
+    if (this.state === AWAITING && this.hasServed && !this.reader.isMidHead) this.sinceMs = this.edge.timers.nowMs;
+    this.reader.feed(buffer);
+    this.settle();
   }
 
-  /** Consumes what it can; the rest is kept for later. */
-  private process(buffer: Buffer, start: number, end: number): void {
-    let at = start;
-    this.processing = true;
-    while (at < end) {
-      const before = at;
-      if (this.state === EXCHANGE) {
-        if (!this.requestComplete && this.originReady) at = this.readBody(buffer, at, end);
-      } else if (this.state === IDLE || this.state === HEAD) at = this.readHead(buffer, at, end);
-      else at = end;
-      if (at === before) break;
-    }
-    this.processing = false;
-    if (at < end) this.pending.hold(buffer, at, end);
-    else this.pending.clear();
-    if (this.state !== EXCHANGE) return;
-    if (!this.requestComplete && this.originReady && this.forward?.flushRequest() === false) this.pause();
-    if (this.pending.length > HELD_BYTES_MAX || (!this.requestComplete && !this.originReady)) this.pause();
+  /** After bytes were handed on: sends what was gathered for the origin, and reads on where both sides have room. */
+  private settle(): void {
+    const hasRoom = !this.reader.isReadingBody || this.forward?.flushRequest() !== false;
+    if (hasRoom && !this.reader.isFull) this.unpause();
+    else this.pause();
   }
 
-  /** Goes on with what was held, once something it waited for has happened. */
-  private resume(): void {
-    if (this.pending.length > 0 && !this.processing) this.process(this.pending.buffer, this.pending.start, this.pending.end);
-    if (this.state === EXCHANGE && !this.requestComplete && this.forward?.flushRequest() === false) return;
-    if (this.pending.length <= HELD_BYTES_MAX) this.unpause();
-  }
-
-  /** Returns how far it came: not at all where the head is not complete. */
-  private readHead(buffer: Buffer, start: number, end: number): number {
-    let at = start;
-    // RFC 9112 §2.2: an empty line before a request is ignored.
-    while (at + 1 < end && buffer[at] === CR && buffer[at + 1] === LF) at += 2;
-    if (at === end) return at;
-    if (this.state === IDLE) this.enter(HEAD);
-    const from = at === start ? at + this.scanned : at;
-    const headEnd = findHeadEnd(buffer, at, end, from);
-    if (headEnd < 0 || headEnd - at > HEAD_BYTES_MAX) {
-      if (headEnd >= 0 || end - at > HEAD_BYTES_MAX) return this.refuse("head_too_large"), end;
-      if (isHopelessStart(buffer, at, end, from)) return this.refuse("bad_request"), end;
-      this.scanned = end - at;
-      return at;
-    }
-    this.scanned = 0;
-    this.takeHead(buffer, at, headEnd);
-    return this.state === CLOSING ? end : headEnd;
-  }
-
-  private takeHead(buffer: Buffer, start: number, end: number): void {
-    const head = requestHead;
-    const fault = parseRequestHead(buffer, start, end, head);
-    if (fault !== 0) return this.refuse(errorForStatus(fault));
-    if (head.method === "CONNECT" || head.method === "TRACE") return this.refuse("not_implemented");
-    const target = readTarget(buffer, head, this.arrival.scheme);
-    if (target === null) return this.refuse("bad_request");
-    const exchange = this.beginExchange(head.method);
-    exchange.describe(buffer, head, target);
-    this.responder.begin(exchange, head.minorVersion, isPersistent(head) && !this.edge.isDraining());
-    const framing = requestFraming(head);
-    this.body.begin(framing, head.contentLength);
-    this.requestComplete = framing === NO_BODY;
-    const page = this.edge.pipeline.request(exchange);
-    if (page !== null) return this.answer(page);
-    this.upgrade = upgradeProtocol(buffer, head);
-    const originHead = this.edge.originHeads.write(buffer, head, exchange, this.upgrade);
-    const chunked = head.chunked;
-    const plan = this.edge.origins.select(exchange);
-    if (plan instanceof Promise) void plan.then((late) => this.guard(() => this.send(exchange, late, originHead, chunked)));
-    else this.send(exchange, plan, originHead, chunked);
-  }
-
-  private send(exchange: Exchange, plan: Awaited<ReturnType<EdgeContext["origins"]["select"]>>, head: string, chunked: boolean): void {
+  private send(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean): void {
     // The visitor may have gone away while a name was looked up.
     if (this.exchange !== exchange) return;
     if (typeof plan === "string") return this.answer(edgePage(exchange, plan));
-    const hasBody = !this.requestComplete;
-    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody, chunked }, this);
+    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody: !this.reader.isComplete, chunked }, this);
     this.forward.start(false);
-  }
-
-  /** Returns how far it came. */
-  private readBody(buffer: Buffer, start: number, end: number): number {
-    const { forward } = this;
-    if (forward === null) return end;
-    const bodyEnd = this.body.read(buffer, start, end, { onBody: (bytes, from, to) => forward.onRequestBody(bytes, from, to) });
-    if (bodyEnd < NEED_MORE) {
-      this.refuse(errorForStatus(-bodyEnd));
-      return end;
-    }
-    if (bodyEnd >= 0) {
-      this.requestComplete = true;
-      this.uploadMeter.stop();
-      forward.onRequestEnd(this.body.trailers);
-      forward.flushRequest();
-    }
-    return bodyEnd < 0 ? end : bodyEnd;
   }
 
   private beginExchange(method: string): Exchange {
@@ -275,30 +216,16 @@ export class ClientConnection implements Visitor, Checked {
     const exchange = new Exchange(newRayId(), clock.nowMs(), clock.monotonicMs(), this.arrival);
     exchange.method = method;
     this.exchange = exchange;
-    this.forward = null;
     this.upgrade = "";
-    this.originReady = false;
-    this.requestComplete = true;
     this.writtenBefore = this.responder.writer.written;
     this.state = EXCHANGE;
     return exchange;
   }
 
-  /** Answers what is no request we can serve, and reads nothing more from a sender who is not understood. */
-  private refuse(name: EdgeErrorName): void {
-    const exchange = this.exchange ?? this.beginExchange("");
-    this.forward?.abort();
-    this.forward = null;
-    // A response has begun: all that is left is to break it off.
-    if (exchange.status !== 0) return this.cut();
-    this.responder.begin(exchange, 1, false);
-    this.answer(edgePage(exchange, name));
-  }
-
   private answer(page: Page): void {
     if (this.exchange !== null) this.exchange.status = page.status;
     // What follows an unread body is not a request.
-    if (!this.requestComplete) this.responder.keepAlive = false;
+    if (!this.reader.isComplete) this.responder.keepAlive = false;
     this.responder.page(page);
     this.finish();
   }
@@ -306,13 +233,16 @@ export class ClientConnection implements Visitor, Checked {
   /** The response is written. */
   private finish(): void {
     this.flush();
-    this.record();
     this.forward = null;
-    if (!this.responder.keepAlive || !this.requestComplete || this.edge.isDraining()) return this.close();
-    this.enter(IDLE);
-    this.resume();
+    this.record();
+    if (!this.responder.keepAlive || !this.reader.isComplete || this.edge.isDraining()) return this.close();
+    this.hasServed = true;
+    this.enter(AWAITING);
+    this.reader.next();
+    this.settle();
   }
 
+  /** Once for each exchange, however it ended. */
   private record(): void {
     const { exchange } = this;
     if (exchange === null) return;
@@ -334,11 +264,12 @@ export class ClientConnection implements Visitor, Checked {
   private close(): void {
     if (this.state === CLOSED) return;
     this.enter(CLOSING);
-    this.pending.clear();
+    this.reader.stop();
     this.socket.end();
     this.unpause();
   }
 
+  /** A client that ends its side amid an exchange is taken to be gone. */
   private ended(): void {
     if (this.state === TUNNEL) this.forward?.endRaw();
     else if (this.state === EXCHANGE) this.socket.destroy();
@@ -348,6 +279,7 @@ export class ClientConnection implements Visitor, Checked {
   private closed(): void {
     if (this.exchange !== null && this.exchange.status === 0) this.exchange.status = CLIENT_CLOSED_REQUEST;
     this.state = CLOSED;
+    this.reader.stop();
     this.edge.timers.remove(this);
     this.edge.connections.delete(this);
     this.forward?.abort();
@@ -355,16 +287,23 @@ export class ClientConnection implements Visitor, Checked {
     this.record();
   }
 
+  /** Who sent nothing at all needs no answer. */
+  private checkHead(waitedMs: number): void {
+    const { limits } = this.edge;
+    if (this.reader.isMidHead) {
+      if (waitedMs > limits.headTimeoutMs) this.onMalformed("request_timeout");
+    } else if (waitedMs > (this.hasServed ? limits.idleTimeoutMs : limits.headTimeoutMs)) this.close();
+  }
+
   /** Senders and readers who hold a place without moving lose it (http-edge.md, "Slow attacks"). */
   private checkProgress(nowMs: number): void {
     const { progressWindowMs, progressBytesMin } = this.edge.limits;
-    if (this.socket.writableNeedDrain) {
-      const taken = this.socket.bytesWritten - this.socket.writableLength;
-      if (!this.readerMeter.isMoving(taken, nowMs, progressWindowMs, progressBytesMin)) return void this.socket.destroy();
-    } else this.readerMeter.stop();
-    const uploads = !this.requestComplete && this.originReady && !this.readPaused && !this.responder.hasBegun;
-    if (!uploads) this.uploadMeter.stop();
-    else if (!this.uploadMeter.isMoving(this.received, nowMs, progressWindowMs, progressBytesMin)) this.refuse("request_timeout");
+    const moves = (meter: ProgressMeter, total: number): boolean => meter.isMoving(total, nowMs, progressWindowMs, progressBytesMin);
+    if (!this.socket.writableNeedDrain) this.readerMeter.stop();
+    else if (!moves(this.readerMeter, this.socket.bytesWritten - this.socket.writableLength)) return void this.socket.destroy();
+    const isUploading = this.reader.isReadingBody && !this.readPaused && !this.responder.hasBegun;
+    if (!isUploading) this.uploadMeter.stop();
+    else if (!moves(this.uploadMeter, this.received)) this.onMalformed("request_timeout");
   }
 
   private pause(): void {

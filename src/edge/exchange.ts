@@ -26,6 +26,8 @@ export class Exchange implements RequestView {
   accept = "";
   /** `host[:port]`, canonical. */
   authority = "";
+  /** The request names services that it passed through already (RFC 8586). */
+  hasLoop = false;
   /** Path and query, for the request line. */
   originForm = "";
   zone: Zone | null = null;
@@ -57,6 +59,7 @@ export class Exchange implements RequestView {
     this.path = target.path;
     this.query = target.query;
     this.originForm = target.originForm;
+    this.hasLoop = head.loopIndex >= 0;
     this.user_agent = head.value(buffer, head.userAgentIndex);
     this.accept = head.value(buffer, head.acceptIndex);
     this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { RecordEntry } from "#snapshot/entries.ts";
 import type { AddressPolicy } from "./address-policy.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -40,11 +41,10 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
     if (addresses.length === 0) return "unroutable";
     const allowed = addresses.filter(deps.allows);
     if (allowed.length === 0) return "prohibited_address";
+    const port = exchange.originPort || deps.originPort || SCHEME_PORT;
+    if (allowed.length === 1) return { addresses: allowed, port };
     const first = turn++ % allowed.length;
-    return {
-      addresses: [...allowed.slice(first), ...allowed.slice(0, first)].slice(0, ADDRESSES_MAX),
-      port: exchange.originPort || deps.originPort || SCHEME_PORT,
-    };
+    return { addresses: [...allowed.slice(first), ...allowed.slice(0, first)].slice(0, ADDRESSES_MAX), port };
   };
 
   return {
@@ -61,11 +61,14 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
 
 /** What the host's own records say. Only proxied ones are served: the others never point visitors here. */
 function findProxied(zones: Zones, exchange: Exchange): Found {
-  const records = exchange.zone?.names.addressRecords(exchange.host).filter((record) => record.proxied) ?? [];
-  const alias = records.find((record) => record.type === "CNAME");
+  const records = exchange.zone?.names.addressRecords(exchange.host).filter(isProxied) ?? [];
+  const alias = records.find(isAlias);
   if (alias !== undefined) return follow(zones, alias.content);
   return records.length === 0 ? null : { addresses: records.map((record) => record.content) };
 }
+
+const isProxied = (record: RecordEntry): boolean => record.proxied;
+const isAlias = (record: RecordEntry): boolean => record.type === "CNAME";
 
 /** Follows a name through our own zones, which may be ahead of what the world sees, as far as they go. */
 function follow(zones: Zones, target: string): Found {
@@ -75,7 +78,7 @@ function follow(zones: Zones, target: string): Found {
     const zone = zones.find(name);
     if (zone === null) return { outside: name };
     const records = zone.names.addressRecords(name);
-    const alias = records.find((record) => record.type === "CNAME");
+    const alias = records.find(isAlias);
     if (alias === undefined) return records.length === 0 ? null : { addresses: records.map((record) => record.content) };
     name = alias.content.toLowerCase().replace(/\.$/, "");
   }

@@ -1,6 +1,6 @@
 import type { PhaseName } from "#rules/phases.ts";
 import { runPhase } from "#rules/engine.ts";
-import type { Match } from "#rules/types.ts";
+import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -9,6 +9,8 @@ import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
 import { type Exchange, responseView } from "./exchange.ts";
 import type { Zones } from "./zones.ts";
+
+const NO_RULESETS: readonly CompiledRuleset[] = [];
 
 /** What a request meets on its way, in this order. Origin selection, forwarding and the request row follow. */
 export interface Pipeline {
@@ -66,18 +68,19 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       return null;
     },
     response: (exchange, buffer, head, framing) => {
-      const taps: BodyTap[] = [];
+      let taps: BodyTap[] | null = null;
       let subject: ResponseView | null = null;
       for (const stage of RESPONSE_STAGES) {
-        const rulesets = exchange.zone?.rulesets(stage.phase) ?? [];
+        const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
         if (rulesets.length === 0 || framing === NO_BODY) continue;
         subject ??= responseView(buffer, head);
         for (const match of runPhase(rulesets, exchange, subject)) {
           const tap = stage.run(exchange, match, deps, subject);
-          if (tap !== null) taps.push(tap);
+          if (tap !== null) (taps ??= []).push(tap);
         }
       }
-      return taps.length > 1 ? joinTaps(taps) : (taps[0] ?? null);
+      if (taps === null) return null;
+      return taps.length === 1 ? taps[0]! : joinTaps(taps);
     },
   };
 }
@@ -87,7 +90,7 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match) => Page 
   return {
     name,
     run: (exchange) => {
-      const rulesets = exchange.zone?.rulesets(name) ?? [];
+      const rulesets = exchange.zone?.rulesets(name) ?? NO_RULESETS;
       if (rulesets.length === 0) return null;
       for (const match of runPhase(rulesets, exchange, null)) {
         const page = act(exchange, match);
@@ -109,6 +112,7 @@ function findZone(exchange: Exchange, { zones }: PipelineDeps): Page | null {
 }
 
 function refuseLoop(exchange: Exchange, { loopName }: PipelineDeps): Page | null {
+  if (!exchange.hasLoop) return null;
   for (const value of exchange.headers("cdn-loop")) {
     for (const name of value.split(",")) if (name.split(";", 1)[0]?.trim().toLowerCase() === loopName) return edgePage(exchange, "loop");
   }

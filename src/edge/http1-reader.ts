@@ -1,0 +1,151 @@
+import { CR, LF } from "#wire/http/bytes.ts";
+import { type BodySink, NEED_MORE, type Trailer } from "#wire/http/chunked.ts";
+import { BodyReader, NO_BODY, requestFraming } from "#wire/http/framing.ts";
+import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, parseRequestHead } from "#wire/http/head.ts";
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
+import { type EdgeErrorName, errorForStatus } from "./edge-errors.ts";
+
+/** What a reader tells its connection. Heads and bytes are good only during the call. */
+export interface RequestHandler extends BodySink {
+  /** A whole head; what follows it waits for `admitBody` or `next`. */
+  onHead(buffer: Buffer, head: Head): void;
+  onRequestEnd(trailers: readonly Trailer[]): void;
+  onMalformed(name: EdgeErrorName): void;
+}
+
+/** Bytes that a client sent ahead wait up to here; beyond, its socket should not be read. */
+const HELD_BYTES_MAX = 65_536;
+
+/** One for all connections of a thread: a head is consumed before the next is parsed. */
+const requestHead = new Head();
+
+const IN_HEAD = 0;
+/** The request is complete, or nobody takes its body yet. */
+const WAITING = 1;
+const IN_BODY = 2;
+const STOPPED = 3;
+
+/** Takes a client's bytes as they come and gives requests one at a time. */
+export class Http1Reader {
+  /** The current request has come to its end; true between requests. */
+  isComplete = true;
+  /** Amid a `feed`, or what followed from it. */
+  isRunning = false;
+  private readonly handler: RequestHandler;
+  private readonly pending = new PendingBytes();
+  private readonly body = new BodyReader();
+  private phase = IN_HEAD;
+  /** Bytes of an unfinished head that were searched for its end. */
+  private scanned = 0;
+
+  constructor(handler: RequestHandler) {
+    this.handler = handler;
+  }
+
+  /** Some of a head came, not all. */
+  get isMidHead(): boolean {
+    return this.phase === IN_HEAD && this.pending.length > 0;
+  }
+
+  get isReadingBody(): boolean {
+    return this.phase === IN_BODY;
+  }
+
+  /** Nothing more should be read for now. */
+  get isFull(): boolean {
+    return this.phase === WAITING && (!this.isComplete || this.pending.length > HELD_BYTES_MAX);
+  }
+
+  feed(buffer: Buffer): void {
+    if (this.phase === STOPPED) return;
+    if (this.pending.length > 0) {
+      this.pending.append(buffer, 0, buffer.length);
+      this.run(this.pending.buffer, this.pending.start, this.pending.end);
+    } else this.run(buffer, 0, buffer.length);
+  }
+
+  /** Somebody takes the body of the request now. */
+  admitBody(): void {
+    if (this.isComplete || this.phase !== WAITING) return;
+    this.phase = IN_BODY;
+    this.proceed();
+  }
+
+  /** The request is done with; the next one may come. */
+  next(): void {
+    if (this.phase === STOPPED) return;
+    this.phase = IN_HEAD;
+    this.proceed();
+  }
+
+  /** Reads nothing more, and gives what was not read. */
+  stop(): Buffer {
+    const rest = Buffer.from(this.pending.buffer.subarray(this.pending.start, this.pending.end));
+    this.phase = STOPPED;
+    this.pending.clear();
+    return rest;
+  }
+
+  private proceed(): void {
+    // While bytes are read anyway, they get there by themselves.
+    if (!this.isRunning && this.pending.length > 0) this.run(this.pending.buffer, this.pending.start, this.pending.end);
+  }
+
+  private run(buffer: Buffer, start: number, end: number): void {
+    let at = start;
+    this.isRunning = true;
+    try {
+      while (at < end && (this.phase === IN_HEAD || this.phase === IN_BODY)) {
+        const before = at;
+        at = this.phase === IN_HEAD ? this.readHead(buffer, at, end) : this.readBody(buffer, at, end);
+        if (at === before) break;
+      }
+    } finally {
+      this.isRunning = false;
+    }
+    if (at < end && this.phase !== STOPPED) this.pending.hold(buffer, at, end);
+    else this.pending.clear();
+  }
+
+  /** Returns how far it came: not at all where the head is not complete. */
+  private readHead(buffer: Buffer, start: number, end: number): number {
+    let at = start;
+    // RFC 9112 §2.2: an empty line before a request is ignored.
+    while (at + 1 < end && buffer[at] === CR && buffer[at + 1] === LF) at += 2;
+    if (at === end) return at;
+    const from = at === start ? at + this.scanned : at;
+    const headEnd = findHeadEnd(buffer, at, end, from);
+    if ((headEnd < 0 ? end : headEnd) - at > HEAD_BYTES_MAX) return this.refuse("head_too_large", end);
+    if (headEnd < 0) {
+      if (isHopelessStart(buffer, at, end, from)) return this.refuse("bad_request", end);
+      this.scanned = end - at;
+      return at;
+    }
+    this.scanned = 0;
+    const fault = parseRequestHead(buffer, at, headEnd, requestHead);
+    if (fault !== 0) return this.refuse(errorForStatus(fault), end);
+    const framing = requestFraming(requestHead);
+    this.body.begin(framing, requestHead.contentLength);
+    this.isComplete = framing === NO_BODY;
+    this.phase = WAITING;
+    this.handler.onHead(buffer, requestHead);
+    return headEnd;
+  }
+
+  private readBody(buffer: Buffer, start: number, end: number): number {
+    const bodyEnd = this.body.read(buffer, start, end, this.handler);
+    if (bodyEnd === NEED_MORE) return end;
+    if (bodyEnd < 0) return this.refuse(errorForStatus(-bodyEnd), end);
+    this.isComplete = true;
+    if (this.phase === IN_BODY) this.phase = WAITING;
+    this.handler.onRequestEnd(this.body.trailers);
+    return bodyEnd;
+  }
+
+  /** From a sender who is not understood nothing more is read. */
+  private refuse(name: EdgeErrorName, end: number): number {
+    this.phase = STOPPED;
+    this.handler.onMalformed(name);
+    return end;
+  }
+}
