@@ -4,6 +4,7 @@ import type { Access } from "#control/access/access.ts";
 import type { AskedScope } from "#control/access/authorize.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { parseIp } from "#kernel/ip.ts";
 import { readCredential } from "./auth.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { createRateLimiter, type RateLimitConfig, rateHeaders, rateMessage } from "./rate-limit.ts";
@@ -43,16 +44,18 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
   async function authenticate(request: AdmissionRequest): Promise<Actor> {
     const credential = readCredential(request.headers);
-    const standing = failures?.look(request.ip);
-    if (standing && !standing.allowed)
+    const address = addressKey(request.ip);
+    const standing = failures?.look(address);
+    if (standing && !standing.allowed && !access.isFamiliar(credential)) {
       throw new PlatformError("rate_limited", {
         message: "Too many failed authentications from this address. Please wait.",
         headers: { "retry-after": String(standing.resetSeconds) },
       });
+    }
     try {
       return await access.authenticate(credential, request.ip);
     } catch (error) {
-      if (error instanceof PlatformError) failures?.take(request.ip);
+      if (error instanceof PlatformError) failures?.take(address);
       throw error;
     }
   }
@@ -75,6 +78,12 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const resolved = await access.authorize(actor, askedScope(route, request.params), route.permissions);
     return { call: { actor, request_id: request.requestId, rev: null }, resolved };
   };
+}
+
+/** Whoever has one IPv6 address has its whole /64. */
+function addressKey(ip: string): string {
+  const address = parseIp(ip);
+  return address?.family === 6 ? Buffer.from(address.bytes.subarray(0, 8)).toString("hex") : ip;
 }
 
 /** The scope's identifier is the path parameter of its name (api/route.ts). */

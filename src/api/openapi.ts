@@ -66,7 +66,10 @@ function operation(route: Route, deprecations: readonly Deprecation[]): object {
     parameters: [...pathParameters(route), ...queryParameters(route)],
     ...(route.body ? { requestBody: { required: true, content: json(route.body) } } : {}),
     responses: {
-      [String(route.status ?? 200)]: { description: "The call succeeded.", content: json(envelope(result, true, route.paging === "page")) },
+      [String(route.status ?? 200)]: {
+        description: "The call succeeded.",
+        ...(route.status === 204 ? {} : { content: json(envelope(result, true, route.paging === "page")) }),
+      },
       default: { $ref: "#/components/responses/Failure" },
     },
     "x-permissions": route.permissions,

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import { get } from "node:https";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { fixedClock } from "#kernel/clock.ts";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { type ApiServer, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../../test/support/api-server.ts";
 
 let server: ApiServer;
@@ -191,8 +194,37 @@ test("requests of one token are limited, with both forms of headers, and failed 
     const guesses = [];
     for (let i = 0; i < 3; i++) guesses.push((await ask(limited, "GET", "/user/tokens/verify", { token: `guess${i}guess` })).status);
     assert.deepEqual(guesses, [403, 403, 429]);
+    assert.equal((await ask(limited, "GET", "/user/tokens/verify")).status, 200, "who was good before is not locked out by others");
+    clock.advance(300_000);
+    assert.equal((await ask(limited, "GET", "/user/tokens/verify", { token: "guess9guess" })).status, 403);
   } finally {
     await limited.close();
+  }
+});
+
+test("over TLS the answers say that it has to stay so", async () => {
+  const root = await createRoot(systemClock);
+  const issued = await createLocalCa({ root, clock: systemClock }).issue(["localhost"]);
+  const secure = await startApi({ tls: { certificate: issued.chain, key: issued.privateKey } });
+  try {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(
+        {
+          host: "127.0.0.1",
+          servername: "localhost",
+          port: secure.port,
+          path: "/client/v4/zones",
+          ca: root.certificate,
+          headers: { authorization: `Bearer ${secure.token}` },
+        },
+        resolve,
+      ).on("error", reject);
+    });
+    answer.resume();
+    assert.equal(answer.statusCode, 200);
+    assert.equal(answer.headers["strict-transport-security"], "max-age=31536000");
+  } finally {
+    await secure.close();
   }
 });
 
@@ -222,6 +254,13 @@ test("the interface describes itself without credentials", async () => {
   assert.equal(operation.operationId, "dns-records-create");
   assert.ok(operation.requestBody.content["application/json"].schema.properties.name);
   assert.ok(operation["x-deprecations"].length > 0);
+  const references = [...JSON.stringify(body).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = ""]) => path);
+  assert.ok(references.length > 0);
+  for (const path of references)
+    assert.ok(
+      path.split("/").reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], body),
+      path,
+    );
   const rows = await ask(server, "GET", "/deprecations", { token: null });
   assert.ok(rows.body.result.some(({ id }: { id: string }) => id === "dns-record-locked"));
   assert.equal((await ask(server, "GET", "/deprecations/dns-record-locked", { token: null })).body.result.date, "2024-07-14");

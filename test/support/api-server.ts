@@ -38,6 +38,7 @@ export interface ApiServerOptions {
   readonly rateLimit?: ApiConfig["rateLimit"];
   readonly failureLimit?: ApiConfig["failureLimit"];
   readonly bodyBytesMax?: number;
+  readonly tls?: ApiConfig["tls"];
   readonly routes?: ApiDeps["routes"];
   readonly deprecations?: ApiDeps["deprecations"];
   readonly settled?: ApiDeps["settled"];
@@ -81,6 +82,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
       date: options.date ?? { asOf: null, negotiate: false },
       rateLimit: options.rateLimit ?? { requests: 0, periodSeconds: 300 },
       failureLimit: options.failureLimit ?? { requests: 0, periodSeconds: 300 },
+      ...(options.tls ? { tls: options.tls } : {}),
       ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
     },
   });

@@ -12,6 +12,7 @@ import { createUsers, type Users } from "./users.ts";
 /** Who may do what, and the resources that say so. */
 export interface Access {
   readonly authenticate: Authenticator["authenticate"];
+  readonly isFamiliar: Authenticator["isFamiliar"];
   readonly authorize: Authorizer["authorize"];
   readonly tokens: Tokens;
   readonly users: Users;
@@ -35,6 +36,7 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
   };
   return {
     authenticate: authenticator.authenticate,
+    isFamiliar: authenticator.isFamiliar,
     authorize: authorizer.authorize,
     tokens: createTokens({ store, clock, invalidate: authenticator.invalidate }),
     users: createUsers(deps),

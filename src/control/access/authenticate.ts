@@ -20,6 +20,8 @@ export interface Authenticator {
    * `token_location` where its condition excludes the address, `unknown_key` where e-mail and key do not fit.
    */
   authenticate(credential: Credential, ip: string): Promise<Actor>;
+  /** Whether the credential was good not long ago: it goes on working while its address is held up for guessing. */
+  isFamiliar(credential: Credential): boolean;
   /** Forgets what is known of the token. */
   invalidate(tokenId: string): void;
   /** Forgets every credential: the reach of any of them may have changed. */
@@ -92,6 +94,7 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
   return {
     authenticate: (credential, ip) =>
       credential.type === "token" ? byToken(credential.secret, ip) : byKey(credential.email, credential.key, ip),
+    isFamiliar: (credential) => credential.type === "token" && tokens.isFamiliar(hashSecret(credential.secret)),
     invalidate: (tokenId) => tokens.drop((known) => known.facts.row.id === tokenId),
     invalidateAll: () => {
       tokens.drop(() => true);

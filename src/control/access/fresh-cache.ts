@@ -7,6 +7,8 @@ import type { Store } from "#store/store.ts";
  */
 export interface FreshCache<V> {
   get(key: string): Promise<V | undefined>;
+  /** Whether a value is or was here not long ago; it may be out of date. */
+  isFamiliar(key: string): boolean;
   /** Ends the values that `matches`, before their time. */
   drop(matches: (value: V) => boolean): void;
   close(): void;
@@ -57,6 +59,7 @@ export function createFreshCache<V>(deps: FreshCacheDeps<V>): FreshCache<V> {
       if (known && known.generation === generation && known.untilMs > deps.clock.monotonicMs()) return known.loading;
       return start(key).loading;
     },
+    isFamiliar: (key) => entries.get(key)?.value !== undefined,
     drop: (matches) => {
       for (const [key, entry] of entries) if (entry.value === undefined || matches(entry.value)) entries.delete(key);
     },
