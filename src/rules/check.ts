@@ -30,9 +30,11 @@ function actionProblems(rule: RuleDraft, phaseName: string): readonly RuleProble
   if (action === undefined) return [{ pointer: "/action", message: `this version cannot run the action "${name}" yet` }];
   const parameters = rule.action_parameters ?? {};
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
-  return action
-    .validate(parameters, phaseName as PhaseName)
-    .map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
+  const problems = action.validate(parameters, phaseName as PhaseName);
+  // Last, since what is wrong with the rule itself says more.
+  if (problems.length === 0 && !phase.runs)
+    return [{ pointer: "/action", message: `this version does not run the phase ${phaseName} yet` }];
+  return problems.map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
 }
 
 function misplaced(action: ActionName, phase: string, allowed: readonly ActionName[]): string {

@@ -15,6 +15,8 @@ export interface Phase {
   readonly levels: readonly RulesetLevel[];
   /** Actions that a rule of an entry point may have. */
   readonly actions: readonly ActionName[];
+  /** Whether a plane runs it; where none does, rules are refused at save instead of being ignored. */
+  readonly runs: boolean;
 }
 
 const BOTH = ["account", "zone"] as const;
@@ -24,32 +26,32 @@ const MITIGATIONS = ["block", "js_challenge", "managed_challenge", "challenge", 
 
 /** Every phase in the order in which it runs (waf.md, contract.md §7). `http_ratelimit` counts responses too. */
 export const PHASES = [
-  { name: "magic_transit", side: "packet", levels: ACCOUNT, actions: [] },
-  { name: "magic_transit_managed", side: "packet", levels: ACCOUNT, actions: [] },
-  { name: "magic_transit_ids_managed", side: "packet", levels: ACCOUNT, actions: [] },
-  { name: "magic_transit_ratelimit", side: "packet", levels: ACCOUNT, actions: [] },
-  { name: "ddos_l4", side: "packet", levels: ACCOUNT, actions: [] },
+  { name: "magic_transit", side: "packet", levels: ACCOUNT, actions: [], runs: false },
+  { name: "magic_transit_managed", side: "packet", levels: ACCOUNT, actions: [], runs: false },
+  { name: "magic_transit_ids_managed", side: "packet", levels: ACCOUNT, actions: [], runs: false },
+  { name: "magic_transit_ratelimit", side: "packet", levels: ACCOUNT, actions: [], runs: false },
+  { name: "ddos_l4", side: "packet", levels: ACCOUNT, actions: [], runs: false },
 
-  { name: "http_request_sanitize", side: "request", levels: ZONE, actions: ["execute"] },
-  { name: "http_request_dynamic_redirect", side: "request", levels: ZONE, actions: ["redirect"] },
-  { name: "http_request_transform", side: "request", levels: ZONE, actions: ["rewrite"] },
-  { name: "http_config_settings", side: "request", levels: ZONE, actions: ["set_config"] },
-  { name: "http_request_origin", side: "request", levels: ZONE, actions: ["route"] },
-  { name: "ddos_l7", side: "request", levels: BOTH, actions: ["execute"] },
-  { name: "http_request_firewall_custom", side: "request", levels: BOTH, actions: [...MITIGATIONS, "skip", "execute"] },
-  { name: "http_ratelimit", side: "request", levels: BOTH, actions: [...MITIGATIONS, "execute"] },
-  { name: "http_request_firewall_managed", side: "request", levels: BOTH, actions: ["execute", "skip"] },
-  { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"] },
-  { name: "http_request_redirect", side: "request", levels: ACCOUNT, actions: ["redirect"] },
-  { name: "http_request_late_transform", side: "request", levels: BOTH, actions: ["rewrite"] },
-  { name: "http_request_cache_settings", side: "request", levels: ZONE, actions: ["set_cache_settings"] },
+  { name: "http_request_sanitize", side: "request", levels: ZONE, actions: ["execute"], runs: false },
+  { name: "http_request_dynamic_redirect", side: "request", levels: ZONE, actions: ["redirect"], runs: false },
+  { name: "http_request_transform", side: "request", levels: ZONE, actions: ["rewrite"], runs: false },
+  { name: "http_config_settings", side: "request", levels: ZONE, actions: ["set_config"], runs: false },
+  { name: "http_request_origin", side: "request", levels: ZONE, actions: ["route"], runs: true },
+  { name: "ddos_l7", side: "request", levels: BOTH, actions: ["execute"], runs: false },
+  { name: "http_request_firewall_custom", side: "request", levels: BOTH, actions: [...MITIGATIONS, "skip", "execute"], runs: true },
+  { name: "http_ratelimit", side: "request", levels: BOTH, actions: [...MITIGATIONS, "execute"], runs: false },
+  { name: "http_request_firewall_managed", side: "request", levels: BOTH, actions: ["execute", "skip"], runs: false },
+  { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"], runs: false },
+  { name: "http_request_redirect", side: "request", levels: ACCOUNT, actions: ["redirect"], runs: false },
+  { name: "http_request_late_transform", side: "request", levels: BOTH, actions: ["rewrite"], runs: false },
+  { name: "http_request_cache_settings", side: "request", levels: ZONE, actions: ["set_cache_settings"], runs: false },
 
-  { name: "http_response_cache_settings", side: "response", levels: ZONE, actions: ["set_cache_control", "set_cache_tags"] },
-  { name: "http_custom_errors", side: "response", levels: BOTH, actions: ["serve_error"] },
-  { name: "http_response_headers_transform", side: "response", levels: BOTH, actions: ["rewrite"] },
-  { name: "http_response_compression", side: "response", levels: ZONE, actions: ["compress_response"] },
-  { name: "http_response_firewall_managed", side: "response", levels: BOTH, actions: ["execute", "skip"] },
-  { name: "http_log_custom_fields", side: "response", levels: ZONE, actions: ["log_custom_field"] },
+  { name: "http_response_cache_settings", side: "response", levels: ZONE, actions: ["set_cache_control", "set_cache_tags"], runs: false },
+  { name: "http_custom_errors", side: "response", levels: BOTH, actions: ["serve_error"], runs: false },
+  { name: "http_response_headers_transform", side: "response", levels: BOTH, actions: ["rewrite"], runs: false },
+  { name: "http_response_compression", side: "response", levels: ZONE, actions: ["compress_response"], runs: false },
+  { name: "http_response_firewall_managed", side: "response", levels: BOTH, actions: ["execute", "skip"], runs: true },
+  { name: "http_log_custom_fields", side: "response", levels: ZONE, actions: ["log_custom_field"], runs: false },
 ] as const satisfies readonly Phase[];
 
 export type PhaseName = (typeof PHASES)[number]["name"];
