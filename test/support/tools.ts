@@ -1,11 +1,14 @@
-import { findTool } from "../../tools/system-tools.ts";
+import { findTool, inCi, SYSTEM_TOOLS } from "../../tools/system-tools.ts";
 
 /**
- * For the `skip` option of a test that needs a system tool: false where the tool is there. Elsewhere the
- * reason for the skip, except in CI, where a missing tool is a failure.
+ * For the `skip` option of a test that needs a system tool, or `t.skip`: false where the tool is there, elsewhere the
+ * reason. In CI a missing tool is a failure: then it throws.
  */
 export function toolOrSkip(name: string): string | false {
+  const row = SYSTEM_TOOLS.find((tool) => tool.name === name);
+  if (!row) throw new Error(`${name} has no row in tools/system-tools.ts`);
   if (findTool(name) !== undefined) return false;
-  if (process.env["CI"]) throw new Error(`${name} is not installed, and CI skips nothing`);
-  return `${name} is not installed`;
+  const reason = `${name} is not installed (apt-get install ${row.debianPackage})`;
+  if (inCi()) throw new Error(reason);
+  return reason;
 }
