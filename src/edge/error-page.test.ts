@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EDGE_ERRORS } from "./edge-errors.ts";
+import { blockPage, errorPage, prefersJson } from "./error-page.ts";
+
+const ACCEPT: readonly (readonly [accept: string, json: boolean])[] = [
+  ["", false],
+  ["*/*", false],
+  ["text/html", false],
+  ["application/json", true],
+  ["Application/JSON;charset=utf-8", true],
+  ["application/json, text/html", false],
+  ["application/json;q=0.9, text/html;q=0.8", true],
+  ["application/json;q=0", false],
+  ["application/json, */*", true],
+  ["text/html,application/xhtml+xml,*/*;q=0.8", false],
+  ["application/json;q=bad", false],
+  [",,;;q=,", false],
+];
+for (const [accept, json] of ACCEPT) test(`Accept ${JSON.stringify(accept)} gets ${json ? "JSON" : "HTML"}`, () => assert.equal(prefersJson(accept), json));
+
+test("pages escape what is put into them", () => {
+  const page = errorPage({ code: 1, status: 500, title: "<b>&", message: "\"'<script>" }, "", "<ray>");
+  assert.match(page.body, /&lt;b&gt;&amp;/);
+  assert.match(page.body, /&quot;&#39;&lt;script&gt;/);
+  assert.doesNotMatch(page.body, /<script>|<ray>/);
+});
+
+test("JSON pages are the API's envelope with the ray id", () => {
+  const page = errorPage(EDGE_ERRORS.unroutable, "application/json", "abc");
+  assert.equal(page.status, 530);
+  assert.deepEqual(JSON.parse(page.body), { success: false, errors: [{ code: 1016, message: "Origin DNS error. This host name is not routed to an origin." }], messages: [], result: null, ray_id: "abc" });
+});
+
+test("a block rule's response is taken as far as it is valid", () => {
+  const block = (response: unknown) => blockPage(EDGE_ERRORS.blocked, { response }, "", "ray");
+  assert.deepEqual(block({ status_code: 404, content: "x", content_type: "text/plain" }), { status: 404, reason: "Access denied", contentType: "text/plain", body: "x" });
+  assert.equal(block({ status_code: 200, content: "x" }).status, 403);
+  assert.equal(block({ status_code: 404, content: "x", content_type: "text/html\r\nX: y" }).contentType, "text/plain");
+  assert.match(block(null).body, /Error 1020/);
+});
+
+test("no code stands for two errors", () => {
+  const codes = Object.values(EDGE_ERRORS).map((error) => error.code);
+  assert.equal(new Set(codes).size, codes.length);
+});
