@@ -110,7 +110,7 @@ const run = promisify(execFile);
 
 test("dig gets what the zone holds, over UDP and TCP", async (t) => {
   const reason = toolOrSkip("dig");
-  if (reason !== undefined) return t.skip(reason);
+  if (reason) return t.skip(reason);
   const { port } = await start(t);
   const dig = async (...args: string[]): Promise<string> =>
     (await run("dig", ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=5", ...args], { timeout: 10_000 })).stdout.trim();
