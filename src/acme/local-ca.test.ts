@@ -21,7 +21,18 @@ test("openssl accepts a leaf under its root and refuses it under another", async
     await writeFile(join(directory, "root.pem"), root.certificate);
     await writeFile(join(directory, "other.pem"), other.certificate);
     await writeFile(join(directory, "leaf.pem"), leaf.chain);
-    const verify = (ca: string) => run("openssl", ["verify", "-x509_strict", "-purpose", "sslserver", "-verify_hostname", "www.example.com", "-CAfile", join(directory, ca), join(directory, "leaf.pem")]);
+    const verify = (ca: string) =>
+      run("openssl", [
+        "verify",
+        "-x509_strict",
+        "-purpose",
+        "sslserver",
+        "-verify_hostname",
+        "www.example.com",
+        "-CAfile",
+        join(directory, ca),
+        join(directory, "leaf.pem"),
+      ]);
     assert.match((await verify("root.pem")).stdout, /: OK/);
     await assert.rejects(verify("other.pem"));
   } finally {
@@ -90,7 +101,17 @@ test("two certificates never share a serial number or a key", async () => {
 
 test("what is no host name is refused", async () => {
   const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
-  for (const host of ["", "a b.example.com", "*", "a.*.example.com", "-a.example.com", "example.com.", "EXAMPLE.com", `${"a".repeat(64)}.com`, "a\n.example.com"]) {
+  for (const host of [
+    "",
+    "a b.example.com",
+    "*",
+    "a.*.example.com",
+    "-a.example.com",
+    "example.com.",
+    "EXAMPLE.com",
+    `${"a".repeat(64)}.com`,
+    "a\n.example.com",
+  ]) {
     await assert.rejects(ca.issue([host]), TypeError, host);
   }
   await assert.rejects(ca.issue([]), TypeError);

@@ -83,7 +83,10 @@ export function createLocalCa(deps: { readonly root: RootPair; readonly clock: C
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
           new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
           // RFC 5280 §4.2.1.6: critical where the subject is empty.
-          new x509.SubjectAlternativeNameExtension(hosts.map((value) => ({ type: "dns" as const, value })), !named),
+          new x509.SubjectAlternativeNameExtension(
+            hosts.map((value) => ({ type: "dns" as const, value })),
+            !named,
+          ),
           await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
           await x509.AuthorityKeyIdentifierExtension.create(root.publicKey),
         ],

@@ -2,15 +2,28 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
-import { eventually, exchangeRaw, httpOrigin, rawClient, rawOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import {
+  eventually,
+  exchangeRaw,
+  httpOrigin,
+  rawClient,
+  rawOrigin,
+  routeOp,
+  siteOps,
+  startEdge,
+  type TestEdge,
+  type TestOrigin,
+} from "./test-edge.ts";
 
 /** An origin that answers by path with exact bytes, one connection after the other kept open. */
 const RESPONSES: Readonly<Record<string, string>> = {
-  "/chunked": "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 11\r\n\r\n",
-  "/length": "HTTP/1.1 200 OK\r\nContent-Length: 0005\r\nX-A: b\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nsvc-ray: forged\r\n\r\nhello",
+  "/chunked":
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 11\r\n\r\n",
+  "/length":
+    "HTTP/1.1 200 OK\r\nContent-Length: 0005\r\nX-A: b\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nsvc-ray: forged\r\n\r\nhello",
   "/empty": "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
   "/204": "HTTP/1.1 204 No Content\r\n\r\n",
-  "/304": "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\nETag: \"a\"\r\n\r\n",
+  "/304": 'HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\nETag: "a"\r\n\r\n',
   "/hints": "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
   "/eof": "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nuntil the end",
   "/head": "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
@@ -45,7 +58,10 @@ after(async () => {
 });
 
 const get = (path: string, more = "", version = "1.1", method = "GET") =>
-  exchangeRaw(edge.http, `${method} ${path} HTTP/${version}\r\nHost: www.example.com\r\n${version === "1.1" ? "Connection: close\r\n" : ""}${more}\r\n`);
+  exchangeRaw(
+    edge.http,
+    `${method} ${path} HTTP/${version}\r\nHost: www.example.com\r\n${version === "1.1" ? "Connection: close\r\n" : ""}${more}\r\n`,
+  );
 const body = (response: string) => response.slice(response.indexOf("\r\n\r\n") + 4);
 
 test("a response by length comes through, less its hop-by-hop fields and with our ray", async () => {
@@ -100,11 +116,16 @@ test("early hints are passed on before the response, not to HTTP/1.0", async () 
 });
 
 test("pipelined requests are answered in order, byte by byte or whole", async () => {
-  const requests = ["/length", "/chunked", "/empty", "/204", "/length"].map((path) => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\n\r\n`).join("\r\n");
+  const requests = ["/length", "/chunked", "/empty", "/204", "/length"]
+    .map((path) => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\n\r\n`)
+    .join("\r\n");
   const last = "GET /head HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n".replace("/head", "/empty");
   const strip = (text: string) => text.replace(/svc-ray: \w+/g, "");
   const whole = strip(await exchangeRaw(edge.http, requests + last));
-  assert.deepEqual([...whole.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]), ["200", "200", "200", "204", "200", "200"]);
+  assert.deepEqual(
+    [...whole.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]),
+    ["200", "200", "200", "204", "200", "200"],
+  );
   const client = rawClient(edge.http);
   for (const character of requests + last) {
     client.send(character);
@@ -114,9 +135,15 @@ test("pipelined requests are answered in order, byte by byte or whole", async ()
 });
 
 test("fields that only the edge may set are replaced, whatever the visitor sent", async () => {
-  await get("/empty", "X-Forwarded-For: 1.2.3.4\r\nx_forwarded_for: 1.2.3.4\r\nX-Forwarded-Proto: https\r\nSVC-Connecting-IP: 1.2.3.4\r\nsvc_connecting_ip: 1.2.3.4\r\ncf-connecting-ip: 1.2.3.4\r\nsvc-visitor: x\r\nProxy: evil\r\nX-Kept: yes\r\n");
+  await get(
+    "/empty",
+    "X-Forwarded-For: 1.2.3.4\r\nx_forwarded_for: 1.2.3.4\r\nX-Forwarded-Proto: https\r\nSVC-Connecting-IP: 1.2.3.4\r\nsvc_connecting_ip: 1.2.3.4\r\ncf-connecting-ip: 1.2.3.4\r\nsvc-visitor: x\r\nProxy: evil\r\nX-Kept: yes\r\n",
+  );
   const head = seen.at(-1)!;
-  assert.match(head, /\r\nX-Forwarded-For: 127\.0\.0\.1\r\nX-Forwarded-Proto: http\r\nsvc-connecting-ip: 127\.0\.0\.1\r\nsvc-ray: [0-9a-f]{16}\r\nsvc-visitor: \{"scheme":"http"\}\r\nCDN-Loop: svc$/);
+  assert.match(
+    head,
+    /\r\nX-Forwarded-For: 127\.0\.0\.1\r\nX-Forwarded-Proto: http\r\nsvc-connecting-ip: 127\.0\.0\.1\r\nsvc-ray: [0-9a-f]{16}\r\nsvc-visitor: \{"scheme":"http"\}\r\nCDN-Loop: svc$/,
+  );
   assert.match(head, /\r\nX-Kept: yes\r\n/);
   assert.match(head, /^GET \/empty HTTP\/1\.1\r\nHost: www\.example\.com\r\n/);
   assert.doesNotMatch(head, /1\.2\.3\.4|evil|x_forwarded|connection:/i);
@@ -134,7 +161,20 @@ test("each request leaves one row", async () => {
   await exchangeRaw(edge.http, "GET /secret HTTP/1.1\r\nHost: other.example\r\nConnection: close\r\n\r\n");
   await eventually(() => edge.requests.length === 3);
   const [good, bad, unrouted] = edge.requests;
-  assert.deepEqual([good!.zone_id, good!.account_id, good!.method, good!.host, good!.path, good!.query, good!.user_agent, good!.status, good!.origin_status], ["zone", "account", "GET", "www.example.com", "/length", "a=b", "test/1", 404, 404]);
+  assert.deepEqual(
+    [
+      good!.zone_id,
+      good!.account_id,
+      good!.method,
+      good!.host,
+      good!.path,
+      good!.query,
+      good!.user_agent,
+      good!.status,
+      good!.origin_status,
+    ],
+    ["zone", "account", "GET", "www.example.com", "/length", "a=b", "test/1", 404, 404],
+  );
   assert.ok(good!.bytes_in > 50 && good!.bytes_out > 50);
   assert.deepEqual([bad!.status, bad!.zone_id], [400, ""]);
   assert.deepEqual([unrouted!.status, unrouted!.host, unrouted!.origin_status], [530, "other.example", null]);
@@ -148,18 +188,27 @@ test("uploads arrive whole, by length and in chunks, with trailers", async () =>
       bytes += chunk.length;
       hash.update(chunk);
     });
-    req.on("end", () => res.end(JSON.stringify({ bytes, hash: hash.digest("hex"), trailers: req.trailers, length: req.headers["content-length"] ?? null })));
+    req.on("end", () =>
+      res.end(JSON.stringify({ bytes, hash: hash.digest("hex"), trailers: req.trailers, length: req.headers["content-length"] ?? null })),
+    );
   });
   const site = await startEdge(siteOps(upload.port));
   const data = Buffer.alloc(3_000_000, "0123456789abcdef");
   const expected = createHash("sha256").update(data).digest("hex");
   const send = (chunked: boolean) =>
     new Promise<Record<string, unknown>>((resolve, reject) => {
-      const req = request({ port: site.http, method: "POST", headers: { host: "www.example.com", ...(chunked ? { trailer: "x-sum" } : { "content-length": data.length }) } }, (res) => {
-        let text = "";
-        res.on("data", (chunk: Buffer) => (text += chunk.toString()));
-        res.on("end", () => resolve(JSON.parse(text) as Record<string, unknown>));
-      });
+      const req = request(
+        {
+          port: site.http,
+          method: "POST",
+          headers: { host: "www.example.com", ...(chunked ? { trailer: "x-sum" } : { "content-length": data.length }) },
+        },
+        (res) => {
+          let text = "";
+          res.on("data", (chunk: Buffer) => (text += chunk.toString()));
+          res.on("end", () => resolve(JSON.parse(text) as Record<string, unknown>));
+        },
+      );
       req.on("error", reject);
       if (chunked) req.addTrailers({ "x-sum": "1" });
       for (let at = 0; at < data.length; at += 100_000) req.write(data.subarray(at, at + 100_000));
@@ -188,10 +237,15 @@ test("100-continue is the origin's to grant or to deny", async () => {
     await site.close();
     careful.close();
   }
-  const denying = await rawOrigin((socket) => socket.once("data", () => socket.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")));
+  const denying = await rawOrigin((socket) =>
+    socket.once("data", () => socket.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")),
+  );
   const other = await startEdge(siteOps(denying.port));
   try {
-    const denied = await exchangeRaw(other.http, "POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 4000000\r\nExpect: 100-continue\r\n\r\n");
+    const denied = await exchangeRaw(
+      other.http,
+      "POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 4000000\r\nExpect: 100-continue\r\n\r\n",
+    );
     assert.match(denied, /^HTTP\/1\.1 413 Too Large\r\n[^]*\r\n\r\n$/);
   } finally {
     await other.close();
@@ -205,7 +259,9 @@ test("an upgrade becomes a tunnel both ways, and never to another HTTP", async (
     socket.once("data", (bytes) => {
       heads.push(bytes.toString());
       if (!/upgrade: websocket/i.test(bytes.toString())) return void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\nfirst;");
+      socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\nfirst;",
+      );
       socket.on("data", (more) => void socket.write(more));
     });
     socket.on("end", () => socket.end());
@@ -213,15 +269,23 @@ test("an upgrade becomes a tunnel both ways, and never to another HTTP", async (
   const site = await startEdge(siteOps(echo.port));
   try {
     const client = rawClient(site.http);
-    client.send("GET /ws HTTP/1.1\r\nHost: www.example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\nearly;");
-    assert.match(await client.until(/first;early;/), /^HTTP\/1\.1 101 Switching Protocols\r\n[^]*Connection: Upgrade\r\nUpgrade: websocket\r\n/);
+    client.send(
+      "GET /ws HTTP/1.1\r\nHost: www.example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\nearly;",
+    );
+    assert.match(
+      await client.until(/first;early;/),
+      /^HTTP\/1\.1 101 Switching Protocols\r\n[^]*Connection: Upgrade\r\nUpgrade: websocket\r\n/,
+    );
     const large = "y".repeat(200_000);
     client.send(large);
     await eventually(() => client.received().length > 200_000);
     client.socket.end();
     await client.closed();
     await eventually(() => site.requests.some((row) => row.status === 101));
-    const refused = await exchangeRaw(site.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n");
+    const refused = await exchangeRaw(
+      site.http,
+      "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+    );
     assert.match(refused, /^HTTP\/1\.1 200/);
     assert.doesNotMatch(heads.at(-1)!, /upgrade|http2-settings/i);
   } finally {
@@ -238,7 +302,8 @@ test("connections to the origin are kept and used again", async () => {
     socket.on("data", () => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   });
   const site = await startEdge(siteOps(counting.port));
-  for (let i = 0; i < 5; i++) assert.match(await exchangeRaw(site.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n"), /ok$/);
+  for (let i = 0; i < 5; i++)
+    assert.match(await exchangeRaw(site.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n"), /ok$/);
   assert.equal(connections, 1);
   site.replica.apply([routeOp(kept.port)]);
   assert.match(await exchangeRaw(site.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n"), /Date:[^]*ok$/);

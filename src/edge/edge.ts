@@ -127,5 +127,6 @@ const clientIp = (socket: Socket): string => (socket.remoteAddress ?? "").replac
 const POLL_MS = 20;
 
 async function untilEmpty(connections: ReadonlySet<unknown>, timeoutMs: number): Promise<void> {
-  for (let waitedMs = 0; connections.size > 0 && waitedMs < timeoutMs; waitedMs += POLL_MS) await new Promise((done) => setTimeout(done, POLL_MS));
+  for (let waitedMs = 0; connections.size > 0 && waitedMs < timeoutMs; waitedMs += POLL_MS)
+    await new Promise((done) => setTimeout(done, POLL_MS));
 }

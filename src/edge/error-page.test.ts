@@ -17,7 +17,8 @@ const ACCEPT: readonly (readonly [accept: string, json: boolean])[] = [
   ["application/json;q=bad", false],
   [",,;;q=,", false],
 ];
-for (const [accept, json] of ACCEPT) test(`Accept ${JSON.stringify(accept)} gets ${json ? "JSON" : "HTML"}`, () => assert.equal(prefersJson(accept), json));
+for (const [accept, json] of ACCEPT)
+  test(`Accept ${JSON.stringify(accept)} gets ${json ? "JSON" : "HTML"}`, () => assert.equal(prefersJson(accept), json));
 
 test("pages escape what is put into them", () => {
   const page = errorPage({ code: 1, status: 500, title: "<b>&", message: "\"'<script>" }, "", "<ray>");
@@ -29,12 +30,23 @@ test("pages escape what is put into them", () => {
 test("JSON pages are the API's envelope with the ray id", () => {
   const page = errorPage(EDGE_ERRORS.unroutable, "application/json", "abc");
   assert.equal(page.status, 530);
-  assert.deepEqual(JSON.parse(page.body), { success: false, errors: [{ code: 1016, message: "Origin DNS error. This host name is not routed to an origin." }], messages: [], result: null, ray_id: "abc" });
+  assert.deepEqual(JSON.parse(page.body), {
+    success: false,
+    errors: [{ code: 1016, message: "Origin DNS error. This host name is not routed to an origin." }],
+    messages: [],
+    result: null,
+    ray_id: "abc",
+  });
 });
 
 test("a block rule's response is taken as far as it is valid", () => {
   const block = (response: unknown) => blockPage(EDGE_ERRORS.blocked, { response }, "", "ray");
-  assert.deepEqual(block({ status_code: 404, content: "x", content_type: "text/plain" }), { status: 404, reason: "Access denied", contentType: "text/plain", body: "x" });
+  assert.deepEqual(block({ status_code: 404, content: "x", content_type: "text/plain" }), {
+    status: 404,
+    reason: "Access denied",
+    contentType: "text/plain",
+    body: "x",
+  });
   assert.equal(block({ status_code: 200, content: "x" }).status, 403);
   assert.equal(block({ status_code: 404, content: "x", content_type: "text/html\r\nX: y" }).contentType, "text/plain");
   assert.match(block(null).body, /Error 1020/);

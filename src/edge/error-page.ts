@@ -43,7 +43,8 @@ export function prefersJson(accept: string): boolean {
     const weight = parameters.find((parameter) => parameter.startsWith("q="));
     const quality = weight === undefined ? 1 : Number(weight.slice(2)) || 0;
     if (type === "application/json") json = Math.max(json, quality);
-    else if (type === "text/html" || type === "text/*" || type === "*/*") html = Math.max(html, type === "text/html" ? quality : quality * 0.5);
+    else if (type === "text/html" || type === "text/*" || type === "*/*")
+      html = Math.max(html, type === "text/html" ? quality : quality * 0.5);
   }
   return json > html;
 }

@@ -22,11 +22,13 @@ async function against(onSocket: (socket: Socket) => void, request = REQUEST, li
   }
 }
 
-const answering = (text: string, end = true) => (socket: Socket) =>
-  void socket.once("data", () => {
-    socket.write(text);
-    if (end) socket.end();
-  });
+const answering =
+  (text: string, end = true) =>
+  (socket: Socket) =>
+    void socket.once("data", () => {
+      socket.write(text);
+      if (end) socket.end();
+    });
 
 /** Each answer of an origin that is no valid response, and what the visitor gets for it: 520. */
 const MALFORMED: readonly (readonly [why: string, answer: string])[] = [
@@ -81,7 +83,9 @@ test("a body that breaks off is never made to look complete", async () => {
   assert.match(chunked.response, /4\r\nhalf\r\n$/);
   const badChunk = await against(answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"));
   assert.doesNotMatch(badChunk.response, /0\r\n\r\n$/);
-  const stalled = await against(answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", false), REQUEST, { responseTimeoutMs: 500 });
+  const stalled = await against(answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", false), REQUEST, {
+    responseTimeoutMs: 500,
+  });
   assert.match(stalled.response, /half$/);
 });
 
@@ -89,7 +93,10 @@ test("a body longer than its length ends where it said, and the connection is no
   let connections = 0;
   const origin = await rawOrigin((socket) => {
     connections++;
-    socket.on("data", () => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
+    socket.on(
+      "data",
+      () => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"),
+    );
   });
   const edge = await startEdge(siteOps(origin.port));
   for (let i = 0; i < 3; i++) assert.match(await exchangeRaw(edge.http, REQUEST), /\r\n\r\nok$/);
@@ -123,7 +130,10 @@ test("where an address does not answer the next one is tried", async () => {
   const edge = await startEdge([...siteOps(origin.port), recordOp("www2", "zone", "www.example.com", "A", "127.0.0.2")]);
   try {
     for (let i = 0; i < 4; i++) {
-      const response = await exchangeRaw(edge.http, "POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello");
+      const response = await exchangeRaw(
+        edge.http,
+        "POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello",
+      );
       assert.match(response, /^HTTP\/1\.1 200 [^]*hello/);
     }
   } finally {

@@ -50,7 +50,9 @@ export class Http1Responder {
   switchTo(buffer: Buffer, head: Head, protocol: string): void {
     this.hasBegun = true;
     dropFields(buffer, head, this.ray.names);
-    this.writer.string(`${statusLine(buffer, head)}${keptFields(buffer, head)}Connection: Upgrade\r\nUpgrade: ${protocol}\r\n${this.ray.name}: ${this.rayId}\r\n\r\n`);
+    this.writer.string(
+      `${statusLine(buffer, head)}${keptFields(buffer, head)}Connection: Upgrade\r\nUpgrade: ${protocol}\r\n${this.ray.name}: ${this.rayId}\r\n\r\n`,
+    );
   }
 
   head(buffer: Buffer, head: Head, framing: Framing): void {
@@ -65,7 +67,9 @@ export class Http1Responder {
       this.chunked = true;
       frame = framingField(null);
     } else this.keepAlive = false;
-    this.writer.string(`${statusLine(buffer, head)}${keptFields(buffer, head)}${frame}${this.ray.name}: ${this.rayId}\r\n${this.connectionField()}\r\n`);
+    this.writer.string(
+      `${statusLine(buffer, head)}${keptFields(buffer, head)}${frame}${this.ray.name}: ${this.rayId}\r\n${this.connectionField()}\r\n`,
+    );
   }
 
   body(buffer: Buffer, start: number, end: number): void {

@@ -49,12 +49,26 @@ export async function startEdge(ops: readonly Op[], config: Partial<EdgeConfig> 
       begin: (subject) => {
         const scan = { subject, body: "", ended: false };
         scanned.push(scan);
-        return { chunk: (bytes, start, end) => void (scan.body += Buffer.from(bytes.subarray(start, end)).toString("latin1")), end: () => void (scan.ended = true), abort: () => undefined };
+        return {
+          chunk: (bytes, start, end) => void (scan.body += Buffer.from(bytes.subarray(start, end)).toString("latin1")),
+          end: () => void (scan.ended = true),
+          abort: () => undefined,
+        };
       },
       close: () => undefined,
     },
     onError: (error) => void errors.push(error),
-    config: { host: "127.0.0.1", httpPort: 0, httpsPort: 0, reusePort: false, vendorPrefix: "svc", originPort: 0, originAllow: [], ...config, limits: { ...EDGE_LIMITS, ...limits } },
+    config: {
+      host: "127.0.0.1",
+      httpPort: 0,
+      httpsPort: 0,
+      reusePort: false,
+      vendorPrefix: "svc",
+      originPort: 0,
+      originAllow: [],
+      ...config,
+      limits: { ...EDGE_LIMITS, ...limits },
+    },
   });
   const { http, https } = await edge.listen();
   return { http, https, replica, sealer, metrics, requests, security, scanned, errors, close: (timeoutMs = 0) => edge.close(timeoutMs) };
@@ -68,7 +82,9 @@ export const siteOps = (port: number): readonly Op[] => [
 ];
 
 export const routeOp = (port: number): Op =>
-  rulesetOp("route", "zone", "zone", "http_request_origin", [{ action: "route", expression: "true", action_parameters: { origin: { port } } }]);
+  rulesetOp("route", "zone", "zone", "http_request_origin", [
+    { action: "route", expression: "true", action_parameters: { origin: { port } } },
+  ]);
 
 export interface TestOrigin {
   readonly port: number;
@@ -135,7 +151,10 @@ export function rawClient(port: number): RawClient {
   });
   const wait = (done: () => boolean): Promise<string> =>
     new Promise((resolve, reject) => {
-      const limit = setTimeout(() => end(() => reject(new Error(`nothing more came after: ${JSON.stringify(text.slice(0, 2000))}`))), WAIT_MS);
+      const limit = setTimeout(
+        () => end(() => reject(new Error(`nothing more came after: ${JSON.stringify(text.slice(0, 2000))}`))),
+        WAIT_MS,
+      );
       const end = (settle: () => void): void => {
         clearTimeout(limit);
         listeners.delete(look);

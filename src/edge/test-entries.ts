@@ -37,6 +37,14 @@ export const rulesetOp = (id: string, level: RulesetEntry["level"], ownerId: str
     phase,
     name: phase,
     version: "1",
-    rules: rules.map((rule, index) => ({ id: `${id}-${index + 1}`, ref: "", version: "1", action_parameters: {}, description: "", enabled: true, ...rule })),
+    rules: rules.map((rule, index) => ({
+      id: `${id}-${index + 1}`,
+      ref: "",
+      version: "1",
+      action_parameters: {},
+      description: "",
+      enabled: true,
+      ...rule,
+    })),
   },
 });

@@ -20,7 +20,17 @@ let ca: LocalCa;
 
 async function certificateOp(id: string, hosts: readonly string[]): Promise<Op> {
   const issued = await ca.issue(hosts);
-  return { kind: "certificate", id, value: { zone_id: "zone", hosts, chain: issued.chain, private_key: edge.sealer.seal(issued.privateKey, `certificate:${id}`), not_after: issued.notAfter } };
+  return {
+    kind: "certificate",
+    id,
+    value: {
+      zone_id: "zone",
+      hosts,
+      chain: issued.chain,
+      private_key: edge.sealer.seal(issued.privateKey, `certificate:${id}`),
+      not_after: issued.notAfter,
+    },
+  };
 }
 
 before(async () => {
@@ -41,12 +51,23 @@ after(async () => {
 
 const handshake = (options: ConnectionOptions): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
-    const socket = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca: rootPem, ...options }, () => resolve(socket));
+    const socket = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca: rootPem, ...options }, () =>
+      resolve(socket),
+    );
     socket.on("error", reject);
   });
 
 test("curl gets the site over HTTPS with the local authority's root", async () => {
-  const { stdout } = await run("curl", ["-sS", "--max-time", "10", "--cacert", join(directory, "ca.pem"), "--resolve", `www.example.com:${edge.https}:127.0.0.1`, `https://www.example.com:${edge.https}/path?q`]);
+  const { stdout } = await run("curl", [
+    "-sS",
+    "--max-time",
+    "10",
+    "--cacert",
+    join(directory, "ca.pem"),
+    "--resolve",
+    `www.example.com:${edge.https}:127.0.0.1`,
+    `https://www.example.com:${edge.https}/path?q`,
+  ]);
   const headers = JSON.parse(stdout) as Record<string, string>;
   assert.equal(headers["x-forwarded-proto"], "https");
   assert.equal(headers["svc-visitor"], '{"scheme":"https"}');
@@ -69,7 +90,8 @@ test("TLS 1.2 has authenticated encryption with forward secrecy only, and nothin
   const cipher = (await handshake({ maxVersion: "TLSv1.2" })).getCipher();
   assert.match(cipher.name, /^ECDHE-ECDSA-.*(?:GCM|POLY1305)/);
   (await handshake({ maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-CHACHA20-POLY1305" })).destroy();
-  for (const ciphers of ["ECDHE-ECDSA-AES128-SHA256", "AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-SHA"]) await assert.rejects(handshake({ maxVersion: "TLSv1.2", ciphers: `${ciphers}:@SECLEVEL=0` }), ciphers);
+  for (const ciphers of ["ECDHE-ECDSA-AES128-SHA256", "AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-SHA"])
+    await assert.rejects(handshake({ maxVersion: "TLSv1.2", ciphers: `${ciphers}:@SECLEVEL=0` }), ciphers);
   await assert.rejects(handshake({ minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT:@SECLEVEL=0" }));
 });
 

@@ -44,7 +44,12 @@ export function tlsOptions(certificates: Certificates): TlsOptions {
  * Certificates of a replica, by the names they cover. A context costs 31 KB and 0.23 ms (http-edge.md):
  * contexts are opened when first asked for, and the least recently used are closed above the limit.
  */
-export function createCertificates(deps: { readonly replica: Replica; readonly sealer: Sealer; readonly contextsMax: number; readonly keysNotOpened: Metric }): Certificates {
+export function createCertificates(deps: {
+  readonly replica: Replica;
+  readonly sealer: Sealer;
+  readonly contextsMax: number;
+  readonly keysNotOpened: Metric;
+}): Certificates {
   /** Certificate ids by host, newest last: the last one that was put wins. */
   const idsByHost = new Map<string, readonly string[]>();
   const contexts = new Map<string, SecureContext | null>();

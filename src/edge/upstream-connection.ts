@@ -8,7 +8,13 @@ import { SocketWriter } from "./socket-writer.ts";
 import type { Checked, Timers } from "./timers.ts";
 
 /** Why a connection to an origin is of no use (any more). */
-export type UpstreamFault = "origin_refused" | "origin_connect_timeout" | "origin_unreachable" | "origin_closed" | "origin_malformed" | "origin_timeout";
+export type UpstreamFault =
+  | "origin_refused"
+  | "origin_connect_timeout"
+  | "origin_unreachable"
+  | "origin_closed"
+  | "origin_malformed"
+  | "origin_timeout";
 
 /** Who sent the request. Heads and bytes are good only during the call. */
 export interface UpstreamSink extends BodySink {
@@ -97,7 +103,9 @@ export class UpstreamConnection implements Checked {
       this.guard(() => this.sink?.onDrain());
     });
     this.socket.on("end", () => this.guard(() => this.ended()));
-    this.socket.on("error", (error: NodeJS.ErrnoException) => this.fail(this.isConnected ? "origin_closed" : (CONNECT_FAULTS[error.code ?? ""] ?? "origin_unreachable")));
+    this.socket.on("error", (error: NodeJS.ErrnoException) =>
+      this.fail(this.isConnected ? "origin_closed" : (CONNECT_FAULTS[error.code ?? ""] ?? "origin_unreachable")),
+    );
     this.socket.on("close", () => this.fail("origin_closed"));
     owner.timers.add(this);
   }

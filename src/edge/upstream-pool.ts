@@ -53,7 +53,8 @@ export function createUpstreamPools(deps: Pick<UpstreamOwner, "limits" | "timers
   timers.add({
     check: (nowMs) => {
       for (const pool of pools.values()) {
-        while (pool.waiting.length > 0 && nowMs - pool.waiting[0]!.sinceMs > limits.connectTimeoutMs) pool.waiting.shift()!.taker.onOverload();
+        while (pool.waiting.length > 0 && nowMs - pool.waiting[0]!.sinceMs > limits.connectTimeoutMs)
+          pool.waiting.shift()!.taker.onOverload();
       }
     },
   });

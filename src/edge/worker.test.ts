@@ -30,22 +30,42 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
   await writeFile(join(directory, "seal.key"), randomBytes(32));
   const data: EdgeWorkerData = {
     name: "edge-1",
-    config: { host: "127.0.0.1", httpPort: 0, httpsPort: 0, reusePort: false, vendorPrefix: "svc", originPort: 0, originAllow: [], limits: EDGE_LIMITS },
+    config: {
+      host: "127.0.0.1",
+      httpPort: 0,
+      httpsPort: 0,
+      reusePort: false,
+      vendorPrefix: "svc",
+      originPort: 0,
+      originAllow: [],
+      limits: EDGE_LIMITS,
+    },
     feed: feed.port2,
     events: events.port2,
     tap: tap.port2,
     lastGoodPath: join(directory, "last-good"),
     sealKeyPath: join(directory, "seal.key"),
   };
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, transferList: [feed.port2, events.port2, tap.port2] });
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+    workerData: data,
+    transferList: [feed.port2, events.port2, tap.port2],
+  });
   const failed = new Promise<never>((_resolve, reject) => worker.once("error", reject));
   const heard = <T extends FromWorker["type"]>(type: T): Promise<Extract<FromWorker, { type: T }>> =>
-    Promise.race([failed, new Promise<Extract<FromWorker, { type: T }>>((resolve) => worker.on("message", (message: FromWorker) => message.type === type && resolve(message as Extract<FromWorker, { type: T }>)))]);
+    Promise.race([
+      failed,
+      new Promise<Extract<FromWorker, { type: T }>>((resolve) =>
+        worker.on("message", (message: FromWorker) => message.type === type && resolve(message as Extract<FromWorker, { type: T }>)),
+      ),
+    ]);
   const say = (message: ToWorker): void => worker.postMessage(message);
   try {
     const { addresses } = await heard("listening");
     assert.ok(addresses["http"]! > 0 && addresses["https"]! > 0);
-    assert.match(await exchangeRaw(addresses["http"]!, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n"), /^HTTP\/1\.1 200 [^]*hello/);
+    assert.match(
+      await exchangeRaw(addresses["http"]!, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n"),
+      /^HTTP\/1\.1 200 [^]*hello/,
+    );
     const metrics = heard("metrics");
     say({ type: "metrics", request: 7 });
     assert.equal((await metrics).request, 7);

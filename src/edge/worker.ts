@@ -31,7 +31,8 @@ if (parentPort) await run(parentPort, workerData as EdgeWorkerData);
 async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const post = (message: FromWorker): void => parent.postMessage(message);
   const log: FeedLog = (level, message, fields) => post({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) });
-  const onError = (error: unknown): void => log("error", "the edge failed over one connection", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  const onError = (error: unknown): void =>
+    log("error", "the edge failed over one connection", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   const metrics = createMetrics();
   const replica = await openReplica({ port: createMessagePortFeed(data.feed), name: data.name, lastGoodPath: data.lastGoodPath, log });
   const events = createEventSink({ port: data.events, metrics });

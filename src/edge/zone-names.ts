@@ -45,7 +45,7 @@ export function createZoneNames(origin: string): ZoneNames {
     addressRecords: (name) => {
       const exact = nodes.get(name);
       if (exact !== undefined) return exact.records;
-      for (let at = name; at.length > origin.length; ) {
+      for (let at = name; at.length > origin.length;) {
         at = at.slice(at.indexOf(".") + 1);
         if (nodes.has(at) || at.length <= origin.length) return nodes.get(`*.${at}`)?.records ?? NONE;
       }

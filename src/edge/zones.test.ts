@@ -50,7 +50,10 @@ test("records and zones come and go in any order", () => {
   assert.deepEqual(addresses(zones, "www.example.com"), ["192.0.2.2", "192.0.2.9"]);
   replica.apply([zoneOp("z1", "example.com", { paused: true })]);
   assert.deepEqual(addresses(zones, "www.example.com"), ["192.0.2.2", "192.0.2.9"]);
-  replica.apply([{ kind: "record", id: "r1", value: null }, { kind: "record", id: "r2", value: null }]);
+  replica.apply([
+    { kind: "record", id: "r1", value: null },
+    { kind: "record", id: "r2", value: null },
+  ]);
   assert.deepEqual(addresses(zones, "www.example.com"), []);
   replica.apply([{ kind: "zone", id: "z1", value: null }]);
   assert.equal(zones.find("www.example.com"), null);
@@ -60,9 +63,16 @@ test("records and zones come and go in any order", () => {
 
 test("an account's rules run before the zone's, and changes are seen at once", () => {
   const left = { value: 0 };
-  const replica = createMemoryReplica([zoneOp("z1", "example.com"), rulesetOp("zr", "zone", "z1", "http_request_firewall_custom", [{ action: "log", expression: "true" }])]);
+  const replica = createMemoryReplica([
+    zoneOp("z1", "example.com"),
+    rulesetOp("zr", "zone", "z1", "http_request_firewall_custom", [{ action: "log", expression: "true" }]),
+  ]);
   const zones = createZones(replica, left);
-  const ids = () => zones.find("example.com")?.rulesets("http_request_firewall_custom").map((ruleset) => ruleset.id);
+  const ids = () =>
+    zones
+      .find("example.com")
+      ?.rulesets("http_request_firewall_custom")
+      .map((ruleset) => ruleset.id);
   assert.deepEqual(ids(), ["zr"]);
   replica.apply([rulesetOp("ar", "account", "account", "http_request_firewall_custom", [{ action: "log", expression: "no such field" }])]);
   assert.deepEqual(ids(), ["ar", "zr"]);

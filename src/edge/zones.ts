@@ -84,7 +84,7 @@ export function createZones(replica: Replica, rulesLeftOut: Metric): Zones {
 }
 
 function findLongest(byName: ReadonlyMap<string, Zone>, host: string): Zone | null {
-  for (let name = host; ; ) {
+  for (let name = host; ;) {
     const zone = byName.get(name);
     if (zone !== undefined) return zone;
     const dot = name.indexOf(".");

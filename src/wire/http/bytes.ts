@@ -17,7 +17,9 @@ function byteClass(member: (byte: number) => boolean): Uint8Array {
 const TOKEN_PUNCTUATION = "!#$%&'*+-.^_`|~";
 
 /** Method and field name characters (RFC 9110 §5.6.2, tchar). */
-export const TOKEN = byteClass((byte) => /[0-9A-Za-z]/.test(String.fromCharCode(byte)) || TOKEN_PUNCTUATION.includes(String.fromCharCode(byte)));
+export const TOKEN = byteClass(
+  (byte) => /[0-9A-Za-z]/.test(String.fromCharCode(byte)) || TOKEN_PUNCTUATION.includes(String.fromCharCode(byte)),
+);
 
 /** Field value characters with the white space between them (RFC 9110 §5.5): no control characters but the tab. */
 export const FIELD_VALUE = byteClass((byte) => byte === TAB || (byte >= SPACE && byte !== 0x7f));

@@ -60,10 +60,13 @@ for (const [why, wire, result] of REFUSED) {
 }
 
 test("payload and trailers come out, extensions do not, and what follows stays", () => {
-  const wire = "3;ext=\"v\"\r\nabc\r\n00a\r\n0123456789\r\n0;last\r\nA: b \r\nC:\r\n\r\nGET /";
+  const wire = '3;ext="v"\r\nabc\r\n00a\r\n0123456789\r\n0;last\r\nA: b \r\nC:\r\n\r\nGET /';
   const { payload, consumed, trailers } = whole(wire);
   assert.equal(payload, "abc0123456789");
-  assert.deepEqual(trailers, [{ name: "A", value: "b" }, { name: "C", value: "" }]);
+  assert.deepEqual(trailers, [
+    { name: "A", value: "b" },
+    { name: "C", value: "" },
+  ]);
   assert.equal(wire.slice(consumed), "GET /");
 });
 
@@ -75,7 +78,10 @@ const wireOf = fc
     rest: fc.string({ maxLength: 10, unit: "binary-ascii" }),
   })
   .map(({ chunks, extension, trailers, rest }) => ({
-    wire: chunks.map((chunk) => `${chunkStart(chunk.length).replace("\r\n", `${extension}\r\n`)}${chunk}\r\n`).join("") + lastChunk(trailers) + rest,
+    wire:
+      chunks.map((chunk) => `${chunkStart(chunk.length).replace("\r\n", `${extension}\r\n`)}${chunk}\r\n`).join("") +
+      lastChunk(trailers) +
+      rest,
     payload: chunks.join(""),
     trailers,
     rest,
@@ -83,19 +89,26 @@ const wireOf = fc
 
 test("however the wire is cut, the same payload, trailers and end come out", () => {
   fc.assert(
-    fc.property(wireOf, fc.array(fc.integer({ min: 1, max: 17 }), { minLength: 1, maxLength: 6 }), ({ wire, payload, trailers, rest }, sizes) => {
-      const cut = feed(Buffer.from(wire, "latin1"), sizes);
-      assert.equal(cut.result, "end");
-      assert.equal(cut.payload, payload);
-      assert.deepEqual(cut.trailers, trailers);
-      assert.equal(wire.slice(cut.consumed), rest);
-    }),
+    fc.property(
+      wireOf,
+      fc.array(fc.integer({ min: 1, max: 17 }), { minLength: 1, maxLength: 6 }),
+      ({ wire, payload, trailers, rest }, sizes) => {
+        const cut = feed(Buffer.from(wire, "latin1"), sizes);
+        assert.equal(cut.result, "end");
+        assert.equal(cut.payload, payload);
+        assert.deepEqual(cut.trailers, trailers);
+        assert.equal(wire.slice(cut.consumed), rest);
+      },
+    ),
     { seed: 7230 },
   );
 });
 
 test("any bytes: cutting never changes the verdict or the payload", () => {
-  const piece = fc.oneof(fc.constantFrom("0", "1", "a", "\r\n", "\r", "\n", ";", "x", ":", " ", "\0", "A: b"), fc.string({ maxLength: 3, unit: "binary-ascii" }));
+  const piece = fc.oneof(
+    fc.constantFrom("0", "1", "a", "\r\n", "\r", "\n", ";", "x", ":", " ", "\0", "A: b"),
+    fc.string({ maxLength: 3, unit: "binary-ascii" }),
+  );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       const wire = Buffer.from(pieces.join(""), "latin1");
@@ -118,7 +131,13 @@ test("a body by length takes its length and no more; one until close takes all",
 test("responses without a body have none, whatever their fields say", () => {
   const head = new Head();
   head.contentLength = 10;
-  for (const [status, method, framing] of [[200, "HEAD", NO_BODY], [204, "GET", NO_BODY], [304, "GET", NO_BODY], [101, "GET", NO_BODY], [200, "GET", BY_LENGTH]] as const) {
+  for (const [status, method, framing] of [
+    [200, "HEAD", NO_BODY],
+    [204, "GET", NO_BODY],
+    [304, "GET", NO_BODY],
+    [101, "GET", NO_BODY],
+    [200, "GET", BY_LENGTH],
+  ] as const) {
     head.status = status;
     assert.equal(responseFraming(head, method), framing);
   }

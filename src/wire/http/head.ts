@@ -133,7 +133,8 @@ export function parseResponseHead(buffer: Buffer, start: number, end: number, he
 }
 
 function parseVersion(buffer: Buffer, i: number, head: Head): HeadFault {
-  if (buffer[i] !== 0x48 || buffer[i + 1] !== 0x54 || buffer[i + 2] !== 0x54 || buffer[i + 3] !== 0x50 || buffer[i + 4] !== 0x2f) return 400;
+  if (buffer[i] !== 0x48 || buffer[i + 1] !== 0x54 || buffer[i + 2] !== 0x54 || buffer[i + 3] !== 0x50 || buffer[i + 4] !== 0x2f)
+    return 400;
   const major = buffer[i + 5]! - 48;
   const minor = buffer[i + 7]! - 48;
   if (major < 0 || major > 9 || buffer[i + 6] !== 0x2e || minor < 0 || minor > 9) return 400;

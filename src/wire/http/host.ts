@@ -29,7 +29,7 @@ export function parseAuthority(text: string): Authority | null {
 
 function isName(host: string): boolean {
   if (host.length > NAME_LENGTH_MAX) return false;
-  for (let start = 0; start < host.length; ) {
+  for (let start = 0; start < host.length;) {
     const dot = host.indexOf(".", start);
     const end = dot < 0 ? host.length : dot;
     if (end - start > LABEL_LENGTH_MAX) return false;
@@ -38,4 +38,5 @@ function isName(host: string): boolean {
   return true;
 }
 
-export const formatAuthority = (authority: Authority): string => (authority.port === null ? authority.host : `${authority.host}:${authority.port}`);
+export const formatAuthority = (authority: Authority): string =>
+  authority.port === null ? authority.host : `${authority.host}:${authority.port}`;

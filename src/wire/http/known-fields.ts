@@ -28,7 +28,10 @@ const single =
   };
 
 const note =
-  (key: "upgradeIndex" | "keepAliveIndex" | "userAgentIndex" | "acceptIndex" | "contentTypeIndex" | "loopIndex", dropped: boolean): FieldReader =>
+  (
+    key: "upgradeIndex" | "keepAliveIndex" | "userAgentIndex" | "acceptIndex" | "contentTypeIndex" | "loopIndex",
+    dropped: boolean,
+  ): FieldReader =>
   (_buffer, head, index) => {
     head[key] = index;
     if (dropped) head.dropped[index] = 1;
@@ -103,8 +106,26 @@ const refuse: FieldReader = () => 400;
 /** Fields that change how a message is framed, routed or read must not come after it (RFC 9110 §6.5.1). */
 export const TRAILER_FIELDS = knownFields(
   [
-    "content-length", "transfer-encoding", "connection", "upgrade", "keep-alive", "proxy-connection", "te", "trailer", "host", "expect",
-    "authorization", "proxy-authorization", "cookie", "set-cookie", "content-type", "content-encoding", "content-range", "cache-control", "max-forwards", "range",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "upgrade",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "host",
+    "expect",
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "set-cookie",
+    "content-type",
+    "content-encoding",
+    "content-range",
+    "cache-control",
+    "max-forwards",
+    "range",
   ].map((name): Row => [name, refuse]),
 );
 

@@ -33,7 +33,8 @@ const HOSTS: readonly (readonly [text: string, host: string | null, port?: numbe
   [`${"a.".repeat(127)}aa`, null],
 ];
 for (const [text, host, port] of HOSTS) {
-  test(`authority ${JSON.stringify(text)}`, () => assert.deepEqual(parseAuthority(text), host === null ? null : { host, port: port ?? null }));
+  test(`authority ${JSON.stringify(text)}`, () =>
+    assert.deepEqual(parseAuthority(text), host === null ? null : { host, port: port ?? null }));
 }
 
 function target(line: string, host: string | null, scheme: "http" | "https" = "http") {
@@ -44,7 +45,12 @@ function target(line: string, host: string | null, scheme: "http" | "https" = "h
 }
 
 test("origin form is split at the first question mark", () => {
-  assert.deepEqual(target("GET /a?b?c", "example.com"), { authority: { host: "example.com", port: null }, path: "/a", query: "b?c", originForm: "/a?b?c" });
+  assert.deepEqual(target("GET /a?b?c", "example.com"), {
+    authority: { host: "example.com", port: null },
+    path: "/a",
+    query: "b?c",
+    originForm: "/a?b?c",
+  });
 });
 
 test("absolute form becomes origin form where its authority is the Host's", () => {

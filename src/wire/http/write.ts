@@ -16,7 +16,8 @@ export function keptFields(buffer: Buffer, head: Head): string {
   return stop > from ? text + latin1(buffer, from, stop) : text;
 }
 
-export const statusLine = (buffer: Buffer, head: Head): string => `HTTP/1.1 ${head.status} ${latin1(buffer, head.reasonStart, head.reasonEnd)}\r\n`;
+export const statusLine = (buffer: Buffer, head: Head): string =>
+  `HTTP/1.1 ${head.status} ${latin1(buffer, head.reasonStart, head.reasonEnd)}\r\n`;
 
 /** The size line of a chunk, whose bytes and CRLF follow. Never for an empty chunk: that one ends the body. */
 export const chunkStart = (bytes: number): string => `${bytes.toString(16)}\r\n`;
@@ -30,4 +31,5 @@ export function lastChunk(trailers: readonly Trailer[]): string {
 }
 
 /** The framing fields of a message whose body has this length; null for chunked. */
-export const framingField = (length: number | null): string => (length === null ? "Transfer-Encoding: chunked\r\n" : `Content-Length: ${length}\r\n`);
+export const framingField = (length: number | null): string =>
+  length === null ? "Transfer-Encoding: chunked\r\n" : `Content-Length: ${length}\r\n`;
