@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { PlatformError } from "#kernel/errors.ts";
+import { openEventDatabase } from "#events/database.ts";
+import { openEventQueries } from "#events/queries.ts";
+import type { SecurityEventRow } from "#events/rows.ts";
+import { type Cell, encodeRow, EVENT_SCHEMA } from "#events/schema.ts";
+import { testSecurityRow } from "#events/test-rows.ts";
+import { createSecurityEvents } from "./security-events.ts";
+
+const RULE = "a".repeat(32);
+const MATCHED = "b".repeat(32);
+const DEPLOYED = "c".repeat(32);
+
+const ROWS: readonly SecurityEventRow[] = [
+  testSecurityRow({ id: "1", at_ms: 1000, rule_id: RULE, host: "one.example", client_ip: "2001:db8::1" }),
+  testSecurityRow({ id: "2", at_ms: 2000, action: "block", service: "WAF", ruleset_id: "own", path: "/admin", matches: [] }),
+  testSecurityRow({
+    id: "3",
+    at_ms: 3000,
+    ray_id: "ray",
+    deployed_by: DEPLOYED,
+    matches: [{ detector: "fin.iban", rule_id: MATCHED, count: 1, offset: 0, confidence: "high" }],
+  }),
+  testSecurityRow({ id: "4", zone_id: "another" }),
+];
+
+test("filters of the activity log", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-log-"));
+  const path = join(directory, "events.db");
+  const database = openEventDatabase(path);
+  const queries = openEventQueries(path);
+  t.after(async () => {
+    queries.close();
+    database.close();
+    await rm(directory, { recursive: true });
+  });
+  const cells: Cell[] = [];
+  for (const row of ROWS) encodeRow(EVENT_SCHEMA.security_events, row, cells);
+  database.insert([{ table: "security_events", cells }]);
+
+  const log = createSecurityEvents({ queries });
+  const ids = async (query: object): Promise<string> => {
+    const { items, total_count } = await log.list("zone", { page: 1, per_page: 20, ...query });
+    assert.equal(total_count, items.length);
+    return items.map((item) => item.id).join("");
+  };
+  assert.equal(await ids({}), "321");
+  assert.equal(await ids({ rule_id: RULE }), "1");
+  assert.equal(await ids({ rule_id: MATCHED }), "3");
+  assert.equal(await ids({ rule_id: DEPLOYED }), "3");
+  assert.equal(await ids({ ruleset_id: "ruleset" }), "31");
+  assert.equal(await ids({ action: "block" }), "2");
+  assert.equal(await ids({ service: "Data Loss Protection" }), "31");
+  assert.equal(await ids({ host: "one.example" }), "1");
+  assert.equal(await ids({ path: "/admin" }), "2");
+  assert.equal(await ids({ ray_id: "ray" }), "3");
+  assert.equal(await ids({ client_ip: "2001:DB8:0::1" }), "1", "any spelling of the address");
+  assert.equal(await ids({ since: "1970-01-01T00:00:02Z" }), "32");
+  assert.equal(await ids({ until: "1970-01-01T01:00:02+01:00" }), "1", "exclusive, in any offset");
+  assert.equal((await log.list("zone", { page: 2, per_page: 2 })).items[0]?.occurred_at, "1970-01-01T00:00:01.000Z");
+
+  for (const query of [{ since: "yesterday" }, { until: "2024-02-30T00:00:00Z" }, { client_ip: "300.1.1.1" }]) {
+    await assert.rejects(
+      log.list("zone", { page: 1, per_page: 20, ...query }),
+      (error: unknown) => error instanceof PlatformError && error.code === 10400,
+    );
+  }
+});
