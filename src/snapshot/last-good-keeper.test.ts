@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +54,8 @@ test("changes go to the journal, over restarts, without another full copy", asyn
   assert.deepEqual(await onDisk(), expected());
   commit(first, 1);
   await first.close();
+  // As if the power had gone in the middle of a line.
+  appendFileSync(journalPath(path), '0123abcd {"from":21,');
   const second = open();
   assert.equal(await second.open(), 21);
   commit(second, 5);

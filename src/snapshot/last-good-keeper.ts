@@ -48,8 +48,9 @@ export function createLastGoodKeeper({ path, log, full }: LastGoodKeeperDeps): L
     journalOps += countOps(deltas);
   };
   const writeFull = async (): Promise<void> => {
-    const copy = await full();
+    // From here on, what comes may or may not be in the copy.
     fullNeeded = false;
+    const copy = await full();
     const base = await writeBaseFile(path, copy);
     await journal?.close();
     journal = await createJournal(journalPath(path), base);
@@ -96,7 +97,7 @@ export function createLastGoodKeeper({ path, log, full }: LastGoodKeeperDeps): L
     },
     add: (delta) => {
       // A full copy that has not begun will have it.
-      if (!fullNeeded || saving) pending.push(delta);
+      if (!fullNeeded) pending.push(delta);
       schedule(DELAY_MS);
     },
     startOver: () => {

@@ -52,7 +52,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   /** Without waiting for anything, so that no delta of the publisher falls between. */
   const followFromHere = (): boolean => {
     const head = deps.head();
-    if (head === null || sent > head) return false;
+    if (head === null) return false;
     const missing = sent === head ? [] : deps.recentAfter(sent);
     if (missing === null) return false;
     missing.forEach(send);
@@ -110,13 +110,9 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
         deps.left(subscriber);
       });
     },
+    // A live replica is never behind the publisher; one that is ahead has had this delta.
     offer: (delta) => {
-      if (!live || delta.rev <= sent) return;
-      if (delta.from === sent) send(delta);
-      else {
-        live = false;
-        void keepCatchingUp(++turn);
-      }
+      if (live && delta.from === sent) send(delta);
     },
     offerFull: (copy) => {
       if (live && sent !== copy.rev) sendFull(copy);

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Delta } from "./entries.ts";
+import type { FeedMessage, FeedPort, FeedReply } from "./feed.ts";
+import { openReplica } from "./replica.ts";
+
+const delta = (rev: number): { readonly type: "delta"; readonly delta: Delta } => ({
+  type: "delta",
+  delta: { from: rev - 1, rev, ops: [{ kind: "serial", id: "z", value: { serial: rev } }] },
+});
+
+/** A feed whose other end is the test. */
+function handFeed() {
+  const replies: string[] = [];
+  let listener: (message: FeedMessage | FeedReply) => void = () => {};
+  const port: FeedPort = {
+    send: (message) => replies.push(message.type === "live" || message.type === "delta" ? message.type : `${message.type} ${message.rev}`),
+    onMessage: (next) => {
+      listener = next;
+    },
+    onClose: () => {},
+    close: () => {},
+  };
+  return { port, replies, say: (...messages: readonly FeedMessage[]) => messages.forEach((message) => listener(message)) };
+}
+
+async function openAt(rev: number) {
+  const feed = handFeed();
+  const opening = openReplica({ port: feed.port, name: "n" });
+  await turn();
+  feed.say({ type: "full", rev, ops: [] }, { type: "live", rev });
+  const replica = await opening;
+  feed.replies.length = 0;
+  return { ...feed, replica };
+}
+
+test("a replica is open once it is live, and not before", async () => {
+  const { port, replies, say } = handFeed();
+  let open = false;
+  const opening = openReplica({ port, name: "n" }).then(() => {
+    open = true;
+  });
+  await turn();
+  say({ type: "full", rev: 7, ops: [] }, delta(8));
+  await turn();
+  assert.equal(open, false);
+  say({ type: "live", rev: 8 });
+  await opening;
+  assert.deepEqual(replies, ["subscribe 0", "applied 7", "applied 8"]);
+});
+
+test("a repeated delta is ignored", async () => {
+  const { replies, say, replica } = await openAt(7);
+  let calls = 0;
+  replica.onApplied(() => calls++);
+  say(delta(8), delta(8), delta(7), delta(9));
+  assert.deepEqual(replies, ["applied 8", "applied 9"]);
+  assert.equal(calls, 2);
+});
+
+test("a gap is answered by one subscription, and again only when the answer had one too", async () => {
+  const { replies, say, replica } = await openAt(7);
+  say(delta(9), delta(10), delta(11));
+  assert.deepEqual(replies.splice(0), ["subscribe 7"]);
+  say(delta(8), delta(10), { type: "live", rev: 11 });
+  assert.deepEqual(replies.splice(0), ["applied 8", "subscribe 8"]);
+  say({ type: "full", rev: 11, ops: [] }, { type: "live", rev: 11 }, delta(12));
+  assert.deepEqual(replies, ["applied 11", "applied 12"]);
+  assert.equal(replica.snapshot.rev, 12);
+  assert.deepEqual(replica.snapshot.get("serial", "z"), { serial: 12 });
+});
+
+test("a full copy of an earlier revision replaces what is there", async () => {
+  const { replies, say, replica } = await openAt(7);
+  say(delta(8), { type: "full", rev: 3, ops: [] });
+  assert.equal(replica.snapshot.rev, 3);
+  assert.equal(replica.snapshot.get("serial", "z"), undefined);
+  assert.deepEqual(replies, ["applied 8", "applied 3"]);
+});
