@@ -9,6 +9,7 @@ import {
   type Updateable,
 } from "kysely";
 import { textTest, type TextOperator } from "#store/like.ts";
+import { prepareQuery } from "#store/prepared-query.ts";
 import type { Tables, ZonesTable } from "#store/tables.ts";
 
 export type ZoneRow = Selectable<ZonesTable>;
@@ -82,22 +83,25 @@ export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> 
  * Raises the zone's serial and its number of records in one statement, which also locks the zone on
  * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
  */
-export function touchZone(
+export async function touchZone(
   db: Kysely<Tables>,
   id: string,
   recordsAdded: number,
 ): Promise<{ serial: number; record_count: number } | undefined> {
-  return db
+  return (await raiseSerial(db, id, recordsAdded))[0];
+}
+
+const raiseSerial = prepareQuery((db, id: string, recordsAdded: number) =>
+  db
     .updateTable("zones")
     .set({
       // RFC 1982: after 2^32 - 1 comes 1, since some secondaries take 0 for "unset".
       serial: sql<number>`CASE WHEN serial >= 4294967295 THEN 1 ELSE serial + 1 END`,
-      record_count: sql<number>`record_count + ${sql.lit(recordsAdded)}`,
+      record_count: sql<number>`record_count + ${recordsAdded}`,
     })
     .where("id", "=", id)
-    .returning(["serial", "record_count"])
-    .executeTakeFirst();
-}
+    .returning(["serial", "record_count"]),
+);
 
 export async function listZones(
   db: Kysely<Tables>,

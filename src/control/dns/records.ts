@@ -5,7 +5,7 @@ import { newId } from "#kernel/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { recordFilter } from "#control/dns/list-filter.ts";
-import { createRecordView, type RecordView, writeOf } from "#control/dns/record-view.ts";
+import { createRecordView, writeOf } from "#control/dns/record-view.ts";
 import { checkSiblings } from "#model/dns-conflicts.ts";
 import type { DnsRecord, DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
 import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/prepared-record.ts";
@@ -46,6 +46,7 @@ export interface DnsRecordsDeps {
 export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
   const { store, clock, origins } = deps;
   const view = createRecordView(deps);
+  const version = (row: DnsRecordRow): Version => ({ row, shown: view(row) });
 
   const load = async (db: Unit["db"], zone: ZoneRef, id: string): Promise<DnsRecordRow> => {
     const row = await recordById(db, zone.id, id);
@@ -65,8 +66,9 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       const now = isoMicros(clock.nowMicros());
       const row: DnsRecordRow = { ...before, ...prepared, ...noteTimes(prepared, before, now), modified_on: now };
       await updateRecord(unit.db, id, row);
-      await publish(unit, call, zone, view, { action: "dns_record.edit", id, before, after: row });
-      return view(row);
+      const after = version(row);
+      await publish(unit, call, zone, { action: "dns_record.edit", id, before: version(before), after });
+      return after.shown;
     });
 
   return {
@@ -83,10 +85,11 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
           created_on: now,
           modified_on: now,
         };
-        const recordCount = await publish(unit, call, zone, view, { action: "dns_record.create", id: row.id, before: null, after: row });
+        const after = version(row);
+        const recordCount = await publish(unit, call, zone, { action: "dns_record.create", id: row.id, before: null, after });
         if (recordCount > deps.recordsPerZoneMax) throw new PlatformError("dns_quota");
         await insertRecord(unit.db, row);
-        return view(row);
+        return after.shown;
       });
     },
 
@@ -106,25 +109,31 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       commit(deps, call, async (unit) => {
         const before = await load(unit.db, zone, id);
         await deleteRecord(unit.db, id);
-        await publish(unit, call, zone, view, { action: "dns_record.delete", id, before, after: null });
+        await publish(unit, call, zone, { action: "dns_record.delete", id, before: version(before), after: null });
         return { id };
       }),
   };
 }
 
+/** A record as it is stored and as responses show it. */
+interface Version {
+  readonly row: DnsRecordRow;
+  readonly shown: DnsRecord;
+}
+
 interface RecordChange {
   readonly action: string;
   readonly id: string;
-  readonly before: DnsRecordRow | null;
-  readonly after: DnsRecordRow | null;
+  readonly before: Version | null;
+  readonly after: Version | null;
 }
 
 /** Raises the serial, tells the planes, writes the audit row; gives the number of records that the zone has now. */
-async function publish(unit: Unit, call: Call, zone: ZoneRef, view: RecordView, change: RecordChange): Promise<number> {
+async function publish(unit: Unit, call: Call, zone: ZoneRef, change: RecordChange): Promise<number> {
   const { action, id, before, after } = change;
   const touched = await touchZone(unit.db, zone.id, (after ? 1 : 0) - (before ? 1 : 0));
   if (touched === undefined) throw new PlatformError("zone_not_found");
-  unit.change({ kind: "record", id, value: after && recordEntry(after) });
+  unit.change({ kind: "record", id, value: after && recordEntry(after.row) });
   unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
   unit.audit({
     action,
@@ -132,8 +141,8 @@ async function publish(unit: Unit, call: Call, zone: ZoneRef, view: RecordView, 
     account_id: zone.account_id,
     zone_id: zone.id,
     resource: { type: "dns_record", id },
-    before: before && view(before),
-    after: after && view(after),
+    before: before && before.shown,
+    after: after && after.shown,
   });
   return touched.record_count;
 }
