@@ -44,9 +44,10 @@ export const testFlags = (timeoutMs: number): readonly string[] => [
   `--test-timeout=${timeoutMs}`,
 ];
 
-/** The programs of node_modules first, whoever starts us. */
+/** The programs of node_modules first, whoever starts us; what Node has compiled for one test file serves the next. */
 export const stepEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
+  NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compiled"),
   PATH: `${join(ROOT, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`,
 });
 
