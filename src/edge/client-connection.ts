@@ -4,6 +4,7 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isPersistent } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import { readTarget } from "#wire/http/target.ts";
+import { ClientDeadlines, type Verdict } from "./client-deadlines.ts";
 import type { EdgeContext, OpenConnection } from "./context.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
@@ -14,7 +15,6 @@ import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "./origin-head.ts";
 import type { OriginPlan } from "./origin.ts";
 import { edgePage } from "./pipeline.ts";
-import { ProgressMeter } from "./timers.ts";
 
 /** The field's status for a client that went away before its answer. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -35,11 +35,9 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   private readonly arrival: Arrival;
   private readonly reader: Http1Reader;
   private readonly responder: Http1Responder;
-  private readonly uploadMeter = new ProgressMeter();
-  private readonly readerMeter = new ProgressMeter();
+  private readonly deadlines: ClientDeadlines;
   private state = AWAITING;
   private hasServed = false;
-  private sinceMs: number;
   private exchange: Exchange | null = null;
   private forward: Forward | null = null;
   private upgrade = "";
@@ -51,7 +49,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.edge = edge;
     this.socket = socket;
     this.arrival = arrival;
-    this.sinceMs = edge.timers.nowMs;
+    this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
     this.reader = new Http1Reader(this);
     this.responder = new Http1Responder(socket, edge.ray);
     socket.on("data", (buffer: Buffer) => this.guard(() => this.receive(buffer)));
@@ -73,11 +71,10 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   check(nowMs: number): void {
-    const { limits } = this.edge;
-    const waitedMs = nowMs - this.sinceMs;
-    if (this.state === AWAITING) this.checkHead(waitedMs);
-    else if (this.state === EXCHANGE) this.checkProgress(nowMs);
-    else if (waitedMs > (this.state === TUNNEL ? limits.tunnelIdleTimeoutMs : limits.lingerMs)) this.socket.destroy();
+    const verdict = this.judge(nowMs);
+    if (verdict === "refuse") this.onMalformed("request_timeout");
+    else if (verdict === "close") this.close();
+    else if (verdict === "destroy") this.socket.destroy();
   }
 
   onHead(buffer: Buffer, head: Head): void {
@@ -102,7 +99,6 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   onRequestEnd(trailers: readonly Trailer[]): void {
-    this.uploadMeter.stop();
     this.forward?.onRequestEnd(trailers);
     this.forward?.flushRequest();
   }
@@ -159,7 +155,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   sendRaw(buffer: Buffer, start: number, end: number): void {
-    this.sinceMs = this.edge.timers.nowMs;
+    this.deadlines.restart();
     this.responder.writer.bytes(buffer, start, end, true);
   }
 
@@ -186,12 +182,12 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   private receive(buffer: Buffer): void {
     this.received += buffer.length;
     if (this.state === TUNNEL) {
-      this.sinceMs = this.edge.timers.nowMs;
+      this.deadlines.restart();
       if (this.forward?.sendRaw(buffer) === false) this.pause();
       return;
     }
     // The time for a head runs from its first byte.
-    if (this.state === AWAITING && this.hasServed && !this.reader.isMidHead) this.sinceMs = this.edge.timers.nowMs;
+    if (this.state === AWAITING && this.hasServed && !this.reader.isMidHead) this.deadlines.restart();
     this.reader.feed(buffer);
     this.settle();
   }
@@ -218,7 +214,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.exchange = exchange;
     this.upgrade = "";
     this.writtenBefore = this.responder.writer.written;
-    this.state = EXCHANGE;
+    this.enter(EXCHANGE);
     return exchange;
   }
 
@@ -250,14 +246,12 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     exchange.bytesIn = this.received;
     exchange.bytesOut = this.responder.writer.written - this.writtenBefore;
     this.received = 0;
-    this.uploadMeter.stop();
-    this.readerMeter.stop();
     this.edge.record(exchange);
   }
 
   private enter(state: number): void {
     this.state = state;
-    this.sinceMs = this.edge.timers.nowMs;
+    this.deadlines.restart();
   }
 
   /** Ends our side and reads on for a moment: closing over unread bytes would reset what we just sent. */
@@ -287,23 +281,14 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.record();
   }
 
-  /** Who sent nothing at all needs no answer. */
-  private checkHead(waitedMs: number): void {
+  private judge(nowMs: number): Verdict {
     const { limits } = this.edge;
-    if (this.reader.isMidHead) {
-      if (waitedMs > limits.headTimeoutMs) this.onMalformed("request_timeout");
-    } else if (waitedMs > (this.hasServed ? limits.idleTimeoutMs : limits.headTimeoutMs)) this.close();
-  }
-
-  /** Senders and readers who hold a place without moving lose it (http-edge.md, "Slow attacks"). */
-  private checkProgress(nowMs: number): void {
-    const { progressWindowMs, progressBytesMin } = this.edge.limits;
-    const moves = (meter: ProgressMeter, total: number): boolean => meter.isMoving(total, nowMs, progressWindowMs, progressBytesMin);
-    if (!this.socket.writableNeedDrain) this.readerMeter.stop();
-    else if (!moves(this.readerMeter, this.socket.bytesWritten - this.socket.writableLength)) return void this.socket.destroy();
+    if (this.state === AWAITING) return this.deadlines.awaiting(nowMs, this.reader.isMidHead, this.hasServed);
+    if (this.state !== EXCHANGE)
+      return this.deadlines.lingering(nowMs, this.state === TUNNEL ? limits.tunnelIdleTimeoutMs : limits.lingerMs);
     const isUploading = this.reader.isReadingBody && !this.readPaused && !this.responder.hasBegun;
-    if (!isUploading) this.uploadMeter.stop();
-    else if (!moves(this.uploadMeter, this.received)) this.onMalformed("request_timeout");
+    const { bytesWritten, writableLength, writableNeedDrain } = this.socket;
+    return this.deadlines.exchanging(nowMs, writableNeedDrain ? bytesWritten - writableLength : null, isUploading ? this.received : null);
   }
 
   private pause(): void {

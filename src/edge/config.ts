@@ -45,7 +45,7 @@ export interface EdgeLimits {
 export const EDGE_LIMITS: EdgeLimits = {
   headTimeoutMs: 10_000,
   idleTimeoutMs: 75_000,
-  progressWindowMs: 30_000,
+  progressWindowMs: 60_000,
   progressBytesMin: 4096,
   tunnelIdleTimeoutMs: 600_000,
   connectTimeoutMs: 5_000,

@@ -28,6 +28,7 @@ export class Http1Responder {
   private isHead = false;
   private chunked = false;
   private rayId = "";
+  private atMs = 0;
 
   constructor(socket: Socket, ray: RayField) {
     this.writer = new SocketWriter(socket);
@@ -36,6 +37,7 @@ export class Http1Responder {
 
   begin(exchange: Exchange, minorVersion: number, keepAlive: boolean): void {
     this.rayId = exchange.ray_id;
+    this.atMs = exchange.at_ms;
     this.isHead = exchange.method === "HEAD";
     this.minorVersion = minorVersion;
     this.keepAlive = keepAlive;
@@ -86,7 +88,7 @@ export class Http1Responder {
     this.hasBegun = true;
     const body = Buffer.from(page.body);
     this.writer.string(
-      `HTTP/1.1 ${page.status} ${page.reason}\r\nContent-Type: ${page.contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n` +
+      `HTTP/1.1 ${page.status} ${page.reason}\r\nDate: ${new Date(this.atMs).toUTCString()}\r\nContent-Type: ${page.contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n` +
         `X-Content-Type-Options: nosniff\r\n${this.ray.name}: ${this.rayId}\r\n${this.connectionField()}\r\n`,
     );
     if (!this.isHead) this.writer.bytes(body, 0, body.length, false);

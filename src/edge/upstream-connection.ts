@@ -223,7 +223,8 @@ export class UpstreamConnection implements Checked {
     }
     const framing = responseFraming(head, this.method);
     this.persistent = isPersistent(head) && framing !== UNTIL_CLOSE;
-    this.idleMs = announcedIdleMs(head.value(buffer, head.keepAliveIndex), this.owner.limits.originIdleTimeoutMs);
+    this.idleMs = this.owner.limits.originIdleTimeoutMs;
+    if (head.keepAliveIndex >= 0) this.idleMs = announcedIdleMs(head.value(buffer, head.keepAliveIndex), this.idleMs);
     this.body.begin(framing, head.contentLength);
     this.state = BODY;
     sink.onHead(buffer, head, framing);

@@ -17,69 +17,82 @@ export interface UpstreamPools {
   close(): void;
 }
 
-interface Pool {
-  readonly idle: UpstreamConnection[];
-  readonly waiting: { readonly taker: UpstreamTaker; readonly sinceMs: number }[];
-  total: number;
-}
+type PoolDeps = Pick<UpstreamOwner, "limits" | "timers" | "report">;
 
-export function createUpstreamPools(deps: Pick<UpstreamOwner, "limits" | "timers" | "report">): UpstreamPools {
-  const { limits, timers } = deps;
-  const pools = new Map<string, Pool>();
-  let closing = false;
-
-  const open = (key: string, pool: Pool, address: string, port: number): UpstreamConnection => {
-    pool.total++;
-    const owner: UpstreamOwner = {
-      ...deps,
-      released: (connection) => {
-        const next = pool.waiting.shift();
-        if (next !== undefined) next.taker.onUpstream(connection);
-        else if (closing) connection.abort();
-        else pool.idle.push(connection);
-      },
-      closed: (connection) => {
-        pool.total--;
-        const at = pool.idle.indexOf(connection);
-        if (at >= 0) pool.idle.splice(at, 1);
-        const next = pool.waiting.shift();
-        if (next !== undefined) next.taker.onUpstream(open(key, pool, address, port));
-        else if (pool.total === 0) pools.delete(key);
-      },
-    };
-    return new UpstreamConnection(owner, address, port);
+export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
+  // By port and then by address: a joined key would be built and hashed for each request.
+  const byPort = new Map<number, Map<string, Pool>>();
+  const each = (act: (pool: Pool) => void): void => {
+    for (const pools of byPort.values()) for (const pool of pools.values()) act(pool);
   };
-
-  timers.add({
-    check: (nowMs) => {
-      for (const pool of pools.values()) {
-        while (pool.waiting.length > 0 && nowMs - pool.waiting[0]!.sinceMs > limits.connectTimeoutMs)
-          pool.waiting.shift()!.taker.onOverload();
-      }
-    },
-  });
-
+  deps.timers.add({ check: (nowMs) => each((pool) => pool.check(nowMs)) });
   return {
     acquire: (address, port, taker, fresh) => {
-      const key = `${address} ${port}`;
-      let pool = pools.get(key);
-      if (pool === undefined) pools.set(key, (pool = { idle: [], waiting: [], total: 0 }));
+      let pools = byPort.get(port);
+      if (pools === undefined) byPort.set(port, (pools = new Map()));
+      let pool = pools.get(address);
+      if (pool === undefined) pools.set(address, (pool = createPool(deps, address, port, () => byPort.get(port)?.delete(address))));
+      pool.acquire(taker, fresh);
+    },
+    forget: (taker) => each((pool) => pool.forget(taker)),
+    close: () => each((pool) => pool.close()),
+  };
+}
+
+interface Pool {
+  acquire(taker: UpstreamTaker, fresh: boolean): void;
+  forget(taker: UpstreamTaker): void;
+  check(nowMs: number): void;
+  close(): void;
+}
+
+/** The connections to one address and port. `onEmpty` is called when the last one closed. */
+function createPool(deps: PoolDeps, address: string, port: number, onEmpty: () => void): Pool {
+  const { limits, timers } = deps;
+  const idle: UpstreamConnection[] = [];
+  let waiting: { readonly taker: UpstreamTaker; readonly sinceMs: number }[] = [];
+  let total = 0;
+  let closing = false;
+
+  const open = (): UpstreamConnection => {
+    total++;
+    return new UpstreamConnection(owner, address, port);
+  };
+  const owner: UpstreamOwner = {
+    ...deps,
+    released: (connection) => {
+      const next = waiting.shift();
+      if (next !== undefined) next.taker.onUpstream(connection);
+      else if (closing) connection.abort();
+      else idle.push(connection);
+    },
+    closed: (connection) => {
+      total--;
+      const at = idle.indexOf(connection);
+      if (at >= 0) idle.splice(at, 1);
+      const next = waiting.shift();
+      if (next !== undefined) next.taker.onUpstream(open());
+      else if (total === 0) onEmpty();
+    },
+  };
+  return {
+    acquire: (taker, fresh) => {
       // The last one used is the least likely to be closed already.
-      const idle = fresh ? undefined : pool.idle.pop();
-      if (idle !== undefined) taker.onUpstream(idle);
-      else if (pool.total < limits.originConnectionsMax) taker.onUpstream(open(key, pool, address, port));
-      else if (pool.waiting.length < limits.originQueueMax) pool.waiting.push({ taker, sinceMs: timers.nowMs });
+      const ready = fresh ? undefined : idle.pop();
+      if (ready !== undefined) taker.onUpstream(ready);
+      else if (total < limits.originConnectionsMax) taker.onUpstream(open());
+      else if (waiting.length < limits.originQueueMax) waiting.push({ taker, sinceMs: timers.nowMs });
       else taker.onOverload();
     },
     forget: (taker) => {
-      for (const pool of pools.values()) {
-        const at = pool.waiting.findIndex((entry) => entry.taker === taker);
-        if (at >= 0) pool.waiting.splice(at, 1);
-      }
+      waiting = waiting.filter((entry) => entry.taker !== taker);
+    },
+    check: (nowMs) => {
+      while (waiting.length > 0 && nowMs - waiting[0]!.sinceMs > limits.connectTimeoutMs) waiting.shift()!.taker.onOverload();
     },
     close: () => {
       closing = true;
-      for (const pool of pools.values()) for (const connection of [...pool.idle]) connection.abort();
+      for (const connection of Array.from(idle)) connection.abort();
     },
   };
 }

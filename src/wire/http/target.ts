@@ -21,7 +21,7 @@ const ABSOLUTE = /^(https?):\/\/([^/?]*)(.*)$/i;
  */
 export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https"): RequestTarget | null {
   if (head.hostIndex < 0) return null;
-  const authority = parseAuthority(head.value(buffer, head.hostIndex));
+  const authority = readAuthority(head.value(buffer, head.hostIndex));
   if (authority === null) return null;
   const text = latin1(buffer, head.targetStart, head.targetEnd);
   if (buffer[head.targetStart] === SLASH) return split(authority, text);
@@ -32,6 +32,21 @@ export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https")
   if (named === null || formatAuthority(named) !== formatAuthority(authority)) return null;
   const rest = absolute[3]!;
   return split(authority, rest.startsWith("/") ? rest : `/${rest}`);
+}
+
+const AUTHORITIES_MAX = 1_000;
+const authorities = new Map<string, Authority | null>();
+
+/** Most requests name a host that was just read: its one string object also makes every later look-up by host cheap. */
+function readAuthority(text: string): Authority | null {
+  let authority = authorities.get(text);
+  if (authority !== undefined) return authority;
+  authority = parseAuthority(text);
+  // Long ones are no host's and would fill the memory instead.
+  if (text.length > 300) return authority;
+  if (authorities.size >= AUTHORITIES_MAX) authorities.clear();
+  authorities.set(text, authority);
+  return authority;
 }
 
 function split(authority: Authority, originForm: string): RequestTarget {
