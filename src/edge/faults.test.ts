@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { test } from "node:test";
+import fc from "fast-check";
 import type { EdgeLimits } from "./config.ts";
 import { eventually, exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "./test-edge.ts";
 import { recordOp } from "./test-entries.ts";
@@ -50,6 +51,46 @@ for (const [why, answer] of MALFORMED) {
     assert.equal(row.status, 520);
   });
 }
+
+test("whatever an origin sends, in whatever pieces, its visitor gets an answer or a cut and nothing is thrown", async () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "HTTP/1.1 200 OK\r\n",
+      "HTTP/1.1 100 Continue\r\n\r\n",
+      "HTTP/1.1 204 No Content\r\n",
+      "Content-Length: 3\r\n",
+      "Transfer-Encoding: chunked\r\n",
+      "\r\n",
+      "\n",
+      "3\r\nabc\r\n",
+      "0\r\n\r\n",
+      "abc",
+    ),
+    fc.string({ maxLength: 6, unit: "binary-ascii" }),
+  );
+  let answer: readonly string[] = [];
+  const origin = await rawOrigin((socket) => {
+    socket.once("data", async () => {
+      for (const text of answer) {
+        socket.write(text, "latin1");
+        await new Promise((done) => setImmediate(done));
+      }
+      socket.end();
+    });
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 10 }), async (pieces) => {
+      answer = ["HTTP/1.1 200 OK\r\n", ...pieces];
+      assert.match(await exchangeRaw(edge.http, REQUEST), /^HTTP\/1\.1 \d{3} /);
+    }),
+    { seed: 520, numRuns: 150, timeout: 10_000 },
+  );
+  assert.deepEqual(edge.errors, []);
+  await eventually(() => edge.requests.length === 150);
+  await edge.close();
+  origin.close();
+});
 
 test("an origin that resets gives 520", async () => {
   const { response } = await against((socket) => void socket.once("data", () => socket.resetAndDestroy()));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { createLocalCa, createRoot, type LocalCa } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { eventually, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { eventually, httpOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
 
 const run = promisify(execFile);
 let directory: string;
@@ -73,6 +73,24 @@ test("curl gets the site over HTTPS with the local authority's root", async () =
   assert.equal(headers["svc-visitor"], '{"scheme":"https"}');
   assert.equal(headers["host"], `www.example.com:${edge.https}`);
   await eventually(() => edge.requests.some((row) => row.scheme === "https" && row.path === "/path" && row.query === "q"));
+});
+
+test("large bodies pass both ways over HTTPS", async () => {
+  const echo = await httpOrigin((req, res) => void req.pipe(res));
+  const body = join(directory, "body");
+  await writeFile(body, Buffer.alloc(5_000_000, "0123456789"));
+  edge.replica.apply([routeOp(echo.port)]);
+  const name = `www.example.com:${edge.https}`;
+  const args = ["-sS", "--max-time", "20", "--cacert", join(directory, "ca.pem"), "--resolve", `${name}:127.0.0.1`, "-o", `${body}.back`];
+  try {
+    for (const chunked of [[], ["-H", "Transfer-Encoding: chunked"]]) {
+      await run("curl", [...args, ...chunked, "--data-binary", `@${body}`, `https://${name}/`]);
+      assert.ok((await readFile(body)).equals(await readFile(`${body}.back`)));
+    }
+  } finally {
+    edge.replica.apply([routeOp(origin.port)]);
+    echo.close();
+  }
 });
 
 test("the name decides over the certificate, and an unknown name or none gets none", async () => {
