@@ -61,17 +61,18 @@ test("a resumed replica gets the deltas that it misses; one that is too far behi
   const source = createTestSource();
   for (let i = 1; i <= 8; i++) source.commit([serial("a", i)]);
   const publisher = await startedPublisher(t, source);
-  const resume = async (rev: number): Promise<string[]> => {
+  const resume = async (...revs: readonly number[]): Promise<string[]> => {
     const { publisherEnd, replicaEnd } = feedPair();
     publisher.attach(publisherEnd);
     const seen = recorder(replicaEnd);
-    replicaEnd.send({ type: "subscribe", name: "n", rev });
+    for (const rev of revs) replicaEnd.send({ type: "subscribe", name: "n", rev });
     while (seen.at(-1)?.type !== "live") await delay(5);
     replicaEnd.close();
     return seen.map((message) => (message.type === "delta" ? String(message.delta.rev) : message.type));
   };
   assert.deepEqual(await resume(3), ["4", "5", "6", "7", "8", "live"]);
   assert.deepEqual(await resume(8), ["live"]);
+  assert.deepEqual(await resume(3, 5), ["6", "7", "8", "live"], "the second of two subscriptions counts");
   assert.deepEqual(await resume(99), ["full", "live"], "a revision that the source never had");
   source.trim(5);
   assert.deepEqual(await resume(3), ["full", "live"]);

@@ -36,6 +36,11 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
       throw new Error("the source failed, as the test wants");
     }
   };
+  /** An answer is old when it arrives: others have committed meanwhile. */
+  const late = async <T>(answer: T): Promise<T> => {
+    await new Promise(setImmediate);
+    return answer;
+  };
   return {
     state,
     commit: (ops) => {
@@ -53,13 +58,13 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
     },
     full: async () => {
       await mayFail();
-      return { rev: state.rev, ops: dump(state) };
+      return late({ rev: state.rev, ops: dump(state) });
     },
     since: async (rev) => {
       await mayFail();
-      if (rev === state.rev) return [];
+      if (rev === state.rev) return late([]);
       const after = deltas.filter((delta) => delta.rev > rev).slice(0, batch);
-      return after[0]?.from === rev ? after : null;
+      return late(after[0]?.from === rev ? after : null);
     },
     onCommit: (listener) => {
       listeners.add(listener);
