@@ -21,9 +21,33 @@ export interface Tables {
   counters: CountersTable;
 }
 
-export interface AccountsTable { id: string; name: string; type: string; settings: string; created_on: string }
-export interface UsersTable { id: string; email: string; first_name: string | null; last_name: string | null; telephone: string | null; country: string | null; zipcode: string | null; /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null; created_on: string; modified_on: string }
-export interface MembershipsTable { id: string; account_id: string; user_id: string; roles: string; status: string; created_on: string }
+export interface AccountsTable {
+  id: string;
+  name: string;
+  type: string;
+  settings: string;
+  created_on: string;
+}
+export interface UsersTable {
+  id: string;
+  email: string;
+  first_name: string | null;
+  last_name: string | null;
+  telephone: string | null;
+  country: string | null;
+  zipcode: string | null;
+  /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null;
+  created_on: string;
+  modified_on: string;
+}
+export interface MembershipsTable {
+  id: string;
+  account_id: string;
+  user_id: string;
+  roles: string;
+  status: string;
+  created_on: string;
+}
 export interface TokensTable {
   id: string;
   /** The account that owns it, or null for a user's own token. */
@@ -99,12 +123,44 @@ export interface RulesetsTable {
   rules: string;
   last_updated: string;
 }
-export interface GatewaysTable { account_id: string; id: string; /** The gateway object as JSON, less its key and times. */ settings: string; created_at: string; modified_at: string }
-export interface CertificatesTable { id: string; zone_id: string; hosts: string; chain: string; /** Sealed, context `certificate:{id}`. */ private_key: string; issuer: string; not_before: string; not_after: string; created_on: string }
+export interface GatewaysTable {
+  account_id: string;
+  id: string;
+  /** The gateway object as JSON, less its key and times. */ settings: string;
+  created_at: string;
+  modified_at: string;
+}
+export interface CertificatesTable {
+  id: string;
+  zone_id: string;
+  hosts: string;
+  chain: string;
+  /** Sealed, context `certificate:{id}`. */ private_key: string;
+  issuer: string;
+  not_before: string;
+  not_after: string;
+  created_on: string;
+}
 /** Things sealed with the key file that belong to the installation, such as the local CA's key. */
-export interface SecretsTable { name: string; value: string; created_on: string }
-export interface DeprecationCallsTable { day: string; deprecation_id: string; token_id: string; route: string; calls: number }
-export interface ChangesTable { rev: number; seq: number; kind: string; id: string; /** JSON, or null for a delete. */ value: string | null }
+export interface SecretsTable {
+  name: string;
+  value: string;
+  created_on: string;
+}
+export interface DeprecationCallsTable {
+  day: string;
+  deprecation_id: string;
+  token_id: string;
+  route: string;
+  calls: number;
+}
+export interface ChangesTable {
+  rev: number;
+  seq: number;
+  kind: string;
+  id: string;
+  /** JSON, or null for a delete. */ value: string | null;
+}
 export interface AuditLogTable {
   id: string;
   at: string;
@@ -120,4 +176,7 @@ export interface AuditLogTable {
   after: string | null;
 }
 /** `rev` is allocated from one locked row, so commit order is revision order. */
-export interface CountersTable { name: string; value: Generated<number> }
+export interface CountersTable {
+  name: string;
+  value: Generated<number>;
+}
