@@ -1,24 +1,31 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/metrics.ts";
-import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
+import type { FromWorker, SinkName, ToWorker } from "#kernel/worker-protocol.ts";
 import type { Log } from "./log.ts";
 
 /** How long a start may take before it counts as failed. */
 const START_LIMIT_MS = 15_000;
 const METRICS_LIMIT_MS = 1_000;
+/** What a thread gets on top of its own time to drain. */
+const STOP_MARGIN_MS = 1_000;
 /** Restart delays after a crash: doubled from the first to the last. */
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 10_000;
 
+/** Ports by transport. */
+export type Bound = Readonly<Record<string, number>>;
+
 export interface PlaneWorker {
   readonly name: string;
-  /** Ports by transport, once every socket listens; empty for workers without sockets. */
-  readonly addresses: Readonly<Record<string, number>>;
+  /** Resolves with the ports once every socket listens; rejects when the first start fails. */
+  readonly listening: Promise<Bound>;
   /** True between `listening` and a crash or stop. */
   isUp(): boolean;
   metrics(): Promise<readonly MetricSample[]>;
-  /** Hands the thread one more port to take messages from. */
+  /** One more thread sends through this port. */
   attach(port: MessagePort): void;
+  /** The thread that this one sends to as `to` is a new one. */
+  reconnect(to: SinkName, port: MessagePort): void;
   /** Lets requests under way finish, then ends the thread. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -28,115 +35,119 @@ export interface PlaneWorkerSpec {
   readonly script: URL;
   readonly log: Log;
   /**
-   * Builds the thread's `workerData` anew for each start: message ports die with a thread. `addresses` is what the
+   * Builds the thread's `workerData` anew for each start: message ports die with a thread. `bound` is what the
    * first start bound, so that a restart listens where clients expect it.
    */
-  connect(addresses: Readonly<Record<string, number>>): { readonly workerData: unknown; readonly transfer: readonly MessagePort[] };
+  connect(bound: Bound): { readonly workerData: object; readonly transfer: readonly MessagePort[] };
+  /** Called after a crash, when the thread serves again. */
+  onRestart?(): void;
 }
 
-/** Runs a plane in a worker thread and starts it again when it dies. */
-export async function startPlaneWorker(spec: PlaneWorkerSpec): Promise<PlaneWorker> {
-  let addresses: Readonly<Record<string, number>> = {};
-  let worker: Worker;
-  let up = false;
-  let stopping = false;
+/** Runs a plane in a worker thread and starts it again when it dies after it has once listened. */
+export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
+  const { log, name } = spec;
+  const metricRequests = createMetricRequests();
+  let bound: Bound = {};
+  let state: "starting" | "up" | "down" | "stopping" = "starting";
   let restartMs = RESTART_FIRST_MS;
-  let nextRequest = 0;
-  const waiting = new Map<number, (samples: readonly MetricSample[]) => void>();
+  let worker: Worker;
 
-  const launch = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const { workerData, transfer } = spec.connect(addresses);
-      const thread = new Worker(spec.script, { name: spec.name, workerData, transferList: [...transfer] });
-      worker = thread;
-      const limit = setTimeout(() => reject(new Error(`${spec.name} did not start within ${START_LIMIT_MS} ms`)), START_LIMIT_MS);
-      thread.on("message", (message: FromWorker) => {
-        switch (message.type) {
-          case "listening":
-            clearTimeout(limit);
-            addresses = message.addresses;
-            up = true;
-            restartMs = RESTART_FIRST_MS;
-            resolve();
-            break;
-          case "metrics":
-            waiting.get(message.request)?.(message.samples);
-            waiting.delete(message.request);
-            break;
-          case "log":
-            spec.log[message.level]({ plane: spec.name, ...message.fields }, message.message);
-            break;
-          case "drained":
-            break;
-        }
-      });
-      thread.on("error", (error) => {
-        spec.log.error({ plane: spec.name, err: error }, "a plane's thread failed");
-        reject(error);
-      });
-      thread.on("exit", () => {
-        clearTimeout(limit);
-        const wasUp = up;
-        up = false;
-        for (const answer of waiting.values()) answer([]);
-        waiting.clear();
-        reject(new Error(`${spec.name} ended before it listened`));
-        if (!stopping && (wasUp || addresses !== undefined)) scheduleRestart();
-      });
+  const onMessage = (message: FromWorker, listening: () => void): void => {
+    if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
+    else if (message.type === "metrics") metricRequests.answer(message.request, message.samples);
+    else if (message.type === "listening") {
+      bound = message.addresses;
+      if (state !== "stopping") state = "up";
+      restartMs = RESTART_FIRST_MS;
+      listening();
+    }
+  };
+
+  const launch = (): Promise<Bound> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Bound>();
+    const { workerData, transfer } = spec.connect(bound);
+    const thread = new Worker(spec.script, { name, workerData, transferList: [...transfer] });
+    const limit = setTimeout(() => {
+      reject(new Error(`${name} did not start within ${START_LIMIT_MS} ms`));
+      void thread.terminate();
+    }, START_LIMIT_MS);
+    thread.on("message", (message: FromWorker) => onMessage(message, () => resolve(bound)));
+    thread.on("error", (error) => {
+      if (state !== "starting") log.error({ plane: name, err: error }, "a plane's thread failed");
+      reject(error);
     });
+    thread.on("exit", () => {
+      clearTimeout(limit);
+      metricRequests.answerAll();
+      reject(new Error(`${name} ended before it listened`));
+      if (state === "up") restartLater();
+    });
+    worker = thread;
+    return promise.finally(() => clearTimeout(limit));
+  };
 
-  let started = false;
-  const scheduleRestart = (): void => {
-    if (!started) return;
+  const restartLater = (): void => {
+    state = "down";
     const delay = restartMs;
     restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
-    spec.log.warn({ plane: spec.name, delay_ms: delay }, "starting a plane again");
+    log.warn({ plane: name, delay_ms: delay }, "starting a plane again");
     setTimeout(() => {
-      if (!stopping) launch().catch(() => undefined);
+      if (state !== "down") return;
+      launch().then(
+        () => spec.onRestart?.(),
+        () => state === "down" && restartLater(),
+      );
     }, delay).unref();
   };
 
-  await launch();
-  started = true;
-
-  const post = (message: ToWorker): void => worker.postMessage(message);
+  const post = (message: ToWorker, transfer: readonly MessagePort[] = []): void => worker.postMessage(message, [...transfer]);
+  const listening = launch();
   return {
-    name: spec.name,
-    get addresses() {
-      return addresses;
+    name,
+    listening,
+    isUp: () => state === "up",
+    metrics: () => (state === "up" ? metricRequests.ask((request) => post({ type: "metrics", request })) : Promise.resolve([])),
+    attach: (port) => post({ type: "attach", port }, [port]),
+    reconnect: (to, port) => post({ type: "reconnect", to, port }, [port]),
+    stop: async (timeoutMs) => {
+      const mustDrain = state === "up";
+      state = "stopping";
+      if (mustDrain) await drained(worker, timeoutMs + STOP_MARGIN_MS, () => post({ type: "drain", timeoutMs }));
+      await worker.terminate();
     },
-    isUp: () => up,
-    metrics: () =>
-      new Promise((resolve) => {
-        if (!up) return resolve([]);
-        const request = nextRequest++;
-        const limit = setTimeout(() => {
-          waiting.delete(request);
-          resolve([]);
-        }, METRICS_LIMIT_MS);
-        waiting.set(request, (samples) => {
-          clearTimeout(limit);
-          resolve(samples);
-        });
-        post({ type: "metrics", request });
-      }),
-    attach: (port) => worker.postMessage({ type: "attach", port }, [port]),
-    stop: (timeoutMs) =>
-      new Promise((resolve) => {
-        stopping = true;
-        if (!up) {
-          void worker.terminate().then(() => resolve());
-          return;
-        }
-        const end = (): void => void worker.terminate().then(() => resolve());
-        const limit = setTimeout(end, timeoutMs + 1_000);
-        worker.on("message", (message: FromWorker) => {
-          if (message.type !== "drained") return;
-          clearTimeout(limit);
-          end();
-        });
-        post({ type: "drain", timeoutMs });
-      }),
+  };
+}
+
+function drained(worker: Worker, limitMs: number, ask: () => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const limit = setTimeout(resolve, limitMs);
+  worker.on("message", (message: FromWorker) => message.type === "drained" && resolve());
+  worker.on("exit", () => resolve());
+  ask();
+  return promise.finally(() => clearTimeout(limit));
+}
+
+/** Questions for a thread's numbers that are under way; one that is not answered in time counts as none. */
+function createMetricRequests() {
+  const waiting = new Map<number, (samples: readonly MetricSample[]) => void>();
+  let last = 0;
+  const answer = (request: number, samples: readonly MetricSample[]): void => {
+    waiting.get(request)?.(samples);
+    waiting.delete(request);
+  };
+  return {
+    answer,
+    answerAll: () => {
+      for (const request of [...waiting.keys()]) answer(request, []);
+    },
+    ask: (post: (request: number) => void): Promise<readonly MetricSample[]> => {
+      const request = ++last;
+      const limit = setTimeout(() => answer(request, []), METRICS_LIMIT_MS);
+      const { promise, resolve } = Promise.withResolvers<readonly MetricSample[]>();
+      waiting.set(request, resolve);
+      post(request);
+      return promise.finally(() => clearTimeout(limit));
+    },
   };
 }
 

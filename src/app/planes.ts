@@ -8,7 +8,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
-import { channel, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
+import { type Bound, channel, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
 
 export interface Planes {
   readonly workers: readonly PlaneWorker[];
@@ -41,83 +41,96 @@ export const planeFiles = (dataDir: string): PlaneFiles => ({
 const SINK_STOP_MS = 5_000;
 
 /**
- * Starts every thread: first those that take (events, detection), then those that serve, so that nothing a plane sends
- * is lost at the start; they stop in the reverse order.
+ * Starts every thread at once: what is sent to one that still loads waits in its port. They stop in the order in which
+ * they feed each other, so that nothing is lost: first those that serve, then detection, then the writer of events.
+ * When one cannot start, the others are stopped and the error is thrown.
  */
 export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
-  const writer = await startPlaneWorker({
+  const { config } = deps;
+  const serving: PlaneWorker[] = [];
+  const edges: PlaneWorker[] = [];
+  const writer = startPlaneWorker({
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
     log: deps.log,
     connect: () => ({ workerData: { path: deps.files.events, ports: [], retention: DEFAULT_RETENTION }, transfer: [] }),
+    onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
-  const eventsPort = (): MessagePort => handOver(writer);
-  const detector = await startPlaneWorker({
+  const detector = startPlaneWorker({
     name: "detector",
     script: new URL("../edge/detection/worker.ts", import.meta.url),
     log: deps.log,
     connect: () => {
-      const events = eventsPort();
+      const events = handOver(writer);
       return { workerData: { tap: [], events }, transfer: [events] };
     },
+    onRestart: () => edges.forEach((worker) => worker.reconnect("detector", handOver(detector))),
   });
-
-  const serving = await startServing(deps, eventsPort, () => handOver(detector));
-  const [nameserver] = serving.nameservers;
-  const [edge] = serving.edges;
-  return {
-    workers: [writer, detector, ...serving.all],
-    ports: {
-      dns: portOf(nameserver, "udp"),
-      http: portOf(edge, "http"),
-      https: portOf(edge, "https"),
-      gateway: portOf(serving.gateway, "http"),
-    },
-    stop: async (timeoutMs) => {
-      await Promise.all(serving.all.map((worker) => worker.stop(timeoutMs)));
-      await detector.stop(SINK_STOP_MS);
-      await writer.stop(SINK_STOP_MS);
-    },
+  const stop = async (timeoutMs: number): Promise<void> => {
+    await Promise.all(serving.map((worker) => worker.stop(timeoutMs)));
+    await detector.stop(SINK_STOP_MS);
+    await writer.stop(SINK_STOP_MS);
   };
+
+  const serve = (name: string, script: string, ports: () => Ports, planeConfig: (bound: Bound) => object): PlaneWorker => {
+    const worker = startServingWorker(deps, { name, script, ports, planeConfig });
+    serving.push(worker);
+    return worker;
+  };
+  const startEdge = (name: string, siblings: Bound): PlaneWorker => {
+    const ports = (): Ports => ({ events: handOver(writer), tap: handOver(detector) });
+    const worker = serve(name, "../edge/worker.ts", ports, (bound) => edgeConfig(config, { ...siblings, ...bound }));
+    edges.push(worker);
+    return worker;
+  };
+  try {
+    const [dns, edge, gateway] = await Promise.all([
+      startSharing("nameserver", config.dns.workers, (name, siblings) => serve(name, "../nameserver/worker.ts", () => ({}), (bound) => nameserverConfig(config, { ...siblings, ...bound }))),
+      startSharing("edge", config.edge.workers, startEdge),
+      serve("gateway", "../gateway/worker.ts", () => ({ events: handOver(writer) }), (bound) => gatewayConfig(config, bound)).listening,
+      detector.listening,
+      writer.listening,
+    ]);
+    const ports = { dns: portOf(dns, "udp"), http: portOf(edge, "http"), https: portOf(edge, "https"), gateway: portOf(gateway, "http") };
+    return { workers: [writer, detector, ...serving], ports, stop };
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
 }
 
-interface Serving {
-  readonly nameservers: readonly PlaneWorker[];
-  readonly edges: readonly PlaneWorker[];
-  readonly gateway: PlaneWorker;
-  readonly all: readonly PlaneWorker[];
+type Ports = Readonly<Record<string, MessagePort>>;
+
+interface ServingSpec {
+  readonly name: string;
+  readonly script: string;
+  /** Ports to the threads that this one sends to. */
+  ports(): Ports;
+  /** `bound`: the ports that a start before this one found. */
+  planeConfig(bound: Bound): object;
 }
 
-/** Ports by transport that a thread must take because it, or a thread beside it, has them already. */
-type Bound = Readonly<Record<string, number>>;
-
-async function startServing({ config, publisher, log, files }: PlanesDeps, eventsPort: () => MessagePort, tapPort: () => MessagePort): Promise<Serving> {
-  const start = (name: string, script: string, planeConfig: (bound: Bound) => unknown, siblings: Bound, taps: boolean): Promise<PlaneWorker> =>
-    startPlaneWorker({
-      name,
-      script: new URL(script, import.meta.url),
-      log,
-      connect: (own) => {
-        const feed = channel();
-        publisher.attach(createMessagePortFeed(feed.near));
-        const ports = { feed: feed.far, events: eventsPort(), ...(taps ? { tap: tapPort() } : {}) };
-        const paths = { lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
-        return { workerData: { name, config: planeConfig({ ...siblings, ...own }), ...paths, ...ports }, transfer: Object.values(ports) };
-      },
-    });
-  const [nameservers, edges, gateway] = await Promise.all([
-    startSharing("nameserver", config.dns.workers, (name, bound) => start(name, "../nameserver/worker.ts", (at) => nameserverConfig(config, at), bound, false)),
-    startSharing("edge", config.edge.workers, (name, bound) => start(name, "../edge/worker.ts", (at) => edgeConfig(config, at), bound, true)),
-    start("gateway", "../gateway/worker.ts", (at) => gatewayConfig(config, at), {}, false),
-  ]);
-  return { nameservers, edges, gateway, all: [...nameservers, ...edges, gateway] };
+/** A thread that answers clients from its copy of the snapshot. */
+function startServingWorker({ publisher, log, files }: PlanesDeps, { name, script, ports, planeConfig }: ServingSpec): PlaneWorker {
+  return startPlaneWorker({
+    name,
+    script: new URL(script, import.meta.url),
+    log,
+    connect: (bound) => {
+      const feed = channel();
+      publisher.attach(createMessagePortFeed(feed.near));
+      const transferred: Ports = { feed: feed.far, ...ports() };
+      const data = { name, config: planeConfig(bound), lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
+      return { workerData: { ...data, ...transferred }, transfer: Object.values(transferred) };
+    },
+  });
 }
 
 /** Several threads on one port: the first finds the port, the others join it. */
-async function startSharing(name: string, count: number, start: (name: string, bound: Bound) => Promise<PlaneWorker>): Promise<readonly PlaneWorker[]> {
-  const first = await start(`${name}-1`, {});
-  const others = Array.from({ length: count - 1 }, (_, i) => start(`${name}-${i + 2}`, first.addresses));
-  return [first, ...(await Promise.all(others))];
+async function startSharing(name: string, count: number, start: (name: string, siblings: Bound) => PlaneWorker): Promise<Bound> {
+  const bound = await start(`${name}-1`, {}).listening;
+  await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(`${name}-${i + 2}`, bound).listening));
+  return bound;
 }
 
 const nameserverConfig = (config: Config, bound: Bound): NameserverConfig => ({
@@ -157,8 +170,8 @@ function handOver(taker: PlaneWorker): MessagePort {
   return far;
 }
 
-function portOf(worker: PlaneWorker | undefined, transport: string): number {
-  const port = worker?.addresses[transport];
-  if (port === undefined) throw new Error(`${worker?.name ?? "a plane"} did not say on which port it serves ${transport}`);
+function portOf(bound: Bound, transport: string): number {
+  const port = bound[transport];
+  if (port === undefined) throw new Error(`a plane did not say on which port it serves ${transport}`);
   return port;
 }

@@ -24,7 +24,7 @@ import { createZones } from "./zones.ts";
 export interface EdgeDeps {
   readonly replica: Replica;
   readonly events: EventSink;
-  readonly tap: Tap;
+  readonly tap: Pick<Tap, "begin">;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly sealer: Sealer;
@@ -46,12 +46,12 @@ export function createEdge(deps: EdgeDeps): Edge {
   const context = createContext(deps, () => closing);
   const { connections, timers } = context;
   const open = metrics.gauge("edge_connections", "Open connections of visitors");
-  const handshakesFailed = metrics.counter("edge_tls_handshakes_failed_total", "TLS handshakes that failed");
+  const handshakesFailed = metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed");
   const certificates = createCertificates({
     replica: deps.replica,
     sealer: deps.sealer,
     contextsMax: config.limits.contextsMax,
-    keysNotOpened: metrics.counter("edge_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
+    keysNotOpened: metrics.counter("selvedge_edge_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
   });
   let listeners: readonly Listener[] = [];
   let closing = false;
@@ -94,8 +94,8 @@ function createContext(deps: EdgeDeps, isDraining: () => boolean): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
-  const zones = createZones(deps.replica, metrics.counter("edge_rules_left_out_total", "Rules that did not compile and are not run"));
-  const internalErrors = metrics.counter("edge_internal_errors_total", "Connections that ended because of an error of the edge itself");
+  const zones = createZones(deps.replica, metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"));
+  const internalErrors = metrics.counter("selvedge_edge_internal_errors_total", "Connections that ended because of an error of the edge itself");
   const report = (error: unknown): void => {
     internalErrors.value++;
     deps.onError(error);

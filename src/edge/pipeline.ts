@@ -22,7 +22,7 @@ export interface Pipeline {
 
 export interface PipelineDeps {
   readonly zones: Zones;
-  readonly tap: Tap;
+  readonly tap: Pick<Tap, "begin">;
   /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
   readonly loopName: string;
 }

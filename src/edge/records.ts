@@ -12,8 +12,8 @@ interface RecorderDeps {
 
 /** Writes the rows of a finished request: one for itself, and one for each rule that logged or blocked. */
 export function createRecorder({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
-  const requests = metrics.counter("edge_requests_total", "Requests answered by the edge");
-  const bytesOut = metrics.counter("edge_response_bytes_total", "Bytes of responses sent to visitors, heads included");
+  const requests = metrics.counter("selvedge_edge_requests_total", "Requests answered by the edge");
+  const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, heads included");
   return (exchange) => {
     requests.value++;
     bytesOut.value += exchange.bytesOut;

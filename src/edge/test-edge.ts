@@ -55,7 +55,6 @@ export async function startEdge(ops: readonly Op[], config: Partial<EdgeConfig> 
           abort: () => undefined,
         };
       },
-      close: () => undefined,
     },
     onError: (error) => void errors.push(error),
     config: {

@@ -69,7 +69,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
     const metrics = heard("metrics");
     say({ type: "metrics", request: 7 });
     assert.equal((await metrics).request, 7);
-    assert.equal((await metrics).samples.find((sample) => sample.name === "edge_requests_total")?.value, 1);
+    assert.equal((await metrics).samples.find((sample) => sample.name === "selvedge_edge_requests_total")?.value, 1);
     const drained = heard("drained");
     say({ type: "drain", timeoutMs: 1_000 });
     await drained;

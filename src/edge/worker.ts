@@ -3,9 +3,8 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
-import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
+import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createEventSink } from "#events/sink.ts";
-import type { FeedLog } from "#snapshot/feed.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import type { EdgeConfig } from "./config.ts";
@@ -29,29 +28,34 @@ if (parentPort) await run(parentPort, workerData as EdgeWorkerData);
 
 /** The edge as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
 async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
-  const post = (message: FromWorker): void => parent.postMessage(message);
-  const log: FeedLog = (level, message, fields) => post({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) });
+  const voice = createWorkerVoice(parent);
   const onError = (error: unknown): void =>
-    log("error", "the edge failed over one connection", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    voice.log("error", "the edge failed over one connection", {
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
   const metrics = createMetrics();
-  const replica = await openReplica({ port: createMessagePortFeed(data.feed), name: data.name, lastGoodPath: data.lastGoodPath, log });
+  const replica = await openReplica({
+    port: createMessagePortFeed(data.feed),
+    name: data.name,
+    lastGoodPath: data.lastGoodPath,
+    log: voice.log,
+  });
   const events = createEventSink({ port: data.events, metrics });
   const tap = createTap({ port: data.tap, metrics });
   const sealer = createSealer(readFileSync(data.sealKeyPath));
   const edge = createEdge({ replica, events, tap, clock: systemClock, metrics, sealer, config: data.config, onError });
-  const drain = async (timeoutMs: number): Promise<void> => {
-    await edge.close(timeoutMs);
-    replica.close();
-    tap.close();
-    await events.close();
-    post({ type: "drained" });
-  };
-  parent.on("message", (message: ToWorker) => {
-    if (message.type === "metrics") post({ type: "metrics", request: message.request, samples: metrics.samples() });
-    else void drain(message.timeoutMs);
+  voice.serve({
+    metrics,
+    reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),
+    drain: async (timeoutMs) => {
+      await edge.close(timeoutMs);
+      replica.close();
+      tap.close();
+      await events.close();
+    },
   });
   const addresses = await edge.listen();
   // The last net below the connections' own: no single visitor takes the others' worker down.
   process.on("uncaughtException", onError);
-  post({ type: "listening", addresses: { ...addresses } });
+  voice.listening({ ...addresses });
 }

@@ -25,7 +25,7 @@ function slowWriter(port: MessagePort): { readonly batches: RowsMessage[]; confi
 }
 
 const dropped = (metrics: ReturnType<typeof createMetrics>, table: string): number | undefined =>
-  metrics.samples().find((sample) => sample.name === "events_dropped_total" && sample.labels["table"] === table)?.value;
+  metrics.samples().find((sample) => sample.name === "selvedge_events_dropped_total" && sample.labels["table"] === table)?.value;
 
 test("rows of one interval travel together", async (t) => {
   const { port1, port2 } = new MessageChannel();

@@ -15,6 +15,8 @@ export interface EventSinkDeps {
 }
 
 export interface ClosableEventSink extends EventSink {
+  /** The writer has been started again and takes rows here; rows sent to the old one may be lost. */
+  reconnect(port: MessagePort): void;
   /** Sends what waits and resolves when all of it is committed, or after `timeoutMs`. */
   close(timeoutMs?: number): Promise<void>;
 }
@@ -25,11 +27,11 @@ const ROWS_MAX = 50_000;
 const CLOSE_MS = 2000;
 
 /** Collects rows of one thread and sends them to the writer in batches. */
-export function createEventSink({ port, metrics, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: EventSinkDeps): ClosableEventSink {
+export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: EventSinkDeps): ClosableEventSink {
   const dropped = new Map(
     EVENT_TABLES.map((table): [EventTable, Metric] => [
       table,
-      metrics.counter("events_dropped_total", "Event rows dropped because the writer was behind", { table }),
+      metrics.counter("selvedge_events_dropped_total", "Event rows dropped because the writer was behind", { table }),
     ]),
   );
   const waiting = new Map<EventTable, Cell[]>();
@@ -38,13 +40,15 @@ export function createEventSink({ port, metrics, flushMs = FLUSH_MS, rowsMax = R
   let sentRows = 0;
   let batch = 0;
   let closed = false;
+  /** Null while the writer is gone. */
+  let port: MessagePort | null = null;
   let timer: NodeJS.Timeout | undefined;
   let onIdle: (() => void) | undefined;
 
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (waitingRows === 0) return;
+    if (waitingRows === 0 || port === null) return;
     batch++;
     const message: RowsMessage = { type: "rows", batch, tables: Array.from(waiting, ([table, cells]) => ({ table, cells })) };
     port.postMessage(message);
@@ -54,17 +58,28 @@ export function createEventSink({ port, metrics, flushMs = FLUSH_MS, rowsMax = R
     waiting.clear();
   };
 
-  port.on("message", (message: WrittenMessage) => {
-    sentRows -= sent.get(message.batch) ?? 0;
-    sent.delete(message.batch);
-    if (sentRows === 0) onIdle?.();
-  });
-  // A writer that is gone commits nothing more.
-  port.on("close", () => {
-    closed = true;
+  const forgetSent = (): void => {
+    sent.clear();
+    sentRows = 0;
     onIdle?.();
-  });
-  port.unref();
+  };
+
+  const connect = (next: MessagePort): void => {
+    port = next;
+    next.on("message", (message: WrittenMessage) => {
+      sentRows -= sent.get(message.batch) ?? 0;
+      sent.delete(message.batch);
+      if (sentRows === 0) onIdle?.();
+    });
+    // A writer that is gone commits nothing more; what is pushed meanwhile waits for the next one, up to the bound.
+    next.on("close", () => {
+      if (port !== next) return;
+      port = null;
+      forgetSent();
+    });
+    next.unref();
+  };
+  connect(firstPort);
 
   return {
     push: (table, row) => {
@@ -80,12 +95,17 @@ export function createEventSink({ port, metrics, flushMs = FLUSH_MS, rowsMax = R
       if (waitingRows >= FLUSH_ROWS) flush();
       else timer ??= setTimeout(flush, flushMs).unref();
     },
+    reconnect: (next) => {
+      forgetSent();
+      connect(next);
+      flush();
+    },
     close: async (timeoutMs = CLOSE_MS) => {
-      if (closed) return;
       flush();
       closed = true;
       if (sentRows > 0) await idleWithin(timeoutMs);
-      port.close();
+      port?.close();
+      port = null;
     },
   };
 

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
-import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
+import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { openEventDatabase } from "./database.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
@@ -22,9 +22,9 @@ const RETENTION_PAUSE_MS = 20;
 
 const database = openEventDatabase(path);
 const metrics = createMetrics();
-const written = metrics.counter("events_written_batches_total", "Batches of event rows committed");
-const failed = metrics.counter("events_failed_batches_total", "Batches of event rows that could not be written");
-const say = (message: FromWorker): void => main.postMessage(message);
+const written = metrics.counter("selvedge_events_written_batches_total", "Batches of event rows committed");
+const failed = metrics.counter("selvedge_events_failed_batches_total", "Batches of event rows that could not be written");
+const voice = createWorkerVoice(main);
 const attached = new Set<MessagePort>();
 
 function attach(port: MessagePort): void {
@@ -40,12 +40,7 @@ function write(port: MessagePort, message: RowsMessage): void {
   } catch (error) {
     // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.
     failed.value++;
-    say({
-      type: "log",
-      level: "error",
-      message: "event rows could not be written",
-      fields: { error: String(error), rows: message.tables.map((part) => part.table) },
-    });
+    voice.log("error", "event rows could not be written", { error: String(error), rows: message.tables.map((part) => part.table) });
   }
   const reply: WrittenMessage = { type: "written", batch: message.batch };
   port.postMessage(reply);
@@ -56,7 +51,7 @@ function tidy(): void {
   try {
     more = retentionStep(database, limits, systemClock.nowMs());
   } catch (error) {
-    say({ type: "log", level: "error", message: "old event rows could not be deleted", fields: { error: String(error) } });
+    voice.log("error", "old event rows could not be deleted", { error: String(error) });
   }
   retentionTimer = setTimeout(tidy, more ? RETENTION_PAUSE_MS : RETENTION_EVERY_MS);
 }
@@ -74,14 +69,8 @@ async function drain(timeoutMs: number): Promise<void> {
   clearTimeout(retentionTimer);
   for (const port of attached) port.close();
   database.close();
-  say({ type: "drained" });
-  main?.close();
 }
 
-main.on("message", (message: ToWorker | { readonly type: "attach"; readonly port: MessagePort }) => {
-  if (message.type === "attach") attach(message.port);
-  else if (message.type === "metrics") say({ type: "metrics", request: message.request, samples: metrics.samples() });
-  else void drain(message.timeoutMs);
-});
+voice.serve({ metrics, attach, drain });
 for (const port of ports) attach(port);
-say({ type: "listening", addresses: {} });
+voice.listening({});

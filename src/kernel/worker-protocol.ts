@@ -1,14 +1,67 @@
-import type { MetricSample } from "#kernel/metrics.ts";
+import type { MessagePort } from "node:worker_threads";
+import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
 
-/** What a plane's worker thread says to the main thread. */
+/** What a worker thread says to the main thread. */
 export type FromWorker =
   | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>> }
   | { readonly type: "metrics"; readonly request: number; readonly samples: readonly MetricSample[] }
   | { readonly type: "drained" }
-  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly message: string; readonly fields?: Readonly<Record<string, unknown>> };
+  | {
+      readonly type: "log";
+      readonly level: "debug" | "info" | "warn" | "error";
+      readonly message: string;
+      readonly fields?: Readonly<Record<string, unknown>>;
+    };
 
-/** What the main thread says to a plane's worker thread. */
+/** What the main thread says to a worker thread. */
 export type ToWorker =
   | { readonly type: "metrics"; readonly request: number }
+  /** One more thread will send through this port. */
+  | { readonly type: "attach"; readonly port: MessagePort }
+  /** A thread that this one sends to has been started again, and listens here now. */
+  | { readonly type: "reconnect"; readonly to: SinkName; readonly port: MessagePort }
   /** Stop accepting, finish what is under way within the time, then answer `drained`. */
   | { readonly type: "drain"; readonly timeoutMs: number };
+
+/** The threads that others send to. */
+export type SinkName = "events" | "detector";
+
+export interface WorkerDuties {
+  readonly metrics: MetricRegistry;
+  /** Resolves when nothing is under way any more; the thread ends after it. */
+  drain(timeoutMs: number): Promise<void>;
+  attach?(port: MessagePort): void;
+  reconnect?(to: SinkName, port: MessagePort): void;
+}
+
+/** A worker's words to the main thread. */
+export interface WorkerVoice {
+  listening(addresses: Readonly<Record<string, number>>): void;
+  log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** For before the duties can be given: logging, and then `serve` to answer the main thread. */
+export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duties: WorkerDuties): void } {
+  const say = (message: FromWorker): void => main.postMessage(message);
+  return {
+    listening: (addresses) => say({ type: "listening", addresses }),
+    log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
+    serve: (duties) => {
+      main.on("message", (message: ToWorker) => {
+        switch (message.type) {
+          case "metrics":
+            return say({ type: "metrics", request: message.request, samples: duties.metrics.samples() });
+          case "attach":
+            return duties.attach?.(message.port);
+          case "reconnect":
+            return duties.reconnect?.(message.to, message.port);
+          case "drain":
+            return void duties.drain(message.timeoutMs).finally(() => {
+              say({ type: "drained" });
+              main.close();
+            });
+        }
+      });
+    },
+  };
+}

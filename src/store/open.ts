@@ -103,8 +103,9 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
     },
   });
   const close = async (): Promise<void> => {
-    await writer.close();
+    // SQLite folds its log into the file when the last connection closes, which a read-only one cannot do.
     await reader.close();
+    await writer.close();
     await backend.close();
   };
   let closing: Promise<void> | null = null;

@@ -49,7 +49,7 @@ describe("story: from an empty directory to every plane", () => {
     provider = new LLMock({ port: 0 });
     provider.onMessage("hello", { content: "Hi there!" });
     await provider.start();
-    selvedge = await startSelvedge({ args: ["--provider", `openai=${provider.url}/v1`, "--deprecations-negotiate", "true"] });
+    selvedge = await startSelvedge({ args: ["--provider", `openai=${provider.url}/v1`, "--deprecations-negotiate"] });
     client = new Cloudflare({ apiToken: selvedge.ready.token, baseURL: selvedge.ready.api, maxRetries: 0 });
   });
 

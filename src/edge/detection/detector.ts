@@ -32,10 +32,10 @@ interface Job {
 
 /** Scans the bodies that taps copy and pushes one event for each that has a match. Runs outside the response path. */
 export function createDetector({ events, clock, metrics }: DetectorDeps): Detector {
-  const scanned = metrics.counter("detection_scanned_total", "Responses scanned for sensitive data");
-  const scannedBytes = metrics.counter("detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
-  const limited = metrics.counter("detection_limited_total", "Scans that spent their candidate budget");
-  const matched = metrics.counter("detection_events_total", "Responses with sensitive data");
+  const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
+  const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
+  const limited = metrics.counter("selvedge_detection_limited_total", "Scans that spent their candidate budget");
+  const matched = metrics.counter("selvedge_detection_events_total", "Responses with sensitive data");
   const compiled = createCompiledCache();
   const ports = new Map<MessagePort, Map<number, Job>>();
   // Making a buffer costs several times the scan of a small body.

@@ -40,7 +40,7 @@ function bench(t: TestContext, options: Partial<TapDeps> = {}): Bench {
   });
   const scanned = async (count: number): Promise<void> => {
     for (let tries = 0; tries < 1000; tries++) {
-      if (value(metrics, "detection_scanned_total") >= count) return;
+      if (value(metrics, "selvedge_detection_scanned_total") >= count) return;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     throw new Error("not scanned within the bound");
@@ -74,7 +74,7 @@ test("only text, HTML, JSON and XML are tapped, in codings that are known", (t) 
   for (const content_type of ["", "image/png", "application/octet-stream", "video/mp4", "application/pdf", "texty/html"])
     assert.equal(tap.begin(testSubject({ content_type })), null, content_type);
   assert.equal(tap.begin(testSubject({ content_encoding: "exi" })), null);
-  assert.equal(value(metrics, "detection_unknown_coding_total"), 1);
+  assert.equal(value(metrics, "selvedge_detection_unknown_coding_total"), 1);
 });
 
 test("bodies that come interleaved, over several slabs, are told apart", async (t) => {
@@ -139,19 +139,19 @@ test("no more than 1 MiB of a body is scanned, before or after decoding", async 
   send(tap, gzipSync(beyond), { content_encoding: "gzip" });
   await scanned(2);
   assert.deepEqual(rows, []);
-  assert.equal(value(metrics, "detection_scanned_bytes_total"), 2 * SCANNED_BYTES_MAX);
+  assert.equal(value(metrics, "selvedge_detection_scanned_bytes_total"), 2 * SCANNED_BYTES_MAX);
   send(tap, gzipSync(Buffer.alloc(64 * SCANNED_BYTES_MAX)), { content_encoding: "gzip" });
   await scanned(3);
-  assert.equal(value(metrics, "detection_scanned_bytes_total"), 3 * SCANNED_BYTES_MAX);
+  assert.equal(value(metrics, "selvedge_detection_scanned_bytes_total"), 3 * SCANNED_BYTES_MAX);
 });
 
 test("without free slabs load is shed and counted; slabs that come back serve again", async (t) => {
   const { tap, rows, scanned, metrics } = bench(t, { slabBytes: 32, slabsMax: 2 });
   const tapped = tap.begin(testSubject());
   tapped?.chunk(Buffer.alloc(100, " "), 0, 100);
-  assert.equal(value(metrics, "detection_shed_total"), 1, "cut short");
+  assert.equal(value(metrics, "selvedge_detection_shed_total"), 1, "cut short");
   assert.equal(tap.begin(testSubject()), null);
-  assert.equal(value(metrics, "detection_shed_total"), 2);
+  assert.equal(value(metrics, "selvedge_detection_shed_total"), 2);
   await scanned(1);
   send(tap, PAGE);
   await scanned(2);

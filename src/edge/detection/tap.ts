@@ -7,6 +7,8 @@ import { createSlabs, type Slabs } from "./slabs.ts";
 export interface Tap {
   /** Null when this body is not to be scanned: its type or coding is not one of ours, or there is no room. */
   begin(subject: ScanSubject): BodyTap | null;
+  /** The detector has been started again and takes bodies here; those under way are scanned no further. */
+  reconnect(port: MessagePort): void;
   /** Sends what was copied and lets go of the port. */
   close(): void;
 }
@@ -47,46 +49,53 @@ interface Job {
 }
 
 export function createTap({
-  port,
+  port: firstPort,
   metrics,
   flushMs = FLUSH_MS,
   slabBytes = SLAB_BYTES,
   slabsMax = SLABS_MAX,
   jobsMax = JOBS_MAX,
 }: TapDeps): Tap {
-  const tapped = metrics.counter("detection_responses_total", "Responses copied for sensitive data detection");
-  const shed = metrics.counter("detection_shed_total", "Responses not scanned, or not to their end, because the detector was busy");
-  const unknownCoding = metrics.counter("detection_unknown_coding_total", "Responses not scanned because of their Content-Encoding");
-  const slabs = createSlabs({ port, flushMs, slabBytes, slabsMax });
+  const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
+  const shed = metrics.counter("selvedge_detection_shed_total", "Responses not scanned, or not to their end, because the detector was busy");
+  const unknownCoding = metrics.counter("selvedge_detection_unknown_coding_total", "Responses not scanned because of their Content-Encoding");
   const jobs = new Map<number, Job>();
   let lastJob = 0;
-  let closed = false;
+  let port = firstPort;
+  /** Null while the detector is gone. */
+  let slabs: Slabs | null = null;
 
-  port.on("close", () => {
-    closed = true;
-  });
-  port.unref();
+  const connect = (next: MessagePort): void => {
+    jobs.clear();
+    port = next;
+    slabs = createSlabs({ port: next, flushMs, slabBytes, slabsMax });
+    next.on("close", () => {
+      if (port === next) slabs = null;
+    });
+    next.unref();
+  };
+  connect(firstPort);
 
   const finish = (job: Job): void => {
     // A body of which nothing was copied never reached the detector.
-    if (jobs.delete(job.number) && job.subject === null) slabs.add({ job: job.number, from: 0, to: 0, subject: null, end: true });
+    if (jobs.delete(job.number) && job.subject === null) slabs?.add({ job: job.number, from: 0, to: 0, subject: null, end: true });
   };
 
   const chunk = (job: Job, bytes: Uint8Array, start: number, end: number): void => {
-    if (!jobs.has(job.number) || closed) return;
-    if (!copyInto(slabs, job, bytes, start, end)) shed.value++;
+    if (!jobs.has(job.number)) return;
+    if (slabs === null || !copyInto(slabs, job, bytes, start, end)) shed.value++;
     else if (job.left > 0) return;
     finish(job);
   };
 
   return {
     begin: (subject) => {
-      if (closed || !isScannedType(subject.content_type)) return null;
+      if (!isScannedType(subject.content_type)) return null;
       if (encodingOf(subject.content_encoding) === undefined) {
         unknownCoding.value++;
         return null;
       }
-      if (!slabs.hasRoom()) {
+      if (slabs === null || !slabs.hasRoom()) {
         shed.value++;
         return null;
       }
@@ -101,11 +110,11 @@ export function createTap({
       const over = (): void => finish(job);
       return { chunk: (bytes, start, end) => chunk(job, bytes, start, end), end: over, abort: over };
     },
+    reconnect: connect,
     close: () => {
-      if (closed) return;
       for (const job of Array.from(jobs.values())) finish(job);
-      slabs.flush();
-      closed = true;
+      slabs?.flush();
+      slabs = null;
       port.close();
     },
   };

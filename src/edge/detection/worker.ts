@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
-import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
+import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createEventSink } from "#events/sink.ts";
 import { createDetector } from "./detector.ts";
 
@@ -19,7 +19,7 @@ const { tap, events: eventsPort } = workerData as DetectorWorkerData;
 const metrics = createMetrics();
 const events = createEventSink({ port: eventsPort, metrics });
 const detector = createDetector({ events, clock: systemClock, metrics });
-const say = (message: FromWorker): void => main.postMessage(message);
+const voice = createWorkerVoice(main);
 
 // Time for what taps sent last, and for decoders, to come through.
 const SETTLE_MS = 50;
@@ -29,14 +29,8 @@ async function drain(timeoutMs: number): Promise<void> {
   detector.close();
   await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_MS, timeoutMs)));
   await events.close(timeoutMs);
-  say({ type: "drained" });
-  main?.close();
 }
 
-main.on("message", (message: ToWorker | { readonly type: "attach"; readonly port: MessagePort }) => {
-  if (message.type === "attach") detector.attach(message.port);
-  else if (message.type === "metrics") say({ type: "metrics", request: message.request, samples: metrics.samples() });
-  else void drain(message.timeoutMs);
-});
+voice.serve({ metrics, attach: detector.attach, reconnect: (_, port) => events.reconnect(port), drain });
 for (const port of tap) detector.attach(port);
-say({ type: "listening", addresses: {} });
+voice.listening({});

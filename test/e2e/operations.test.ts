@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { startPostgres } from "../support/postgres.ts";
+import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
+import { toolOrSkip } from "../support/tools.ts";
+
+const directory = async (t: TestContext): Promise<string> => {
+  const path = await mkdtemp(join(tmpdir(), "selvedge-ops-"));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+};
+
+const api = async (selvedge: Selvedge, token: string, method: string, path: string, body?: object): Promise<{ status: number; body: any }> => {
+  const res = await fetch(selvedge.ready.api + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: res.status, body: await res.json() };
+};
+
+/** Runs `start` to its end; for starts that must fail. */
+async function failingStart(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, ["bin/selvedge.js", "start", "--json", ...args], { env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+  const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = (await once(child, "exit")) as [number | null];
+  clearTimeout(killer);
+  return { code, stderr };
+}
+
+const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port", "0", "--http-port", "0", "--https-port", "0"];
+
+test("health, readiness and metrics of every plane stand on the API's port, without credentials", async (t) => {
+  const selvedge = await startSelvedge({ args: ["--edge-workers", "2", "--dns-workers", "2"] });
+  t.after(() => selvedge.stop());
+  const base = new URL(selvedge.ready.api).origin;
+  assert.equal((await fetch(`${base}/healthz`)).status, 200);
+  const readyz = await fetch(`${base}/readyz`);
+  assert.equal(readyz.status, 200);
+  assert.deepEqual(await readyz.json(), { status: "ready", reasons: [] });
+  await (await fetch(selvedge.ready.http)).arrayBuffer();
+  const metrics = await fetch(`${base}/metrics`);
+  assert.match(metrics.headers.get("content-type") ?? "", /^text\/plain/);
+  const text = await metrics.text();
+  for (const name of ["process_cpu_seconds_total", "selvedge_events_dropped_total", "selvedge_edge_", "selvedge_dns_", "selvedge_gateway_", "selvedge_detection_", "selvedge_api_"]) {
+    assert.ok(text.includes(name), `${name} is missing`);
+  }
+  assert.ok(!text.includes(selvedge.ready.token ?? "?"));
+});
+
+test("state survives a stop and a start: no second token, the same account, the same answers", async (t) => {
+  const dataDir = await directory(t);
+  const first = await startSelvedge({ dataDir });
+  const token = first.ready.token ?? "";
+  const zone = await api(first, token, "POST", "/zones", { name: "kept.example", account: { id: first.ready.account_id }, type: "full" });
+  assert.equal(zone.status, 200);
+  assert.equal((await first.stop()).code, 0);
+
+  const second = await startSelvedge({ dataDir });
+  t.after(() => second.stop());
+  assert.equal(second.ready.token, undefined);
+  assert.equal(second.ready.account_id, first.ready.account_id);
+  assert.equal((await api(second, token, "GET", `/zones/${zone.body.result.id}`)).body.result.name, "kept.example");
+});
+
+test("a second server on the same directory is refused and harms nothing", async (t) => {
+  const dataDir = await directory(t);
+  const selvedge = await startSelvedge({ dataDir });
+  t.after(() => selvedge.stop());
+  const { code, stderr } = await failingStart(["--data", dataDir, ...FREE_PORTS]);
+  assert.equal(code, 1);
+  assert.match(stderr, /another Selvedge is running/);
+  assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
+});
+
+test("a public bind with the bootstrap token and without TLS is refused with both reasons", async (t) => {
+  const { code, stderr } = await failingStart(["--data", await directory(t), "--api-host", "0.0.0.0", ...FREE_PORTS]);
+  assert.equal(code, 1);
+  assert.match(stderr, /bootstrap token/);
+  assert.match(stderr, /TLS is off/);
+});
+
+test("a port that is taken is named, and the process ends", async (t) => {
+  const selvedge = await startSelvedge();
+  t.after(() => selvedge.stop());
+  const taken = new URL(selvedge.ready.gateway).port;
+  const { code, stderr } = await failingStart(["--data", await directory(t), ...FREE_PORTS, "--gateway-port", taken]);
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`EADDRINUSE.*${taken}`));
+});
+
+test("what is secret at rest is hashed or sealed, in files that others cannot read", async (t) => {
+  const dataDir = await directory(t);
+  const selvedge = await startSelvedge({ dataDir });
+  const token = selvedge.ready.token ?? "";
+  const zone = await api(selvedge, token, "POST", "/zones", { name: "sealed.example", account: { id: selvedge.ready.account_id }, type: "full" });
+  assert.equal(zone.status, 200);
+  await selvedge.stop();
+  assert.equal((await stat(join(dataDir, "seal.key"))).mode & 0o777, 0o600);
+  assert.equal((await stat(dataDir)).mode & 0o077, 0, "the directory is the owner's alone");
+  for (const file of ["control.db", "snapshot.last-good", "run.json", "events.db"]) {
+    const bytes = await readFile(join(dataDir, file)).catch(() => Buffer.alloc(0));
+    assert.ok(!bytes.includes(token), `${file} holds the token`);
+    assert.ok(!bytes.includes("PRIVATE KEY"), `${file} holds a private key in the clear`);
+  }
+  assert.ok((await readFile(join(dataDir, "control.db"))).includes("sealed.example"), "the database was looked into");
+});
+
+test("PostgreSQL instead of the embedded database", async (t) => {
+  const skip = toolOrSkip("postgres");
+  if (skip) return t.skip(skip);
+  const postgres = await startPostgres();
+  t.after(() => postgres.stop());
+  const selvedge = await startSelvedge({ env: { SELVEDGE_DATABASE_URL: await postgres.createDatabase() } });
+  t.after(() => selvedge.stop());
+  const token = selvedge.ready.token ?? "";
+  const zone = await api(selvedge, token, "POST", "/zones", { name: "pg.example", account: { id: selvedge.ready.account_id }, type: "full" });
+  assert.equal(zone.status, 200, JSON.stringify(zone.body));
+  const record = await api(selvedge, token, "POST", `/zones/${zone.body.result.id}/dns_records`, { type: "TXT", name: "@", content: "hello", ttl: 300 });
+  assert.equal(record.status, 200, JSON.stringify(record.body));
+  assert.equal(record.body.result.content, '"hello"');
+});
