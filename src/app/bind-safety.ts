@@ -16,12 +16,19 @@ const LISTENERS = [
  */
 export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): readonly string[] {
   if (config.insecure_bind) return [];
-  const hosts = { "api.host": config.api.host, "gateway.host": config.gateway.host, "dns.host": config.dns.host, "edge.host": config.edge.host };
+  const hosts = {
+    "api.host": config.api.host,
+    "gateway.host": config.gateway.host,
+    "dns.host": config.dns.host,
+    "edge.host": config.edge.host,
+  };
   const hasTls = config.api.tls_certificate !== "" && config.api.tls_key !== "";
   const outside = LISTENERS.filter(({ key }) => !isLoopbackHost(hosts[key]));
   const reasons: string[] = [];
   if (outside.length > 0 && bootstrapTokenUnchanged) {
-    reasons.push(`${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start printed; roll it first (PUT /user/tokens/{id}/value, or selvedge token create and delete the old one)`);
+    reasons.push(
+      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start printed; roll it first (PUT /user/tokens/{id}/value, or selvedge token create and delete the old one)`,
+    );
   }
   const clear = outside.filter(({ carriesCredentials }) => carriesCredentials && !hasTls);
   if (clear.length > 0) reasons.push(`${clear.map(({ key }) => key).join(", ")}: TLS is off; set api.tls_certificate and api.tls_key`);

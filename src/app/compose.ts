@@ -6,12 +6,12 @@ import { bootstrap } from "#control/access/bootstrap.ts";
 import { createControl } from "#control/create.ts";
 import { createAddressPolicy } from "#edge/address-policy.ts";
 import { openEventQueries } from "#events/queries.ts";
-import type { Clock } from "#kernel/clock.ts";
+import { isoMicros, type Clock } from "#kernel/clock.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
-import { openKeyFile } from "#store/key-file.ts";
+import { openKeyFile, verifyKey } from "#store/key-file.ts";
 import { databaseExists, openStore } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
 import { hasBootstrapToken } from "#store/tokens.ts";
@@ -57,6 +57,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     const sealer = createSealer(openKeyFile({ path: files.sealKey, databaseExists: await databaseExists(url) }));
     const store = await openStore({ url, clock });
     closing.add(() => store.close());
+    await verifyKey(store, sealer, isoMicros(clock.nowMicros()));
     const first = await bootstrap({ store, clock, email: config.bootstrap.email, ...presets(config) });
     await refuseUnsafeBinds(config, store);
     const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
@@ -75,14 +76,26 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     });
     closing.add(() => control.access.close());
 
-    const publisher = createPublisher({ source: createFeedSource(store, control.access), lastGoodPath: files.lastGood, log: (level, message, fields) => log[level](fields ?? {}, message) });
+    const publisher = createPublisher({
+      source: createFeedSource(store, control.access),
+      lastGoodPath: files.lastGood,
+      log: (level, message, fields) => log[level](fields ?? {}, message),
+    });
     await publisher.start();
     closing.add(() => publisher.close());
     const planes = await startPlanes({ config, publisher, log, files });
     closing.addDraining((drainMs) => planes.stop(drainMs));
 
     const metrics = createMetrics();
-    const api = createApi({ control, routes: ROUTES, clock, metrics, log, settled: (rev) => publisher.settled(rev, SETTLE_LIMIT_MS), config: apiConfig(config) });
+    const api = createApi({
+      control,
+      routes: ROUTES,
+      clock,
+      metrics,
+      log,
+      settled: (rev) => publisher.settled(rev, SETTLE_LIMIT_MS),
+      config: apiConfig(config),
+    });
     addOperations(api, {
       samples: async () => [...metrics.samples(), ...(await Promise.all(planes.workers.map((worker) => worker.metrics()))).flat()],
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
@@ -104,11 +117,15 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
   }
 }
 
-const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({ ...(token === "" ? {} : { token }), ...(api_key === "" ? {} : { apiKey: api_key }) });
+const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({
+  ...(token === "" ? {} : { token }),
+  ...(api_key === "" ? {} : { apiKey: api_key }),
+});
 
 async function refuseUnsafeBinds(config: Config, store: Store): Promise<void> {
   const reasons = unsafeBinds(config, await hasBootstrapToken(store.read));
-  if (reasons.length > 0) throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
+  if (reasons.length > 0)
+    throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
 }
 
 /** The same answer at the API, when a record is written, as at the edge, when the origin is connected to. */
@@ -121,10 +138,16 @@ const apiConfig = ({ vendor, deprecations, api }: Config): ApiConfig => ({
   vendorPrefix: vendor.prefix,
   date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
   rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
-  ...(api.tls_certificate === "" ? {} : { tls: { certificate: readFileSync(api.tls_certificate, "utf8"), key: readFileSync(api.tls_key, "utf8") } }),
+  ...(api.tls_certificate === ""
+    ? {}
+    : { tls: { certificate: readFileSync(api.tls_certificate, "utf8"), key: readFileSync(api.tls_key, "utf8") } }),
 });
 
-function planeAddresses(config: Config, apiPort: number, ports: Planes["ports"]): Pick<ReadyLine, "api" | "gateway" | "dns" | "http" | "https"> {
+function planeAddresses(
+  config: Config,
+  apiPort: number,
+  ports: Planes["ports"],
+): Pick<ReadyLine, "api" | "gateway" | "dns" | "http" | "https"> {
   const { api, gateway, dns, edge } = config;
   return {
     api: `${api.tls_certificate === "" ? "http" : "https"}://${authority(api.host, apiPort)}${BASE_PATH}`,

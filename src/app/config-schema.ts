@@ -44,7 +44,11 @@ export const CONFIG_KEYS = {
   "dns.host": { type: "host", default: "127.0.0.1", doc: "Address of the nameserver, UDP and TCP." },
   "dns.port": { type: "port", default: 5300, doc: "Port of the nameserver; 0: any free port." },
   "dns.workers": { type: "count", default: 1, min: 1, max: 256, doc: "Nameserver threads." },
-  "dns.name_servers": { type: "names", default: ["ns1.selvedge.internal", "ns2.selvedge.internal"], doc: "Host names of this installation's nameservers, as zones show them and delegations at a registrar need them." },
+  "dns.name_servers": {
+    type: "names",
+    default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],
+    doc: "Host names of this installation's nameservers, as zones show them and delegations at a registrar need them.",
+  },
   "edge.host": { type: "host", default: "127.0.0.1", doc: "Address of the HTTP edge." },
   "edge.workers": { type: "count", default: 1, min: 1, max: 256, doc: "HTTP edge threads." },
   "edge.addresses": { type: "addresses", default: [], doc: "Addresses that the nameserver answers for proxied names; empty: edge.host." },
@@ -58,7 +62,11 @@ export const CONFIG_KEYS = {
   "log.level": { type: "level", default: "info", doc: "How much is logged to standard error: debug, info, warn, error or silent." },
   "bootstrap.token": { type: "secret", default: "", doc: "Presets the first API token; empty: made up and printed at the first start." },
   "bootstrap.email": { type: "text", default: "admin@selvedge.local", doc: "E-mail address of the first user." },
-  "bootstrap.api_key": { type: "secret", default: "", doc: "Presets the first user's API key, for clients that send X-Auth-Email and X-Auth-Key; empty: it has none." },
+  "bootstrap.api_key": {
+    type: "secret",
+    default: "",
+    doc: "Presets the first user's API key, for clients that send X-Auth-Email and X-Auth-Key; empty: it has none.",
+  },
   insecure_bind: { type: "switch", default: false, doc: "Allow public addresses without TLS or with the first token unchanged." },
   json: { type: "switch", default: false, doc: "Print results as JSON, one object a line." },
 } as const satisfies Readonly<Record<string, Key>>;

@@ -16,10 +16,12 @@ export function createFeedSource(store: Store, access: Pick<Access, "invalidate"
     full: () => rebuildSnapshot(store),
     since: async (rev) => {
       const sets = await store.changesSince(rev, CHANGES_AT_ONCE);
-      return sets?.map((set): Delta => {
-        for (const change of set.changes) forget(access, change);
-        return { from: set.rev - 1, rev: set.rev, ops: set.changes as readonly Op[] };
-      }) ?? null;
+      return (
+        sets?.map((set): Delta => {
+          for (const change of set.changes) forget(access, change);
+          return { from: set.rev - 1, rev: set.rev, ops: set.changes as readonly Op[] };
+        }) ?? null
+      );
     },
     onCommit: (listener) => store.onCommit(listener),
   };

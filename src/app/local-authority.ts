@@ -12,7 +12,12 @@ const SECRET_CONTEXT = `secret:${SECRET_NAME}`;
  * The installation's own certificate authority: made at the first start, its key sealed in the database. The root
  * certificate is written to `ca.pem`, which is what clients are told to trust.
  */
-export async function openLocalAuthority(deps: { readonly store: Store; readonly sealer: Sealer; readonly clock: Clock; readonly dataDir: string }): Promise<LocalCa> {
+export async function openLocalAuthority(deps: {
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly dataDir: string;
+}): Promise<LocalCa> {
   const { store, sealer, clock, dataDir } = deps;
   const load = async (): Promise<RootPair | null> => {
     const row = await store.read.selectFrom("secrets").select("value").where("name", "=", SECRET_NAME).executeTakeFirst();
@@ -23,7 +28,13 @@ export async function openLocalAuthority(deps: { readonly store: Store; readonly
     const made = await createRoot(clock);
     const row = { name: SECRET_NAME, value: sealer.seal(JSON.stringify(made), SECRET_CONTEXT), created_on: isoMicros(clock.nowMicros()) };
     // Two control nodes may start on one database at once: the first row stays.
-    await store.write((unit) => unit.db.insertInto("secrets").values(row).onConflict((conflict) => conflict.column("name").doNothing()).execute());
+    await store.write((unit) =>
+      unit.db
+        .insertInto("secrets")
+        .values(row)
+        .onConflict((conflict) => conflict.column("name").doNothing())
+        .execute(),
+    );
     root = await load();
   }
   if (root === null) throw new Error("the local certificate authority could not be stored");

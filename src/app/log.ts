@@ -7,4 +7,7 @@ export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "child">;
  * Call sites log identifiers and outcomes, never bodies; `redact` is the second lock on the door.
  */
 export const createLog = (level: string): Log =>
-  pino({ level, redact: { paths: ["token", "*.token", "authorization", "*.authorization", "headers", "*.headers"], censor: "[redacted]" } }, pino.destination({ dest: 2, sync: false }));
+  pino(
+    { level, redact: { paths: ["token", "*.token", "authorization", "*.authorization", "headers", "*.headers"], censor: "[redacted]" } },
+    pino.destination({ dest: 2, sync: false }),
+  );

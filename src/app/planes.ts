@@ -85,9 +85,21 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   };
   try {
     const [dns, edge, gateway] = await Promise.all([
-      startSharing("nameserver", config.dns.workers, (name, siblings) => serve(name, "../nameserver/worker.ts", () => ({}), (bound) => nameserverConfig(config, { ...siblings, ...bound }))),
+      startSharing("nameserver", config.dns.workers, (name, siblings) =>
+        serve(
+          name,
+          "../nameserver/worker.ts",
+          () => ({}),
+          (bound) => nameserverConfig(config, { ...siblings, ...bound }),
+        ),
+      ),
       startSharing("edge", config.edge.workers, startEdge),
-      serve("gateway", "../gateway/worker.ts", () => ({ events: handOver(writer) }), (bound) => gatewayConfig(config, bound)).listening,
+      serve(
+        "gateway",
+        "../gateway/worker.ts",
+        () => ({ events: handOver(writer) }),
+        (bound) => gatewayConfig(config, bound),
+      ).listening,
       detector.listening,
       writer.listening,
     ]);
@@ -161,7 +173,8 @@ const gatewayConfig = (config: Config, bound: Bound): GatewayConfig => ({
 });
 
 /** What the nameserver answers for proxied names. */
-export const edgeAddresses = (config: Config): readonly string[] => (config.edge.addresses.length > 0 ? config.edge.addresses : [config.edge.host]);
+export const edgeAddresses = (config: Config): readonly string[] =>
+  config.edge.addresses.length > 0 ? config.edge.addresses : [config.edge.host];
 
 /** One end of a new channel goes to `taker`, the other one to the thread that will send. */
 function handOver(taker: PlaneWorker): MessagePort {

@@ -23,7 +23,8 @@ export function readRunFile(dataDir: string): RunFile | null {
   }
 }
 
-export const writeRunFile = (dataDir: string, run: RunFile): void => writeFileSync(path(dataDir), `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
+export const writeRunFile = (dataDir: string, run: RunFile): void =>
+  writeFileSync(path(dataDir), `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
 
 export const removeRunFile = (dataDir: string): void => rmSync(path(dataDir), { force: true });
 

@@ -13,7 +13,10 @@ export async function startServer(config: Config): Promise<void> {
   const running = await compose({ config, log, clock: systemClock });
   const { ready } = running;
   process.stdout.write(config.json ? `${JSON.stringify(ready)}\n` : readyText(ready, config.data));
-  log.info({ api: ready.api, gateway: ready.gateway, dns: ready.dns, http: ready.http, https: ready.https, took_ms: ready.took_ms }, "ready");
+  log.info(
+    { api: ready.api, gateway: ready.gateway, dns: ready.dns, http: ready.http, https: ready.https, took_ms: ready.took_ms },
+    "ready",
+  );
   await stopSignal();
   await stop(running, log);
 }

@@ -94,8 +94,14 @@ function createContext(deps: EdgeDeps, isDraining: () => boolean): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
-  const zones = createZones(deps.replica, metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"));
-  const internalErrors = metrics.counter("selvedge_edge_internal_errors_total", "Connections that ended because of an error of the edge itself");
+  const zones = createZones(
+    deps.replica,
+    metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"),
+  );
+  const internalErrors = metrics.counter(
+    "selvedge_edge_internal_errors_total",
+    "Connections that ended because of an error of the edge itself",
+  );
   const report = (error: unknown): void => {
     internalErrors.value++;
     deps.onError(error);

@@ -15,7 +15,13 @@ const directory = async (t: TestContext): Promise<string> => {
   return path;
 };
 
-const api = async (selvedge: Selvedge, token: string, method: string, path: string, body?: object): Promise<{ status: number; body: any }> => {
+const api = async (
+  selvedge: Selvedge,
+  token: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ status: number; body: any }> => {
   const res = await fetch(selvedge.ready.api + path, {
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
@@ -25,8 +31,14 @@ const api = async (selvedge: Selvedge, token: string, method: string, path: stri
 };
 
 /** Runs `start` to its end; for starts that must fail. */
-async function failingStart(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, ["bin/selvedge.js", "start", "--json", ...args], { env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+async function failingStart(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, ["bin/selvedge.js", "start", "--json", ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
@@ -49,7 +61,15 @@ test("health, readiness and metrics of every plane stand on the API's port, with
   const metrics = await fetch(`${base}/metrics`);
   assert.match(metrics.headers.get("content-type") ?? "", /^text\/plain/);
   const text = await metrics.text();
-  for (const name of ["process_cpu_seconds_total", "selvedge_events_dropped_total", "selvedge_edge_", "selvedge_dns_", "selvedge_gateway_", "selvedge_detection_", "selvedge_api_"]) {
+  for (const name of [
+    "process_cpu_seconds_total",
+    "selvedge_events_dropped_total",
+    "selvedge_edge_",
+    "selvedge_dns_",
+    "selvedge_gateway_",
+    "selvedge_detection_",
+    "selvedge_api_",
+  ]) {
     assert.ok(text.includes(name), `${name} is missing`);
   }
   assert.ok(!text.includes(selvedge.ready.token ?? "?"));
@@ -100,7 +120,11 @@ test("what is secret at rest is hashed or sealed, in files that others cannot re
   const dataDir = await directory(t);
   const selvedge = await startSelvedge({ dataDir });
   const token = selvedge.ready.token ?? "";
-  const zone = await api(selvedge, token, "POST", "/zones", { name: "sealed.example", account: { id: selvedge.ready.account_id }, type: "full" });
+  const zone = await api(selvedge, token, "POST", "/zones", {
+    name: "sealed.example",
+    account: { id: selvedge.ready.account_id },
+    type: "full",
+  });
   assert.equal(zone.status, 200);
   await selvedge.stop();
   assert.equal((await stat(join(dataDir, "seal.key"))).mode & 0o777, 0o600);
@@ -121,9 +145,18 @@ test("PostgreSQL instead of the embedded database", async (t) => {
   const selvedge = await startSelvedge({ env: { SELVEDGE_DATABASE_URL: await postgres.createDatabase() } });
   t.after(() => selvedge.stop());
   const token = selvedge.ready.token ?? "";
-  const zone = await api(selvedge, token, "POST", "/zones", { name: "pg.example", account: { id: selvedge.ready.account_id }, type: "full" });
+  const zone = await api(selvedge, token, "POST", "/zones", {
+    name: "pg.example",
+    account: { id: selvedge.ready.account_id },
+    type: "full",
+  });
   assert.equal(zone.status, 200, JSON.stringify(zone.body));
-  const record = await api(selvedge, token, "POST", `/zones/${zone.body.result.id}/dns_records`, { type: "TXT", name: "@", content: "hello", ttl: 300 });
+  const record = await api(selvedge, token, "POST", `/zones/${zone.body.result.id}/dns_records`, {
+    type: "TXT",
+    name: "@",
+    content: "hello",
+    ttl: 300,
+  });
   assert.equal(record.status, 200, JSON.stringify(record.body));
   assert.equal(record.body.result.content, '"hello"');
 });

@@ -68,7 +68,13 @@ describe("an API change is visible in the answer of each plane", () => {
 
   test("gateway", async (t) => {
     const account = selvedge.ready.account_id;
-    const gateway = { cache_invalidate_on_update: false, cache_ttl: null, collect_logs: false, rate_limiting_interval: null, rate_limiting_limit: null };
+    const gateway = {
+      cache_invalidate_on_update: false,
+      cache_ttl: null,
+      collect_logs: false,
+      rate_limiting_interval: null,
+      rate_limiting_limit: null,
+    };
     const ask = async (id: string): Promise<number> => {
       const res = await fetch(`${selvedge.ready.gateway}/v1/${account}/${id}/openai/models`);
       return ((await res.json()) as { error: { code: number }[] }).error[0]?.code ?? 0;

@@ -34,7 +34,10 @@ describe("story: from an empty directory to every plane", () => {
   };
 
   const call = async (path: string, init: RequestInit = {}): Promise<{ status: number; headers: Headers; body: any }> => {
-    const res = await fetch(selvedge.ready.api + path, { ...init, headers: { authorization: `Bearer ${selvedge.ready.token}`, "content-type": "application/json", ...init.headers } });
+    const res = await fetch(selvedge.ready.api + path, {
+      ...init,
+      headers: { authorization: `Bearer ${selvedge.ready.token}`, "content-type": "application/json", ...init.headers },
+    });
     return { status: res.status, headers: res.headers, body: await res.json() };
   };
 
@@ -74,7 +77,14 @@ describe("story: from an empty directory to every plane", () => {
     const zone = await client.zones.create({ account: { id: selvedge.ready.account_id }, name: "shop.example", type: "full" });
     zoneId = zone.id;
     assert.equal(zone.name, "shop.example");
-    const record = await client.dns.records.create({ zone_id: zoneId, type: "A", name: "www", content: "127.0.0.1", ttl: 1, proxied: true });
+    const record = await client.dns.records.create({
+      zone_id: zoneId,
+      type: "A",
+      name: "www",
+      content: "127.0.0.1",
+      ttl: 1,
+      proxied: true,
+    });
     recordId = record.id;
     assert.equal(record.name, "www.shop.example");
     assert.equal(record.proxied, true);
@@ -98,17 +108,33 @@ describe("story: from an empty directory to every plane", () => {
     if (skip) return t.skip(skip);
     await client.rulesets.phases.update("http_request_origin", {
       zone_id: zoneId,
-      rules: [{ action: "route", action_parameters: { origin: { port: originPort } }, expression: "true", description: "development origin" }],
+      rules: [
+        { action: "route", action_parameters: { origin: { port: originPort } }, expression: "true", description: "development origin" },
+      ],
     } as never);
     const http = new URL(selvedge.ready.http);
     const plain = await run("curl", ["-sS", "-i", "--max-time", "10", "-H", "Host: www.shop.example", `${http.origin}/plain`]);
     assert.match(plain.stdout, /^HTTP\/1\.1 200 /);
     assert.match(plain.stdout, /hello from the origin/);
     const port = new URL(selvedge.ready.https).port;
-    const secure = await run("curl", ["-sS", "-i", "--http1.1", "--max-time", "10", "--cacert", join(selvedge.dataDir, "ca.pem"), "--resolve", `www.shop.example:${port}:127.0.0.1`, `https://www.shop.example:${port}/secure`]);
+    const secure = await run("curl", [
+      "-sS",
+      "-i",
+      "--http1.1",
+      "--max-time",
+      "10",
+      "--cacert",
+      join(selvedge.dataDir, "ca.pem"),
+      "--resolve",
+      `www.shop.example:${port}:127.0.0.1`,
+      `https://www.shop.example:${port}/secure`,
+    ]);
     assert.match(secure.stdout, /^HTTP\/1\.1 200 /);
     assert.match(secure.stdout, /hello from the origin/);
-    assert.deepEqual(originSaw.map((seen) => seen.path), ["/plain", "/secure"]);
+    assert.deepEqual(
+      originSaw.map((seen) => seen.path),
+      ["/plain", "/secure"],
+    );
     assert.ok(originSaw.every((seen) => seen.host?.startsWith("www.shop.example")));
   });
 
@@ -123,7 +149,14 @@ describe("story: from an empty directory to every plane", () => {
         description: "",
         kind: "zone",
         phase: RESPONSE_PHASE,
-        rules: [{ action: "execute", action_parameters: { id: SENSITIVE_DATA_RULESET }, expression: "true", description: "Detect sensitive data" }],
+        rules: [
+          {
+            action: "execute",
+            action_parameters: { id: SENSITIVE_DATA_RULESET },
+            expression: "true",
+            description: "Detect sensitive data",
+          },
+        ],
       }),
     });
     assert.equal(created.status, 200, JSON.stringify(created.body));
@@ -150,15 +183,27 @@ describe("story: from an empty directory to every plane", () => {
 
   test("5: the OpenAI SDK through an authenticated gateway; a refused call leaves no row, an accepted one exactly one", async () => {
     const account_id = selvedge.ready.account_id;
-    await client.aiGateway.create({ account_id, id: "main", authentication: true, cache_invalidate_on_update: false, cache_ttl: null, collect_logs: true, rate_limiting_interval: null, rate_limiting_limit: null } as never);
+    await client.aiGateway.create({
+      account_id,
+      id: "main",
+      authentication: true,
+      cache_invalidate_on_update: false,
+      cache_ttl: null,
+      collect_logs: true,
+      rate_limiting_interval: null,
+      rate_limiting_limit: null,
+    } as never);
     const baseURL = `${selvedge.ready.gateway}/v1/${account_id}/main/openai`;
     const logs = async (): Promise<any[]> => (await call(`/accounts/${account_id}/ai-gateway/gateways/main/logs`)).body.result;
-    const chat = (openai: OpenAI): Promise<OpenAI.ChatCompletion> => openai.chat.completions.create({ model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] });
+    const chat = (openai: OpenAI): Promise<OpenAI.ChatCompletion> =>
+      openai.chat.completions.create({ model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] });
 
     await assert.rejects(chat(new OpenAI({ apiKey: "sk-provider", baseURL, maxRetries: 0 })), { status: 401 });
     assert.equal(provider.getRequests().length, 0, "nothing reached the provider");
 
-    const answer = await chat(new OpenAI({ apiKey: "sk-provider", baseURL, maxRetries: 0, defaultHeaders: { "svc-aig-token": `Bearer ${selvedge.ready.token}` } }));
+    const answer = await chat(
+      new OpenAI({ apiKey: "sk-provider", baseURL, maxRetries: 0, defaultHeaders: { "svc-aig-token": `Bearer ${selvedge.ready.token}` } }),
+    );
     assert.equal(answer.choices[0]?.message.content, "Hi there!");
     assert.equal(provider.getRequests().length, 1);
 
@@ -185,7 +230,10 @@ describe("story: from an empty directory to every plane", () => {
 });
 
 describe("story: a pinned API date", () => {
-  for (const [day, shown] of [["2024-11-29", true], ["2024-11-30", false]] as const) {
+  for (const [day, shown] of [
+    ["2024-11-29", true],
+    ["2024-11-30", false],
+  ] as const) {
     test(`deprecations.as_of ${day}`, async () => {
       const selvedge = await startSelvedge({ env: { SELVEDGE_DEPRECATIONS_AS_OF: day } });
       try {

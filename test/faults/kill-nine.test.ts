@@ -75,10 +75,16 @@ async function writeUntilKilled(selvedge: Selvedge, token: string, zoneId: strin
   return acknowledged;
 }
 
-async function assertAllThere(selvedge: Selvedge, token: string, zone: { id: string; name: string; acknowledged: Map<string, string> }): Promise<void> {
+async function assertAllThere(
+  selvedge: Selvedge,
+  token: string,
+  zone: { id: string; name: string; acknowledged: Map<string, string> },
+): Promise<void> {
   const list = await api(selvedge, token, "GET", `/zones/${zone.id}/dns_records?per_page=50000`);
   assert.equal(list.status, 200);
-  const stored = new Map<string, string>(list.body.result.map((record: { name: string; content: string }) => [record.name, record.content]));
+  const stored = new Map<string, string>(
+    list.body.result.map((record: { name: string; content: string }) => [record.name, record.content]),
+  );
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   resolver.setServers([selvedge.ready.dns]);
   const names = [...zone.acknowledged];

@@ -57,8 +57,14 @@ export function createTap({
   jobsMax = JOBS_MAX,
 }: TapDeps): Tap {
   const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
-  const shed = metrics.counter("selvedge_detection_shed_total", "Responses not scanned, or not to their end, because the detector was busy");
-  const unknownCoding = metrics.counter("selvedge_detection_unknown_coding_total", "Responses not scanned because of their Content-Encoding");
+  const shed = metrics.counter(
+    "selvedge_detection_shed_total",
+    "Responses not scanned, or not to their end, because the detector was busy",
+  );
+  const unknownCoding = metrics.counter(
+    "selvedge_detection_unknown_coding_total",
+    "Responses not scanned because of their Content-Encoding",
+  );
   const jobs = new Map<number, Job>();
   let lastJob = 0;
   let port = firstPort;
