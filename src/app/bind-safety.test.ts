@@ -5,7 +5,7 @@ import { loadConfig } from "./config.ts";
 
 const reasons = (flags: string[], bootstrapTokenUnchanged: boolean): readonly string[] =>
   unsafeBinds(loadConfig({ argv: flags, env: {}, readFile: () => "" }), bootstrapTokenUnchanged);
-const TLS = ["--api-tls-certificate", "cert.pem", "--api-tls-key", "key.pem"];
+const TLS = ["--tls-certificate", "cert.pem", "--tls-key", "key.pem"];
 
 test("loopback binds are always allowed", () => {
   for (const host of ["127.0.0.1", "127.53.0.1", "::1", "localhost"]) {

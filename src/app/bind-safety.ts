@@ -22,7 +22,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
     "dns.host": config.dns.host,
     "edge.host": config.edge.host,
   };
-  const hasTls = config.api.tls_certificate !== "" && config.api.tls_key !== "";
+  const hasTls = config.tls.certificate !== "";
   const outside = LISTENERS.filter(({ key }) => !isLoopbackHost(hosts[key]));
   const reasons: string[] = [];
   if (outside.length > 0 && bootstrapTokenUnchanged) {
@@ -31,7 +31,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
     );
   }
   const clear = outside.filter(({ carriesCredentials }) => carriesCredentials && !hasTls);
-  if (clear.length > 0) reasons.push(`${clear.map(({ key }) => key).join(", ")}: TLS is off; set api.tls_certificate and api.tls_key`);
+  if (clear.length > 0) reasons.push(`${clear.map(({ key }) => key).join(", ")}: TLS is off; set tls.certificate and tls.key`);
   return reasons;
 }
 

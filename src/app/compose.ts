@@ -83,7 +83,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     });
     await publisher.start();
     closing.add(() => publisher.close());
-    const planes = await startPlanes({ config, publisher, log, files });
+    const planes = await startPlanes({ config, tls: readTls(config.tls), publisher, log, files });
     closing.addDraining((drainMs) => planes.stop(drainMs));
 
     const metrics = createMetrics();
@@ -134,24 +134,27 @@ function originPolicy(config: Config): (address: IpAddress) => boolean {
   return (address) => allowed(formatIp(address));
 }
 
-const apiConfig = ({ vendor, deprecations, api }: Config): ApiConfig => ({
+const apiConfig = ({ vendor, deprecations, api, tls }: Config): ApiConfig => ({
   vendorPrefix: vendor.prefix,
   date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
   rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
-  ...(api.tls_certificate === ""
-    ? {}
-    : { tls: { certificate: readFileSync(api.tls_certificate, "utf8"), key: readFileSync(api.tls_key, "utf8") } }),
+  ...readTls(tls),
 });
+
+/** Read once: both planes that carry credentials speak TLS with the same pair, or neither does. */
+const readTls = ({ certificate, key }: Config["tls"]): { tls?: { certificate: string; key: string } } =>
+  certificate === "" ? {} : { tls: { certificate: readFileSync(certificate, "utf8"), key: readFileSync(key, "utf8") } };
 
 function planeAddresses(
   config: Config,
   apiPort: number,
   ports: Planes["ports"],
 ): Pick<ReadyLine, "api" | "gateway" | "dns" | "http" | "https"> {
-  const { api, gateway, dns, edge } = config;
+  const { api, gateway, dns, edge, tls } = config;
+  const scheme = tls.certificate === "" ? "http" : "https";
   return {
-    api: `${api.tls_certificate === "" ? "http" : "https"}://${authority(api.host, apiPort)}${BASE_PATH}`,
-    gateway: `http://${authority(gateway.host, ports.gateway)}`,
+    api: `${scheme}://${authority(api.host, apiPort)}${BASE_PATH}`,
+    gateway: `${scheme}://${authority(gateway.host, ports.gateway)}`,
     dns: authority(dns.host, ports.dns),
     http: `http://${authority(edge.host, ports.http)}`,
     https: `https://${authority(edge.host, ports.https)}`,

@@ -24,8 +24,12 @@ export const CONFIG_KEYS = {
   },
   "api.host": { type: "host", default: "127.0.0.1", doc: "Address of the management API." },
   "api.port": { type: "port", default: 8780, doc: "Port of the management API; 0: any free port." },
-  "api.tls_certificate": { type: "text", default: "", doc: "PEM file with the management API's certificate chain; empty: plain HTTP." },
-  "api.tls_key": { type: "text", default: "", doc: "PEM file with the key of api.tls_certificate." },
+  "tls.certificate": {
+    type: "text",
+    default: "",
+    doc: "PEM file with the certificate chain of the management API and the AI gateway; empty: plain HTTP.",
+  },
+  "tls.key": { type: "text", default: "", doc: "PEM file with the key of tls.certificate." },
   "api.rate_limit_requests": {
     type: "count",
     default: 1200,

@@ -133,7 +133,7 @@ test("all problems are reported at once", () => {
   const problems = problemsOf({
     file: "nonsense = 1\n",
     env: { SELVEDGE_DNS_WORKERS: "0" },
-    argv: ["--vendor-prefix", "Not-A-Label", "--api-tls-key", "key.pem"],
+    argv: ["--vendor-prefix", "Not-A-Label", "--tls-key", "key.pem"],
   });
   assert.equal(problems.length, 4);
   assert.match(problems[1] ?? "", /^SELVEDGE_DNS_WORKERS must be a whole number from 1 to 256, not 0$/);

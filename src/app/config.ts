@@ -113,10 +113,12 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
 }
 
 /** What the types of single keys cannot see. */
-function contradictions({ api, gateway }: Config): string[] {
+function contradictions({ tls, edge, gateway }: Config): string[] {
   const problems: string[] = [];
-  if ((api.tls_certificate === "") !== (api.tls_key === ""))
-    problems.push("api.tls_certificate and api.tls_key belong together: set both or neither");
+  if ((tls.certificate === "") !== (tls.key === "")) problems.push("tls.certificate and tls.key belong together: set both or neither");
+  if (edge.addresses.length === 0 && ["0.0.0.0", "::"].includes(edge.host)) {
+    problems.push("edge.addresses must be set when edge.host is every address: the nameserver answers proxied names with them");
+  }
   for (const name of Object.keys(gateway.providers)) {
     if (PROVIDERS.has(name)) continue;
     const near = suggest(name, PROVIDERS.keys());

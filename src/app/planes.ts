@@ -19,6 +19,8 @@ export interface Planes {
 
 export interface PlanesDeps {
   readonly config: Config;
+  /** PEM texts for the plane that carries credentials. */
+  readonly tls: Pick<GatewayConfig, "tls">;
   readonly publisher: Publisher;
   readonly log: Log;
   readonly files: PlaneFiles;
@@ -98,7 +100,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         "gateway",
         "../gateway/worker.ts",
         () => ({ events: handOver(writer) }),
-        (bound) => gatewayConfig(config, bound),
+        (bound) => gatewayConfig(deps, bound),
       ).listening,
       detector.listening,
       writer.listening,
@@ -164,11 +166,12 @@ const edgeConfig = (config: Config, bound: Bound): EdgeConfig => ({
   limits: EDGE_LIMITS,
 });
 
-const gatewayConfig = (config: Config, bound: Bound): GatewayConfig => ({
+const gatewayConfig = ({ config, tls }: PlanesDeps, bound: Bound): GatewayConfig => ({
   host: config.gateway.host,
   port: bound["http"] ?? config.gateway.port,
   vendorPrefix: config.vendor.prefix,
   providers: config.gateway.providers,
+  ...tls,
   limits: GATEWAY_LIMITS,
 });
 

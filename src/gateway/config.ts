@@ -9,6 +9,8 @@ export interface GatewayConfig {
   readonly vendorPrefix: string;
   /** Base addresses by provider name that replace the table's. */
   readonly providers: Readonly<Record<string, string>>;
+  /** PEM texts; without them the gateway speaks plain HTTP. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
   readonly limits: GatewayLimits;
 }
 

@@ -1,4 +1,5 @@
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
@@ -59,7 +60,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
-  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: config.limits.requestTimeoutMs, headersTimeout: 30_000 }, handle);
+  const server = createFront(config, handle);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     countRefusal(metrics, "aig_bad_request");
@@ -74,6 +75,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
       await forwarder.close();
     },
   };
+}
+
+function createFront({ limits, tls }: GatewayConfig, handle: RequestListener): Server {
+  const options = { keepAliveTimeout: 65_000, requestTimeout: limits.requestTimeoutMs, headersTimeout: 30_000 };
+  if (tls === undefined) return createServer(options, handle);
+  return createTlsServer({ ...options, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, handle);
 }
 
 const ignore = (): void => undefined;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -45,6 +46,15 @@ async function failingStart(
   const [code] = (await once(child, "exit")) as [number | null];
   clearTimeout(killer);
   return { code, stderr };
+}
+
+function httpsStatus(url: URL, ca: Buffer): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { ca, agent: false }, (res) => {
+      res.resume();
+      res.on("end", () => resolve(res.statusCode));
+    }).on("error", reject);
+  });
 }
 
 const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port", "0", "--http-port", "0", "--https-port", "0"];
@@ -105,6 +115,45 @@ test("a public bind with the bootstrap token and without TLS is refused with bot
   assert.equal(code, 1);
   assert.match(stderr, /bootstrap token/);
   assert.match(stderr, /TLS is off/);
+});
+
+test("with a certificate, the API and the gateway speak TLS and nothing else", async (t) => {
+  const skip = toolOrSkip("openssl");
+  if (skip) return t.skip(skip);
+  const dir = await directory(t);
+  const [certificate, key] = [join(dir, "cert.pem"), join(dir, "key.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
+  execFileSync(
+    "openssl",
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:P-256",
+      "-nodes",
+      "-days",
+      "2",
+      ...subject,
+      "-out",
+      certificate,
+      "-keyout",
+      key,
+    ],
+    { stdio: "pipe" },
+  );
+  const selvedge = await startSelvedge({ args: ["--tls-certificate", certificate, "--tls-key", key] });
+  t.after(() => selvedge.stop());
+  const ca = await readFile(certificate);
+  for (const [url, path, status] of [
+    [selvedge.ready.api, "/client/v4/user/tokens/verify", 400],
+    [selvedge.ready.gateway, "/v1/none/none/openai/models", 400],
+  ] as const) {
+    assert.match(url, /^https:/);
+    assert.equal(await httpsStatus(new URL(path, url), ca), status);
+    await assert.rejects(fetch(new URL(path, url.replace("https:", "http:"))), "plain HTTP is not answered");
+  }
 });
 
 test("a port that is taken is named, and the process ends", async (t) => {
