@@ -7,6 +7,8 @@ import { createControl } from "#control/create.ts";
 import { createAddressPolicy } from "#edge/address-policy.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
+import { startJobs } from "#jobs/job.ts";
+import { renewCertificates } from "#jobs/renew-certificates.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
@@ -101,6 +103,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
     });
     closing.addDraining(() => api.close());
+    const jobs = startJobs([renewCertificates(control.certificates)], log);
+    closing.add(() => jobs.stop());
     await api.listen({ host: config.api.host, port: config.api.port });
 
     const addresses = planeAddresses(config, portOf(api.server.address()), planes.ports);

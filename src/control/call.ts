@@ -52,6 +52,9 @@ export interface Call {
   rev: number | null;
 }
 
+/** A call by the program itself. */
+export const systemCall = (name: string): Call => ({ actor: systemActor(name), request_id: name, rev: null });
+
 /** Which page a caller wants: both at least 1, `per_page` within the route's bounds. */
 export interface PageRequest {
   readonly page: number;

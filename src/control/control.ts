@@ -5,6 +5,7 @@ import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
+import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
@@ -12,6 +13,7 @@ export interface Control {
   readonly access: Access;
   readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
+  readonly certificates: CertificateRenewal;
   readonly dnsRecords: DnsRecords;
   readonly rulesets: Rulesets;
   readonly gateways: Gateways;

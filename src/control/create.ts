@@ -7,6 +7,7 @@ import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
+import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
 import { createZones } from "#control/zones/zones.ts";
 import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -43,6 +44,7 @@ export function createControl(deps: ControlDeps): Control {
   return {
     access: createAccess({ store, clock }),
     deprecationCalls: createDeprecationCalls({ store }),
+    certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     zones: createZones({ store, clock, sealer, ca, nameServers: deps.nameServers ?? NAME_SERVERS }),
     dnsRecords: createDnsRecords({
       store,

@@ -16,3 +16,21 @@ export const allCertificates = (db: Kysely<Tables>): Promise<CertificateRow[]> =
 export async function deleteCertificatesOfZone(db: Kysely<Tables>, zoneId: string): Promise<void> {
   await db.deleteFrom("certificates").where("zone_id", "=", zoneId).execute();
 }
+
+export async function deleteCertificate(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("certificates").where("id", "=", id).execute();
+}
+
+/** Those that end before a point in time, the most urgent first. */
+export const dueCertificates = (
+  db: Kysely<Tables>,
+  due: { readonly issuer: string; readonly before: string; readonly limit: number },
+): Promise<{ id: string; zone_id: string }[]> =>
+  db
+    .selectFrom("certificates")
+    .select(["id", "zone_id"])
+    .where("issuer", "=", due.issuer)
+    .where("not_after", "<", due.before)
+    .orderBy("not_after")
+    .limit(due.limit)
+    .execute();

@@ -4,7 +4,7 @@ import { type Call, systemActor } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
 import { openEventQueries } from "#events/queries.ts";
-import { systemClock } from "#kernel/clock.ts";
+import { type Clock, systemClock } from "#kernel/clock.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
 import type { Store } from "#store/store.ts";
 
@@ -17,19 +17,23 @@ export interface ControlFixture {
 }
 
 /** Every use-case over a store of one's own, with a first account and a local authority. */
-export async function controlOver(store: Store, options: { readonly recordsPerZoneMax?: number } = {}): Promise<ControlFixture> {
-  const { account_id } = await bootstrap({ store, clock: systemClock, email: "owner@example.com" });
+export async function controlOver(
+  store: Store,
+  options: { readonly recordsPerZoneMax?: number; readonly clock?: Clock } = {},
+): Promise<ControlFixture> {
+  const { clock = systemClock, ...rest } = options;
+  const { account_id } = await bootstrap({ store, clock, email: "owner@example.com" });
   const sealer = createSealer(Buffer.alloc(32, 7));
   const control = createControl({
     store,
-    clock: systemClock,
+    clock,
     sealer,
     events: openEventQueries("/nonexistent/events.db"),
-    ca: createLocalCa({ root: await createRoot(systemClock), clock: systemClock }),
+    ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,
     vendorPrefix: "svc",
-    ...options,
+    ...rest,
   });
   return { control, sealer, account_id, call: () => ({ actor: systemActor("test"), request_id: "test", rev: null }) };
 }

@@ -1,8 +1,7 @@
 import { createAccess } from "#control/access/access.ts";
-import { systemActor } from "#control/call.ts";
+import { systemCall } from "#control/call.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
 import { PERMISSION_GROUPS, type PermissionGroup } from "#model/permission-groups.ts";
 import { timestampSeconds } from "#model/timestamp.ts";
 import type { TokenCreate } from "#model/token.ts";
@@ -35,7 +34,7 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
   const access = createAccess({ store, clock: systemClock });
   try {
     const accountId = await ownerAccount(store, options.account);
-    const call = { actor: systemActor("cli"), request_id: newId(), rev: null };
+    const call = systemCall("cli");
     const token = await access.tokens.create(
       call,
       { account_id: accountId },

@@ -1,0 +1,56 @@
+import type { LocalCa } from "#acme/local-ca.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { issueZoneCertificate } from "#control/zones/certificate.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import { certificateEntry } from "#snapshot/compile.ts";
+import { certificatesOfZone, deleteCertificate, dueCertificates, insertCertificate } from "#store/certificates.ts";
+import type { Store } from "#store/store.ts";
+import { zoneById } from "#store/zones.ts";
+
+export interface CertificateRenewal {
+  /** Replaces certificates of the local authority that end within `withinMs`, at most `limit`; gives their number. */
+  renewDue(call: Call, withinMs: number, limit: number): Promise<number>;
+}
+
+export function createCertificateRenewal(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly ca: LocalCa | null;
+}): CertificateRenewal {
+  const { store, clock, ca } = deps;
+  const renew = async (call: Call, due: { readonly id: string; readonly zone_id: string }): Promise<boolean> => {
+    const zone = ca && (await zoneById(store.read, due.zone_id));
+    if (!zone) return false;
+    const certificate = await issueZoneCertificate(deps, ca, zone);
+    return commit(deps, call, async (unit) => {
+      // The zone, or another node's renewal, may have been quicker.
+      const present = await certificatesOfZone(unit.db, due.zone_id);
+      if (!present.some((row) => row.id === due.id)) return false;
+      await insertCertificate(unit.db, certificate);
+      await deleteCertificate(unit.db, due.id);
+      unit.change({ kind: "certificate", id: certificate.id, value: certificateEntry(certificate) });
+      unit.change({ kind: "certificate", id: due.id, value: null });
+      unit.audit({
+        action: "certificate.renew",
+        actor: auditActor(call),
+        account_id: zone.account_id,
+        zone_id: zone.id,
+        resource: { type: "certificate", id: certificate.id },
+        before: { id: due.id },
+        after: { id: certificate.id, not_after: certificate.not_after },
+      });
+      return true;
+    });
+  };
+  return {
+    renewDue: async (call, withinMs, limit) => {
+      const before = isoMicros(clock.nowMicros() + withinMs * 1000);
+      let renewed = 0;
+      for (const due of await dueCertificates(store.read, { issuer: "local", before, limit })) if (await renew(call, due)) renewed++;
+      return renewed;
+    },
+  };
+}

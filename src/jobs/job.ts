@@ -1,0 +1,49 @@
+/** A duty that time brings; each file of this folder makes one. */
+export interface Job {
+  readonly name: string;
+  readonly everyMs: number;
+  /** Gives fields for the log, or null when there was nothing to do. */
+  run(): Promise<Readonly<Record<string, unknown>> | null>;
+}
+
+export interface JobLog {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** The first runs stay clear of the start. */
+const FIRST_RUN_MS = 5_000;
+
+/** Runs each job in its interval, never twice at a time; a failure is logged and tried again at the next turn. */
+export function startJobs(jobs: readonly Job[], log: JobLog): { stop(): Promise<void> } {
+  const timers = new Map<Job, NodeJS.Timeout>();
+  const running = new Set<Promise<void>>();
+  let stopped = false;
+
+  const turn = async (job: Job): Promise<void> => {
+    try {
+      const done = await job.run();
+      if (done !== null) log.info({ job: job.name, ...done }, "job done");
+    } catch (error) {
+      log.error({ job: job.name, err: error }, "a job failed");
+    }
+    schedule(job, job.everyMs);
+  };
+  const schedule = (job: Job, inMs: number): void => {
+    if (stopped) return;
+    const timer = setTimeout(() => {
+      const run: Promise<void> = turn(job).finally(() => running.delete(run));
+      running.add(run);
+    }, inMs);
+    timers.set(job, timer.unref());
+  };
+
+  for (const job of jobs) schedule(job, Math.min(FIRST_RUN_MS, job.everyMs));
+  return {
+    stop: async () => {
+      stopped = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      await Promise.all(running);
+    },
+  };
+}
