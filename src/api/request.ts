@@ -73,7 +73,9 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     const { dated, admitted } = stateOf(request);
     if (!dated || !admitted || dated.pending.size === 0) return;
     reply.headers(noticeHeaders(dated.pending, (id) => `${deps.basePath}/deprecations/${id}`));
-    for (const row of dated.pending) deps.counter.count(deps.today(), row.id, admitted.call.actor.id, name);
+    const { account, zone } = admitted.resolved;
+    const where = { day: deps.today(), account_id: account?.id ?? zone?.account_id ?? "", token_id: admitted.call.actor.id, route: name };
+    for (const row of dated.pending) deps.counter.count({ ...where, deprecation_id: row.id });
   }
 
   async function record(request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -1,16 +1,22 @@
-import { addDeprecationCalls, listDeprecationCalls } from "#store/deprecation-calls.ts";
+import type { Page, PageRequest } from "#control/call.ts";
+import type { DeprecationCall } from "#model/deprecation-call.ts";
+import { addDeprecationCalls, deprecationCallsOfAccount } from "#store/deprecation-calls.ts";
 import type { Store } from "#store/store.ts";
 import type { DeprecationCallsTable } from "#store/tables.ts";
 
-/** Who still calls what will end: counts by day, row, caller and route. */
+/** Who still calls what will end: counts by account, day, row, caller and route. */
 export interface DeprecationCalls {
   add(rows: readonly DeprecationCallsTable[]): Promise<void>;
-  list(): Promise<readonly DeprecationCallsTable[]>;
+  list(accountId: string, page: PageRequest): Promise<Page<DeprecationCall>>;
 }
 
 export const createDeprecationCalls = ({ store }: { readonly store: Store }): DeprecationCalls => ({
   add: async (rows) => {
     await store.write((unit) => addDeprecationCalls(unit.db, rows));
   },
-  list: () => listDeprecationCalls(store.read),
+  list: async (accountId, { page, per_page }) => {
+    const { rows, total } = await deprecationCallsOfAccount(store.read, accountId, { offset: (page - 1) * per_page, limit: per_page });
+    const items = rows.map(({ day, deprecation_id, token_id, route, calls }) => ({ day, deprecation_id, token_id, route, calls }));
+    return { items, page, per_page, total_count: total };
+  },
 });

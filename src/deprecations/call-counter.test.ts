@@ -7,9 +7,9 @@ const NEVER_MS = 1_000_000;
 test("calls are added up and written together", async () => {
   const saved: DeprecatedCalls[] = [];
   const counter = createCallCounter({ save: async (rows) => void saved.push(...rows), failed: assert.fail, intervalMs: NEVER_MS });
-  counter.count("2024-01-01", "row", "token", "GET /things");
-  counter.count("2024-01-01", "row", "token", "GET /things");
-  counter.count("2024-01-02", "row", "token", "GET /things");
+  counter.count({ day: "2024-01-01", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
+  counter.count({ day: "2024-01-01", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
+  counter.count({ day: "2024-01-02", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
   await counter.close();
   assert.deepEqual(
     saved.map(({ day, calls }) => [day, calls]),
@@ -32,11 +32,11 @@ test("counts that could not be written are written with the next ones", async ()
     failed: (error) => errors.push(error),
     intervalMs: NEVER_MS,
   });
-  counter.count("2024-01-01", "row", "token", "GET /things");
+  counter.count({ day: "2024-01-01", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
   await counter.flush();
   assert.equal(errors.length, 1);
   broken = false;
-  counter.count("2024-01-01", "row", "token", "GET /things");
+  counter.count({ day: "2024-01-01", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
   await counter.close();
   assert.deepEqual(
     saved.map(({ calls }) => calls),

@@ -3,6 +3,8 @@ import type { IsoDate } from "#kernel/clock.ts";
 /** How often one caller used one route in a way that a row will end. */
 export interface DeprecatedCalls {
   readonly day: IsoDate;
+  /** Empty for routes of no account. */
+  readonly account_id: string;
   readonly deprecation_id: string;
   readonly token_id: string;
   readonly route: string;
@@ -10,7 +12,7 @@ export interface DeprecatedCalls {
 }
 
 export interface CallCounter {
-  count(day: IsoDate, deprecationId: string, tokenId: string, route: string): void;
+  count(call: Omit<DeprecatedCalls, "calls">): void;
   /** Writes what has been counted; the counts are kept for the next time where it fails. */
   flush(): Promise<void>;
   /** Flushes and stops the timer. */
@@ -30,7 +32,7 @@ const ROWS_MAX = 20_000;
 export function createCallCounter({ save, failed, intervalMs }: CallCounterDeps): CallCounter {
   let counts = new Map<string, DeprecatedCalls>();
   const add = (row: DeprecatedCalls): void => {
-    const key = `${row.day} ${row.deprecation_id} ${row.token_id} ${row.route}`;
+    const key = `${row.day} ${row.account_id} ${row.deprecation_id} ${row.token_id} ${row.route}`;
     const known = counts.get(key);
     if (known) counts.set(key, { ...known, calls: known.calls + row.calls });
     else if (counts.size < ROWS_MAX) counts.set(key, row);
@@ -53,7 +55,7 @@ export function createCallCounter({ save, failed, intervalMs }: CallCounterDeps)
   const timer = setInterval(() => void flush(), intervalMs);
   timer.unref();
   return {
-    count: (day, deprecation_id, token_id, route) => add({ day, deprecation_id, token_id, route, calls: 1 }),
+    count: (call) => add({ ...call, calls: 1 }),
     flush,
     close: () => {
       clearInterval(timer);

@@ -9,15 +9,32 @@ export async function addDeprecationCalls(db: Kysely<Tables>, rows: readonly Dep
       .values(rows.slice(from, from + ROWS_PER_STATEMENT))
       .onConflict((conflict) =>
         conflict
-          .columns(["day", "deprecation_id", "token_id", "route"])
+          .columns(["account_id", "day", "deprecation_id", "token_id", "route"])
           .doUpdateSet({ calls: sql`deprecation_calls.calls + excluded.calls` }),
       )
       .execute();
   }
 }
 
-/** Five parameters a row; SQLite's limit is 32,766. */
+/** Six parameters a row; SQLite's limit is 32,766. */
 const ROWS_PER_STATEMENT = 500;
 
-export const listDeprecationCalls = (db: Kysely<Tables>): Promise<DeprecationCallsTable[]> =>
-  db.selectFrom("deprecation_calls").selectAll().orderBy("day").orderBy("deprecation_id").orderBy("token_id").orderBy("route").execute();
+/** Newest day first. */
+export async function deprecationCallsOfAccount(
+  db: Kysely<Tables>,
+  accountId: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ rows: DeprecationCallsTable[]; total: number }> {
+  const ofAccount = db.selectFrom("deprecation_calls").where("account_id", "=", accountId);
+  const { total } = await ofAccount.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  const rows = await ofAccount
+    .selectAll()
+    .orderBy("day", "desc")
+    .orderBy("deprecation_id")
+    .orderBy("token_id")
+    .orderBy("route")
+    .offset(offset)
+    .limit(limit)
+    .execute();
+  return { rows, total };
+}

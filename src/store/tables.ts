@@ -149,6 +149,8 @@ export interface SecretsTable {
 }
 export interface DeprecationCallsTable {
   day: string;
+  /** The account that the route was called on; empty for routes of no account. */
+  account_id: string;
   deprecation_id: string;
   token_id: string;
   route: string;

@@ -224,6 +224,7 @@ test("callers of what will end are counted by day, row, token and route", async 
   });
   const expected = ["dns-record-locked", "dns-record-zone-fields"].map((deprecation_id) => ({
     day: "2026-05-06",
+    account_id: server.account_id,
     deprecation_id,
     token_id: token,
     route: "GET /zones/:zone_id/dns_records",

@@ -37,6 +37,7 @@ export const routeFixtures = (
 ): Readonly<Record<string, RouteFixture>> => ({
   "user-get": {},
   "user-edit": { body: { first_name: "Ada", telephone: null } },
+  "deprecation-calls-list": {},
   "user-tokens-list": {},
   "user-tokens-create": { body: token(accountId) },
   "user-tokens-verify": {},

@@ -1,5 +1,6 @@
 import type { Route } from "#api/route.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
+import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...TOKEN_ROUTES,
   ...MEMBERSHIP_ROUTES,
   ...ACCOUNT_ROUTES,
+  ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
   ...DNS_RECORD_ROUTES,
   ...RULESET_ROUTES,

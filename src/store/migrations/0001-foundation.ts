@@ -130,11 +130,12 @@ export function foundation({ text, integer, tableOptions }: Dialect): readonly s
     table("secrets", [`name ${text} PRIMARY KEY`, `value ${text} NOT NULL`, `created_on ${text} NOT NULL`]),
     table("deprecation_calls", [
       `day ${text} NOT NULL`,
+      `account_id ${text} NOT NULL`,
       `deprecation_id ${text} NOT NULL`,
       `token_id ${text} NOT NULL`,
       `route ${text} NOT NULL`,
       `calls ${integer} NOT NULL`,
-      "PRIMARY KEY (day, deprecation_id, token_id, route)",
+      "PRIMARY KEY (account_id, day, deprecation_id, token_id, route)",
     ]),
     table("changes", [
       `rev ${integer} NOT NULL`,
