@@ -10,7 +10,7 @@ import { newRayId } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { createAdmission } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
-import { answerBrokenRequest } from "./broken-request.ts";
+import { answerBrokenRequest, answerExpectation } from "./broken-request.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { toFailure } from "./failure.ts";
@@ -63,7 +63,11 @@ const COUNTS_WRITTEN_EVERY_MS = 10_000;
 /** The management API under `/client/v4`. The caller listens on it and closes it. */
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { control, clock, config, log, deprecations = DEPRECATIONS } = deps;
-  const app = createHttp(config);
+  const app = createHttp(config, (error, request, reply) => {
+    // The framework runs no hook for an address that it cannot read.
+    begin(request, reply);
+    fail(error, request, reply);
+  });
   const headers = standardHeaders(config.tls !== undefined);
   const ray = `${config.vendorPrefix}-ray`;
   const apiDate = createApiDate(config.date, clock);
@@ -74,11 +78,18 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   });
 
   app.decorateRequest("state", null);
-  app.addHook("onRequest", async (request, reply) => {
-    const requestId = newRayId();
+  function begin(request: FastifyRequest, reply: FastifyReply): RequestState {
+    const requestId = newRayId(clock.nowMs());
     const state: RequestState = { requestId, date: apiDate.standard(), startedMs: clock.monotonicMs(), admitted: null, dated: null };
     request.setDecorator("state", state);
     reply.headers(headers).header(ray, requestId).header("api-version", state.date);
+    return state;
+  }
+  app.addHook("onRequest", async (request, reply) => {
+    const state = begin(request, reply);
+    // RFC 9112 §3.2.
+    if (request.headers.host === undefined && request.raw.httpVersion !== "1.0")
+      throw new PlatformError("malformed_http", { message: "The request needs a Host header." });
     state.date = apiDate.of(request.headers["api-version"]);
     reply.header("api-version", state.date);
   });
@@ -132,26 +143,31 @@ function addRequestMetrics(app: FastifyInstance, metrics: MetricRegistry, clock:
 
 const JSON_TYPE = "application/json";
 
-function createHttp(config: ApiConfig): FastifyInstance {
+type FrameworkErrors = (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
+
+function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): FastifyInstance {
+  // Node would answer a missing Host without the envelope.
+  const http = { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false };
   const app = Fastify({
     logger: false,
     bodyLimit: config.bodyBytesMax ?? BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: "idle",
-    exposeHeadRoutes: false,
+    // RFC 9110 §9.1: HEAD wherever GET is.
+    exposeHeadRoutes: true,
+    frameworkErrors,
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
     // Clients put slashes at the end and double them (contract.md §3, "Input tolerance").
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
-    ...(config.tls
-      ? { https: { cert: config.tls.certificate, key: config.tls.key, maxHeaderSize: HEADER_BYTES_MAX } }
-      : { http: { maxHeaderSize: HEADER_BYTES_MAX } }),
+    ...(config.tls ? { https: { ...http, cert: config.tls.certificate, key: config.tls.key } } : { http }),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
+  app.server.on("checkExpectation", answerExpectation);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "string" }, (request, text, done) => {
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
-      done(null, readJsonBody(text as string, request.headers["content-type"]));
+      done(null, readJsonBody(bytes as Buffer, request.headers));
     } catch (error) {
       done(error as Error);
     }

@@ -209,7 +209,8 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
 
   private beginExchange(method: string): Exchange {
     const { clock } = this.edge;
-    const exchange = new Exchange(newRayId(), clock.nowMs(), clock.monotonicMs(), this.arrival);
+    const nowMs = clock.nowMs();
+    const exchange = new Exchange(newRayId(nowMs), nowMs, clock.monotonicMs(), this.arrival);
     exchange.method = method;
     this.exchange = exchange;
     this.upgrade = "";

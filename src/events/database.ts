@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import type { EventTable } from "./rows.ts";
 import { type Cell, createStatements, EVENT_SCHEMA, EVENT_SCHEMA_VERSION, EVENT_TABLES } from "./schema.ts";
 
@@ -23,7 +23,7 @@ export function openEventDatabase(path: string): EventDatabase {
   // Before the first table, or it has no effect.
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
   migrate(db, path);
-  const inserts = new Map(EVENT_TABLES.map((table): [EventTable, StatementSync] => [table, db.prepare(insertSql(table))]));
+  const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
   const old = EVENT_TABLES.map((table) =>
     db.prepare(
       `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`,
@@ -39,10 +39,7 @@ export function openEventDatabase(path: string): EventDatabase {
   return {
     insert: (tables) =>
       transaction(db, () => {
-        for (const { table, cells } of tables) {
-          const width = EVENT_SCHEMA[table].columns.length;
-          for (let at = 0; at + width <= cells.length; at += width) inserts.get(table)?.run(...cells.slice(at, at + width));
-        }
+        for (const { table, cells } of tables) inserts.get(table)?.(cells);
       }),
     deleteBefore: (atMs, rowsMax) =>
       transaction(db, () => old.reduce((sum, statement) => sum + Number(statement.run(rowsMax, atMs, rowsMax).changes), 0)),
@@ -70,9 +67,26 @@ function migrate(db: DatabaseSync, path: string): void {
   });
 }
 
-function insertSql(table: EventTable): string {
+type Inserter = (cells: readonly Cell[]) => void;
+
+/** Twenty rows a statement cost a third less than twenty statements; more gain nothing. */
+const ROWS_PER_STATEMENT = 20;
+
+function createInserter(db: DatabaseSync, table: EventTable): Inserter {
+  const width = EVENT_SCHEMA[table].columns.length;
+  const one = db.prepare(insertSql(table, 1));
+  const many = db.prepare(insertSql(table, ROWS_PER_STATEMENT));
+  return (cells) => {
+    let at = 0;
+    for (const step = width * ROWS_PER_STATEMENT; at + step <= cells.length; at += step) many.run(...cells.slice(at, at + step));
+    for (; at + width <= cells.length; at += width) one.run(...cells.slice(at, at + width));
+  };
+}
+
+function insertSql(table: EventTable, rows: number): string {
   const columns = EVENT_SCHEMA[table].columns.map((column) => column.name);
-  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+  const row = `(${columns.map(() => "?").join(", ")})`;
+  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array(rows).fill(row).join(", ")}`;
 }
 
 function transaction<T>(db: DatabaseSync, work: () => T): T {

@@ -60,7 +60,7 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
       bytes_out: "integer",
       duration_ms: "real",
     },
-    [["zone_id", "at_ms"], ["ray_id"]],
+    [["zone_id", "at_ms"]],
   ),
   security_events: table(
     "security_events",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isId, newId, newRayId, newTokenSecret, newUlid } from "./ids.ts";
+import { isId, newId, newRayId, newTokenSecret, newUlid, rayTimeMs } from "./ids.ts";
 
 const MANY = 2000;
 const many = (make: () => string): readonly string[] => Array.from({ length: MANY }, make);
@@ -9,7 +9,7 @@ const many = (make: () => string): readonly string[] => Array.from({ length: MAN
 test("identifiers have their form and do not repeat, past the refills of the pool", () => {
   const rows = [
     { make: newId, form: /^[0-9a-f]{32}$/ },
-    { make: newRayId, form: /^[0-9a-f]{16}$/ },
+    { make: () => newRayId(1_700_000_000_000), form: /^[0-9a-f]{16}$/ },
     { make: newTokenSecret, form: /^[A-Za-z0-9]{40}$/ },
     { make: () => newUlid(1_700_000_000_000), form: /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/ },
   ];
@@ -37,4 +37,16 @@ test("ULIDs sort by their time", () => {
   );
   assert.equal(newUlid(0).slice(0, 10), "0000000000");
   assert.equal(newUlid(2 ** 48 - 1).slice(0, 10), "7ZZZZZZZZZ");
+});
+
+test("a ray tells its time and sorts by it", () => {
+  const time = fc.integer({ min: Date.UTC(2020), max: Date.UTC(2089) });
+  fc.assert(
+    fc.property(time, time, (a, b) => {
+      const [first, second] = [newRayId(a), newRayId(b)];
+      assert.equal(rayTimeMs(first), a);
+      if (a !== b) assert.equal(first < second, a < b);
+    }),
+  );
+  for (const text of ["", "0", "xyz", newRayId(Date.UTC(2024)).toUpperCase().replace(/\d/g, "A")]) assert.equal(rayTimeMs(text), undefined);
 });

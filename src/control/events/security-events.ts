@@ -1,4 +1,5 @@
 import { PlatformError } from "#kernel/errors.ts";
+import { rayTimeMs } from "#kernel/ids.ts";
 import { canonicalIp } from "#kernel/ip.ts";
 import type { Page } from "#control/call.ts";
 import type { Condition, EventQueries, Where } from "#events/queries.ts";
@@ -39,12 +40,26 @@ function whereOf(zoneId: string, query: SecurityEventQuery): Where<"security_eve
     const value = query[column];
     if (value !== undefined) where.push({ column, operator: "eq", value });
   }
+  if (query.ray_id !== undefined) where.push(...aroundRay(query.ray_id));
   if (query.since !== undefined) where.push({ column: "at_ms", operator: "ge", value: timeOf("since", query.since) });
   if (query.until !== undefined) where.push({ column: "at_ms", operator: "lt", value: timeOf("until", query.until) });
   if (query.client_ip !== undefined) where.push({ column: "client_ip", operator: "eq", value: addressOf(query.client_ip) });
   if (query.rule_id !== undefined) where.push(ruleIs(query.rule_id));
   return where;
 }
+
+/** The index over time serves for rays, since they begin with theirs; an event comes a little later than its ray. */
+function aroundRay(ray: string): Condition<"security_events">[] {
+  const ms = rayTimeMs(ray);
+  if (ms === undefined) return [];
+  return [
+    { column: "at_ms", operator: "ge", value: ms - RAY_SLACK_MS },
+    { column: "at_ms", operator: "le", value: ms + RAY_SLACK_MS },
+  ];
+}
+
+/** Between a request's ray and its last event lie at most its own time and a clock's steps. */
+const RAY_SLACK_MS = 3_600_000;
 
 /** A response with several findings is one event under one rule; the others are found by its matches. */
 const ruleIs = (id: string): Condition<"security_events">[] => [
