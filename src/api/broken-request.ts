@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -22,4 +22,11 @@ export function answerBrokenRequest(error: Error, socket: Socket): void {
   socket.end(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+}
+
+/** RFC 9110 §10.1.1: an expectation that is not understood. Node would answer without the envelope. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const problem = new PlatformError("malformed_http", { status: 417, message: "The only expectation that is met is 100-continue." });
+  response.writeHead(problem.status, { "content-type": "application/json", connection: "close" });
+  response.end(failureEnvelope([problem.toItem()]));
 }

@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingHttpHeaders } from "node:http";
 import { PlatformError } from "#kernel/errors.ts";
 import { badHeader } from "./auth.ts";
 
@@ -8,14 +10,20 @@ const DEPTH_MAX = 64;
  * The value of a request body, or undefined where it is empty: clients send a JSON content type without a body
  * (contract.md §3). Throws `malformed_json`, or `invalid_request_headers` where the type is not JSON.
  */
-export function readJsonBody(text: string, contentType: string | undefined): unknown {
+export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unknown {
+  const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
+  if (encoding !== "identity") throw badHeader(6106, "Invalid Content-Encoding header, request bodies are not compressed");
+  // Decoding would put replacement characters where the sender meant something else.
+  if (!isUtf8(bytes)) throw malformed("The body is not UTF-8");
+  const text = bytes.toString("utf8");
   if (text.trim() === "") return undefined;
-  if (!isJson(contentType)) throw badHeader(6105, "Invalid Content-Type header, valid values are application/json");
+  if (!isJson(headers["content-type"])) throw badHeader(6105, "Invalid Content-Type header, valid values are application/json");
   const value = parse(text);
-  if (isDeeper(value, DEPTH_MAX))
-    throw new PlatformError("malformed_json", { message: `The body is nested more than ${DEPTH_MAX} levels deep` });
+  checkValue(value, DEPTH_MAX);
   return value;
 }
+
+const malformed = (message: string): PlatformError => new PlatformError("malformed_json", { message });
 
 function parse(text: string): unknown {
   try {
@@ -34,9 +42,17 @@ function isJson(contentType: string | undefined): boolean {
   return type === "" || type === "application/json" || (type.startsWith("application/") && type.endsWith("+json"));
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  for (const member of Object.values(value)) if (isDeeper(member, levels - 1)) return true;
-  return false;
+/** Refuses what could not be stored as it was sent: PostgreSQL keeps no U+0000, and half a surrogate pair has no UTF-8 form. */
+function checkValue(value: unknown, levels: number): void {
+  if (typeof value === "string") {
+    if (value.includes("\0")) throw malformed("A text in the body holds the character U+0000");
+    if (!value.isWellFormed()) throw malformed("A text in the body holds half a surrogate pair");
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (levels === 0) throw malformed(`The body is nested more than ${DEPTH_MAX} levels deep`);
+  for (const [name, member] of Object.entries(value)) {
+    if (!Array.isArray(value)) checkValue(name, levels);
+    checkValue(member, levels - 1);
+  }
 }

@@ -31,6 +31,9 @@ export function compileQuery(schema: TSchema): QueryReader {
 }
 
 function readParameter(name: string, parameter: Parameter, given: string | readonly string[]): unknown {
+  // Nothing that is stored holds it, and PostgreSQL fails on it.
+  if (typeof given === "string" ? given.includes("\0") : given.some((text) => text.includes("\0")))
+    throw new PlatformError("invalid_input", { message: `"${name}" must not hold the character U+0000.`, source: `/${name}` });
   if (typeof given === "string") {
     const value = readValue(given, parameter.kinds);
     return parameter.list === "always" ? [value] : value;

@@ -28,6 +28,7 @@ export interface RateLimitConfig {
 const KEYS_MAX = 50_000;
 
 interface Window {
+  /** On the clock's monotonic scale: a wall clock that is set back would hold callers up for as long. */
   readonly endsMs: number;
   used: number;
 }
@@ -53,18 +54,18 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
     limit: config.requests,
     remaining: config.requests - window.used,
     resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1000)),
-    resetMs: window.endsMs,
+    resetMs: clock.nowMs() + window.endsMs - nowMs,
   });
   return {
     take: (key) => {
-      const nowMs = clock.nowMs();
+      const nowMs = clock.monotonicMs();
       const window = current(key, nowMs) ?? open(key, nowMs);
       const allowed = window.used < config.requests;
       if (allowed) window.used++;
       return standing(window, allowed, nowMs);
     },
     look: (key) => {
-      const nowMs = clock.nowMs();
+      const nowMs = clock.monotonicMs();
       const window = current(key, nowMs) ?? { endsMs: nowMs + periodMs, used: 0 };
       return standing(window, window.used < config.requests, nowMs);
     },

@@ -4,7 +4,7 @@ import { createCallCounter } from "#deprecations/call-counter.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { createDeprecationEngine } from "#deprecations/engine.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
-import type { Clock } from "#kernel/clock.ts";
+import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newRayId } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
@@ -13,7 +13,7 @@ import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { answerBrokenRequest, answerExpectation } from "./broken-request.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
-import { toFailure } from "./failure.ts";
+import { type Failure, toFailure } from "./failure.ts";
 import { readJsonBody } from "./json-body.ts";
 import { addPublicDocuments } from "./public-documents.ts";
 import type { RateLimitConfig } from "./rate-limit.ts";
@@ -63,10 +63,10 @@ const COUNTS_WRITTEN_EVERY_MS = 10_000;
 /** The management API under `/client/v4`. The caller listens on it and closes it. */
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { control, clock, config, log, deprecations = DEPRECATIONS } = deps;
-  const app = createHttp(config, (error, request, reply) => {
-    // The framework runs no hook for an address that it cannot read.
-    begin(request, reply);
-    fail(error, request, reply);
+  const app = createHttp(config, (error, _request, reply) => {
+    // The framework runs no hook and keeps no state for an address that it cannot read.
+    addHeaders(reply);
+    answer(toFailure(error), null, reply);
   });
   const headers = standardHeaders(config.tls !== undefined);
   const ray = `${config.vendorPrefix}-ray`;
@@ -78,15 +78,14 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   });
 
   app.decorateRequest("state", null);
-  function begin(request: FastifyRequest, reply: FastifyReply): RequestState {
-    const requestId = newRayId(clock.nowMs());
-    const state: RequestState = { requestId, date: apiDate.standard(), startedMs: clock.monotonicMs(), admitted: null, dated: null };
-    request.setDecorator("state", state);
-    reply.headers(headers).header(ray, requestId).header("api-version", state.date);
-    return state;
+  function addHeaders(reply: FastifyReply): { readonly requestId: string; readonly date: IsoDate } {
+    const [requestId, date] = [newRayId(clock.nowMs()), apiDate.standard()];
+    reply.headers(headers).header(ray, requestId).header("api-version", date);
+    return { requestId, date };
   }
   app.addHook("onRequest", async (request, reply) => {
-    const state = begin(request, reply);
+    const state: RequestState = { ...addHeaders(reply), startedMs: clock.monotonicMs(), admitted: null, dated: null };
+    request.setDecorator("state", state);
     // RFC 9112 §3.2.
     if (request.headers.host === undefined && request.raw.httpVersion !== "1.0")
       throw new PlatformError("malformed_http", { message: "The request needs a Host header." });
@@ -99,8 +98,14 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const failure = toFailure(thrown);
     if (failure.unexpected)
       log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");
-    const items = state?.dated?.errors(failure.errors) ?? failure.errors;
-    return reply.code(failure.status).headers(failure.headers).type(JSON_TYPE).send(failureEnvelope(items));
+    return answer(failure, state?.dated ?? null, reply);
+  }
+  function answer({ status, headers: extra, errors }: Failure, dated: RequestState["dated"], reply: FastifyReply): FastifyReply {
+    return reply
+      .code(status)
+      .headers(extra)
+      .type(JSON_TYPE)
+      .send(failureEnvelope(dated?.errors(errors) ?? errors));
   }
   addRequestMetrics(app, deps.metrics, clock);
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));

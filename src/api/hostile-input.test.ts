@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { type ApiServer, ask, startApi } from "../../test/support/api-server.ts";
+
+let server: ApiServer;
+before(async () => {
+  server = await startApi();
+});
+after(() => server.close());
+
+/** Bytes as they are, and what comes back until the connection ends. */
+function talk(bytes: string | Uint8Array): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(server.port, "127.0.0.1", () => socket.write(bytes));
+    socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+    socket.on("close", () => resolve(answer)).on("error", reject);
+    socket.setTimeout(10_000, () => socket.destroy(new Error("no answer")));
+  });
+}
+
+const request = (line: string, fields: string, body: string | Uint8Array = ""): Uint8Array =>
+  Buffer.concat([Buffer.from(`${line}\r\n${fields}connection: close\r\nauthorization: Bearer ${server.token}\r\n\r\n`), Buffer.from(body)]);
+
+function failureOf(answer: string): { readonly status: number; readonly errors: readonly { code: number; message: string }[] } {
+  const body = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4));
+  assert.deepEqual(Object.keys(body), ["result", "success", "errors", "messages"]);
+  assert.equal(body.success, false);
+  return { status: Number(answer.slice(9, 12)), errors: body.errors };
+}
+
+test("an address that cannot be decoded is answered with the envelope and its headers", async () => {
+  const answer = await ask(server, "GET", "/zones/%zz");
+  assert.equal(answer.status, 404);
+  assert.deepEqual(answer.body.errors, [{ code: 7000, message: "No route for that URI" }]);
+  assert.match(answer.headers.get("svc-ray") ?? "", /^[0-9a-f]{16}$/);
+  assert.match(answer.headers.get("api-version") ?? "", /^\d{4}-\d{2}-\d{2}$/);
+});
+
+test("a missing Host and an unknown expectation are answered with the envelope", async () => {
+  const noHost = failureOf(await talk(request("GET /client/v4/zones HTTP/1.1", "")));
+  assert.equal(noHost.status, 400);
+  assert.deepEqual(noHost.errors, [{ code: 10401, message: "The request needs a Host header." }]);
+  const length = "content-length: 2\r\ncontent-type: application/json\r\n";
+  const expects = await talk(
+    request("POST /client/v4/zones HTTP/1.1", `host: x\r\nexpect: miracles\r\n${length}transfer-encoding: \r\n`, "{}"),
+  );
+  assert.equal(expects.slice(9, 12), "400", "an empty Transfer-Encoding beside Content-Length is refused first");
+  const unknown = await talk(request("POST /client/v4/zones HTTP/1.1", `host: x\r\nexpect: miracles\r\n${length}`, "{}"));
+  assert.equal(unknown.slice(9, 12), "417");
+  assert.match(unknown, /"code":10401/);
+});
+
+test("HEAD answers as GET does, without the body", async () => {
+  const [get, head] = [await ask(server, "GET", "/zones"), await ask(server, "HEAD", "/zones")];
+  assert.equal(head.status, 200);
+  assert.equal(head.text, "");
+  assert.equal(head.headers.get("content-length"), String(Buffer.byteLength(get.text)));
+  assert.equal((await ask(server, "HEAD", "/zones", { token: null })).status, 400);
+});
+
+test("a body that could not be kept as it was sent is refused", async () => {
+  const post = (body: string | Uint8Array, fields = ""): Promise<string> => {
+    const head = `host: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${fields}`;
+    return talk(request("POST /client/v4/zones HTTP/1.1", head, body));
+  };
+  const messages = async (body: string | Uint8Array): Promise<unknown> => {
+    const { status, errors } = failureOf(await post(body));
+    return [status, errors[0]?.code, errors[0]?.message];
+  };
+  const notUtf8 = Buffer.concat([Buffer.from('{"name":"a'), Buffer.from([0xff, 0xfe]), Buffer.from('.com"}')]);
+  assert.deepEqual(await messages(notUtf8), [400, 6007, "The body is not UTF-8"]);
+  const nul = [400, 6007, "A text in the body holds the character U+0000"];
+  assert.deepEqual(await messages('{"name":"a\\u0000.com"}'), nul);
+  assert.deepEqual(await messages('{"account":{"\\u0000":1}}'), nul);
+  assert.deepEqual(await messages('{"list":["\\ud800x"]}'), [400, 6007, "A text in the body holds half a surrogate pair"]);
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  assert.deepEqual(await messages(deep), [400, 6007, "The body is nested more than 64 levels deep"]);
+  const packed = failureOf(await post("\x1f\x8b", "content-encoding: gzip\r\n"));
+  assert.equal(packed.errors[0]?.code, 6003);
+  assert.match(JSON.stringify(packed), /request bodies are not compressed/);
+});
+
+test("a parameter with U+0000 is refused before any database sees it", async () => {
+  for (const query of ["name=%00", "name=a&account.id=%00"]) {
+    const { status, body } = await ask(server, "GET", `/zones?${query}`);
+    assert.equal(status, 400, query);
+    assert.equal(body.errors[0].code, 10400);
+  }
+  assert.equal((await ask(server, "GET", "/zones?unknown=%00")).status, 200, "parameters that nobody reads are tolerated");
+});
