@@ -48,6 +48,8 @@ export const systemActor = (name: string): Actor => ({
 export interface Call {
   readonly actor: Actor;
   readonly request_id: string;
+  /** Why, in the caller's own words: stands in the history of what the call changes. */
+  readonly reason?: string;
   /** The highest revision that this call wrote; the API waits for the planes to apply it. */
   rev: number | null;
 }

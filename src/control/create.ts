@@ -2,6 +2,8 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
+import { createRecordChanger } from "#control/dns/change-records.ts";
+import { createRecordView } from "#control/dns/record-view.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
@@ -41,18 +43,15 @@ const RECORDS_PER_ZONE_MAX = 1_000_000;
 export function createControl(deps: ControlDeps): Control {
   const { store, clock, sealer, ca, events, vendorPrefix } = deps;
   const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
+  const origins = { edgeAddresses, localOriginAllowed: deps.localOriginAllowed };
+  const view = createRecordView({ origins, vendorPrefix });
+  const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax: deps.recordsPerZoneMax ?? RECORDS_PER_ZONE_MAX });
   return {
     access: createAccess({ store, clock }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     zones: createZones({ store, clock, sealer, ca, nameServers: deps.nameServers ?? NAME_SERVERS }),
-    dnsRecords: createDnsRecords({
-      store,
-      clock,
-      origins: { edgeAddresses, localOriginAllowed: deps.localOriginAllowed },
-      vendorPrefix,
-      recordsPerZoneMax: deps.recordsPerZoneMax ?? RECORDS_PER_ZONE_MAX,
-    }),
+    dnsRecords: createDnsRecords({ store, view, changer }),
     rulesets: createRulesets({ store, clock }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),

@@ -53,6 +53,29 @@ export const DnsRecordWrite = Type.Object({
 });
 export type DnsRecordWrite = Static<typeof DnsRecordWrite>;
 
+const Identified = { id: Type.String({ description: "Identifier of an existing record." }) };
+const parts = <const W extends TSchema>(write: W) => Type.Optional(Nullable(Type.Array(write)));
+
+/** Applied as a whole or not at all, in the order deletes, patches, puts, posts (contract.md §3). */
+export const DnsRecordBatch = Type.Object({
+  deletes: parts(Type.Object(Identified)),
+  patches: parts(Type.Object({ ...DnsRecordWrite.properties, ...Identified })),
+  puts: parts(Type.Object({ ...DnsRecordWrite.properties, ...Identified })),
+  posts: parts(DnsRecordWrite),
+});
+export type DnsRecordBatch = Static<typeof DnsRecordBatch>;
+
+/** Deleted records as they were, the others as they are now; each array in the order of the request's. */
+export const DnsRecordBatchResult = Type.Object({
+  deletes: Type.Array(DnsRecord),
+  patches: Type.Array(DnsRecord),
+  puts: Type.Array(DnsRecord),
+  posts: Type.Array(DnsRecord),
+});
+export type DnsRecordBatchResult = {
+  readonly [K in keyof Static<typeof DnsRecordBatchResult>]: readonly DnsRecord[];
+};
+
 const OneOrMany = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })]);
 
 const textFilters = <const N extends string>(name: N) =>

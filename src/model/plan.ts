@@ -8,6 +8,8 @@ export interface Plan {
   readonly comment_length_max: number;
   readonly tags_max: number;
   readonly ttl_seconds_min: number;
+  /** Changes that one batch of DNS records may hold (dns.md, "Limits"). */
+  readonly batch_changes_max: number;
 }
 
 export type PlanName = Plan["name"];
@@ -20,6 +22,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     comment_length_max: 100,
     tags_max: 0,
     ttl_seconds_min: 60,
+    batch_changes_max: 200,
   },
   pro: {
     name: "pro",
@@ -28,6 +31,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     comment_length_max: 500,
     tags_max: 20,
     ttl_seconds_min: 60,
+    batch_changes_max: 3500,
   },
   business: {
     name: "business",
@@ -36,6 +40,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     comment_length_max: 500,
     tags_max: 20,
     ttl_seconds_min: 60,
+    batch_changes_max: 3500,
   },
   enterprise: {
     name: "enterprise",
@@ -44,6 +49,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     comment_length_max: 500,
     tags_max: 20,
     ttl_seconds_min: 30,
+    batch_changes_max: 3500,
   },
 };
 

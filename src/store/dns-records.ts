@@ -1,6 +1,5 @@
-import { type Expression, type Kysely, type RawBuilder, type Selectable, sql, type SqlBool, type Updateable } from "kysely";
+import { type Expression, type Kysely, type RawBuilder, type Selectable, sql, type SqlBool } from "kysely";
 import { escapeLike, textTest, type TextOperator } from "#store/like.ts";
-import { prepareQuery } from "#store/prepared-query.ts";
 import type { Store } from "#store/store.ts";
 import type { DnsRecordsTable, Tables } from "#store/tables.ts";
 
@@ -38,58 +37,12 @@ type Db = Kysely<Tables>;
 export const recordById = (db: Db, zoneId: string, id: string): Promise<DnsRecordRow | undefined> =>
   db.selectFrom("dns_records").selectAll().where("id", "=", id).where("zone_id", "=", zoneId).executeTakeFirst();
 
-/** What the checks of a write need of the records that have the name already. */
-export const recordsNamed = prepareQuery((db, zoneId: string, name: string) =>
-  db
-    .selectFrom("dns_records")
-    .select(["id", "type", "content_key", "priority", "rdata"])
-    .where("zone_id", "=", zoneId)
-    .where("name", "=", name),
-);
-
 export const recordIdsOfZone = (db: Db, zoneId: string) =>
   db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).execute();
 
 /** Everything, by key, `limit` at a time: the rebuild of the snapshot never holds a second copy of the table. */
 export const recordsAfter = (db: Db, id: string, limit: number): Promise<DnsRecordRow[]> =>
   db.selectFrom("dns_records").selectAll().where("id", ">", id).orderBy("id").limit(limit).execute();
-
-const COLUMNS = [
-  "id",
-  "zone_id",
-  "name",
-  "type",
-  "content",
-  "content_key",
-  "data",
-  "priority",
-  "ttl",
-  "proxied",
-  "settings",
-  "comment",
-  "tags",
-  "rdata",
-  "comment_modified_on",
-  "tags_modified_on",
-  "created_on",
-  "modified_on",
-] as const satisfies readonly (keyof DnsRecordRow)[];
-
-const insertValues = prepareQuery((db, ...values: readonly unknown[]) =>
-  db.insertInto("dns_records").values(Object.fromEntries(COLUMNS.map((column, i) => [column, values[i]])) as DnsRecordRow),
-);
-
-export async function insertRecord(db: Db, row: DnsRecordRow): Promise<void> {
-  await insertValues(db, ...COLUMNS.map((column) => row[column]));
-}
-
-export async function updateRecord(db: Db, id: string, values: Updateable<DnsRecordsTable>): Promise<void> {
-  await db.updateTable("dns_records").set(values).where("id", "=", id).execute();
-}
-
-export async function deleteRecord(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("dns_records").where("id", "=", id).execute();
-}
 
 export async function deleteRecordsOfZone(db: Db, zoneId: string): Promise<void> {
   await db.deleteFrom("dns_records").where("zone_id", "=", zoneId).execute();

@@ -1,6 +1,7 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
 import { foundation } from "./migrations/0001-foundation.ts";
+import { dnsVersions } from "./migrations/0002-dns-versions.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -11,7 +12,10 @@ export interface Migration {
 }
 
 /** In order. A migration that was released never changes; the next one corrects it. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "foundation", statements: foundation }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "foundation", statements: foundation },
+  { version: 2, name: "dns-versions", statements: dnsVersions },
+];
 
 /**
  * Brings the schema up to date: all missing migrations in one transaction, or none. Throws when the

@@ -130,7 +130,7 @@ databaseTest("a database survives closing, and one of a newer program is refused
   assert.deepEqual(await second.read.selectFrom("secrets").select("name").execute(), [{ name: "kept" }]);
   await second.write(({ db }) => sql`INSERT INTO schema_migrations VALUES (99, 'later', '')`.execute(db));
   await second.close();
-  await assert.rejects(openStore({ url, clock: systemClock }), /schema version 99 .* knows up to 1/);
+  await assert.rejects(openStore({ url, clock: systemClock }), /schema version 99 .* knows up to \d+:/);
 });
 
 databaseTest("nodes that start at the same time make one schema", async (url) => {

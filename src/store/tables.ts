@@ -11,6 +11,8 @@ export interface Tables {
   tokens: TokensTable;
   zones: ZonesTable;
   dns_records: DnsRecordsTable;
+  dns_versions: DnsVersionsTable;
+  dns_version_parts: DnsVersionPartsTable;
   rulesets: RulesetsTable;
   gateways: GatewaysTable;
   certificates: CertificatesTable;
@@ -79,6 +81,8 @@ export interface ZonesTable {
   serial: number;
   /** DNS records of the zone, kept by the statement that raises the serial, so that no insert has to count. */
   record_count: number;
+  /** Versions that writes of its records have made so far; says when old ones are to go. */
+  dns_version_count: number;
   vanity_name_servers: string;
   activated_on: string | null;
   created_on: string;
@@ -109,6 +113,32 @@ export interface DnsRecordsTable {
   tags_modified_on: string | null;
   created_on: string;
   modified_on: string;
+}
+export interface DnsVersionsTable {
+  zone_id: string;
+  /** The zone's serial after the write. */
+  version: number;
+  created_on: string;
+  /** JSON: type, id and name. */
+  actor: string;
+  /** What made it: `create`, `batch`, `revert` and so on. */
+  kind: string;
+  /** The version that a `revert` took back or that a `restore` went back to. */
+  undone: number | null;
+  reason: string | null;
+  /** Records that the write created, updated and deleted. */
+  created: number;
+  updated: number;
+  deleted: number;
+  /** JSON array of the first changes, each `{ before, after }`; further ones are in `dns_version_parts`. */
+  changes: string;
+}
+export interface DnsVersionPartsTable {
+  zone_id: string;
+  version: number;
+  /** From 1 on. */
+  part: number;
+  changes: string;
 }
 export interface RulesetsTable {
   id: string;

@@ -80,27 +80,29 @@ export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> 
 }
 
 /**
- * Raises the zone's serial and its number of records in one statement, which also locks the zone on
+ * Raises the serial, the number of records and that of versions in one statement, which also locks the zone on
  * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
  */
 export async function touchZone(
   db: Kysely<Tables>,
   id: string,
-  recordsAdded: number,
-): Promise<{ serial: number; record_count: number } | undefined> {
-  return (await raiseSerial(db, id, recordsAdded))[0];
+  recordsAdded = 0,
+  versionsAdded = 0,
+): Promise<{ serial: number; record_count: number; dns_version_count: number } | undefined> {
+  return (await raiseSerial(db, id, recordsAdded, versionsAdded))[0];
 }
 
-const raiseSerial = prepareQuery((db, id: string, recordsAdded: number) =>
+const raiseSerial = prepareQuery((db, id: string, recordsAdded: number, versionsAdded: number) =>
   db
     .updateTable("zones")
     .set({
       // RFC 1982: after 2^32 - 1 comes 1, since some secondaries take 0 for "unset".
       serial: sql<number>`CASE WHEN serial >= 4294967295 THEN 1 ELSE serial + 1 END`,
       record_count: sql<number>`record_count + ${recordsAdded}`,
+      dns_version_count: sql<number>`dns_version_count + ${versionsAdded}`,
     })
     .where("id", "=", id)
-    .returning(["serial", "record_count"]),
+    .returning(["serial", "record_count", "dns_version_count"]),
 );
 
 export async function listZones(

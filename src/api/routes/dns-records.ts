@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type Resolved, type Route, route } from "#api/route.ts";
-import type { ZoneRef } from "#control/dns/records.ts";
+import type { ZoneRef } from "#control/dns/change-records.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { DnsRecord, DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
 

@@ -2,7 +2,10 @@ import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
 import { isProxiable, type OriginPolicy } from "#model/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 
-export type RecordView = (row: DnsRecordRow) => DnsRecord;
+/** The columns that say all there is to say of a record; the others are made from them. */
+export type ShownRow = Omit<DnsRecordRow, "zone_id" | "content_key" | "rdata">;
+
+export type RecordView = (row: ShownRow) => DnsRecord;
 
 /** A record's row as responses show it (SPEC 2.2). */
 export function createRecordView(deps: { readonly origins: OriginPolicy; readonly vendorPrefix: string }): RecordView {
@@ -32,7 +35,7 @@ export function createRecordView(deps: { readonly origins: OriginPolicy; readonl
  * The write that would make the record again, for `body` to be laid over. Its content is left out where the
  * body brings the other form: `data` gives way to new content and content to new data.
  */
-export function writeOf(row: DnsRecordRow, body: DnsRecordWrite): DnsRecordWrite {
+export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
   const newType = body.type !== undefined && body.type.toUpperCase() !== row.type;
   const keptData = newType || (body.content ?? null) !== null ? null : row.data;
   return {

@@ -5,7 +5,7 @@ import type { DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
 import type { Store } from "#store/store.ts";
 import { type ControlFixture, controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import type { ZoneRef } from "./records.ts";
+import type { ZoneRef } from "./change-records.ts";
 
 const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
 

@@ -189,6 +189,7 @@ function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneTyp
     // Secondaries that knew an earlier zone of this name see a later serial (RFC 1982).
     serial: Math.floor(deps.clock.nowMs() / 1000),
     record_count: 0,
+    dns_version_count: 0,
     vanity_name_servers: "[]",
     activated_on: now,
     created_on: now,

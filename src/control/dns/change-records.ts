@@ -1,0 +1,176 @@
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { checkSteps } from "#control/dns/change-checks.ts";
+import { type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "#control/dns/change-steps.ts";
+import type { RecordView, ShownRow } from "#control/dns/record-view.ts";
+import type { VersionedChange } from "#control/dns/version-changes.ts";
+import { appendVersion } from "#control/dns/version-log.ts";
+import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
+import type { OriginPolicy } from "#model/prepared-record.ts";
+import type { DnsVersionKind } from "#model/dns-version.ts";
+import { recordEntry, serialEntry } from "#snapshot/compile.ts";
+import { deleteRecords, insertRecords, recordsByIds, replaceRecords } from "#store/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns-records.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { touchZone } from "#store/zones.ts";
+
+/** The zone of a call, as the API resolved it. */
+export interface ZoneRef {
+  readonly id: string;
+  readonly name: string;
+  readonly account_id: string;
+  readonly plan: string;
+}
+
+/** Applied in this order of parts, and in a part in the order of its items (contract.md §3, "Batch"). */
+export interface RecordChanges {
+  readonly deletes?: readonly { readonly id: string }[];
+  /** Each changes the fields that it names. */
+  readonly patches?: readonly (DnsRecordWrite & { readonly id: string })[];
+  /** Each replaces a record; what it leaves out takes its default. */
+  readonly puts?: readonly (DnsRecordWrite & { readonly id: string })[];
+  readonly posts?: readonly DnsRecordWrite[];
+  /**
+   * Records that become again what they were, under their own ids, whether they exist or not. They are judged
+   * beside each other only, not beside what they replace.
+   */
+  readonly restores?: readonly ShownRow[];
+}
+
+export interface ChangeOptions {
+  /** What the history says it was. */
+  readonly kind: DnsVersionKind;
+  /** Why, for the history; the call's own reason unless given. */
+  readonly reason?: string | null;
+  /** The version that this takes back or goes back to. */
+  readonly undone?: number;
+}
+
+/** The records in the order of the changes: deleted ones as they were, the others as they are now. */
+export type ChangedRecords = Readonly<Record<Part, readonly DnsRecord[]>> & {
+  /** The version that the write made, which is also the zone's serial; null where there was nothing to change. */
+  readonly version: number | null;
+};
+
+/**
+ * The one way in which records of a zone change. All of it is one unit: rows, audit, one raise of the serial, one
+ * version, and one delta for the planes. Changes are judged one after another against what those before them
+ * left. Throws the first violation, in the order of dns.md, with nothing applied; `source` points into the changes
+ * (`/posts/3/content`) unless the write is of a kind that is one record only.
+ */
+export interface RecordChanger {
+  change(call: Call, zone: ZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
+  /** The same inside a unit, for changes that depend on what the unit reads. */
+  changeWithin(unit: Unit, call: Call, zone: ZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
+}
+
+export interface RecordChangerDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly origins: OriginPolicy;
+  /** Records that one zone may have. */
+  readonly recordsPerZoneMax: number;
+  readonly view: RecordView;
+}
+
+export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
+  const apply = async (unit: Unit, call: Call, zone: ZoneRef, prepared: PreparedChanges, options: ChangeOptions) => {
+    const { view } = deps;
+    const existing = new Map((await recordsByIds(unit.db, zone.id, prepared.ids)).map((row) => [row.id, row]));
+    const steps = planSteps(prepared, existing, { zone, origins: deps.origins, now: isoMicros(deps.clock.nowMicros()) });
+    if (steps.length === 0) return changedRecords([], view, null);
+    const added = steps.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
+    const touched = await touchZone(unit.db, zone.id, added, 1);
+    if (touched === undefined) throw new PlatformError("zone_not_found");
+    const recordCount = touched.record_count - added;
+    await checkSteps(unit.db, zone, steps, { recordCount, recordCountMax: deps.recordsPerZoneMax, pointed: POINTED.has(options.kind) });
+    const changes = outcome(steps);
+    await writeRows(unit, zone, changes);
+    publish(unit, call, zone, changes, view);
+    unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
+    await appendVersion(unit.db, {
+      zone_id: zone.id,
+      version: touched.serial,
+      count: touched.dns_version_count,
+      created_on: isoMicros(deps.clock.nowMicros()),
+      actor: call.actor,
+      kind: options.kind,
+      undone: options.undone ?? null,
+      reason: options.reason ?? call.reason ?? null,
+      changes,
+    });
+    return changedRecords(steps, view, touched.serial);
+  };
+
+  return {
+    change: async (call, zone, changes, options) => {
+      // Outside the unit, which holds up every other write.
+      const prepared = await prepareChanges(changes, zone, deps.origins);
+      if (prepared.failedAlone) throw prepared.failedAlone;
+      return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options));
+    },
+    changeWithin: async (unit, call, zone, changes, options) =>
+      apply(unit, call, zone, await prepareChanges(changes, zone, deps.origins), options),
+  };
+}
+
+/** Kinds of which a request holds several changes, so that an error says which one it means. */
+const POINTED: ReadonlySet<DnsVersionKind> = new Set(["batch", "import", "scan", "revert", "restore"]);
+
+/** A record before and after the whole write. */
+export type RecordOutcome = VersionedChange<DnsRecordRow>;
+
+/** One record may be changed more than once. */
+function outcome(steps: readonly ChangeStep[]): readonly RecordOutcome[] {
+  const byId = new Map<string, { before: DnsRecordRow | null; after: DnsRecordRow | null }>();
+  for (const { remove, place } of steps) {
+    const id = (place ?? remove)?.id ?? "";
+    const known = byId.get(id);
+    if (known) known.after = place;
+    else byId.set(id, { before: remove, after: place });
+  }
+  return [...byId.values()];
+}
+
+async function writeRows({ db }: Unit, zone: ZoneRef, changes: readonly RecordOutcome[]): Promise<void> {
+  const deleted: string[] = [];
+  const replaced: DnsRecordRow[] = [];
+  const created: DnsRecordRow[] = [];
+  for (const { before, after } of changes) {
+    if (after === null) deleted.push((before as DnsRecordRow).id);
+    else (before === null ? created : replaced).push(after);
+  }
+  await deleteRecords(db, zone.id, deleted);
+  await replaceRecords(db, replaced);
+  await insertRecords(db, created);
+}
+
+/** Tells the planes and the audit log of each record. */
+function publish(unit: Unit, call: Call, zone: ZoneRef, changes: readonly RecordOutcome[], view: RecordView): void {
+  const actor = auditActor(call);
+  for (const { before, after } of changes) {
+    const id = (after ?? before)?.id ?? "";
+    unit.change({ kind: "record", id, value: after && recordEntry(after) });
+    unit.audit({
+      action: after === null ? "dns_record.delete" : before === null ? "dns_record.create" : "dns_record.edit",
+      actor,
+      account_id: zone.account_id,
+      zone_id: zone.id,
+      resource: { type: "dns_record", id },
+      before: before && view(before),
+      after: after && view(after),
+    });
+  }
+}
+
+function changedRecords(steps: readonly ChangeStep[], view: RecordView, version: number | null): ChangedRecords {
+  const parts: Record<Part, DnsRecord[]> = { deletes: [], patches: [], puts: [], posts: [], restores: [] };
+  for (const { part, remove, place } of steps) {
+    const row = place ?? (part === "deletes" ? remove : null);
+    if (row) parts[part].push(view(row));
+  }
+  return { ...parts, version };
+}

@@ -1,0 +1,65 @@
+import type { Actor } from "#control/call.ts";
+import { encodeChanges, type VersionedChange } from "#control/dns/version-changes.ts";
+import type { DnsVersionKind } from "#model/dns-version.ts";
+import { deleteVersionsAbove, deleteVersionsBelow, insertVersion, insertVersionPart, versionSizes } from "#store/dns-versions.ts";
+import type { Unit } from "#store/store.ts";
+
+export interface NewVersion {
+  readonly zone_id: string;
+  readonly version: number;
+  /** How many versions the zone has had, this one included. */
+  readonly count: number;
+  readonly created_on: string;
+  readonly actor: Actor;
+  readonly kind: DnsVersionKind;
+  readonly undone: number | null;
+  readonly reason: string | null;
+  readonly changes: readonly VersionedChange[];
+}
+
+/** A zone keeps this many versions at least, unless they hold too many changes. */
+export const VERSIONS_KEPT = 1_000;
+/** Changed records that a zone's versions hold together; the newest version stays whatever it holds. */
+export const VERSION_CHANGES_KEPT = 250_000;
+/** Old versions go this many at a time, so that few writes pay for it. */
+const PRUNE_EVERY = 100;
+/** Changes in one row of the database. */
+const CHANGES_PER_PART = 250;
+
+/** Notes what a write changed and forgets what is too old. */
+export async function appendVersion(db: Unit["db"], version: NewVersion): Promise<void> {
+  const { changes, zone_id } = version;
+  const count = (counts: (change: VersionedChange) => boolean): number => changes.filter(counts).length;
+  await insertVersion(db, {
+    zone_id,
+    version: version.version,
+    created_on: version.created_on,
+    actor: JSON.stringify({ type: version.actor.type, id: version.actor.id, name: version.actor.name }),
+    kind: version.kind,
+    undone: version.undone,
+    reason: version.reason,
+    created: count(({ before, after }) => before === null && after !== null),
+    updated: count(({ before, after }) => before !== null && after !== null),
+    deleted: count(({ before, after }) => before !== null && after === null),
+    changes: encodeChanges(changes.slice(0, CHANGES_PER_PART)),
+  });
+  for (let part = 1; part * CHANGES_PER_PART < changes.length; part++) {
+    const slice = changes.slice(part * CHANGES_PER_PART, (part + 1) * CHANGES_PER_PART);
+    await insertVersionPart(db, zone_id, version.version, part, encodeChanges(slice));
+  }
+  // After 2^32 - 1 serials start again (RFC 1982), and with them the history.
+  if (version.version === 1) return deleteVersionsAbove(db, zone_id, version.version);
+  if (version.count % PRUNE_EVERY === 0 || changes.length >= CHANGES_PER_PART) await prune(db, zone_id);
+}
+
+async function prune(db: Unit["db"], zoneId: string): Promise<void> {
+  let changes = 0;
+  let oldestKept: number | null = null;
+  const sizes = await versionSizes(db, zoneId, VERSIONS_KEPT + 1);
+  for (const [i, size] of sizes.entries()) {
+    changes += size.created + size.updated + size.deleted;
+    if (i > 0 && (i >= VERSIONS_KEPT || changes > VERSION_CHANGES_KEPT)) break;
+    oldestKept = size.version;
+  }
+  if (oldestKept !== null && oldestKept !== sizes.at(-1)?.version) await deleteVersionsBelow(db, zoneId, oldestKept);
+}

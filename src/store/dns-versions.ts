@@ -1,0 +1,126 @@
+import type { Kysely, Selectable } from "kysely";
+import { prepareQuery } from "#store/prepared-query.ts";
+import type { DnsVersionsTable, Tables } from "#store/tables.ts";
+
+export type DnsVersionRow = Selectable<DnsVersionsTable>;
+/** A version less its changes. */
+export type DnsVersionHead = Omit<DnsVersionRow, "changes">;
+
+type Db = Kysely<Tables>;
+
+const HEAD = [
+  "zone_id",
+  "version",
+  "created_on",
+  "actor",
+  "kind",
+  "undone",
+  "reason",
+  "created",
+  "updated",
+  "deleted",
+] as const satisfies readonly (keyof DnsVersionHead)[];
+const COLUMNS = [...HEAD, "changes"] as const;
+
+const insertValues = prepareQuery((db, ...values: readonly unknown[]) =>
+  db.insertInto("dns_versions").values(Object.fromEntries(COLUMNS.map((column, i) => [column, values[i]])) as DnsVersionRow),
+);
+
+export async function insertVersion(db: Db, row: DnsVersionRow): Promise<void> {
+  await insertValues(db, ...COLUMNS.map((column) => row[column]));
+}
+
+export async function insertVersionPart(db: Db, zoneId: string, version: number, part: number, changes: string): Promise<void> {
+  await db.insertInto("dns_version_parts").values({ zone_id: zoneId, version, part, changes }).execute();
+}
+
+export const versionHead = (db: Db, zoneId: string, version: number): Promise<DnsVersionHead | undefined> =>
+  db.selectFrom("dns_versions").select(HEAD).where("zone_id", "=", zoneId).where("version", "=", version).executeTakeFirst();
+
+/** The newest, and the oldest that is still kept; null where the zone has none. */
+export async function versionRange(db: Db, zoneId: string): Promise<{ oldest: number; newest: number } | null> {
+  const { oldest, newest } = await db
+    .selectFrom("dns_versions")
+    .select((eb) => [eb.fn.min("version").as("oldest"), eb.fn.max("version").as("newest")])
+    .where("zone_id", "=", zoneId)
+    .executeTakeFirstOrThrow();
+  return oldest === null || newest === null ? null : { oldest, newest };
+}
+
+/** Newest first. */
+export async function listVersions(
+  db: Db,
+  zoneId: string,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ items: DnsVersionHead[]; total: number }> {
+  const items = await db
+    .selectFrom("dns_versions")
+    .select(HEAD)
+    .where("zone_id", "=", zoneId)
+    .orderBy("version", "desc")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await db
+    .selectFrom("dns_versions")
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .where("zone_id", "=", zoneId)
+    .executeTakeFirstOrThrow();
+  return { items, total: Number(total) };
+}
+
+/** The changes of the versions after `after` up to `upTo`, oldest first, one text of JSON at a time. */
+export async function* versionChanges(db: Db, zoneId: string, after: number, upTo: number): AsyncGenerator<string> {
+  for (let at = after; ;) {
+    const row = await db
+      .selectFrom("dns_versions")
+      .select(["version", "changes"])
+      .where("zone_id", "=", zoneId)
+      .where("version", ">", at)
+      .where("version", "<=", upTo)
+      .orderBy("version")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined) return;
+    yield row.changes;
+    yield* versionParts(db, zoneId, row.version);
+    at = row.version;
+  }
+}
+
+async function* versionParts(db: Db, zoneId: string, version: number): AsyncGenerator<string> {
+  for (let part = 1; ; part++) {
+    const row = await db
+      .selectFrom("dns_version_parts")
+      .select("changes")
+      .where("zone_id", "=", zoneId)
+      .where("version", "=", version)
+      .where("part", "=", part)
+      .executeTakeFirst();
+    if (row === undefined) return;
+    yield row.changes;
+  }
+}
+
+/** Sizes of the newest versions, newest first. */
+export const versionSizes = (
+  db: Db,
+  zoneId: string,
+  limit: number,
+): Promise<Pick<DnsVersionRow, "version" | "created" | "updated" | "deleted">[]> =>
+  db
+    .selectFrom("dns_versions")
+    .select(["version", "created", "updated", "deleted"])
+    .where("zone_id", "=", zoneId)
+    .orderBy("version", "desc")
+    .limit(limit)
+    .execute();
+
+const deleteWhere = async (db: Db, zoneId: string, operator: "<" | ">", version: number): Promise<void> => {
+  for (const table of ["dns_versions", "dns_version_parts"] as const)
+    await db.deleteFrom(table).where("zone_id", "=", zoneId).where("version", operator, version).execute();
+};
+
+export const deleteVersionsBelow = (db: Db, zoneId: string, version: number): Promise<void> => deleteWhere(db, zoneId, "<", version);
+export const deleteVersionsAbove = (db: Db, zoneId: string, version: number): Promise<void> => deleteWhere(db, zoneId, ">", version);
+export const deleteVersionsOfZone = (db: Db, zoneId: string): Promise<void> => deleteWhere(db, zoneId, ">", -1);

@@ -1,0 +1,30 @@
+import type { Dialect } from "../session.ts";
+
+/** What each write of a zone's records changed, for history, comparison and undo. */
+export function dnsVersions({ text, integer, tableOptions }: Dialect): readonly string[] {
+  return [
+    `ALTER TABLE zones ADD COLUMN dns_version_count ${integer} NOT NULL DEFAULT 0`,
+    `CREATE TABLE dns_versions (${[
+      `zone_id ${text} NOT NULL`,
+      `version ${integer} NOT NULL`,
+      `created_on ${text} NOT NULL`,
+      `actor ${text} NOT NULL`,
+      `kind ${text} NOT NULL`,
+      `undone ${integer}`,
+      `reason ${text}`,
+      `created ${integer} NOT NULL`,
+      `updated ${integer} NOT NULL`,
+      `deleted ${integer} NOT NULL`,
+      `changes ${text} NOT NULL`,
+      "PRIMARY KEY (zone_id, version)",
+    ].join(", ")}) ${tableOptions}`,
+    // Most versions hold one change, which stays in the version's own row; an import's go on here.
+    `CREATE TABLE dns_version_parts (${[
+      `zone_id ${text} NOT NULL`,
+      `version ${integer} NOT NULL`,
+      `part ${integer} NOT NULL`,
+      `changes ${text} NOT NULL`,
+      "PRIMARY KEY (zone_id, version, part)",
+    ].join(", ")}) ${tableOptions}`,
+  ];
+}
