@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -19,4 +19,15 @@ test("a second process is refused, and a killed one leaves nothing behind", asyn
   child.kill("SIGKILL");
   await once(child, "exit");
   lockDataDirectory(dataDir).release();
+});
+
+test("a directory that cannot hold state is named", (t) => {
+  const parent = mkdtempSync(join(tmpdir(), "selvedge-lock-"));
+  t.after(() => rmSync(parent, { recursive: true, force: true }));
+  const file = join(parent, "file");
+  writeFileSync(file, "");
+  assert.throws(() => lockDataDirectory(file), { name: "Error", message: /^cannot keep state in .*file: EEXIST/ });
+  const taken = join(parent, "taken");
+  mkdirSync(join(taken, "lock.db"), { recursive: true });
+  assert.throws(() => lockDataDirectory(taken), { name: "Error", message: /^cannot keep state in .*taken: unable to open database file/ });
 });

@@ -19,6 +19,28 @@ export const ERROR_CODES = {
     cause: "The server failed in a way it did not expect.",
     remedy: "Retry; if it stays, look for the request id in the server's log.",
   },
+  database_unavailable: {
+    code: 10503,
+    status: 503,
+    message: "The database is not available; retry in a moment",
+    cause:
+      "The control database does not answer, or refuses to work. A change under way may have been stored or not. What is configured goes on being served.",
+    remedy: "Retry; the operator finds the reason in the server's log.",
+  },
+  database_damaged: {
+    code: 10504,
+    status: 503,
+    message: "The database is damaged",
+    cause: "The file of the control database is not as it was written. What is configured goes on being served.",
+    remedy: "The operator restores it from a backup.",
+  },
+  storage_full: {
+    code: 10507,
+    status: 507,
+    message: "The server's storage is full; nothing was changed",
+    cause: "The disk of the control database has no room left. Reading and what is configured work as before.",
+    remedy: "Retry once the operator has made room.",
+  },
   malformed_json: {
     code: 6007,
     status: 400,
@@ -137,6 +159,34 @@ export const ERROR_CODES = {
     message: "The object is still in use",
     cause: "Other objects depend on this one.",
     remedy: "Delete what the message names first.",
+  },
+  enterprise_only: {
+    code: 10414,
+    status: 400,
+    message: "Only Enterprise accounts and zones can change the values of the SOA record.",
+    cause: "The zone is on another plan and its account is of another type.",
+    remedy: "Put the zone on the enterprise plan or make the account an enterprise account, or leave the values as they are.",
+  },
+  setting_unavailable: {
+    code: 10415,
+    status: 400,
+    message: "This setting is not available.",
+    cause: "The value chooses something that this installation does not have.",
+    remedy: "Choose another value, as the message says.",
+  },
+  transfers_unavailable: {
+    code: 10416,
+    status: 400,
+    message: "Zone transfers are configured but not carried out by this version, so nothing was done.",
+    cause: "The operation would transfer a zone or tell another server to.",
+    remedy: "Keep the configuration: a version that transfers zones uses it as it is.",
+  },
+  dnssec_transition: {
+    code: 10417,
+    status: 400,
+    message: "DNSSEC cannot go from its status to the one asked for.",
+    cause: "The status of the zone's DNSSEC does not allow the step.",
+    remedy: "Read the status first; keys can be deleted only while it is disabled.",
   },
   body_too_large: {
     code: 10413,

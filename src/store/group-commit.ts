@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
 import { flushUnits, lockRevision } from "./outbox.ts";
-import type { Dialect, Session } from "./session.ts";
+import { type Dialect, type Session, withFault } from "./session.ts";
 import type { Unit, Written } from "./store.ts";
 import { type OpenUnit, openUnit } from "./unit.ts";
 
@@ -57,7 +57,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
         session ??= await deps.connect();
         await runGroup(deps, session, group);
       } catch (error) {
-        for (const pending of group) pending.reject(error);
+        for (const pending of group) pending.reject(withFault(deps.dialect, error));
         // Nobody knows what state the connection is in: the next group takes a new one.
         await session?.close().catch(() => {});
         session = null;
@@ -116,7 +116,7 @@ async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pe
     unit.abandon();
     await session.query("ROLLBACK TO SAVEPOINT unit");
     await session.query("RELEASE SAVEPOINT unit");
-    pending.reject(error);
+    pending.reject(withFault(dialect, error));
     return null;
   }
 }

@@ -1,10 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { readChangesSince, readRevision } from "./outbox.ts";
 import { createPostgres } from "./postgres.ts";
-import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session } from "./session.ts";
+import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session, withFault } from "./session.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 
@@ -27,7 +28,7 @@ export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
     return await createStore(backend, clock);
   } catch (error) {
     await backend.close();
-    throw error;
+    throw explained(error, url, backend.dialect);
   }
 }
 
@@ -43,10 +44,27 @@ export async function databaseExists(url: string): Promise<boolean> {
     } finally {
       await session.close();
     }
+  } catch (error) {
+    throw explained(error, url, backend.dialect);
   } finally {
     await backend.close();
   }
 }
+
+/** Says to an operator which database it is, and what helps. */
+function explained(error: unknown, url: string, dialect: Dialect): unknown {
+  const fault = dialect.fault(error) ?? (error instanceof PlatformError ? error.errorName : null);
+  const root = error instanceof PlatformError ? error.cause : error;
+  if (fault === null || !(root instanceof Error)) return error;
+  const where = url.startsWith(SQLITE) ? sqlitePath(url) : url.replace(/\/\/[^@/]*@/, "//");
+  const remedy = REMEDIES[fault] ?? "";
+  return new Error(`cannot use the database ${where}: ${root.message}${remedy}`, { cause: error });
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  database_damaged: "; restore it from a backup",
+  storage_full: "; make room on its disk",
+};
 
 /** What differs between a file and a server. */
 interface Backend {
@@ -93,7 +111,13 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
   const { dialect } = backend;
   const listeners = new Set<() => void>();
   const reader = await backend.reader();
-  const read = kyselyOver(dialect, reader.query);
+  const read = kyselyOver(dialect, async (sql, parameters) => {
+    try {
+      return await reader.query(sql, parameters);
+    } catch (error) {
+      throw withFault(dialect, error);
+    }
+  });
   const writer = createGroupCommit({
     dialect,
     clock,
@@ -114,11 +138,15 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
     read,
     write: writer.write,
     readAt: async (work) => {
-      const session = await backend.connect("read");
+      const session = await backend.connect("read").catch((error: unknown) => {
+        throw withFault(dialect, error);
+      });
       try {
         await session.query(dialect.beginSnapshot);
         const db = kyselyOver(dialect, session.query);
         return await work(db, await readRevision(db));
+      } catch (error) {
+        throw withFault(dialect, error);
       } finally {
         // Closing ends the transaction, which had nothing to commit.
         await session.close();

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Rows, Session } from "./session.ts";
+import { DatabaseUnreachable, type Rows, type Session } from "./session.ts";
 
 /** Connections to a PostgreSQL server. Every wait has an end. */
 export interface Postgres {
@@ -46,14 +46,14 @@ export function createPostgres(url: string): Postgres {
   // An idle connection that breaks is replaced at the next query, which reports what fails then.
   pool.on("error", () => {});
   return {
-    query: async (sql, parameters = []) => toRows(await pool.query(sql, parameters as unknown[])),
+    query: async (sql, parameters = []) => toRows(await answered(pool.query(sql, parameters as unknown[]))),
     connect: async (options) => {
       const client = new pg.Client(config(options));
       // The query that meets a broken connection rejects; without a listener the event would end the process.
       client.on("error", () => {});
-      await client.connect();
+      await answered(client.connect());
       return {
-        query: async (sql, parameters = []) => toRows(await client.query(sql, parameters as unknown[])),
+        query: async (sql, parameters = []) => toRows(await answered(client.query(sql, parameters as unknown[]))),
         close: () => client.end(),
       };
     },
@@ -62,3 +62,12 @@ export function createPostgres(url: string): Postgres {
 }
 
 const toRows = ({ rows, rowCount }: pg.QueryResult): Rows => ({ rows, affected: rowCount ?? 0 });
+
+/** The client library has no class for what is no answer of the server. */
+async function answered<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof pg.DatabaseError || error instanceof TypeError ? error : new DatabaseUnreachable(error);
+  }
+}

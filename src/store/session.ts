@@ -11,6 +11,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import type { ErrorName } from "#kernel/error-codes.ts";
+import { PlatformError } from "#kernel/errors.ts";
 import type { Tables } from "./tables.ts";
 
 /** One connection to the database, used by one caller at a time. */
@@ -25,6 +27,17 @@ export interface Rows {
 }
 
 export type DialectName = "sqlite" | "postgres";
+
+/** The server could not be reached or did not answer in time, as opposed to answering with an error. */
+export class DatabaseUnreachable extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = "DatabaseUnreachable";
+  }
+}
+
+/** What can be wrong with a database through no fault of the query. */
+export type Fault = Extract<ErrorName, "database_unavailable" | "database_damaged" | "storage_full">;
 
 /** Where the two dialects differ, so that no other file asks which one it has. */
 export interface Dialect {
@@ -50,11 +63,43 @@ export interface Dialect {
   isBusy(error: unknown): boolean;
   /** A row with the same key exists. */
   isUniqueViolation(error: unknown): boolean;
+  /** Null where the error is one of the query. */
+  fault(error: unknown): Fault | null;
 }
 
 // https://www.sqlite.org/rescode.html: SQLITE_BUSY; SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
 const SQLITE_BUSY = 5;
 const SQLITE_UNIQUE_VIOLATIONS: readonly number[] = [1555, 2067];
+const SQLITE_FAULTS: Readonly<Record<number, Fault>> = {
+  [SQLITE_BUSY]: "database_unavailable",
+  // LOCKED, READONLY, IOERR, CANTOPEN, PROTOCOL.
+  6: "database_unavailable",
+  8: "database_unavailable",
+  10: "database_unavailable",
+  14: "database_unavailable",
+  15: "database_unavailable",
+  // CORRUPT, NOTADB.
+  11: "database_damaged",
+  26: "database_damaged",
+  // FULL.
+  13: "storage_full",
+};
+// https://www.postgresql.org/docs/current/errcodes-appendix.html, by code or class.
+const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
+  "53100": "storage_full",
+  XX001: "database_damaged",
+  XX002: "database_damaged",
+  // Cancelled for time, a lock not granted in time, a server that only reads.
+  "57014": "database_unavailable",
+  "55P03": "database_unavailable",
+  "25006": "database_unavailable",
+  // Connection lost, rolled back by the server, out of resources, shut down, failing disk.
+  "08": "database_unavailable",
+  "40": "database_unavailable",
+  "53": "database_unavailable",
+  "57": "database_unavailable",
+  "58": "database_unavailable",
+};
 
 const property = (error: unknown, name: string): unknown => (error as Readonly<Record<string, unknown>> | null)?.[name];
 
@@ -74,6 +119,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     placeholder: () => "?",
     isBusy: (error) => (Number(property(error, "errcode")) & 0xff) === SQLITE_BUSY,
     isUniqueViolation: (error) => SQLITE_UNIQUE_VIOLATIONS.includes(Number(property(error, "errcode"))),
+    fault: (error) => SQLITE_FAULTS[Number(property(error, "errcode")) & 0xff] ?? null,
   },
   postgres: {
     name: "postgres",
@@ -91,8 +137,19 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     placeholder: (position) => `$${position}`,
     isBusy: () => false,
     isUniqueViolation: (error) => property(error, "code") === "23505",
+    fault: (error) => {
+      if (error instanceof DatabaseUnreachable) return "database_unavailable";
+      const code = String(property(error, "code"));
+      return POSTGRES_FAULTS[code] ?? POSTGRES_FAULTS[code.slice(0, 2)] ?? null;
+    },
   },
 };
+
+/** The error as callers are to see it: a fault of the database by its code, anything else as it is. */
+export function withFault(dialect: Dialect, error: unknown): unknown {
+  const fault = dialect.fault(error);
+  return fault === null ? error : new PlatformError(fault, { cause: error });
+}
 
 /** Whether a write failed because a row with the same key exists, on either dialect. */
 export const isUniqueViolation = (error: unknown): boolean => Object.values(DIALECTS).some((dialect) => dialect.isUniqueViolation(error));

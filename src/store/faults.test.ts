@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { sql } from "kysely";
+import { systemClock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { storeTest } from "../../test/support/store.ts";
+import { databaseExists, openStore } from "./open.ts";
+import { DIALECTS, withFault } from "./session.ts";
+
+const named = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
+
+function directory(t: TestContext): string {
+  const made = mkdtempSync(join(tmpdir(), "selvedge-faults-"));
+  t.after(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+test("a full disk is said to callers, undoes the unit, and is over when there is room", async (t) => {
+  const store = await openStore({ url: `sqlite:${join(directory(t), "control.db")}`, clock: systemClock });
+  const put = (name: string, value: string) =>
+    store.write(async ({ db }) => {
+      // What a full disk does, without a disk: the file may not grow.
+      const { rows } = await sql<{ page_count: number }>`PRAGMA page_count`.execute(db);
+      await sql.raw(`PRAGMA max_page_count = ${Number(rows[0]?.page_count)}`).execute(db);
+      await db.insertInto("secrets").values({ name, value, created_on: "" }).execute();
+    });
+  const big = "v".repeat(1_000_000);
+  const outcomes = await Promise.allSettled([put("small", "v"), put("big", big)]);
+  assert.ok(outcomes[1]?.status === "rejected" && named("storage_full")(outcomes[1].reason));
+  assert.equal((outcomes[1].reason as PlatformError).status, 507);
+  await store.write(async ({ db }) => {
+    await sql`PRAGMA max_page_count = 4294967294`.execute(db);
+    await db.insertInto("secrets").values({ name: "later", value: big, created_on: "" }).execute();
+  });
+  const names = (await store.read.selectFrom("secrets").select("name").orderBy("name").execute()).map(({ name }) => name);
+  assert.ok(names.includes("later") && !names.includes("big"), names.join());
+  await store.close();
+});
+
+test("a damaged file is named, with what helps", async (t) => {
+  const path = join(directory(t), "control.db");
+  const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+  await store.close();
+  const bytes = readFileSync(path);
+  writeFileSync(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0x5a)]));
+  await assert.rejects(openStore({ url: `sqlite:${path}`, clock: systemClock }), (error: Error) => {
+    assert.equal(error.message, `cannot use the database ${path}: database disk image is malformed; restore it from a backup`);
+    return true;
+  });
+  writeFileSync(path, "a text that somebody saved here");
+  await assert.rejects(openStore({ url: `sqlite:${path}`, clock: systemClock }), /control\.db: file is not a database; restore it/);
+});
+
+test("a database that cannot be opened is named", { skip: process.getuid?.() === 0 && "root may open everything" }, async (t) => {
+  const path = join(directory(t), "control.db");
+  writeFileSync(path, "");
+  chmodSync(path, 0);
+  await assert.rejects(openStore({ url: `sqlite:${path}`, clock: systemClock }), /cannot use the database .*control\.db/);
+});
+
+test("a server that cannot be reached, or that says nothing, is named without its password", async (t) => {
+  const silent = createServer((socket) => void setTimeout(() => socket.destroy(), 50));
+  await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
+  t.after(() => silent.close());
+  const address = silent.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  for (const url of [`postgres://me:hunter2@127.0.0.1:${port}/db`, "postgres://me:hunter2@127.0.0.1:1/db"]) {
+    for (const open of [() => openStore({ url, clock: systemClock }), () => databaseExists(url)]) {
+      await assert.rejects(open, (error: Error) => {
+        assert.match(error.message, /^cannot use the database postgres:\/\/127\.0\.0\.1:\d+\/db: /);
+        assert.doesNotMatch(error.message, /hunter2/);
+        return true;
+      });
+    }
+  }
+});
+
+storeTest("a defect of a query is no fault of the database", async ({ store }) => {
+  const wrong = sql`SELECT one FROM nowhere`;
+  const ways = [
+    () => wrong.execute(store.read),
+    () => store.write(({ db }) => wrong.execute(db)),
+    () => store.readAt((db) => wrong.execute(db)),
+  ];
+  for (const way of ways) await assert.rejects(way, (error) => !(error instanceof PlatformError));
+});
+
+test("each fault has its code, on either dialect", () => {
+  const name = (dialect: "sqlite" | "postgres", error: object): unknown => {
+    const told = withFault(DIALECTS[dialect], error);
+    return told instanceof PlatformError ? told.errorName : null;
+  };
+  const sqlite = [13, 11, 26, 5, 778, 14, 8, 1555, 1, 20].map((errcode) => name("sqlite", { errcode }));
+  const unavailable = "database_unavailable";
+  assert.deepEqual(sqlite, [
+    "storage_full",
+    "database_damaged",
+    "database_damaged",
+    unavailable,
+    unavailable,
+    unavailable,
+    unavailable,
+    null,
+    null,
+    null,
+  ]);
+  const codes = ["53100", "XX001", "57P01", "57014", "08006", "40001", "25006", "23505", "42601", "22021"];
+  assert.deepEqual(
+    codes.map((code) => name("postgres", { code })),
+    ["storage_full", "database_damaged", ...Array.from({ length: 5 }, () => unavailable), null, null, null],
+  );
+});
