@@ -5,7 +5,7 @@ import { contentKey, quoteText } from "#model/dns-text.ts";
 import { ownerName } from "#model/dns-name.ts";
 import type { DnsRecordWrite } from "#model/dns-record.ts";
 import { type Plan, planOf } from "#model/plan.ts";
-import { describe, encodeContent, encodeData, RECORD_TYPES, RdataError, type RecordType } from "#wire/dns/record-types.ts";
+import { describe, encodeContent, encodeData, RECORD_TYPES, RdataError, recordTypeOf, type RecordType } from "#wire/dns/record-types.ts";
 
 /** A record whose fields are checked and in the form in which they are stored. */
 export interface PreparedRecord {
@@ -76,19 +76,22 @@ export function prepareRecord(
   };
 }
 
-/** SPEC 2.3: the SOA record is made by the service, so it is the one type that cannot be written. */
+/**
+ * SPEC 2.3: the service makes the SOA record itself, and with it what belongs to the zone's signing. A type by its
+ * number (RFC 3597 §5) is any of those that the service knows nothing else of.
+ */
 function recordType(name: string | undefined): RecordType {
   const type = name?.toUpperCase() ?? "";
-  const descriptor = Object.hasOwn(RECORD_TYPES, type) ? RECORD_TYPES[type] : undefined;
-  if (type === "" || descriptor === undefined)
+  const descriptor = recordTypeOf(type);
+  if (descriptor === undefined)
     throw new PlatformError("dns_type_invalid", {
       source: "/type",
       message: type === "" ? "DNS record type is required." : `DNS record type ${JSON.stringify(type.slice(0, 32))} is invalid.`,
     });
-  if (type === "SOA")
+  if (descriptor.generated)
     throw new PlatformError("dns_type_invalid", {
       source: "/type",
-      message: "The SOA record is created by the service; change its values in the zone's DNS settings.",
+      message: `The ${descriptor.name} record is created by the service; change its values in the zone's DNS settings.`,
     });
   return descriptor;
 }

@@ -13,6 +13,8 @@ export interface FieldCodec<V> {
   readonly greedy: boolean;
   /** Holds a domain name, which a message may compress in the types of RFC 1035. */
   readonly isName?: true;
+  /** Is several members of `data`: `fromData` is given all of them, `toData` gives an object. */
+  readonly spread?: true;
   read(reader: WireReader): V;
   bytes(value: V): Uint8Array;
   parse(tokens: readonly Token[], names: NameContext): V;

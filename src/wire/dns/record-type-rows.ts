@@ -13,6 +13,7 @@ import {
   u16,
   u32,
 } from "./field-codecs.ts";
+import { location } from "./location.ts";
 import { serviceParams } from "./service-params.ts";
 
 /** One field of RDATA; `key` is its name in the API's `data`. */
@@ -35,13 +36,17 @@ export interface RecordType {
    * `apart` keeps it out of `data` too, `both` does not.
    */
   readonly priority?: "apart" | "both";
+  /** Made by the service, so that nobody writes it through the API (SPEC 2.3, dns.md "DNSSEC"). */
+  readonly generated?: true;
+  /** Why values that are fine one by one cannot stand together, to follow the type's name: "must …". */
+  readonly conflict?: (values: readonly unknown[]) => string | undefined;
   /** Names in it may be compressed in messages: only the types of RFC 1035 (RFC 3597 §4). */
   readonly compressible?: true;
 }
 
 /** In the order of the wire; the keys are the API's. */
 type Fields = Readonly<Record<string, FieldCodec<unknown>>>;
-type Traits = Partial<Pick<RecordType, "proxiable" | "structured" | "priority" | "compressible">>;
+type Traits = Partial<Pick<RecordType, "proxiable" | "structured" | "priority" | "generated" | "conflict" | "compressible">>;
 
 const row = (type: string, code: number, fields: Fields, traits: Traits = {}): RecordType => ({
   name: type,
@@ -53,9 +58,11 @@ const row = (type: string, code: number, fields: Fields, traits: Traits = {}): R
 });
 
 const data: Traits = { structured: true };
+const generated: Traits = { generated: true };
 const DS: Fields = { key_tag: u16, algorithm: u8, digest_type: u8, digest: hex };
 const TLSA: Fields = { usage: u8, selector: u8, matching_type: u8, certificate: hex };
 const SVCB: Fields = { priority: u16, target: name, value: serviceParams };
+const DNSKEY: Fields = { flags: u16, protocol: u8, algorithm: u8, public_key: base64 };
 const SOA: Fields = { mname: name, rname: name, serial: u32, refresh: u32, retry: u32, expire: u32, min_ttl: u32 };
 const NAPTR: Fields = {
   order: u16,
@@ -66,26 +73,33 @@ const NAPTR: Fields = {
   replacement: name,
 };
 
+/** RFC 9460 §2.4.2: priority 0 makes an alias, which has no parameters. */
+const aliasConflict = ([priority, , params]: readonly unknown[]): string | undefined =>
+  priority === 0 && (params as readonly unknown[]).length > 0 ? "must not have parameters with priority 0" : undefined;
+
 export const RECORD_TYPE_ROWS: readonly RecordType[] = [
   row("A", 1, { address: ipv4 }, { proxiable: true }),
   row("NS", 2, { target: name }, { compressible: true }),
   row("CNAME", 5, { target: name }, { proxiable: true, compressible: true }),
-  row("SOA", 6, SOA, { compressible: true }),
+  row("SOA", 6, SOA, { compressible: true, generated: true }),
   row("PTR", 12, { target: name }, { compressible: true }),
   row("MX", 15, { priority: u16, target: name }, { priority: "apart", compressible: true }),
   row("TXT", 16, { text: characterStrings }),
   row("AAAA", 28, { address: ipv6 }, { proxiable: true }),
+  row("LOC", 29, { location }, data),
   row("SRV", 33, { priority: u16, weight: u16, port: u16, target: name }, { structured: true, priority: "both" }),
   row("NAPTR", 35, NAPTR, data),
   row("CERT", 37, { type: u16, key_tag: u16, algorithm: u8, certificate: base64 }, data),
   row("DS", 43, DS, data),
   row("SSHFP", 44, { algorithm: u8, type: u8, fingerprint: hex }, data),
-  row("DNSKEY", 48, { flags: u16, protocol: u8, algorithm: u8, public_key: base64 }, data),
+  row("DNSKEY", 48, DNSKEY, data),
   row("TLSA", 52, TLSA, data),
   row("SMIMEA", 53, TLSA, data),
+  row("CDS", 59, DS, generated),
+  row("CDNSKEY", 60, DNSKEY, generated),
   row("OPENPGPKEY", 61, { key: base64 }),
-  row("SVCB", 64, SVCB, data),
-  row("HTTPS", 65, SVCB, data),
+  row("SVCB", 64, SVCB, { ...data, conflict: aliasConflict }),
+  row("HTTPS", 65, SVCB, { ...data, conflict: aliasConflict }),
   row("URI", 256, { priority: u16, weight: u16, target: text }, { structured: true, priority: "apart" }),
   row("CAA", 257, { flags: u8, tag: propertyTag, value: text }, data),
 ];

@@ -1,5 +1,5 @@
 import { RdataError, WireError } from "./errors.ts";
-import { type NameContext, parseAbsoluteName } from "./name.ts";
+import { type DnsName, type NameContext, formatName, parseAbsoluteName } from "./name.ts";
 import { type Token, tokenize } from "./presentation.ts";
 import { RECORD_TYPE_ROWS, type RdataField, type RecordType } from "./record-type-rows.ts";
 import { serviceParams } from "./service-params.ts";
@@ -25,6 +25,24 @@ export function typeCode(type: string): number | undefined {
   return digits === undefined || Number(digits) > 65_535 ? undefined : Number(digits);
 }
 
+/** Question and meta types, which no zone holds (RFC 6895 §3.1). */
+const isQuestionType = (code: number): boolean => code === 0 || code === 41 || (code >= 128 && code <= 255) || code === 65_535;
+
+/** DNAME, whose names below need answers of their own, and what only the signer of a zone can make. */
+const UNSTORED_CODES: ReadonlySet<number> = new Set([24, 30, 39, 46, 47, 50, 51, 63]);
+
+/**
+ * The type of a name that a record may have: a row of RECORD_TYPES, also by its number (`TYPE1` is A), or a
+ * type that we know nothing of but its number (RFC 3597 §5). Undefined where a zone cannot hold it as it is.
+ */
+export function recordTypeOf(type: string): RecordType | undefined {
+  const code = typeCode(type);
+  if (code === undefined) return undefined;
+  const known = BY_CODE.get(code);
+  if (known !== undefined || isQuestionType(code) || UNSTORED_CODES.has(code)) return known;
+  return { name: `TYPE${code}`, code, proxiable: false, structured: false, fields: [] };
+}
+
 export interface EncodeOptions {
   /** The zone's name, or in a zone file the `$ORIGIN`: absolute, with or without the final dot. */
   readonly origin: string;
@@ -42,16 +60,20 @@ export function encodeContent(type: string, content: string, options: EncodeOpti
   const known = needType(type);
   const names = contextOf(options);
   const tokens = explain(known, undefined, () => contentTokens(known, content, names));
-  if (known.fields.length === 0 || (tokens[0]?.raw === "\\#" && !tokens[0].quoted)) return genericRdata(known, tokens);
-  const given = known.priority !== undefined && options.priority !== undefined;
-  const words = given ? [{ raw: String(options.priority), quoted: false }, ...tokens] : tokens;
+  const given = known.priority !== undefined && options.priority !== undefined && !isGeneric(known, tokens);
   if (!given && known.priority !== undefined && tokens.length === known.fields.length - 1) {
     throw new RdataError(`Content for ${type} record is invalid: priority is required.`, "priority");
   }
+  return encodeTokens(known, given ? [{ raw: String(options.priority), quoted: false }, ...tokens] : tokens, names);
+}
+
+/** RDATA in wire format, uncompressed, from the words of a master file. Throws RdataError. */
+export function encodeTokens(known: RecordType, words: readonly Token[], names: NameContext): Uint8Array {
+  if (isGeneric(known, words)) return genericRdata(known, words);
   return encodeFields(known, (field, index, last) => {
     // A type of one word says best itself what is wrong with several, or with none.
     if (known.fields.length === 1 && !field.codec.greedy && words.length !== 1)
-      return field.codec.parse([{ raw: content, quoted: false }], names);
+      return field.codec.parse([{ raw: words.map(({ raw }) => raw).join(" "), quoted: false }], names);
     const mine = last && field.codec.greedy ? words.slice(index) : words.slice(index, index + 1);
     if (mine.length === 0 && !field.codec.greedy) throw new RdataError("is missing");
     if (last && !field.codec.greedy && words.length > known.fields.length)
@@ -69,7 +91,7 @@ export function encodeData(type: string, data: unknown, options: EncodeOptions):
   const names = contextOf(options);
   return encodeFields(known, (field, index) => {
     const outside = index === 0 && known.priority !== undefined ? options.priority : undefined;
-    const own = index === 0 && known.priority === "apart" ? undefined : members[field.key];
+    const own = field.codec.spread ? members : index === 0 && known.priority === "apart" ? undefined : members[field.key];
     const value = own ?? outside ?? (field.codec === serviceParams ? "" : undefined);
     if (value === undefined) throw new RdataError("is required");
     return field.codec.fromData(value, names);
@@ -100,10 +122,27 @@ export function describe(type: string, rdata: Uint8Array): Description {
       .map(({ field, value }) => field.codec.format(value))
       .filter((word) => word !== "")
       .join(" "),
-    data: known.structured ? Object.fromEntries(inData.map(({ field, value }) => [field.key, field.codec.toData(value)])) : null,
+    data: known.structured ? Object.assign({}, ...inData.map(({ field, value }) => dataOf(field, value))) : null,
     priority: known.priority === undefined ? null : (values[0] as number),
   };
 }
+
+const dataOf = ({ key, codec }: RdataField, value: unknown): object =>
+  codec.spread ? (codec.toData(value) as object) : { [key]: codec.toData(value) };
+
+/** RDATA as a master file holds it: the priority in its place, and names absolute. Throws WireError. */
+export function masterText(type: string, rdata: Uint8Array): string {
+  const known = needType(type);
+  if (known.fields.length === 0) return describe(type, rdata).content;
+  const values = readFields(known, new WireReader(rdata, { pointers: false }));
+  return known.fields
+    .map(({ codec }, i) => (codec.isName ? absoluteText(values[i] as DnsName) : codec.format(values[i])))
+    .filter((word) => word !== "")
+    .join(" ");
+}
+
+/** With its final dot, so that no `$ORIGIN` is added to it. */
+export const absoluteText = (name: DnsName): string => (name.length === 1 ? "." : `${formatName(name)}.`);
 
 /** The RDATA without compression pointers, checked against its type. Throws WireError. */
 export function readRdata(code: number, reader: WireReader): Buffer {
@@ -120,9 +159,9 @@ function readFields(type: RecordType, reader: WireReader): unknown[] {
 }
 
 function needType(type: string): RecordType {
-  const code = typeCode(type);
-  if (code === undefined) throw new RdataError(`Record type ${JSON.stringify(type)} is not known.`);
-  return BY_CODE.get(code) ?? { name: type, code, proxiable: false, structured: false, fields: [] };
+  const known = recordTypeOf(type);
+  if (known === undefined) throw new RdataError(`Record type ${JSON.stringify(type)} is not known.`);
+  return known;
 }
 
 const contextOf = (options: EncodeOptions): NameContext => ({ origin: parseAbsoluteName(options.origin), style: options.style ?? "api" });
@@ -134,7 +173,10 @@ function contentTokens(type: RecordType, content: string, names: NameContext): T
   return content.trim() === "" ? [] : [{ raw: content, quoted: true }];
 }
 
-/** RFC 3597 §5: `\# length hex`, which every type accepts. */
+/** RFC 3597 §5: `\# length hex`, which every type accepts and of which types without fields have nothing else. */
+const isGeneric = (type: RecordType, tokens: readonly Token[]): boolean =>
+  type.fields.length === 0 || (tokens[0]?.raw === "\\#" && !tokens[0].quoted);
+
 function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
   const [mark, length, ...words] = tokens.map((token) => token.raw);
   const digits = words.join("");
@@ -143,8 +185,9 @@ function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
   const invalid = `Content for ${type.name} record is invalid: it must be \\# with the number of bytes and the bytes in hexadecimal.`;
   if (!valid || digits.length > 2 * RDATA_BYTES_MAX) throw new RdataError(invalid);
   const rdata = Buffer.from(digits, "hex");
+  if (type.fields.length === 0) return rdata;
   try {
-    readRdata(type.code, new WireReader(rdata, { pointers: false }));
+    checkTogether(type, readFields(type, new WireReader(rdata, { pointers: false })));
   } catch (error) {
     if (error instanceof WireError)
       throw new RdataError(`Content for ${type.name} record is invalid: the bytes are not RDATA of this type.`);
@@ -155,13 +198,17 @@ function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
 
 const RDATA_BYTES_MAX = 65_535;
 
-function encodeFields(type: RecordType, value: (field: RdataField, index: number, last: boolean) => unknown): Uint8Array {
-  const parts = type.fields.map((field, index) =>
-    explain(type, field, () => field.codec.bytes(value(field, index, index === type.fields.length - 1))),
-  );
-  const rdata = Buffer.concat(parts);
+function encodeFields(type: RecordType, read: (field: RdataField, index: number, last: boolean) => unknown): Uint8Array {
+  const values = type.fields.map((field, index) => explain(type, field, () => read(field, index, index === type.fields.length - 1)));
+  checkTogether(type, values);
+  const rdata = Buffer.concat(type.fields.map((field, index) => explain(type, field, () => field.codec.bytes(values[index]))));
   if (rdata.length > RDATA_BYTES_MAX) throw new RdataError(`Content for ${type.name} record is longer than 65535 bytes.`);
   return rdata;
+}
+
+function checkTogether(type: RecordType, values: readonly unknown[]): void {
+  const reason = type.conflict?.(values);
+  if (reason !== undefined) throw new RdataError(`Content for ${type.name} record is invalid: it ${reason}.`);
 }
 
 /** Turns a codec's reason into a sentence that names the record type and, where it has several, the field. */
@@ -170,7 +217,8 @@ function explain<T>(type: RecordType, field: RdataField | undefined, work: () =>
     return work();
   } catch (error) {
     if (!(error instanceof RdataError)) throw error;
-    if (field === undefined || type.fields.length === 1) throw new RdataError(`Content for ${type.name} record ${error.message}.`);
+    if (field === undefined || type.fields.length === 1)
+      throw new RdataError(`Content for ${type.name} record ${error.message}.`, error.field);
     throw new RdataError(`Content for ${type.name} record is invalid: ${field.key} ${error.message}.`, field.key);
   }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { formatIp, parseIp } from "#kernel/ip.ts";
 import { RdataError, WireError } from "./errors.ts";
 import type { FieldCodec } from "./field-codecs.ts";
@@ -114,17 +115,47 @@ const port: ParamRow = {
   },
 };
 
+/** A list of at least four bytes after its own length (RFC 9848 §3). */
+const isEchConfigList = (value: Buffer): boolean => value.length >= 6 && value.readUInt16BE(0) === value.length - 2;
+
 const ech: ParamRow = {
   name: "ech",
   encode: (text) => {
     const written = needText(text).toString("latin1");
-    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(written))
-      throw new RdataError("has an ech value that is not base64");
-    return Buffer.from(written, "base64");
+    const value = BASE64.test(written) ? Buffer.from(written, "base64") : Buffer.alloc(0);
+    if (!isEchConfigList(value)) throw new RdataError("has an ech value that is not an ECHConfigList in base64");
+    return value;
   },
   format: (value) => {
-    if (value.length === 0) throw new WireError("bad_rdata");
+    if (!isEchConfigList(value)) throw new WireError("bad_rdata");
     return `"${value.toString("base64")}"`;
+  },
+};
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** RFC 9461 §5: a relative URI template in UTF-8 with the variable `dns`. */
+function isDohPath(value: Buffer): boolean {
+  if (value[0] !== 0x2f || !isUtf8(value)) return false;
+  const expressions = value.toString("utf8").matchAll(/\{([^{}]*)\}/g);
+  return [...expressions].some(([, list = ""]) =>
+    list
+      .replace(/^[+#./;?&]/, "")
+      .split(",")
+      .includes("dns"),
+  );
+}
+
+const dohpath: ParamRow = {
+  name: "dohpath",
+  encode: (text) => {
+    const value = needText(text);
+    if (!isDohPath(value)) throw new RdataError("has a dohpath that is no path with the variable dns, such as /dns-query{?dns}");
+    return value;
+  },
+  format: (value) => {
+    if (!isDohPath(value)) throw new WireError("bad_rdata");
+    return quoteBytes(value);
   },
 };
 
@@ -143,7 +174,7 @@ const ROWS: readonly (ParamRow | undefined)[] = [
   hints("ipv4hint", 4),
   ech,
   hints("ipv6hint", 6),
-  opaque("dohpath"),
+  dohpath,
   flag("ohttp"),
 ];
 

@@ -1,5 +1,5 @@
 import { RdataError } from "./errors.ts";
-import { type Token, closingQuote } from "./presentation.ts";
+import type { Token } from "./presentation.ts";
 
 /** One entry of a master file: a line, or several that parentheses join (RFC 1035 §5.1). */
 export interface ZoneFileLine {
@@ -8,6 +8,8 @@ export interface ZoneFileLine {
   /** It starts with white space, so that it belongs to the owner before. */
   readonly indented: boolean;
   readonly tokens: readonly Token[];
+  /** What follows the semicolon on its last line, trimmed; empty where nothing does. */
+  readonly comment: string;
   /** Why it cannot be read; the tokens are then incomplete. */
   readonly problem?: string;
 }
@@ -18,9 +20,24 @@ interface Scanner {
   line: number;
 }
 
-/** Splits a master file into its entries, without comments and empty lines. Each character is seen once. */
+/**
+ * The words of one entry together. 65,535 octets of RDATA, each as `\DDD`, take less; more would only be
+ * carried about to be refused.
+ */
+const ENTRY_LENGTH_MAX = 300_000;
+
+const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+const OPEN = 0x28;
+const CLOSE = 0x29;
+const SEMICOLON = 0x3b;
+const EQUALS = 0x3d;
+const BACKSLASH = 0x5c;
+
+/** Splits a master file into its entries, without comment lines and empty ones. Each character is seen once. */
 export function* zoneFileLines(text: string): Generator<ZoneFileLine> {
-  const scanner: Scanner = { text, at: 0, line: 1 };
+  // Editors of other systems begin files with a byte order mark.
+  const scanner: Scanner = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, line: 1 };
   while (scanner.at < text.length) {
     const entry = readEntry(scanner);
     if (entry.tokens.length > 0 || entry.problem !== undefined) yield entry;
@@ -30,36 +47,48 @@ export function* zoneFileLines(text: string): Generator<ZoneFileLine> {
 function readEntry(scanner: Scanner): ZoneFileLine {
   const { text } = scanner;
   const tokens: Token[] = [];
-  const first = { line: scanner.line, indented: isSpace(text[scanner.at]) };
+  const indented = isSpace(text.charCodeAt(scanner.at));
+  let line = scanner.line;
+  let comment = "";
   let depth = 0;
+  let length = 0;
   try {
     while (scanner.at < text.length) {
-      const character = text[scanner.at];
-      if (character === "\n") {
+      const code = text.charCodeAt(scanner.at);
+      if (code === NEWLINE) {
         scanner.at += 1;
         scanner.line += 1;
-        if (depth === 0) return { ...first, tokens };
-      } else if (character === ";") skipToLineEnd(scanner);
-      else if (character === "(") {
+        if (depth === 0) return { line, indented, tokens, comment };
+      } else if (code === SEMICOLON) {
+        const from = scanner.at + 1;
+        skipToLineEnd(scanner);
+        if (depth === 0) comment = text.slice(from, scanner.at).trim();
+      } else if (code === OPEN) {
         depth += 1;
         scanner.at += 1;
-      } else if (character === ")") {
+      } else if (code === CLOSE) {
         if (depth === 0) throw new RdataError("a closing parenthesis without an opening one");
         depth -= 1;
         scanner.at += 1;
-      } else if (isSpace(character)) scanner.at += 1;
-      else tokens.push(readToken(scanner));
+      } else if (isSpace(code)) scanner.at += 1;
+      else {
+        if (tokens.length === 0) line = scanner.line;
+        const token = readToken(scanner);
+        length += token.raw.length + 1;
+        if (length > ENTRY_LENGTH_MAX) throw new RdataError("more text than a record can have");
+        tokens.push(token);
+      }
     }
     if (depth > 0) throw new RdataError("a parenthesis that does not close");
-    return { ...first, tokens };
+    return { line, indented, tokens, comment };
   } catch (error) {
     if (!(error instanceof RdataError)) throw error;
     skipToLineEnd(scanner);
-    return { ...first, tokens, problem: error.message };
+    return { line, indented, tokens, comment, problem: error.message };
   }
 }
 
-const isSpace = (character: string | undefined): boolean => character === " " || character === "\t" || character === "\r";
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d;
 
 function skipToLineEnd(scanner: Scanner): void {
   const end = scanner.text.indexOf("\n", scanner.at);
@@ -68,7 +97,7 @@ function skipToLineEnd(scanner: Scanner): void {
 
 function readToken(scanner: Scanner): Token {
   const { text, at: from } = scanner;
-  const quoted = text[from] === '"';
+  const quoted = text.charCodeAt(from) === QUOTE;
   const end = quoted ? quoteEnd(text, from + 1) : wordEnd(text, from);
   scanner.at = quoted ? end + 1 : end;
   return { raw: text.slice(quoted ? from + 1 : from, end), quoted };
@@ -76,22 +105,23 @@ function readToken(scanner: Scanner): Token {
 
 /** Strings do not reach past their line. */
 function quoteEnd(text: string, from: number): number {
-  const newline = text.indexOf("\n", from);
-  try {
-    return from + closingQuote(text.slice(from, newline < 0 ? text.length : newline), 0);
-  } catch {
-    throw new RdataError("a quote that does not close on its line");
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === NEWLINE) break;
+    if (code === BACKSLASH && text.charCodeAt(at + 1) !== NEWLINE) at += 1;
   }
+  throw new RdataError("a quote that does not close on its line");
 }
 
 function wordEnd(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === "\n" || character === ";" || character === "(" || character === ")" || isSpace(character)) break;
-    if (character === "\\" && text[at + 1] !== "\n") at += 1;
-    if (character === '"') {
-      if (text[at - 1] !== "=") throw new RdataError("a quote inside a word");
+    const code = text.charCodeAt(at);
+    if (code === NEWLINE || code === SEMICOLON || code === OPEN || code === CLOSE || isSpace(code)) break;
+    if (code === BACKSLASH && text.charCodeAt(at + 1) !== NEWLINE) at += 1;
+    if (code === QUOTE) {
+      if (text.charCodeAt(at - 1) !== EQUALS) throw new RdataError("a quote inside a word");
       at = quoteEnd(text, at + 1);
     }
   }

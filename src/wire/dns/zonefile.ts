@@ -1,15 +1,18 @@
 import { RdataError } from "./errors.ts";
 import { type DnsName, formatName, isWithin, keyOf, parseAbsoluteName, parseName } from "./name.ts";
 import type { Token } from "./presentation.ts";
-import { type Description, describe, encodeContent, typeCode } from "./record-types.ts";
+import { type Description, describe, encodeTokens, recordTypeOf, typeCode } from "./record-types.ts";
+import { generatedCount, generatedEntries } from "./zonefile-generate.ts";
 import { type ZoneFileLine, zoneFileLines } from "./zonefile-lines.ts";
 
 /** A record as the API would be sent it: names absolute and without the final dot. */
 export interface ZoneFileRecord extends Description {
   readonly name: string;
   readonly type: string;
-  /** Seconds; null where neither the record nor `$TTL` gives one. */
+  /** Seconds; null where nothing in the file gives one. */
   readonly ttl: number | null;
+  /** What follows the semicolon behind the record. */
+  readonly comment: string;
   readonly line: number;
 }
 
@@ -17,6 +20,12 @@ export interface ZoneFileError {
   readonly line: number;
   readonly message: string;
 }
+
+/** `skipped` is what the signer of the zone had made and whoever signs it next makes anew. */
+export type ZoneFileItem =
+  | { readonly kind: "record"; readonly record: ZoneFileRecord }
+  | { readonly kind: "error"; readonly error: ZoneFileError }
+  | { readonly kind: "skipped"; readonly line: number };
 
 export interface ZoneFile {
   readonly records: readonly ZoneFileRecord[];
@@ -26,57 +35,77 @@ export interface ZoneFile {
 /** A file that is no zone file has an error on each line; the first ones say enough. */
 const ERRORS_MAX = 100;
 
+/** Records that the `$GENERATE` directives of one file may make: the names of a /16 network. */
+const GENERATED_RECORDS_MAX = 65_536;
+
 const TTL_SECONDS_MAX = 2 ** 31 - 1; // RFC 2181 §8
+
+/** RRSIG, NSEC, NSEC3, NSEC3PARAM (RFC 4034, RFC 5155) and ZONEMD (RFC 8976), by their names and numbers. */
+const SIGNER_TYPES: ReadonlyMap<string, number> = new Map([
+  ["RRSIG", 46],
+  ["NSEC", 47],
+  ["NSEC3", 50],
+  ["NSEC3PARAM", 51],
+  ["ZONEMD", 63],
+]);
+const SIGNER_CODES: ReadonlySet<number> = new Set(SIGNER_TYPES.values());
 
 interface ParserState {
   readonly zone: DnsName;
+  readonly zoneKey: string;
   origin: DnsName;
   owner: DnsName | undefined;
+  /** Of `$TTL`, or of a SOA record that stands before any TTL (RFC 2308 §4). */
   defaultTtl: number | null;
-  readonly records: ZoneFileRecord[];
+  /** What RFC 1035 §5.1 repeats where there is no `$TTL`. */
+  lastTtl: number | null;
+  generated: number;
+}
+
+/** Reads a whole master file (see `zoneFileItems`); at most 100 errors, after which nothing is read. */
+export function parseZoneFile(text: string, options: { readonly origin: string }): ZoneFile {
+  const records: ZoneFileRecord[] = [];
+  const errors: ZoneFileError[] = [];
+  for (const item of zoneFileItems(text, options)) {
+    if (item.kind === "record") records.push(item.record);
+    if (item.kind === "error") errors.push(item.error);
+    if (errors.length >= ERRORS_MAX) break;
+  }
+  return { records, errors };
 }
 
 /**
- * Reads a master file (RFC 1035 §5, RFC 2308 §4). Never throws on what the file holds: what cannot be read
- * is an error with its line, and the lines after it are read as usual. Throws RdataError only for `origin`.
+ * Reads a master file (RFC 1035 §5, RFC 2308 §4, RFC 3597 §5, BIND's `$GENERATE`) one record at a time, so
+ * that the reader can pause. Never throws on what the file holds: what cannot be read is an error with its
+ * line, and the lines after it are read as usual. Throws RdataError only for `origin`.
  */
-export function parseZoneFile(text: string, { origin }: { readonly origin: string }): ZoneFile {
+export function* zoneFileItems(text: string, { origin }: { readonly origin: string }): Generator<ZoneFileItem> {
   const zone = parseAbsoluteName(origin);
-  const state: ParserState = { zone, origin: zone, owner: undefined, defaultTtl: null, records: [] };
-  const errors: ZoneFileError[] = [];
+  const state: ParserState = {
+    zone,
+    zoneKey: keyOf(zone),
+    origin: zone,
+    owner: undefined,
+    defaultTtl: null,
+    lastTtl: null,
+    generated: 0,
+  };
   for (const entry of zoneFileLines(text)) {
     try {
       if (entry.problem !== undefined) throw new RdataError(`The line has ${entry.problem}.`);
-      readEntry(state, entry);
+      yield* readEntry(state, entry);
     } catch (error) {
       if (!(error instanceof RdataError)) throw error;
-      errors.push({ line: entry.line, message: error.message });
-      if (errors.length >= ERRORS_MAX) break;
+      yield { kind: "error", error: { line: entry.line, message: error.message } };
     }
   }
-  return { records: state.records, errors };
 }
 
-const DIRECTIVES: Readonly<Record<string, (state: ParserState, words: readonly Token[]) => void>> = {
-  $ORIGIN: (state, [word]) => {
-    state.origin = nameOf(state, word, "$ORIGIN");
-  },
-  $TTL: (state, [word]) => {
-    const ttl = seconds(word?.raw ?? "");
-    if (ttl === undefined) throw new RdataError("$TTL must be followed by a time to live.");
-    state.defaultTtl = ttl;
-  },
-  $INCLUDE: () => {
-    throw new RdataError("$INCLUDE directive not allowed.");
-  },
-};
-
-function readEntry(state: ParserState, { line, indented, tokens }: ZoneFileLine): void {
+function* readEntry(state: ParserState, entry: ZoneFileLine): Generator<ZoneFileItem> {
+  const { indented, tokens } = entry;
   const first = tokens[0];
   if (first && !first.quoted && first.raw.startsWith("$")) {
-    const directive = DIRECTIVES[first.raw.toUpperCase()];
-    if (!directive) throw new RdataError(`${first.raw} is not a directive that can be used here.`);
-    directive(state, tokens.slice(1));
+    yield* readDirective(state, entry, first.raw.toUpperCase(), tokens.slice(1));
     return;
   }
   // Even where the rest is wrong, the lines below belong to this owner.
@@ -85,15 +114,54 @@ function readEntry(state: ParserState, { line, indented, tokens }: ZoneFileLine)
     state.owner = nameOf(state, first, "The owner");
   }
   if (!state.owner) throw new RdataError("The first record has no owner name.");
-  const { ttl, type, rdata } = readFields(state, indented ? tokens : tokens.slice(1));
-  if (!isWithin(keyOf(state.owner), keyOf(state.zone))) throw new RdataError(`${formatName(state.owner)} is outside the zone.`);
-  const content = rdata.map(({ raw, quoted }, index) => (quoted ? `"${raw}"` : soaNumber(type, index, raw))).join(" ");
-  const bytes = encodeContent(type, content, { origin: formatName(state.origin), style: "master" });
-  state.records.push({ name: formatName(state.owner), type, ttl, ...describe(type, bytes), line });
+  yield readRecord(state, entry, state.owner, indented ? tokens : tokens.slice(1));
+}
+
+function* readDirective(state: ParserState, entry: ZoneFileLine, name: string, words: readonly Token[]): Generator<ZoneFileItem> {
+  const alone = (): Token | undefined => {
+    if (words.length > 1) throw new RdataError(`${name} is followed by more than one word.`);
+    return words[0];
+  };
+  switch (name) {
+    case "$ORIGIN":
+      state.origin = nameOf(state, alone(), name);
+      return;
+    case "$TTL": {
+      const ttl = seconds(alone()?.raw ?? "");
+      if (ttl === undefined) throw new RdataError("$TTL must be followed by a time to live.");
+      state.defaultTtl = ttl;
+      return;
+    }
+    case "$GENERATE":
+      state.generated += generatedCount(words);
+      if (state.generated > GENERATED_RECORDS_MAX)
+        throw new RdataError(`The $GENERATE directives make more than ${GENERATED_RECORDS_MAX} records.`);
+      for (const [owner, ...rest] of generatedEntries(words)) yield readRecord(state, entry, nameOf(state, owner, "The owner"), rest);
+      return;
+    case "$INCLUDE":
+      throw new RdataError("$INCLUDE directive not allowed.");
+    default:
+      throw new RdataError(`${name.slice(0, 32)} is not a directive that can be used here.`);
+  }
+}
+
+function readRecord(state: ParserState, { line, comment }: ZoneFileLine, owner: DnsName, tokens: readonly Token[]): ZoneFileItem {
+  const { ttl, type, rdata } = readFields(tokens);
+  if (ttl !== undefined) state.lastTtl = ttl;
+  if (SIGNER_CODES.has(SIGNER_TYPES.get(type) ?? typeCode(type) ?? 0)) return { kind: "skipped", line };
+  const known = recordTypeOf(type);
+  if (known === undefined) throw new RdataError(`Record type ${JSON.stringify(type.slice(0, 32))} is not known.`);
+  if (!isWithin(keyOf(owner), state.zoneKey)) throw new RdataError(`${formatName(owner)} is outside the zone.`);
+  const words = known.name === "SOA" ? rdata.map(soaNumber) : rdata;
+  const bytes = encodeTokens(known, words, { origin: state.origin, style: "master" });
+  if (known.name === "SOA" && ttl === undefined && state.defaultTtl === null && state.lastTtl === null)
+    state.defaultTtl = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUInt32BE(bytes.length - 4);
+  const record = { name: formatName(owner), type: known.name, ttl: ttl ?? state.defaultTtl ?? state.lastTtl, comment, line };
+  return { kind: "record", record: { ...record, ...describe(known.name, bytes) } };
 }
 
 /** `[ttl] [class] type rdata` or `[class] [ttl] type rdata`. */
-function readFields(state: ParserState, tokens: readonly Token[]): { ttl: number | null; type: string; rdata: readonly Token[] } {
+function readFields(tokens: readonly Token[]): { ttl: number | undefined; type: string; rdata: readonly Token[] } {
   let ttl: number | undefined;
   let classSeen = false;
   for (const [index, { raw, quoted }] of tokens.entries()) {
@@ -101,10 +169,7 @@ function readFields(state: ParserState, tokens: readonly Token[]): { ttl: number
     if (!classSeen && (word === "IN" || word === "CLASS1")) classSeen = true;
     else if (!classSeen && /^(?:CH|HS|CS|CLASS\d+)$/.test(word)) throw new RdataError(`Class ${word} cannot be used here.`);
     else if (ttl === undefined && seconds(word) !== undefined) ttl = seconds(word);
-    else {
-      if (typeCode(word) === undefined) throw new RdataError(`Record type ${JSON.stringify(raw)} is not known.`);
-      return { ttl: ttl ?? state.defaultTtl, type: word, rdata: tokens.slice(index + 1) };
-    }
+    else return { ttl, type: word, rdata: tokens.slice(index + 1) };
   }
   throw new RdataError("The record has no type.");
 }
@@ -131,4 +196,5 @@ function seconds(word: string): number | undefined {
 }
 
 /** The times of a SOA take units as well; its serial does not. */
-const soaNumber = (type: string, index: number, raw: string): string => (type === "SOA" && index >= 3 ? String(seconds(raw) ?? raw) : raw);
+const soaNumber = (word: Token, index: number): Token =>
+  index < 3 || word.quoted ? word : { raw: String(seconds(word.raw) ?? word.raw), quoted: false };

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import * as codecs from "#wire/dns/field-codecs.ts";
+import { location } from "#wire/dns/location.ts";
+import { RECORD_TYPES } from "#wire/dns/record-types.ts";
+import { serviceParams } from "#wire/dns/service-params.ts";
+
+const bytes = (minLength: number, maxLength: number): fc.Arbitrary<Buffer> =>
+  fc.uint8Array({ minLength, maxLength }).map((part) => Buffer.from(part));
+const number = (octets: number): fc.Arbitrary<Buffer> => bytes(octets, octets);
+const counted = (part: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> => part.map((inner) => Buffer.concat([Buffer.of(inner.length), inner]));
+const letters = fc.stringMatching(/^[A-Za-z0-9]{1,8}$/).map((word) => Buffer.from(word));
+const label = counted(fc.oneof(letters, bytes(1, 63)));
+const name = fc.array(label, { maxLength: 3 }).map((labels) => Buffer.concat([...labels, Buffer.of(0)]));
+
+const word = (value: number): Buffer => {
+  const out = Buffer.alloc(4);
+  out.writeUInt32BE(value);
+  return out;
+};
+const extent = fc
+  .tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }))
+  .map(([digit, power]) => (digit === 0 ? 0 : digit * 16 + power));
+const angle = (degrees: number): fc.Arbitrary<Buffer> =>
+  fc.integer({ min: -degrees * 3_600_000, max: degrees * 3_600_000 }).map((value) => word(value + 2 ** 31));
+const place = fc
+  .tuple(extent, extent, extent, angle(90), angle(180), number(4))
+  .map(([size, horizontal, vertical, ...rest]) => Buffer.concat([Buffer.of(0, size, horizontal, vertical), ...rest]));
+
+const list = (item: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
+  fc.array(item, { minLength: 1, maxLength: 3 }).map((items) => Buffer.concat(items));
+/** By number; what none is here is any bytes. */
+const PARAMS: Readonly<Record<number, fc.Arbitrary<Buffer>>> = {
+  1: list(counted(bytes(1, 12))),
+  3: number(2),
+  4: list(number(4)),
+  5: bytes(4, 12).map((inner) => Buffer.concat([Buffer.of(0, inner.length), inner])),
+  6: list(number(16)),
+  7: fc.constant(Buffer.from("/dns-query{?dns}")),
+  8: fc.constant(Buffer.alloc(0)),
+};
+const params = fc
+  .uniqueArray(fc.constantFrom(1, 3, 4, 5, 6, 7, 8, 9, 667, 65_534), { maxLength: 6 })
+  .chain((keys) =>
+    fc
+      .tuple(...keys.toSorted((a, b) => a - b).map((key) => (PARAMS[key] ?? bytes(0, 8)).map((value) => ({ key, value }))))
+      .map((pairs) =>
+        Buffer.concat(pairs.flatMap(({ key, value }) => [Buffer.of(key >> 8, key & 255, value.length >> 8, value.length & 255), value])),
+      ),
+  );
+
+/** Wire bytes that each kind of field takes. */
+const FIELDS: ReadonlyMap<unknown, fc.Arbitrary<Buffer>> = new Map<unknown, fc.Arbitrary<Buffer>>([
+  [codecs.u8, number(1)],
+  [codecs.u16, number(2)],
+  [codecs.u32, number(4)],
+  [codecs.ipv4, number(4)],
+  [codecs.ipv6, number(16)],
+  [codecs.name, name],
+  [codecs.characterString, counted(bytes(0, 40))],
+  [codecs.propertyTag, counted(letters)],
+  [codecs.characterStrings, list(counted(bytes(0, 255)))],
+  [codecs.text, bytes(0, 60)],
+  [codecs.hex, bytes(1, 60)],
+  [codecs.base64, bytes(1, 60)],
+  [serviceParams, params],
+  [location, place],
+]);
+
+/** RDATA of a type, in all the forms that it may have. */
+export function rdataOf(type: string): fc.Arbitrary<Buffer> {
+  const row = RECORD_TYPES[type];
+  if (!row) throw new Error(`no row for ${type}`);
+  const fields = row.fields.map(({ key, codec }) => {
+    const arbitrary = FIELDS.get(codec);
+    if (!arbitrary) throw new Error(`test/support/rdata.ts makes no ${type} ${key}`);
+    return arbitrary;
+  });
+  const rdata = fc.tuple(...fields).map((parts) => Buffer.concat(parts));
+  // RFC 9460 §2.4.2: priority 0 is an alias, which has no parameters.
+  return row.conflict === undefined ? rdata : rdata.map((whole) => (whole.readUInt16BE(0) === 0 ? Buffer.of(0, 0, 0) : whole));
+}
