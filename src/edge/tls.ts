@@ -33,9 +33,8 @@ export function tlsOptions(certificates: Certificates): TlsOptions {
     ALPNProtocols: ["http/1.1"],
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     SNICallback: (serverName, callback) => {
-      const context = certificates.contextFor(serverName.toLowerCase());
-      if (context === null) callback(new Error("no certificate for this name"));
-      else callback(null, context);
+      // Without a context the handshake fails with an alert, where an error here would only reset the connection.
+      callback(null, certificates.contextFor(serverName.toLowerCase()) ?? undefined);
     },
   };
 }
