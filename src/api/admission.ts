@@ -7,6 +7,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { parseIp } from "#kernel/ip.ts";
 import { readCredential } from "./auth.ts";
 import { checkIdentifiers } from "./identifiers.ts";
+import { readReason } from "./change-reason.ts";
 import { createRateLimiter, type RateLimitConfig, rateHeaders, rateMessage } from "./rate-limit.ts";
 import type { Resolved, Route } from "./route.ts";
 
@@ -35,6 +36,8 @@ export interface AdmissionDeps {
   readonly rateLimit: RateLimitConfig;
   /** Failed authentications of one address, so that secrets cannot be guessed at speed. */
   readonly failureLimit: RateLimitConfig;
+  /** Names our request headers. */
+  readonly vendorPrefix: string;
 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
@@ -76,7 +79,8 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     countCall(actor, request);
     checkIdentifiers(request.params, request.path);
     const resolved = await access.authorize(actor, askedScope(route, request.params), route.permissions);
-    return { call: { actor, request_id: request.requestId, rev: null }, resolved };
+    const reason = readReason(request.headers, deps.vendorPrefix);
+    return { call: { actor, request_id: request.requestId, rev: null, ...(reason === undefined ? {} : { reason }) }, resolved };
   };
 }
 

@@ -7,6 +7,8 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   gateway_id: (text) => /^[A-Za-z0-9_.-]{1,64}$/.test(text),
   // Rows of a log have ULIDs.
   id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
+  // Serials of zones, which are 32 bits (RFC 1035 §3.3.13).
+  version: (text) => /^\d{1,10}$/.test(text),
   phase: (text) => /^[a-z0-9_]{1,64}$/.test(text),
 };
 

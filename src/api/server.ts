@@ -116,6 +116,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     clock,
     rateLimit: config.rateLimit,
     failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS,
+    vendorPrefix: config.vendorPrefix,
   });
   const engine = createDeprecationEngine(deprecations);
   for (const route of deps.routes)

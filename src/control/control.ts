@@ -1,6 +1,7 @@
 import type { Access } from "#control/access/access.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
+import type { DnsVersions } from "#control/dns/versions.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
@@ -15,6 +16,7 @@ export interface Control {
   readonly zones: Zones;
   readonly certificates: CertificateRenewal;
   readonly dnsRecords: DnsRecords;
+  readonly dnsVersions: DnsVersions;
   readonly rulesets: Rulesets;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;

@@ -5,6 +5,7 @@ import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
+import { createDnsVersions } from "#control/dns/versions.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
@@ -52,6 +53,7 @@ export function createControl(deps: ControlDeps): Control {
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     zones: createZones({ store, clock, sealer, ca, nameServers: deps.nameServers ?? NAME_SERVERS }),
     dnsRecords: createDnsRecords({ store, view, changer }),
+    dnsVersions: createDnsVersions({ store, view, changer }),
     rulesets: createRulesets({ store, clock }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),

@@ -72,9 +72,7 @@ export const DnsRecordBatchResult = Type.Object({
   puts: Type.Array(DnsRecord),
   posts: Type.Array(DnsRecord),
 });
-export type DnsRecordBatchResult = {
-  readonly [K in keyof Static<typeof DnsRecordBatchResult>]: readonly DnsRecord[];
-};
+export type DnsRecordBatchResult = Static<typeof DnsRecordBatchResult>;
 
 const OneOrMany = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })]);
 

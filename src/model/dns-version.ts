@@ -13,7 +13,7 @@ const head = {
   created_on: Type.String({ format: "date-time" }),
   actor: Type.Object({ type: Type.Enum(["token", "user", "system"]), id: Type.String(), name: Type.String() }),
   reason: Nullable(Type.String({ description: "What the caller sent in the header <vendor>-change-reason." })),
-  undone: Nullable(Type.Integer({ description: "The version that a revert took back, or that a restore went back to." })),
+  refers_to: Nullable(Type.Integer({ description: "The version that a revert took back, or that a restore went back to." })),
   created: Type.Integer({ description: "Records that the write created." }),
   updated: Type.Integer(),
   deleted: Type.Integer(),
@@ -44,7 +44,7 @@ export const DnsVersionDetail = Type.Object({
 export type DnsVersionDetail = Static<typeof DnsVersionDetail>;
 
 export const DnsVersionDiffQuery = Type.Object({
-  from: Type.Integer({ description: "The version to compare." }),
+  from: Type.Optional(Type.Integer({ description: "The version to compare; the one before `to` unless given." })),
   to: Type.Optional(Type.Integer({ description: "The version to compare it with; the newest unless given." })),
 });
 export type DnsVersionDiffQuery = Static<typeof DnsVersionDiffQuery>;

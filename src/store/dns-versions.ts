@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Kysely, Selectable } from "kysely";
 import { prepareQuery } from "#store/prepared-query.ts";
 import type { DnsVersionsTable, Tables } from "#store/tables.ts";
@@ -14,7 +15,7 @@ const HEAD = [
   "created_on",
   "actor",
   "kind",
-  "undone",
+  "refers_to",
   "reason",
   "created",
   "updated",
@@ -69,38 +70,48 @@ export async function listVersions(
   return { items, total: Number(total) };
 }
 
-/** The changes of the versions after `after` up to `upTo`, oldest first, one text of JSON at a time. */
+/** Changes in one row: those of larger versions go on in parts. */
+export const CHANGES_PER_ROW = 250;
+const VERSIONS_AT_ONCE = 50;
+
+/** The changes of the versions after `after` up to `upTo`, oldest first: texts of `CHANGES_PER_ROW` changes at most. */
 export async function* versionChanges(db: Db, zoneId: string, after: number, upTo: number): AsyncGenerator<string> {
   for (let at = after; ;) {
-    const row = await db
+    const rows = await db
       .selectFrom("dns_versions")
-      .select(["version", "changes"])
+      .selectAll()
       .where("zone_id", "=", zoneId)
       .where("version", ">", at)
       .where("version", "<=", upTo)
       .orderBy("version")
-      .limit(1)
-      .executeTakeFirst();
-    if (row === undefined) return;
-    yield row.changes;
-    yield* versionParts(db, zoneId, row.version);
-    at = row.version;
+      .limit(VERSIONS_AT_ONCE)
+      .execute();
+    for (const row of rows) {
+      yield row.changes;
+      if (changeCount(row) > CHANGES_PER_ROW) yield* versionParts(db, row);
+      at = row.version;
+    }
+    if (rows.length < VERSIONS_AT_ONCE) return;
+    await setImmediate();
   }
 }
 
-async function* versionParts(db: Db, zoneId: string, version: number): AsyncGenerator<string> {
-  for (let part = 1; ; part++) {
-    const row = await db
+async function* versionParts(db: Db, row: DnsVersionHead): AsyncGenerator<string> {
+  for (let part = 1; part * CHANGES_PER_ROW < changeCount(row); part++) {
+    const { changes } = await db
       .selectFrom("dns_version_parts")
       .select("changes")
-      .where("zone_id", "=", zoneId)
-      .where("version", "=", version)
+      .where("zone_id", "=", row.zone_id)
+      .where("version", "=", row.version)
       .where("part", "=", part)
-      .executeTakeFirst();
-    if (row === undefined) return;
-    yield row.changes;
+      .executeTakeFirstOrThrow();
+    yield changes;
+    await setImmediate();
   }
 }
+
+export const changeCount = ({ created, updated, deleted }: Pick<DnsVersionHead, "created" | "updated" | "deleted">): number =>
+  created + updated + deleted;
 
 /** Sizes of the newest versions, newest first. */
 export const versionSizes = (

@@ -123,8 +123,8 @@ export interface DnsVersionsTable {
   actor: string;
   /** What made it: `create`, `batch`, `revert` and so on. */
   kind: string;
-  /** The version that a `revert` took back or that a `restore` went back to. */
-  undone: number | null;
+  /** The version that a `revert` took back, or that a `restore` went back to. */
+  refers_to: number | null;
   reason: string | null;
   /** Records that the write created, updated and deleted. */
   created: number;

@@ -39,6 +39,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const account = server.account_id;
   const zone = await made("POST", "/zones", { name: "planted.example", account: { id: account } });
   const record = await made("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "planted", content: "192.0.2.77", ttl: 300 });
+  await made("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "undone", content: "192.0.2.76" });
+  const [version] = (await ask(server, "GET", `/zones/${zone.id}/dns_versions`)).body.result;
   const zoneRuleset = await made("POST", `/zones/${zone.id}/rulesets`, {
     name: "planted zone ruleset",
     kind: "zone",
@@ -75,6 +77,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         account_id: account,
         zone_id: zone.id,
         dns_record_id: record.id,
+        version: String(version.version),
         ruleset_id: ruleset.id,
         rule_id: ruleset.rules[0].id,
         phase: PLANTED_PHASE,

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { type Resolved, type Route, route } from "#api/route.ts";
 import type { ZoneRef } from "#control/dns/change-records.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { DnsRecord, DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
+import { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
 const ITEM = "/zones/:zone_id/dns_records/:dns_record_id";
@@ -38,6 +38,18 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     result: DnsRecord,
     paging: "one",
     handler: ({ control, call, resolved, body }) => control.dnsRecords.create(call, zoneOf(resolved), body),
+  }),
+  route({
+    method: "POST",
+    path: `${COLLECTION}/batch`,
+    id: "dns-records-batch",
+    summary: "Delete, edit, overwrite and create DNS records, all or none",
+    scope: "zone",
+    permissions: ["DNS Write"],
+    body: DnsRecordBatch,
+    result: DnsRecordBatchResult,
+    paging: "one",
+    handler: ({ control, call, resolved, body }) => control.dnsRecords.batch(call, zoneOf(resolved), body),
   }),
   route({
     method: "GET",

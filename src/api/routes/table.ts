@@ -2,6 +2,7 @@ import type { Route } from "#api/route.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
+import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
   ...DNS_RECORD_ROUTES,
+  ...DNS_VERSION_ROUTES,
   ...RULESET_ROUTES,
   ...SECURITY_EVENT_ROUTES,
   ...GATEWAY_ROUTES,

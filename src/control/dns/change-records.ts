@@ -45,8 +45,8 @@ export interface ChangeOptions {
   readonly kind: DnsVersionKind;
   /** Why, for the history; the call's own reason unless given. */
   readonly reason?: string | null;
-  /** The version that this takes back or goes back to. */
-  readonly undone?: number;
+  /** The version that an undo takes back or goes back to. */
+  readonly refersTo?: number;
 }
 
 /** The records in the order of the changes: deleted ones as they were, the others as they are now. */
@@ -98,7 +98,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       created_on: isoMicros(deps.clock.nowMicros()),
       actor: call.actor,
       kind: options.kind,
-      undone: options.undone ?? null,
+      refers_to: options.refersTo ?? null,
       reason: options.reason ?? call.reason ?? null,
       changes,
     });

@@ -49,7 +49,7 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       const changes = { deletes: deletes ?? [], patches: patches ?? [], puts: puts ?? [], posts: posts ?? [] };
       checkSize(zone, changes);
       const done = await changer.change(call, zone, changes, { kind: "batch" });
-      return { deletes: done.deletes, patches: done.patches, puts: done.puts, posts: done.posts };
+      return { deletes: [...done.deletes], patches: [...done.patches], puts: [...done.puts], posts: [...done.posts] };
     },
 
     list: async (zone, query, { page, per_page }) => {

@@ -1,7 +1,15 @@
 import type { Actor } from "#control/call.ts";
 import { encodeChanges, type VersionedChange } from "#control/dns/version-changes.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
-import { deleteVersionsAbove, deleteVersionsBelow, insertVersion, insertVersionPart, versionSizes } from "#store/dns-versions.ts";
+import {
+  changeCount,
+  CHANGES_PER_ROW,
+  deleteVersionsAbove,
+  deleteVersionsBelow,
+  insertVersion,
+  insertVersionPart,
+  versionSizes,
+} from "#store/dns-versions.ts";
 import type { Unit } from "#store/store.ts";
 
 export interface NewVersion {
@@ -12,7 +20,7 @@ export interface NewVersion {
   readonly created_on: string;
   readonly actor: Actor;
   readonly kind: DnsVersionKind;
-  readonly undone: number | null;
+  readonly refers_to: number | null;
   readonly reason: string | null;
   readonly changes: readonly VersionedChange[];
 }
@@ -23,8 +31,6 @@ export const VERSIONS_KEPT = 1_000;
 export const VERSION_CHANGES_KEPT = 250_000;
 /** Old versions go this many at a time, so that few writes pay for it. */
 const PRUNE_EVERY = 100;
-/** Changes in one row of the database. */
-const CHANGES_PER_PART = 250;
 
 /** Notes what a write changed and forgets what is too old. */
 export async function appendVersion(db: Unit["db"], version: NewVersion): Promise<void> {
@@ -36,20 +42,20 @@ export async function appendVersion(db: Unit["db"], version: NewVersion): Promis
     created_on: version.created_on,
     actor: JSON.stringify({ type: version.actor.type, id: version.actor.id, name: version.actor.name }),
     kind: version.kind,
-    undone: version.undone,
+    refers_to: version.refers_to,
     reason: version.reason,
     created: count(({ before, after }) => before === null && after !== null),
     updated: count(({ before, after }) => before !== null && after !== null),
     deleted: count(({ before, after }) => before !== null && after === null),
-    changes: encodeChanges(changes.slice(0, CHANGES_PER_PART)),
+    changes: encodeChanges(changes.slice(0, CHANGES_PER_ROW)),
   });
-  for (let part = 1; part * CHANGES_PER_PART < changes.length; part++) {
-    const slice = changes.slice(part * CHANGES_PER_PART, (part + 1) * CHANGES_PER_PART);
+  for (let part = 1; part * CHANGES_PER_ROW < changes.length; part++) {
+    const slice = changes.slice(part * CHANGES_PER_ROW, (part + 1) * CHANGES_PER_ROW);
     await insertVersionPart(db, zone_id, version.version, part, encodeChanges(slice));
   }
   // After 2^32 - 1 serials start again (RFC 1982), and with them the history.
   if (version.version === 1) return deleteVersionsAbove(db, zone_id, version.version);
-  if (version.count % PRUNE_EVERY === 0 || changes.length >= CHANGES_PER_PART) await prune(db, zone_id);
+  if (version.count % PRUNE_EVERY === 0 || changes.length >= CHANGES_PER_ROW) await prune(db, zone_id);
 }
 
 async function prune(db: Unit["db"], zoneId: string): Promise<void> {
@@ -57,7 +63,7 @@ async function prune(db: Unit["db"], zoneId: string): Promise<void> {
   let oldestKept: number | null = null;
   const sizes = await versionSizes(db, zoneId, VERSIONS_KEPT + 1);
   for (const [i, size] of sizes.entries()) {
-    changes += size.created + size.updated + size.deleted;
+    changes += changeCount(size);
     if (i > 0 && (i >= VERSIONS_KEPT || changes > VERSION_CHANGES_KEPT)) break;
     oldestKept = size.version;
   }

@@ -10,7 +10,7 @@ export function dnsVersions({ text, integer, tableOptions }: Dialect): readonly 
       `created_on ${text} NOT NULL`,
       `actor ${text} NOT NULL`,
       `kind ${text} NOT NULL`,
-      `undone ${integer}`,
+      `refers_to ${integer}`,
       `reason ${text}`,
       `created ${integer} NOT NULL`,
       `updated ${integer} NOT NULL`,

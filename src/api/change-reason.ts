@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { PlatformError } from "#kernel/errors.ts";
+
+const REASON_LENGTH_MAX = 500;
+
+/**
+ * What `<vendor>-change-reason` says of a write, or undefined. A header and no field of the body, so that any
+ * client can give it with any call. Throws `invalid_input` where it is too long or no text.
+ */
+export function readReason(headers: IncomingHttpHeaders, vendorPrefix: string): string | undefined {
+  const name = `${vendorPrefix}-change-reason`;
+  const header = headers[name];
+  if (header === undefined) return undefined;
+  const reason = fromUtf8(Array.isArray(header) ? header.join(", ") : header).trim();
+  if ([...reason].length > REASON_LENGTH_MAX)
+    throw new PlatformError("invalid_input", { message: `The header ${name} has more than ${REASON_LENGTH_MAX} characters.` });
+  if (/[\0-\x1f\x7f]/.test(reason))
+    throw new PlatformError("invalid_input", { message: `The header ${name} must not hold control characters.` });
+  return reason === "" ? undefined : reason;
+}
+
+/** Node gives a header's octets as Latin-1; clients write UTF-8 into them (RFC 9110 §5.5 leaves the meaning open). */
+function fromUtf8(header: string): string {
+  const text = Buffer.from(header, "latin1").toString("utf8");
+  return text.includes("\ufffd") ? header : text;
+}
