@@ -1,5 +1,7 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { PlatformError } from "#kernel/errors.ts";
+import { isDamaged } from "./repair.ts";
 import type { EventTable, EventTables } from "./rows.ts";
 import { decodeRow, EVENT_SCHEMA } from "./schema.ts";
 
@@ -35,17 +37,26 @@ export interface EventQueries {
 
 export function openEventQueries(path: string): EventQueries {
   let db: DatabaseSync | null = null;
+  /** Of the open file: the writer may have begun a new one. */
+  let inode = 0;
+
+  const reopen = (): DatabaseSync => {
+    db?.close();
+    db = null;
+    const opened = new DatabaseSync(path, { readOnly: true });
+    opened.exec("PRAGMA busy_timeout = 1000");
+    inode = statSync(path).ino;
+    return (db = opened);
+  };
 
   /** Runs against the database, or gives `empty` as long as the writer has not made it. */
   const read = <R>(empty: R, work: (open: DatabaseSync) => R): R => {
-    if (db === null) {
-      if (!existsSync(path)) return empty;
-      db = new DatabaseSync(path, { readOnly: true });
-      db.exec("PRAGMA busy_timeout = 1000");
-    }
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined) return empty;
     try {
-      return work(db);
+      return work(db !== null && file.ino === inode ? db : reopen());
     } catch (error) {
+      if (isDamaged(error)) throw new PlatformError("database_damaged", { cause: error });
       if (!(error instanceof Error) || !error.message.startsWith("no such table")) throw error;
       return empty;
     }

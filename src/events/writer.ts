@@ -2,8 +2,8 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
-import { openEventDatabase } from "./database.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
+import { openRepairedDatabase } from "./repair.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 import type { WriterData } from "./writer-config.ts";
 
@@ -20,11 +20,15 @@ const limits: RetentionLimits = retention;
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
 
-const database = openEventDatabase(path);
+const voice = createWorkerVoice(main);
+const database = openRepairedDatabase({
+  path,
+  nowMs: () => systemClock.nowMs(),
+  damaged: (aside, error) => voice.log("error", "the events database is damaged; a new one was begun", { aside, error: String(error) }),
+});
 const metrics = createMetrics();
 const written = metrics.counter("selvedge_events_written_batches_total", "Batches of event rows committed");
 const failed = metrics.counter("selvedge_events_failed_batches_total", "Batches of event rows that could not be written");
-const voice = createWorkerVoice(main);
 const attached = new Set<MessagePort>();
 
 function attach(port: MessagePort): void {

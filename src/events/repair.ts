@@ -1,0 +1,51 @@
+import { existsSync, renameSync } from "node:fs";
+import { type EventDatabase, openEventDatabase } from "./database.ts";
+
+export interface RepairDeps {
+  readonly path: string;
+  nowMs(): number;
+  /** A damaged file was moved to `aside`. */
+  damaged(aside: string, error: unknown): void;
+}
+
+/**
+ * The events database, begun anew when its file turns out to be damaged, at the start or later: it holds records of
+ * what was, and must not keep the planes from serving nor lose what comes after. The damaged file is kept beside it.
+ */
+export function openRepairedDatabase({ path, nowMs, damaged }: RepairDeps): EventDatabase {
+  let open: EventDatabase | null = null;
+  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path)));
+  const run = <T>(work: (database: EventDatabase) => T): T => {
+    try {
+      return attempt(work);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      open?.close();
+      open = null;
+      damaged(setAside(path, nowMs()), error);
+      return attempt(work);
+    }
+  };
+  run(() => undefined);
+  return {
+    insert: (tables) => run((database) => database.insert(tables)),
+    deleteBefore: (atMs, rowsMax) => run((database) => database.deleteBefore(atMs, rowsMax)),
+    deleteOldest: (rows) => run((database) => database.deleteOldest(rows)),
+    shrink: (pages) => run((database) => database.shrink(pages)),
+    usedBytes: () => run((database) => database.usedBytes()),
+    close: () => open?.close(),
+  };
+}
+
+// https://www.sqlite.org/rescode.html: SQLITE_CORRUPT, SQLITE_NOTADB.
+const DAMAGE_CODES: readonly number[] = [11, 26];
+
+export const isDamaged = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && DAMAGE_CODES.includes(Number(error.errcode) & 0xff);
+
+/** The log goes along: it belongs to this file alone. */
+function setAside(path: string, nowMs: number): string {
+  const aside = `${path}.damaged-${nowMs}`;
+  for (const part of ["", "-wal", "-shm"]) if (existsSync(path + part)) renameSync(path + part, aside + part);
+  return aside;
+}
