@@ -1,11 +1,14 @@
 import { availableParallelism } from "node:os";
+import { sharePostgres } from "../test/support/postgres.ts";
 import { runStep, STATIC_STEPS, type Step, type StepResult, testFlags, UNIT_TESTS } from "./steps.ts";
+import { findTool } from "./system-tools.ts";
 
 const unitTests: Step = { name: "unit tests", command: "node", args: [...testFlags(60_000), "--test-reporter=spec", ...UNIT_TESTS] };
 
 // The slowest first; the test runner takes a core for each of its files by itself.
 const waiting = [unitTests, ...STATIC_STEPS];
 const started = performance.now();
+const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
 let failed = 0;
 
 function report(step: Step, result: StepResult): void {
@@ -24,6 +27,7 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+await postgres?.stop();
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 console.log(failed === 0 ? `all checks passed in ${seconds} s` : `${failed} of ${STATIC_STEPS.length + 1} checks failed in ${seconds} s`);
 process.exitCode = failed === 0 ? 0 : 1;

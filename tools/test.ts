@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { inCi, provideTools } from "./system-tools.ts";
+import { sharePostgres } from "../test/support/postgres.ts";
+import { findTool, inCi, provideTools } from "./system-tools.ts";
 import { ROOT, stepEnvironment, testFlags, UNIT_TESTS } from "./steps.ts";
 
 /** The rounds of the fault tests take minutes on a busy machine. */
@@ -14,6 +15,7 @@ for (const tool of missing) {
   console.error(`${inCi() ? "missing" : "tests will be skipped"}: ${tool.name} (Debian package ${tool.debianPackage}) ${tool.purpose}`);
 }
 
+const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
 const runner = spawn("node", [...testFlags(FILE_TIMEOUT_MS), "--test-reporter=spec", ...files], {
   cwd: ROOT,
   env: stepEnvironment(),
@@ -24,6 +26,7 @@ runner.once("error", (error) => {
   console.error(error);
   process.exitCode = 1;
 });
-runner.once("exit", (code) => {
+runner.once("exit", async (code) => {
   process.exitCode = code ?? 1;
+  await postgres?.stop();
 });

@@ -189,7 +189,7 @@ test("what is secret at rest is hashed or sealed, in files that others cannot re
 test("PostgreSQL instead of the embedded database", async (t) => {
   const skip = toolOrSkip("postgres");
   if (skip) return t.skip(skip);
-  const postgres = await startPostgres();
+  const postgres = startPostgres();
   t.after(() => postgres.stop());
   const selvedge = await startSelvedge({ env: { SELVEDGE_DATABASE_URL: await postgres.createDatabase() } });
   t.after(() => selvedge.stop());

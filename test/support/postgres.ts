@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chownSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,15 +7,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { findTool } from "../../tools/system-tools.ts";
 
-/** A PostgreSQL server of one's own, thrown away at the end. */
+/** A PostgreSQL server for tests. */
 export interface TestPostgres {
-  /** A new, empty database. */
+  /** A new, empty database; waits until the server is up. */
   createDatabase(): Promise<string>;
+}
+
+/** A server of one's own, thrown away at the end. */
+export interface OwnPostgres extends TestPostgres {
+  /** Where its socket is: what other processes join it by. */
+  readonly directory: string;
   stop(): Promise<void>;
 }
 
-/** Starts a server on a Unix socket in a temporary directory. `syncToDisk` makes commits as slow as real ones. */
-export async function startPostgres({ syncToDisk = false } = {}): Promise<TestPostgres> {
+/** Begins to start a server on a Unix socket in a temporary directory, and returns at once. */
+export function startPostgres(): OwnPostgres {
   const postgres = findTool("postgres");
   if (postgres === undefined) throw new Error("PostgreSQL is not installed: apt-get install postgresql");
   // The link that the PATH leads to may stand apart from the server's other programs.
@@ -22,69 +29,90 @@ export async function startPostgres({ syncToDisk = false } = {}): Promise<TestPo
   const directory = mkdtempSync(join(tmpdir(), "selvedge-pg-"));
   const owner = serverOwner();
   if (owner) chownSync(directory, owner.uid, owner.gid);
-  const as = { ...owner, cwd: directory };
   const data = join(directory, "data");
-  const cluster = ["-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"];
-  const { status, stderr } = spawnSync(join(bin, "initdb"), cluster, { ...as, encoding: "utf8", timeout: INIT_TIMEOUT_MS });
-  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
-  const settings = [
-    "listen_addresses=",
-    `unix_socket_directories=${directory}`,
-    `fsync=${syncToDisk ? "on" : "off"}`,
-    "max_connections=60",
-  ];
-  const server = spawn(join(bin, "postgres"), ["-D", data, ...settings.flatMap((setting) => ["-c", setting])], { ...as, stdio: "ignore" });
-  // A test process that dies early must not leave a server behind.
-  const stopNow = (): void => void server.kill("SIGQUIT");
-  process.once("exit", stopNow);
-  const stop = async (): Promise<void> => {
-    process.off("exit", stopNow);
-    if (server.exitCode === null && server.signalCode === null) {
-      const exited = new Promise((resolve) => server.once("exit", resolve));
-      stopNow();
-      await exited;
-    }
+  const as = { ...owner, cwd: directory };
+  let running: ChildProcess | undefined;
+  let stopped = false;
+  /** Neither program holds our process up: a test that failed before its clean-up still ends, and the exit stops them. */
+  const run = async (program: string, args: readonly string[]): Promise<void> => {
+    running = spawn(join(bin, program), args, { ...as, stdio: ["ignore", "ignore", "inherit"] });
+    running.unref();
+    const [code] = (await once(running, "exit")) as [number | null];
+    if (code !== 0 && !stopped) console.error(`${program} ended with ${code}`);
+  };
+  const removeNow = (): void => {
+    running?.kill("SIGQUIT");
+    // Waits until the server is gone, which writes until then.
+    spawnSync(join(bin, "pg_ctl"), ["stop", "-m", "immediate", "-D", data], { ...as, stdio: "ignore" });
     rmSync(directory, { recursive: true, force: true });
   };
-  try {
-    await untilReady(server, directory);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  let databases = 0;
+  process.once("exit", removeNow);
+  const initialised = run("initdb", ["-D", data, ...CLUSTER]);
+  const ended = initialised.then(() => (stopped ? undefined : run("postgres", ["-D", data, "-k", directory, ...SETTINGS])));
   return {
-    createDatabase: async () => {
-      const name = `test_${++databases}`;
-      await runStatement(directory, `CREATE DATABASE ${name}`);
-      return databaseUrl(directory, name);
+    directory,
+    ...joinPostgres(directory),
+    stop: async () => {
+      process.off("exit", removeNow);
+      stopped = true;
+      running?.ref();
+      await initialised;
+      running?.kill("SIGQUIT");
+      await ended;
+      rmSync(directory, { recursive: true, force: true });
     },
-    stop,
   };
 }
 
-const INIT_TIMEOUT_MS = 60_000;
+/** Names the directory of the server that all test files of a run share. */
+const SHARED = "SELVEDGE_TEST_POSTGRES";
+
+/** Starts a server for every process that is started from now on: making a cluster costs more than most files' tests. */
+export function sharePostgres(): OwnPostgres {
+  const server = startPostgres();
+  process.env[SHARED] = server.directory;
+  return server;
+}
+
+/** The server that the run shares, if this process belongs to a run. */
+export function sharedPostgres(): TestPostgres | null {
+  const directory = process.env[SHARED];
+  return directory === undefined ? null : joinPostgres(directory);
+}
+
+let databases = 0;
+
+function joinPostgres(directory: string): TestPostgres {
+  return {
+    createDatabase: async () => {
+      const name = `test_${process.pid}_${++databases}`;
+      const client = await connectWhenUp(directory);
+      try {
+        await client.query(`CREATE DATABASE ${name}`);
+      } finally {
+        await client.end();
+      }
+      return databaseUrl(directory, name);
+    },
+  };
+}
+
+const CLUSTER = ["-U", "postgres", "--auth=trust", "--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C.UTF-8"] as const;
+/** The server serves all test files of a run, and nothing of it outlives the run, so it need not sync. */
+const SETTINGS = ["listen_addresses=", "fsync=off", "max_connections=200", "log_min_messages=panic"].flatMap((setting) => ["-c", setting]);
+
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 50;
 
 const databaseUrl = (directory: string, name: string): string => `postgres://postgres@/${name}?host=${encodeURIComponent(directory)}`;
 
-async function runStatement(directory: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl(directory, "postgres"), connectionTimeoutMillis: READY_TIMEOUT_MS });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
-async function untilReady(server: ChildProcess, directory: string): Promise<void> {
+async function connectWhenUp(directory: string): Promise<pg.Client> {
   let reason: unknown;
   for (let waited = 0; waited < READY_TIMEOUT_MS; waited += READY_POLL_MS) {
-    if (server.exitCode !== null) throw new Error(`PostgreSQL exited with ${server.exitCode}`);
+    const client = new pg.Client({ connectionString: databaseUrl(directory, "postgres"), connectionTimeoutMillis: READY_TIMEOUT_MS });
     try {
-      return await runStatement(directory, "SELECT 1");
+      await client.connect();
+      return client;
     } catch (error) {
       reason = error;
     }

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { systemClock } from "#kernel/clock.ts";
 import { openStore } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
-import { startPostgres, type TestPostgres } from "./postgres.ts";
+import { type OwnPostgres, sharedPostgres, startPostgres, type TestPostgres } from "./postgres.ts";
 import { toolOrSkip } from "./tools.ts";
 
 export interface StoreFixture {
@@ -31,7 +31,7 @@ export function databaseTest(name: string, body: (url: string, dialect: "sqlite"
       rmSync(directory, { recursive: true, force: true });
     }
   });
-  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body(await (await sharedServer()).createDatabase(), "postgres"));
+  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body(await server().createDatabase(), "postgres"));
 }
 
 async function withStores(dialect: "sqlite" | "postgres", url: string, body: (fixture: StoreFixture) => Promise<void>): Promise<void> {
@@ -48,14 +48,9 @@ async function withStores(dialect: "sqlite" | "postgres", url: string, body: (fi
   }
 }
 
-let server: Promise<TestPostgres> | null = null;
+let own: OwnPostgres | undefined;
 
-/** One server a test file: node:test runs each file in a process of its own. */
-function sharedServer(): Promise<TestPostgres> {
-  server ??= startPostgres();
-  return server;
-}
+/** The run's server, or one for this file where it runs by itself. */
+const server = (): TestPostgres => sharedPostgres() ?? (own ??= startPostgres());
 
-after(async () => {
-  if (server) await (await server).stop();
-});
+after(async () => own?.stop());

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { EdgeLimits } from "./config.ts";
-import { eventually, exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "./test-edge.ts";
-import { recordOp } from "./test-entries.ts";
+import type { EdgeLimits } from "#edge/config.ts";
+import { eventually, exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { recordOp } from "#edge/test-entries.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
 

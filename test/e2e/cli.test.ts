@@ -13,10 +13,10 @@ import { systemClock } from "#kernel/clock.ts";
 import { openStore } from "#store/open.ts";
 import { hashSecret } from "#control/access/authenticate.ts";
 import { findTokenByHash, type TokenRow } from "#store/tokens.ts";
-import { writeRunFile } from "../run-file.ts";
-import { startSelvedge } from "../../../test/support/selvedge.ts";
+import { writeRunFile } from "#app/run-file.ts";
+import { startSelvedge } from "../support/selvedge.ts";
 
-const PROGRAM = join(import.meta.dirname, "../../../bin/selvedge.js");
+const PROGRAM = join(import.meta.dirname, "../../bin/selvedge.js");
 
 interface Outcome {
   readonly code: number;

@@ -7,11 +7,11 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
-import { databaseTest, storeTest } from "../../test/support/store.ts";
-import { toolOrSkip } from "../../test/support/tools.ts";
-import { openStore } from "./open.ts";
+import { databaseTest, storeTest } from "../support/store.ts";
+import { toolOrSkip } from "../support/tools.ts";
+import { openStore } from "#store/open.ts";
 
-const WRITER = join(import.meta.dirname, "../../test/support/store-writer.ts");
+const WRITER = join(import.meta.dirname, "../support/store-writer.ts");
 const ENDLESS = "1000000";
 const ROUNDS = 4;
 
