@@ -26,5 +26,7 @@ const endsInEscape = (content: string): boolean => (/\\*$/.exec(content)?.[0].le
  * space, no final dot, lower case. Clients search TXT with and without quotes, and structured content
  * with tabs (contract.md §3).
  */
-export const contentKey = (content: string): string =>
-  content.replace(/"\s*"/g, "").replaceAll('"', "").replace(/\s+/g, " ").trim().replace(/\.$/, "").toLowerCase();
+export const contentKey = (content: string): string => contentPart(content).trim().replace(/\.$/, "");
+
+/** A part of content in the same form: where it does not reach the end, its last dot and space count. */
+export const contentPart = (part: string): string => part.replace(/"\s*"/g, "").replaceAll('"', "").replace(/\s+/g, " ").toLowerCase();

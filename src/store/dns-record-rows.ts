@@ -1,42 +1,29 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Selectable } from "kysely";
+import { type DnsRecordRow, RECORD_COLUMNS } from "#store/dns-records.ts";
+import { recordKeys, tagKeys } from "#store/record-keys.ts";
 import { prepareSetQuery } from "#store/set-query.ts";
-import type { DnsRecordRow } from "#store/dns-records.ts";
-import type { Tables } from "#store/tables.ts";
+import type { DnsRecordsTable, DnsRecordTagsTable, Tables } from "#store/tables.ts";
 
 // Reading and writing many records at once; one is a set of one.
 
 type Db = Kysely<Tables>;
 
-const COLUMNS = [
-  "id",
-  "zone_id",
-  "name",
-  "type",
-  "content",
-  "content_key",
-  "data",
-  "priority",
-  "ttl",
-  "proxied",
-  "settings",
-  "comment",
-  "tags",
-  "rdata",
-  "comment_modified_on",
-  "tags_modified_on",
-  "created_on",
-  "modified_on",
-] as const satisfies readonly (keyof DnsRecordRow)[];
+const COLUMNS = [...RECORD_COLUMNS, "name_reversed", "content_reversed", "comment_key", "comment_reversed"] as const;
+type WholeRow = Selectable<DnsRecordsTable>;
 
 /** Every column but the key, which is what a record keeps for life. */
 const CHANGING = COLUMNS.filter((column) => column !== "id" && column !== "zone_id");
 
 const WHOLE_ROWS = { width: COLUMNS.length, shared: 0 } as const;
 const KEYS = { width: 1, shared: 1 } as const;
+const KEYS_ALONE = { width: 1, shared: 0 } as const;
 
-const rowOf = (values: readonly unknown[]): DnsRecordRow =>
-  Object.fromEntries(COLUMNS.map((column, i) => [column, values[i]])) as unknown as DnsRecordRow;
-const valuesOf = (row: DnsRecordRow): readonly unknown[] => COLUMNS.map((column) => row[column]);
+const rowOf = (values: readonly unknown[]): WholeRow =>
+  Object.fromEntries(COLUMNS.map((column, i) => [column, values[i]])) as unknown as WholeRow;
+function valuesOf(row: DnsRecordRow): readonly unknown[] {
+  const whole: WholeRow = { ...row, ...recordKeys(row) };
+  return COLUMNS.map((column) => whole[column]);
+}
 const keysOf = (tuples: readonly (readonly unknown[])[]): string[] => tuples.map(([key]) => key as string);
 
 const insert = prepareSetQuery<[], unknown>(WHOLE_ROWS, (db, tuples) => db.insertInto("dns_records").values(tuples.map(rowOf)));
@@ -55,7 +42,7 @@ const remove = prepareSetQuery<[zoneId: string], unknown>(KEYS, (db, tuples, zon
 );
 
 const select = prepareSetQuery<[zoneId: string], DnsRecordRow>(KEYS, (db, tuples, zoneId) =>
-  db.selectFrom("dns_records").selectAll().where("zone_id", "=", zoneId).where("id", "in", keysOf(tuples)),
+  db.selectFrom("dns_records").select(RECORD_COLUMNS).where("zone_id", "=", zoneId).where("id", "in", keysOf(tuples)),
 );
 
 const selectNamed = prepareSetQuery<[zoneId: string], Pick<DnsRecordRow, "id" | "name" | "type" | "content_key" | "priority" | "rdata">>(
@@ -68,13 +55,38 @@ const selectNamed = prepareSetQuery<[zoneId: string], Pick<DnsRecordRow, "id" | 
       .where("name", "in", keysOf(tuples)),
 );
 
+const TAG_COLUMNS = ["record_id", "zone_id", "tag_key", "tag_reversed"] as const;
+const TAG_ROWS = { width: TAG_COLUMNS.length, shared: 0 } as const;
+
+const insertTags = prepareSetQuery<[], unknown>(TAG_ROWS, (db, tuples) =>
+  db
+    .insertInto("dns_record_tags")
+    .values(tuples.map((values) => Object.fromEntries(TAG_COLUMNS.map((column, i) => [column, values[i] as string])) as unknown as TagRow)),
+);
+type TagRow = Selectable<DnsRecordTagsTable>;
+
+const removeTags = prepareSetQuery<[], unknown>(KEYS_ALONE, (db, tuples) =>
+  db.deleteFrom("dns_record_tags").where("record_id", "in", keysOf(tuples)),
+);
+
 const tuples = (keys: readonly string[]): string[][] => keys.map((key) => [key]);
 
-export const insertRecords = async (db: Db, rows: readonly DnsRecordRow[]): Promise<void> => void (await insert(db, rows.map(valuesOf)));
+export async function insertRecords(db: Db, rows: readonly DnsRecordRow[]): Promise<void> {
+  await insert(db, rows.map(valuesOf));
+  await insertTags(db, rows.flatMap(tagTuples));
+}
 
 /** The records, which exist, become these rows. */
-export const replaceRecords = async (db: Db, rows: readonly DnsRecordRow[]): Promise<void> => void (await replace(db, rows.map(valuesOf)));
+export async function replaceRecords(db: Db, rows: readonly DnsRecordRow[]): Promise<void> {
+  await replace(db, rows.map(valuesOf));
+  await removeTags(db, tuples(rows.map(({ id }) => id)));
+  await insertTags(db, rows.flatMap(tagTuples));
+}
 
+const tagTuples = ({ id, zone_id, tags }: DnsRecordRow): string[][] =>
+  tagKeys(tags).map(({ tag_key, tag_reversed }) => [id, zone_id, tag_key, tag_reversed]);
+
+/** Their tags go with them. */
 export const deleteRecords = async (db: Db, zoneId: string, ids: readonly string[]): Promise<void> =>
   void (await remove(db, tuples(ids), zoneId));
 

@@ -2,6 +2,7 @@ import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
 import { foundation } from "./migrations/0001-foundation.ts";
 import { dnsVersions } from "./migrations/0002-dns-versions.ts";
+import { recordLists } from "./migrations/0003-record-lists.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -15,6 +16,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "foundation", statements: foundation },
   { version: 2, name: "dns-versions", statements: dnsVersions },
+  { version: 3, name: "record-lists", statements: recordLists },
 ];
 
 /**

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from "node:fs";
+import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -6,8 +7,10 @@ import { migrate } from "./migrate.ts";
 import { readChangesSince, readRevision } from "./outbox.ts";
 import { createPostgres } from "./postgres.ts";
 import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session, withFault } from "./session.ts";
+import { createScanThread } from "./scan-thread.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
+import type { Tables } from "./tables.ts";
 
 export interface StoreConfig {
   /** `sqlite:PATH` or `postgres://…`. */
@@ -72,6 +75,8 @@ interface Backend {
   connect(purpose: "write" | "read"): Promise<Session>;
   /** Opens what `read` runs on, once the schema is there. */
   reader(): Promise<Reader>;
+  /** What `scan` runs on. */
+  scanner(reader: Reader): Reader;
   close(): Promise<void>;
 }
 
@@ -89,7 +94,13 @@ function openBackend(url: string): Backend {
   if (url.startsWith(SQLITE)) {
     const path = sqlitePath(url);
     const connect = async (purpose: "write" | "read"): Promise<Session> => openSqlite(path, purpose);
-    return { dialect: DIALECTS.sqlite, connect, reader: () => connect("read"), close: async () => {} };
+    return {
+      dialect: DIALECTS.sqlite,
+      connect,
+      reader: () => connect("read"),
+      scanner: () => createScanThread(path),
+      close: async () => {},
+    };
   }
   if (!/^postgres(ql)?:\/\//.test(url)) throw new Error("database.url must start with sqlite: or postgres://");
   const server = createPostgres(url);
@@ -97,6 +108,8 @@ function openBackend(url: string): Backend {
     dialect: DIALECTS.postgres,
     connect: (purpose) => server.connect({ statementTimeoutMs: purpose === "write" ? STATEMENT_TIMEOUT_MS : REBUILD_STATEMENT_TIMEOUT_MS }),
     reader: async () => ({ query: server.query, close: async () => {} }),
+    // The server works beside this process anyway.
+    scanner: (reader) => reader,
     close: server.close,
   };
 }
@@ -111,13 +124,16 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
   const { dialect } = backend;
   const listeners = new Set<() => void>();
   const reader = await backend.reader();
-  const read = kyselyOver(dialect, async (sql, parameters) => {
-    try {
-      return await reader.query(sql, parameters);
-    } catch (error) {
-      throw withFault(dialect, error);
-    }
-  });
+  const scanner = backend.scanner(reader);
+  const committedOnly = (from: Reader): Kysely<Tables> =>
+    kyselyOver(dialect, async (sql, parameters) => {
+      try {
+        return await from.query(sql, parameters);
+      } catch (error) {
+        throw withFault(dialect, error);
+      }
+    });
+  const read = committedOnly(reader);
   const writer = createGroupCommit({
     dialect,
     clock,
@@ -128,6 +144,7 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
   });
   const close = async (): Promise<void> => {
     // SQLite folds its log into the file when the last connection closes, which a read-only one cannot do.
+    await scanner.close();
     await reader.close();
     await writer.close();
     await backend.close();
@@ -136,6 +153,7 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
   return {
     dialect: dialect.name,
     read,
+    scan: committedOnly(scanner),
     write: writer.write,
     readAt: async (work) => {
       const session = await backend.connect("read").catch((error: unknown) => {

@@ -48,6 +48,8 @@ export interface Store {
   readonly dialect: "sqlite" | "postgres";
   /** Committed data only. */
   readonly read: Kysely<Tables>;
+  /** The same for queries that may read much: nobody but their own kind waits for them. */
+  readonly scan: Kysely<Tables>;
   /** Runs `work` and resolves once it is on disk (fsynced). A throw undoes the unit and rejects. */
   write<T>(work: (unit: Unit) => Promise<T>): Promise<Written<T>>;
   /** A consistent view at one revision, for rebuilding snapshots. */

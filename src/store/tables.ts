@@ -11,6 +11,7 @@ export interface Tables {
   tokens: TokensTable;
   zones: ZonesTable;
   dns_records: DnsRecordsTable;
+  dns_record_tags: DnsRecordTagsTable;
   dns_versions: DnsVersionsTable;
   dns_version_parts: DnsVersionPartsTable;
   rulesets: RulesetsTable;
@@ -113,6 +114,18 @@ export interface DnsRecordsTable {
   tags_modified_on: string | null;
   created_on: string;
   modified_on: string;
+  /** For filters only, made by store/record-keys.ts. */
+  name_reversed: string;
+  content_reversed: string;
+  comment_key: string | null;
+  comment_reversed: string | null;
+}
+/** A row for each tag of a record, gone with the record; for filters only. */
+export interface DnsRecordTagsTable {
+  record_id: string;
+  zone_id: string;
+  tag_key: string;
+  tag_reversed: string;
 }
 export interface DnsVersionsTable {
   zone_id: string;

@@ -1,7 +1,9 @@
-import { contentKey } from "#model/dns-text.ts";
+import { domainToASCII } from "node:url";
+import { contentKey, contentPart } from "#model/dns-text.ts";
 import type { DnsRecordQuery } from "#model/dns-record.ts";
 import type { TextOperator } from "#store/like.ts";
-import type { RecordFilter, RecordTest, TagTest } from "#store/dns-records.ts";
+import type { RecordTest } from "#store/record-conditions.ts";
+import { folded, splitTag } from "#store/record-keys.ts";
 
 const SEARCH_WORDS_MAX = 10;
 
@@ -14,60 +16,77 @@ const OPERATORS = [
   [".endswith", "endswith"],
 ] as const satisfies readonly (readonly [suffix: string, operator: TextOperator])[];
 
-/** The parameter, the column it looks at, and how its values are folded to be compared with that column. */
-const TEXT_FILTERS = [
-  ["name", "name", (value: string) => value.toLowerCase().replace(/\.$/, "")],
-  ["content", "content_key", contentKey],
-  ["comment", "comment", (value: string) => value.toLowerCase()],
-] as const;
+type Fold = (value: string, operator: TextOperator) => string;
 
-export function recordFilter(zone: { readonly id: string }, query: DnsRecordQuery): RecordFilter {
-  const words = (query.search ?? "")
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "")
-    .slice(0, SEARCH_WORDS_MAX);
-  return {
-    zone_id: zone.id,
-    tests: [
-      ...textTests(query),
-      ...(query["comment.present"] === undefined ? [] : [{ on: "comment", operator: "present" } as const]),
-      ...(query["comment.absent"] === undefined ? [] : [{ on: "comment", operator: "absent" } as const]),
-      ...alternatives(values(query.type).map((type) => ({ on: "type", value: type.toUpperCase() }))),
-      ...(query.proxied === undefined ? [] : [{ on: "proxied", value: query.proxied } as const]),
-      ...(words.length === 0 ? [] : [{ on: "search", words } as const]),
-    ],
-    tags: tagTests(query),
-    match: query.match ?? "all",
-    tag_match: query.tag_match ?? "all",
-    order: query.order ?? "name",
-    direction: query.direction ?? "asc",
-  };
+/** How a value is folded to be compared with what is stored. */
+const TEXT_FILTERS = [
+  ["name", foldName],
+  ["content", foldContent],
+  ["comment", folded],
+] as const satisfies readonly (readonly [parameter: string, fold: Fold])[];
+
+/** What the query asks for, or null where it asks for everything. */
+export function recordTest(query: DnsRecordQuery): RecordTest | null {
+  const tests = [
+    ...textTests(query),
+    ...(query["comment.present"] === undefined ? [] : [{ on: "commented", value: true } as const]),
+    ...(query["comment.absent"] === undefined ? [] : [{ on: "commented", value: false } as const]),
+    ...group(
+      "any",
+      values(query.type).map((type) => ({ on: "type", value: type.toUpperCase() })),
+    ),
+    ...(query.proxied === undefined ? [] : [{ on: "proxied", value: query.proxied } as const]),
+    ...group("all", searchTests(query.search ?? "")),
+    ...group(query.tag_match ?? "all", tagTests(query)),
+  ];
+  return group(query.match ?? "all", tests)[0] ?? null;
 }
+
+/** Several tests as one; one as it is; none as nothing. */
+const group = (on: "any" | "all", tests: readonly RecordTest[]): readonly RecordTest[] => (tests.length > 1 ? [{ on, tests }] : tests);
 
 const values = (value: string | string[] | undefined): readonly string[] =>
   value === undefined ? [] : typeof value === "string" ? [value] : value;
 
 const textTests = (query: DnsRecordQuery): RecordTest[] =>
-  TEXT_FILTERS.flatMap(([name, on, fold]) =>
+  TEXT_FILTERS.flatMap(([on, fold]) =>
     OPERATORS.flatMap(([suffix, operator]) => {
-      const tests = values(query[`${name}${suffix}`]).map((value): RecordTest => ({ on, operator, value: fold(value) }));
-      return operator === "exact" ? alternatives(tests) : tests;
+      const tests = values(query[`${on}${suffix}`]).map((value): RecordTest => ({ on, operator, value: fold(value, operator) }));
+      // A record has one name and one content, so several exact values can only be meant as alternatives.
+      return operator === "exact" ? group("any", tests) : tests;
     }),
   );
 
-/** A record has one name, type and content, so several exact values of one of them can only be meant as alternatives. */
-const alternatives = (tests: RecordTest[]): RecordTest[] => (tests.length > 1 ? [{ on: "any", tests }] : tests);
+function foldName(value: string, operator: TextOperator): string {
+  if (operator !== "exact") return operator === "endswith" ? folded(value).replace(/\.$/, "") : folded(value);
+  const name = folded(value).replace(/\.$/, "");
+  return /^[\0-\x7f]*$/.test(name) ? name : domainToASCII(name) || name;
+}
 
-/** `name` or `name:value`; a filter on the value names the tag before the colon. */
-function tagTests(query: DnsRecordQuery): TagTest[] {
-  const present = [
-    ...values(query["tag.present"]).map((tag) => [tag, "present"] as const),
-    ...values(query["tag.absent"]).map((tag) => [tag, "absent"] as const),
-  ];
-  const compared = OPERATORS.flatMap(([suffix, operator]) => values(query[`tag${suffix}`]).map((tag) => [tag, operator] as const));
-  return [...present, ...compared].map(([tag, operator]) => {
-    const [name = "", ...rest] = tag.toLowerCase().split(":");
-    return { operator, name, value: rest.join(":") };
-  });
+function foldContent(value: string, operator: TextOperator): string {
+  switch (operator) {
+    case "exact":
+      return contentKey(value.toWellFormed());
+    case "startswith":
+      return contentPart(value.toWellFormed()).trimStart();
+    case "endswith":
+      return contentPart(value.toWellFormed()).trimEnd().replace(/\.$/, "");
+    case "contains":
+      return contentPart(value.toWellFormed());
+  }
+}
+
+const searchTests = (search: string): RecordTest[] =>
+  folded(search)
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .slice(0, SEARCH_WORDS_MAX)
+    .map((word) => ({ on: "search", word, content: contentPart(word) || word }));
+
+/** `name` or `name:value`: a filter names the tag and compares its value. */
+function tagTests(query: DnsRecordQuery): RecordTest[] {
+  const operators = [[".present", "present"], [".absent", "absent"], ...OPERATORS] as const;
+  return operators.flatMap(([suffix, operator]) =>
+    values(query[`tag${suffix}`]).map((tag): RecordTest => ({ on: "tag", operator, ...splitTag(tag) })),
+  );
 }

@@ -1,12 +1,12 @@
 import { PlatformError } from "#kernel/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import type { RecordChanger, ZoneRef } from "#control/dns/change-records.ts";
-import { recordFilter } from "#control/dns/list-filter.ts";
+import { createRecordLists } from "#control/dns/record-lists.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
 import type { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import { planOf } from "#model/plan.ts";
-import { listRecords, recordById } from "#store/dns-records.ts";
+import { recordById } from "#store/dns-records.ts";
 import type { Store } from "#store/store.ts";
 
 /** Writes throw the first violation in the order of dns.md; each raises the zone's serial by one. */
@@ -52,13 +52,7 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       return { deletes: [...done.deletes], patches: [...done.patches], puts: [...done.puts], posts: [...done.posts] };
     },
 
-    list: async (zone, query, { page, per_page }) => {
-      const { items, total } = await listRecords(store.read, store.dialect, recordFilter(zone, query), {
-        limit: per_page,
-        offset: (page - 1) * per_page,
-      });
-      return { items: items.map(view), page, per_page, total_count: total };
-    },
+    list: createRecordLists({ store, view }),
 
     get: async (zone, id) => {
       const row = await recordById(store.read, zone.id, id);

@@ -1,0 +1,59 @@
+import { PlatformError } from "#kernel/errors.ts";
+import type { Page, PageRequest } from "#control/call.ts";
+import { recordTest } from "#control/dns/list-filter.ts";
+import type { RecordView } from "#control/dns/record-view.ts";
+import type { DnsRecord, DnsRecordQuery } from "#model/dns-record.ts";
+import { listRecords, zoneState } from "#store/record-lists.ts";
+import type { Store } from "#store/store.ts";
+
+export type ListDnsRecords = (zone: { readonly id: string }, query: DnsRecordQuery, page: PageRequest) => Promise<Page<DnsRecord>>;
+
+/** Lists of a zone's records (SPEC 4.2, contract.md §3). */
+export function createRecordLists({ store, view }: { readonly store: Store; readonly view: RecordView }): ListDnsRecords {
+  const totals = createTotals();
+  return async (zone, query, { page, per_page }) => {
+    const state = await zoneState(store.read, zone.id);
+    if (state === undefined) throw new PlatformError("zone_not_found");
+    const test = recordTest(query);
+    const key = JSON.stringify([zone.id, state, test]);
+    const { items, total } = await listRecords(
+      store,
+      { zone_id: zone.id, test, order: query.order ?? "name", direction: query.direction ?? "asc" },
+      { limit: per_page, offset: (page - 1) * per_page, records: state.record_count, known_total: totals.get(key) },
+    );
+    if (test !== null) totals.set(key, total);
+    return { items: items.map(view), page, per_page, total_count: total };
+  };
+}
+
+interface Totals {
+  get(key: string): number | null;
+  set(key: string, total: number): void;
+}
+
+const TOTALS_MAX = 5_000;
+/** A filter with many values is rare and long. */
+const KEY_LENGTH_MAX = 1_000;
+
+/**
+ * How many records a filter found, for the state of the zone at which they were counted: whoever pages through a
+ * list pays for its count once. The one unused for longest leaves first.
+ */
+function createTotals(): Totals {
+  const counted = new Map<string, number>();
+  return {
+    get: (key) => {
+      const total = counted.get(key);
+      if (total === undefined) return null;
+      counted.delete(key);
+      counted.set(key, total);
+      return total;
+    },
+    set: (key, total) => {
+      if (key.length > KEY_LENGTH_MAX) return;
+      counted.delete(key);
+      counted.set(key, total);
+      if (counted.size > TOTALS_MAX) counted.delete(counted.keys().next().value as string);
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { sql } from "kysely";
+import { systemClock } from "#kernel/clock.ts";
+import { databaseTest } from "../../test/support/store.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
+import { openStore } from "./open.ts";
+import { createPostgres } from "./postgres.ts";
+import { driver, type RecordTest } from "./record-conditions.ts";
+import { afterPrefix, keyTail, reversed } from "./record-keys.ts";
+import { DIALECTS } from "./session.ts";
+import { openSqlite } from "./sqlite.ts";
+
+const texts = (
+  on: "name" | "content" | "comment",
+  indexes: readonly [head: string, tail: string],
+): readonly (readonly [RecordTest, string])[] => [
+  [{ on, operator: "exact", value: "a.example" }, indexes[0]],
+  [{ on, operator: "startswith", value: "a" }, indexes[0]],
+  [{ on, operator: "startswith", value: "a".repeat(99) }, indexes[0]],
+  [{ on, operator: "endswith", value: "e" }, indexes[1]],
+  [{ on: "any", tests: ["a", "b"].map((value) => ({ on, operator: "exact", value })) }, indexes[0]],
+];
+
+test("each filter is served by its index, without statistics and whatever else could be chosen", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  const rows: readonly (readonly [RecordTest, string])[] = [
+    ...texts("name", ["dns_records_by_name ", "dns_records_by_name_end"]),
+    ...texts("content", ["dns_records_by_content ", "dns_records_by_content_end"]),
+    ...texts("comment", ["dns_records_by_comment ", "dns_records_by_comment_end"]),
+    [{ on: "commented", value: true }, "dns_records_by_comment "],
+    [{ on: "type", value: "MX" }, "dns_records_by_type"],
+    [{ on: "proxied", value: true }, "dns_records_proxied"],
+    ...(["present", "exact", "startswith", "contains"] as const).map(
+      (operator) => [{ on: "tag", operator, name: "a", value: "b" }, "dns_record_tags_by_tag "] as const,
+    ),
+    [{ on: "tag", operator: "endswith", name: "a", value: "b" }, "dns_record_tags_by_tag_end"],
+    [
+      {
+        on: "all",
+        tests: [
+          { on: "type", value: "TXT" },
+          { on: "content", operator: "exact", value: "v" },
+        ],
+      },
+      "dns_records_by_content ",
+    ],
+  ];
+  try {
+    for (const [wanted, index] of rows) {
+      const found = driver(wanted, "z", 100);
+      const { rows: plan } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN SELECT id FROM dns_records WHERE ${found!.condition}`.execute(
+        store.read,
+      );
+      const details = plan.map(({ detail }) => detail);
+      assert.ok(
+        details.some((detail) => `${detail} `.includes(`${index}`)),
+        `${JSON.stringify(wanted)}: ${details.join("; ")}`,
+      );
+      assert.ok(
+        details.every((detail) => !detail.startsWith("SCAN dns_record")),
+        `${JSON.stringify(wanted)}: ${details.join("; ")}`,
+      );
+    }
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+test("the end of a prefix's range lets in what has the prefix, and nothing else", () => {
+  const character = fc.constantFrom("a", "b", "\u{d7ff}", "\u{e000}", "\u{ffff}", "\u{10000}", "\u{10ffff}");
+  const word = fc.array(character, { maxLength: 4 }).map((parts) => parts.join(""));
+  const less = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
+  fc.assert(
+    fc.property(word, word, (prefix, text) => {
+      const after = afterPrefix(prefix);
+      const inRange = !less(text, prefix) && (after === null || less(text, after));
+      assert.equal(inRange, text.startsWith(prefix));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("text is turned by characters, and half a character is what the database stores for it", () => {
+  assert.equal(reversed("a😀b"), "b😀a");
+  assert.equal(reversed("\udc00\ud800"), "\ufffd\ufffd");
+  assert.equal(keyTail(`${"x".repeat(70)}yz`), `zy${"x".repeat(62)}`);
+});
+
+databaseTest("records from before the lists' migration are found", async (url, name) => {
+  const server = name === "postgres" ? createPostgres(url) : null;
+  const session = server ? await server.connect({ statementTimeoutMs: 10_000 }) : openSqlite(url.slice("sqlite:".length), "write");
+  const dialect = DIALECTS[name];
+  await migrate(session, dialect, systemClock, MIGRATIONS.slice(0, 2));
+  const columns = "id, zone_id, name, type, content, content_key, ttl, proxied, settings, comment, tags, rdata, created_on, modified_on";
+  await session.query("INSERT INTO accounts (id, name, type, settings, created_on) VALUES ('a', 'a', 'standard', '{}', '')");
+  await session.query(
+    "INSERT INTO zones (id, account_id, name, status, type, paused, plan, name_servers, settings, serial, record_count, vanity_name_servers, created_on, modified_on) VALUES ('z', 'a', 'b.example', 'active', 'full', 0, 'pro', '[]', '{}', 1, 1, '[]', '', '')",
+  );
+  const tags = JSON.stringify(["Team:Blue", "prod", "team:blue"]);
+  await session.query(
+    `INSERT INTO dns_records (${columns}) VALUES ('r', 'z', 'www.b.example', 'TXT', '"Hä llo"', 'hä llo', 1, 0, '{}', 'A Note', '${tags}', '', '', '')`,
+  );
+  await session.close();
+  await server?.close();
+  const store = await openStore({ url, clock: systemClock });
+  try {
+    const row = await store.read
+      .selectFrom("dns_records")
+      .select(["name_reversed", "content_reversed", "comment_key", "comment_reversed"])
+      .executeTakeFirst();
+    assert.deepEqual(row, {
+      name_reversed: "elpmaxe.b.www",
+      content_reversed: "oll äh",
+      comment_key: "a note",
+      comment_reversed: "eton a",
+    });
+    assert.deepEqual(await store.read.selectFrom("dns_record_tags").selectAll().orderBy("tag_key").execute(), [
+      { record_id: "r", zone_id: "z", tag_key: "prod:", tag_reversed: "prod:" },
+      { record_id: "r", zone_id: "z", tag_key: "team:blue", tag_reversed: "team:eulb" },
+    ]);
+    await store.write(({ db }) => db.deleteFrom("dns_records").execute());
+    assert.deepEqual(await store.read.selectFrom("dns_record_tags").selectAll().execute(), [], "tags go with their record");
+  } finally {
+    await store.close();
+  }
+});
