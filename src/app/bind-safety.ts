@@ -27,7 +27,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
   const reasons: string[] = [];
   if (outside.length > 0 && bootstrapTokenUnchanged) {
     reasons.push(
-      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start printed; roll it first (PUT /user/tokens/{id}/value, or selvedge token create and delete the old one)`,
+      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one of the first start; start on loopback and roll it first (PUT /user/tokens/{id}/value, or selvedge token create and delete the old one)`,
     );
   }
   const clear = outside.filter(({ carriesCredentials }) => carriesCredentials && !hasTls);

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { BASE_PATH, createApi, type ApiConfig } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
-import { bootstrap } from "#control/access/bootstrap.ts";
+import { bootstrap, firstTokenShown } from "#control/access/bootstrap.ts";
 import { createControl } from "#control/create.ts";
 import { createAddressPolicy } from "#edge/address-policy.ts";
 import { openEventQueries } from "#events/queries.ts";
@@ -28,10 +27,13 @@ import { addOperations } from "./operations.ts";
 import { edgeAddresses, planeFiles, startPlanes, type Planes } from "./planes.ts";
 import type { ReadyLine } from "./ready.ts";
 import { removeRunFile, writeRunFile } from "./run-file.ts";
+import { readTls, type Tls } from "./tls-files.ts";
 
 /** A server that serves on every plane. */
 export interface Running {
   readonly ready: ReadyLine;
+  /** To be called once `ready` was printed: the first token is not told again. */
+  shown(): Promise<void>;
   /** Drains the planes and the API within the time, then closes the databases. */
   close(drainMs: number): Promise<void>;
 }
@@ -52,6 +54,7 @@ const SETTLE_LIMIT_MS = 1_000;
 export async function compose({ config, log, clock }: ComposeDeps): Promise<Running> {
   const closing = createClosing();
   try {
+    const tls = readTls(config.tls);
     const lock = lockDataDirectory(config.data);
     closing.add(() => lock.release());
     const files = planeFiles(config.data);
@@ -60,7 +63,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     const store = await openStore({ url, clock });
     closing.add(() => store.close());
     await verifyKey(store, sealer, isoMicros(clock.nowMicros()));
-    const first = await bootstrap({ store, clock, email: config.bootstrap.email, ...presets(config) });
+    const first = await bootstrap({ store, clock, sealer, email: config.bootstrap.email, ...presets(config) });
     await refuseUnsafeBinds(config, store);
     const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
     const events = openEventQueries(files.events);
@@ -85,7 +88,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     });
     await publisher.start();
     closing.add(() => publisher.close());
-    const planes = await startPlanes({ config, tls: readTls(config.tls), publisher, log, files });
+    const planes = await startPlanes({ config, tls, publisher, log, files });
     closing.addDraining((drainMs) => planes.stop(drainMs));
 
     const metrics = createMetrics();
@@ -96,7 +99,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       metrics,
       log,
       settled: (rev) => publisher.settled(rev, SETTLE_LIMIT_MS),
-      config: apiConfig(config),
+      config: apiConfig(config, tls),
     });
     addOperations(api, {
       samples: async () => [...metrics.samples(), ...(await Promise.all(planes.workers.map((worker) => worker.metrics()))).flat()],
@@ -114,7 +117,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     closing.add(() => removeRunFile(config.data));
     const { account_id, token } = first;
     const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
-    return { ready, close: closing.close };
+    return { ready, shown: async () => (token === null ? undefined : firstTokenShown(store)), close: closing.close };
   } catch (error) {
     await closing.close(0);
     throw error;
@@ -138,16 +141,12 @@ function originPolicy(config: Config): (address: IpAddress) => boolean {
   return (address) => allowed(formatIp(address));
 }
 
-const apiConfig = ({ vendor, deprecations, api, tls }: Config): ApiConfig => ({
+const apiConfig = ({ vendor, deprecations, api }: Config, tls: Tls): ApiConfig => ({
   vendorPrefix: vendor.prefix,
   date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
   rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
-  ...readTls(tls),
+  ...tls,
 });
-
-/** Read once: both planes that carry credentials speak TLS with the same pair, or neither does. */
-const readTls = ({ certificate, key }: Config["tls"]): { tls?: { certificate: string; key: string } } =>
-  certificate === "" ? {} : { tls: { certificate: readFileSync(certificate, "utf8"), key: readFileSync(key, "utf8") } };
 
 function planeAddresses(
   config: Config,

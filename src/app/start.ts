@@ -13,6 +13,7 @@ export async function startServer(config: Config): Promise<void> {
   const running = await compose({ config, log, clock: systemClock });
   const { ready } = running;
   process.stdout.write(config.json ? `${JSON.stringify(ready)}\n` : readyText(ready, config.data));
+  await running.shown();
   log.info(
     { api: ready.api, gateway: ready.gateway, dns: ready.dns, http: ready.http, https: ready.https, took_ms: ready.took_ms },
     "ready",

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { json, text } from "node:stream/consumers";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { systemClock } from "#kernel/clock.ts";
+import { createSealer } from "#kernel/seal.ts";
 import { openStore } from "#store/open.ts";
 import { hashSecret } from "#control/access/authenticate.ts";
 import { findTokenByHash, type TokenRow } from "#store/tokens.ts";
@@ -111,7 +112,7 @@ async function installation(
   const data = directory(t);
   const url = `sqlite:${join(data, "control.db")}`;
   const store = await openStore({ url, clock: systemClock });
-  const { account_id } = await bootstrap({ store, clock: systemClock, email: "admin@example.com" });
+  const { account_id } = await bootstrap({ store, clock: systemClock, sealer: createSealer(Buffer.alloc(32)), email: "admin@example.com" });
   t.after(() => store.close());
   return { data, account: account_id, token: (secret) => findTokenByHash(store.read, hashSecret(secret)) };
 }

@@ -53,11 +53,12 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
   const directory = mkdtempSync(join(tmpdir(), "selvedge-api-"));
   const eventsPath = join(directory, "events.db");
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock });
-  const first = await bootstrap({ store, clock, email: OWNER_EMAIL, apiKey: OWNER_KEY });
+  const sealer = createSealer(Buffer.alloc(32, 7));
+  const first = await bootstrap({ store, clock, sealer, email: OWNER_EMAIL, apiKey: OWNER_KEY });
   const control = createControl({
     store,
     clock,
-    sealer: createSealer(Buffer.alloc(32, 7)),
+    sealer,
     events: openEventQueries(eventsPath),
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],

@@ -22,8 +22,8 @@ export async function controlOver(
   options: { readonly recordsPerZoneMax?: number; readonly clock?: Clock } = {},
 ): Promise<ControlFixture> {
   const { clock = systemClock, ...rest } = options;
-  const { account_id } = await bootstrap({ store, clock, email: "owner@example.com" });
   const sealer = createSealer(Buffer.alloc(32, 7));
+  const { account_id } = await bootstrap({ store, clock, sealer, email: "owner@example.com" });
   const control = createControl({
     store,
     clock,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { createSealer } from "#kernel/seal.ts";
 import type { ErrorName } from "#kernel/error-codes.ts";
 import { ALL_PERMISSION_GROUPS, PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
 import type { TokenCreate } from "#model/token.ts";
@@ -10,11 +11,12 @@ import type { Store } from "#store/store.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import type { Actor, Call } from "#control/call.ts";
 import { type Access, createAccess } from "./access.ts";
-import { bootstrap } from "./bootstrap.ts";
+import { bootstrap, firstTokenShown } from "./bootstrap.ts";
 
 const groupId = (name: PermissionGroupName): string => PERMISSION_GROUPS.find((group) => group.name === name)?.id ?? "";
 const isError = (name: ErrorName) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
 const IP = "192.0.2.7";
+const sealer = createSealer(Buffer.alloc(32, 7));
 
 interface World {
   readonly access: Access;
@@ -32,7 +34,7 @@ interface World {
 function accessTest(name: string, body: (world: World) => Promise<void>): void {
   storeTest(name, async ({ store }) => {
     const clock = fixedClock("2026-01-01T00:00:00Z");
-    const { account_id, token } = await bootstrap({ store, clock, email: "Owner@Example.com", apiKey: "k".repeat(37) });
+    const { account_id, token } = await bootstrap({ store, clock, sealer, email: "Owner@Example.com", apiKey: "k".repeat(37) });
     const access = createAccess({ store, clock });
     try {
       const owner = await access.authenticate({ type: "token", secret: token ?? "" }, IP);
@@ -68,8 +70,15 @@ function accessTest(name: string, body: (world: World) => Promise<void>): void {
 
 accessTest(
   "the first start makes one token with every permission, and the second start nothing",
-  async ({ store, clock, account_id, owner, entry }) => {
-    assert.deepEqual(await bootstrap({ store, clock, email: "other@example.com" }), { account_id, token: null });
+  async ({ access, store, clock, account_id, owner, entry }) => {
+    const again = () => bootstrap({ store, clock, sealer, email: "other@example.com" });
+    const { token } = await again();
+    assert.equal((await access.authenticate({ type: "token", secret: token ?? "" }, IP)).id, owner.id, "told until somebody has seen it");
+    const stored = await store.read.selectFrom("secrets").selectAll().execute();
+    assert.doesNotMatch(JSON.stringify(stored), new RegExp(token ?? "", "i"), "sealed meanwhile");
+    await firstTokenShown(store);
+    assert.deepEqual(await again(), { account_id, token: null });
+    assert.deepEqual(await store.read.selectFrom("secrets").selectAll().execute(), []);
     assert.equal(
       owner.grants.flatMap((grant) => [...grant.groups]).filter((name, at, all) => all.indexOf(name) === at).length,
       ALL_PERMISSION_GROUPS.size,
@@ -79,8 +88,8 @@ accessTest(
 );
 
 test("a preset token that could not be sent is refused", async () => {
-  await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), email: "a@b", token: "short" }), /bootstrap token/);
-  await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), email: "nobody" }), /e-mail/);
+  await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), sealer, email: "a@b", token: "short" }), /bootstrap token/);
+  await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), sealer, email: "nobody" }), /e-mail/);
 });
 
 accessTest("a secret is stored as a hash only and never shown again", async ({ access, store, owner, mint }) => {

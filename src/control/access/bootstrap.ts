@@ -1,5 +1,6 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { newId, newTokenSecret } from "#kernel/ids.ts";
+import type { Sealer } from "#kernel/seal.ts";
 import { ACCOUNT_SETTINGS_DEFAULT } from "#model/account.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
 import { PERMISSION_GROUPS, type PermissionScope } from "#model/permission-groups.ts";
@@ -17,6 +18,7 @@ import { emitToken } from "./tokens.ts";
 export interface BootstrapConfig {
   readonly store: Store;
   readonly clock: Clock;
+  readonly sealer: Sealer;
   readonly email: string;
   /** Presets the first token's secret instead of making one up. */
   readonly token?: string;
@@ -26,7 +28,8 @@ export interface BootstrapConfig {
 
 /**
  * Gives an empty database its account, user, membership and first token, which has every permission. On any
- * other database it only says which account is the oldest; `token` is the secret only when it was created now.
+ * other database it only says which account is the oldest. `token` is the secret until `firstTokenShown`: a start
+ * that fails before it has printed the secret must not lose it.
  */
 export async function bootstrap(config: BootstrapConfig): Promise<{ account_id: string; token: string | null }> {
   if (config.token !== undefined && !isTokenSecret(config.token))
@@ -35,7 +38,7 @@ export async function bootstrap(config: BootstrapConfig): Promise<{ account_id: 
     throw new Error("the bootstrap API key must be 16 to 128 letters, digits, - or _");
   if (!isEmail(config.email)) throw new Error(`the bootstrap e-mail address is not one: ${config.email}`);
   const known = await oldestAccount(config.store.read);
-  if (known) return { account_id: known.id, token: null };
+  if (known) return { account_id: known.id, token: await unseenToken(config) };
   const { result } = await config.store.write(async (unit) => {
     // Several nodes may start on one empty database.
     const other = await oldestAccount(unit.db);
@@ -44,7 +47,22 @@ export async function bootstrap(config: BootstrapConfig): Promise<{ account_id: 
   return result;
 }
 
-async function createAll(unit: Unit, { clock, email, token, apiKey }: BootstrapConfig): Promise<{ account_id: string; token: string }> {
+/** To be called once the operator has the first token's secret: from then on only its hash is stored. */
+export async function firstTokenShown(store: Store): Promise<void> {
+  await store.write(({ db }) => db.deleteFrom("secrets").where("name", "=", UNSEEN_TOKEN).execute());
+}
+
+const UNSEEN_TOKEN = "first-token";
+
+async function unseenToken({ store, sealer }: BootstrapConfig): Promise<string | null> {
+  const row = await store.read.selectFrom("secrets").select("value").where("name", "=", UNSEEN_TOKEN).executeTakeFirst();
+  return row ? sealer.open(row.value, UNSEEN_TOKEN).toString("utf8") : null;
+}
+
+async function createAll(
+  unit: Unit,
+  { clock, sealer, email, token, apiKey }: BootstrapConfig,
+): Promise<{ account_id: string; token: string }> {
   const secret = token ?? newTokenSecret();
   const now = isoMicros(clock.nowMicros());
   const [accountId, userId] = [newId(), newId()];
@@ -92,6 +110,8 @@ async function createAll(unit: Unit, { clock, email, token, apiKey }: BootstrapC
   };
   await insertToken(unit.db, row);
   await emitToken(unit, row);
+  const unseen = { name: UNSEEN_TOKEN, value: sealer.seal(secret, UNSEEN_TOKEN), created_on: now };
+  await unit.db.insertInto("secrets").values(unseen).execute();
   unit.audit({
     action: "installation.create",
     actor: { type: "system", id: "bootstrap", ip: "" },

@@ -12,6 +12,7 @@ import type { GatewayLogRow } from "#events/rows.ts";
 import { type Cell, encodeRow, EVENT_SCHEMA } from "#events/schema.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { createSealer } from "#kernel/seal.ts";
 import { openStore } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
 import { createGatewayLogs, type GatewayLogs } from "./logs.ts";
@@ -49,7 +50,7 @@ const row = (at: number, value: Partial<GatewayLogRow> = {}): GatewayLogRow => (
 
 before(async () => {
   store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
-  account = (await bootstrap({ store, clock: systemClock, email: "admin@example.com" })).account_id;
+  account = (await bootstrap({ store, clock: systemClock, sealer: createSealer(Buffer.alloc(32)), email: "admin@example.com" })).account_id;
   const call = { actor: systemActor("test"), request_id: "r", rev: null };
   const settings = {
     cache_invalidate_on_update: false,

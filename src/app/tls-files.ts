@@ -1,0 +1,34 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Config } from "./config.ts";
+
+/** PEM texts; none where everything is plain HTTP. */
+export interface Tls {
+  readonly tls?: { readonly certificate: string; readonly key: string };
+}
+
+/**
+ * Read once: both planes that carry credentials speak TLS with the same pair, or neither does. Throws an Error that
+ * names the key of the configuration and the file.
+ */
+export function readTls({ certificate, key }: Config["tls"]): Tls {
+  if (certificate === "") return {};
+  const chain = read("tls.certificate", certificate, "no certificate in PEM form", (text) => new X509Certificate(text));
+  const secret = read("tls.key", key, "no private key in PEM form", createPrivateKey);
+  if (!chain.value.checkPrivateKey(secret.value)) throw new Error(`tls.key: ${key} does not belong to the certificate in ${certificate}`);
+  return { tls: { certificate: chain.text, key: secret.text } };
+}
+
+function read<T>(name: string, path: string, otherwise: string, parse: (text: string) => T): { readonly text: string; readonly value: T } {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new Error(`${name}: cannot read ${path}: ${(cause as Error).message}`, { cause });
+  }
+  try {
+    return { text, value: parse(text) };
+  } catch (cause) {
+    throw new Error(`${name}: ${path} has ${otherwise}`, { cause });
+  }
+}
