@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { availableParallelism } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 /** A check that runs as a program: exit code 0 means that there is nothing to say. */
@@ -34,15 +33,10 @@ export const STATIC_STEPS: readonly Step[] = [
 export const UNIT_TESTS: readonly string[] = ["src/**/*.test.ts", "tools/**/*.test.ts"];
 
 /**
- * Flags of the test runner. By default it leaves one core idle, which is half of a small machine, and waits for ever for
- * a file whose failed test has left a socket or a thread behind.
+ * Flags of the test runner. Without --test-force-exit it waits for ever, whatever the timeout, for a file whose failed
+ * test has left a socket or a thread behind.
  */
-export const testFlags = (timeoutMs: number): readonly string[] => [
-  "--test",
-  "--test-force-exit",
-  `--test-concurrency=${availableParallelism()}`,
-  `--test-timeout=${timeoutMs}`,
-];
+export const testFlags = (timeoutMs: number): readonly string[] => ["--test", "--test-force-exit", `--test-timeout=${timeoutMs}`];
 
 /** The programs of node_modules first, whoever starts us; what Node has compiled for one test file serves the next. */
 export const stepEnvironment = (): NodeJS.ProcessEnv => ({

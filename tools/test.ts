@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { sharePostgres } from "../test/support/postgres.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
 import { ROOT, stepEnvironment, testFlags, UNIT_TESTS } from "./steps.ts";
@@ -16,7 +17,9 @@ for (const tool of missing) {
 }
 
 const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
-const runner = spawn("node", [...testFlags(FILE_TIMEOUT_MS), "--test-reporter=spec", ...files], {
+// By default the runner leaves one core idle, which is half of a small machine.
+const concurrency = `--test-concurrency=${availableParallelism()}`;
+const runner = spawn("node", [...testFlags(FILE_TIMEOUT_MS), concurrency, "--test-reporter=spec", ...files], {
   cwd: ROOT,
   env: stepEnvironment(),
   stdio: "inherit",
