@@ -17,6 +17,8 @@ export interface SystemTool {
 export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "dig", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "asks the nameserver as a stranger would" },
   { name: "named-checkzone", debianPackage: "bind9-utils", neededBy: "test", purpose: "reads zone files as a second opinion" },
+  { name: "dnssec-dsfromkey", debianPackage: "bind9-utils", neededBy: "test", purpose: "makes DS records as a second opinion" },
+  { name: "kzonecheck", debianPackage: "knot-dnssecutils", neededBy: "test", purpose: "reads exported zones as a third opinion" },
   { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
   {

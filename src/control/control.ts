@@ -1,12 +1,16 @@
 import type { Access } from "#control/access/access.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
+import type { CustomNameServers } from "#control/dns/custom-name-servers.ts";
+import type { DnssecControl } from "#control/dns/dnssec.ts";
+import type { DnsSettings } from "#control/dns/settings.ts";
 import type { DnsVersions } from "#control/dns/versions.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
+import type { Transfers } from "#control/transfers/transfers.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
@@ -17,6 +21,10 @@ export interface Control {
   readonly certificates: CertificateRenewal;
   readonly dnsRecords: DnsRecords;
   readonly dnsVersions: DnsVersions;
+  readonly dnsSettings: DnsSettings;
+  readonly dnssec: DnssecControl;
+  readonly customNameServers: CustomNameServers;
+  readonly transfers: Transfers;
   readonly rulesets: Rulesets;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;

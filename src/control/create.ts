@@ -5,12 +5,16 @@ import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
+import { createCustomNameServers } from "#control/dns/custom-name-servers.ts";
+import { createDnssec } from "#control/dns/dnssec.ts";
+import { createDnsSettings } from "#control/dns/settings.ts";
 import { createDnsVersions } from "#control/dns/versions.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
+import { createTransfers } from "#control/transfers/transfers.ts";
 import { createZones } from "#control/zones/zones.ts";
 import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -42,18 +46,23 @@ const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const
 const RECORDS_PER_ZONE_MAX = 1_000_000;
 
 export function createControl(deps: ControlDeps): Control {
-  const { store, clock, sealer, ca, events, vendorPrefix } = deps;
+  const { store, clock, sealer, ca, events, vendorPrefix, nameServers = NAME_SERVERS } = deps;
   const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
   const origins = { edgeAddresses, localOriginAllowed: deps.localOriginAllowed };
   const view = createRecordView({ origins, vendorPrefix });
   const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax: deps.recordsPerZoneMax ?? RECORDS_PER_ZONE_MAX });
+  const dnsSettings = createDnsSettings({ store, clock, nameServers });
   return {
     access: createAccess({ store, clock }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
-    zones: createZones({ store, clock, sealer, ca, nameServers: deps.nameServers ?? NAME_SERVERS }),
+    zones: createZones({ store, clock, sealer, ca, nameServers }),
     dnsRecords: createDnsRecords({ store, view, changer }),
     dnsVersions: createDnsVersions({ store, view, changer }),
+    dnsSettings,
+    dnssec: createDnssec({ store, clock, sealer }),
+    customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),
+    transfers: createTransfers({ store, clock, sealer }),
     rulesets: createRulesets({ store, clock }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),

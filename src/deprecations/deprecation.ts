@@ -19,7 +19,14 @@ export interface Deprecation {
 }
 
 /** What a row does, as data; `effects/` has one interpreter a kind. */
-export type Effect = EndpointGone | OmitResponseFields | IgnoreRequestFields | RejectRequestFields | RejectQueryForms | ErrorWrapper;
+export type Effect =
+  | EndpointGone
+  | OmitResponseFields
+  | IgnoreRequestFields
+  | RejectRequestFields
+  | RejectQueryForms
+  | ErrorWrapper
+  | LegacyAlias;
 
 /** The endpoint answers 410 from the date on. */
 export interface EndpointGone {
@@ -90,4 +97,29 @@ export interface ErrorWrapper {
   readonly message: string;
   /** Ranges of codes, both ends included. */
   readonly wraps: readonly (readonly [from: number, to: number])[];
+}
+
+/**
+ * Older names for something newer, read and written through it until the date, so that the two never differ. An
+ * alias of an endpoint is a route of its own with the newest handler; it answers 410 from the date on.
+ */
+export interface LegacyAlias {
+  readonly kind: "legacy_alias";
+  /** `endpoint`: requests and answers have the legacy fields alone. `fields`: they stand beside the newest ones. */
+  readonly of: "endpoint" | "fields";
+  /** Where several stand for one newest field, a request is read by the first that it has. */
+  readonly fields: readonly AliasField[];
+  /** What an endpoint's answers hold besides, always the same. */
+  readonly constants?: Readonly<Record<string, string | boolean | null>>;
+}
+
+/** Both names are paths with dots. */
+export interface AliasField {
+  readonly field: string;
+  readonly newest: string;
+  /**
+   * Which legacy value stands for which newest one; a newest value is shown as the first legacy one of it, and one
+   * without a row as that of the last row. Absent where the values are the same.
+   */
+  readonly values?: readonly (readonly [legacy: string | boolean, newest: string | boolean])[];
 }

@@ -7,6 +7,11 @@ const CREATE_DNS_RECORD = `POST ${DNS_RECORDS}`;
 const DNS_RECORD_WRITES = [CREATE_DNS_RECORD, `PATCH ${DNS_RECORD}`, `PUT ${DNS_RECORD}`];
 const DNS_RECORD_ROUTES = [LIST_DNS_RECORDS, CREATE_DNS_RECORD, `GET ${DNS_RECORD}`, `PATCH ${DNS_RECORD}`, `PUT ${DNS_RECORD}`];
 
+const ACCOUNT_ROUTES = ["GET /accounts", "POST /accounts", "GET /accounts/:account_id", "PUT /accounts/:account_id"];
+const CNAME_FLATTENING = "/zones/:zone_id/settings/cname_flattening";
+const USE_APEX_NS = "/zones/:zone_id/dns_settings/use_apex_ns";
+const SECONDARY_OVERRIDES = "/zones/:zone_id/dns_settings/secondary_overrides";
+
 /** Newest first, as SPEC 9 lists them. The tests at each date and the reference page are made from these rows. */
 export const DEPRECATIONS: readonly Deprecation[] = [
   {
@@ -24,6 +29,65 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     was: "`name` and `content` took several values, separated by commas.",
     why: "The form was never supported, and a comma may be part of a value.",
     spec: "SPEC 9, 2025-02-21, extended to 2025-05-23",
+  },
+  {
+    id: "custom-ns-availability",
+    date: "2025-03-23",
+    routes: ["GET /accounts/:account_id/custom_ns/availability"],
+    effect: { kind: "endpoint_gone" },
+    replacement: null,
+    was: "It listed the zones whose names custom name servers could have.",
+    why: "Custom name servers can have any name.",
+    spec: "SPEC 9, 2025-03-23",
+  },
+  {
+    id: "zone-setting-cname-flattening",
+    date: "2025-03-21",
+    routes: [`GET ${CNAME_FLATTENING}`, `PATCH ${CNAME_FLATTENING}`],
+    effect: {
+      kind: "legacy_alias",
+      of: "endpoint",
+      constants: { id: "cname_flattening", editable: true, modified_on: null },
+      fields: [
+        {
+          field: "value",
+          newest: "flatten_all_cnames",
+          values: [
+            ["on", true],
+            ["apex", false],
+            ["off", false],
+          ],
+        },
+      ],
+    },
+    replacement: "flatten_all_cnames of PATCH /zones/{zone_id}/dns_settings",
+    was: "A zone setting with the values `on`, `apex` and `off`, of which the last two behaved the same.",
+    why: "It is a DNS setting, and has two values.",
+    spec: "SPEC 9, 2025-03-21; SPEC 2.5",
+  },
+  {
+    id: "account-settings-nameservers",
+    date: "2025-03-14",
+    routes: ACCOUNT_ROUTES,
+    effect: {
+      kind: "legacy_alias",
+      of: "fields",
+      fields: [
+        { field: "settings.default_nameservers", newest: "dns_settings.zone_defaults.nameservers.type" },
+        {
+          field: "settings.use_account_custom_ns_by_default",
+          newest: "dns_settings.zone_defaults.nameservers.type",
+          values: [
+            [true, "custom.account"],
+            [false, "cloudflare.standard"],
+          ],
+        },
+      ],
+    },
+    replacement: "zone_defaults.nameservers.type of PATCH /accounts/{account_id}/dns_settings",
+    was: "`settings` of an account had `default_nameservers` and `use_account_custom_ns_by_default`.",
+    why: "They are DNS settings, and one of them says what the other said.",
+    spec: "SPEC 9, 2025-03-14; SPEC 2.5",
   },
   {
     id: "dns-records-filter-prefixes",
@@ -130,6 +194,36 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     was: "The cause of an invalid record stood in the `error_chain` of error 1004.",
     why: "Clients had to look for the cause in two places.",
     spec: "SPEC 9, 2024-10-01; SPEC 7",
+  },
+  {
+    id: "dns-settings-use-apex-ns",
+    date: "2024-09-13",
+    routes: [`GET ${USE_APEX_NS}`, `PATCH ${USE_APEX_NS}`],
+    effect: {
+      kind: "legacy_alias",
+      of: "endpoint",
+      constants: { id: "use_apex_ns" },
+      fields: [{ field: "value", newest: "multi_provider" }],
+    },
+    replacement: "multi_provider of PATCH /zones/{zone_id}/dns_settings",
+    was: "An endpoint of its own said whether NS records at the apex are used.",
+    why: "All DNS settings of a zone are one object.",
+    spec: "SPEC 9, 2024-09-13; SPEC 4.3",
+  },
+  {
+    id: "dns-settings-secondary-overrides",
+    date: "2024-09-13",
+    routes: [`GET ${SECONDARY_OVERRIDES}`, `PATCH ${SECONDARY_OVERRIDES}`],
+    effect: {
+      kind: "legacy_alias",
+      of: "endpoint",
+      constants: { id: "secondary_overrides" },
+      fields: [{ field: "value", newest: "secondary_overrides" }],
+    },
+    replacement: "secondary_overrides of PATCH /zones/{zone_id}/dns_settings",
+    was: "An endpoint of its own said whether a secondary zone may have records that override the primary's.",
+    why: "All DNS settings of a zone are one object.",
+    spec: "SPEC 9, 2024-09-13; SPEC 4.3",
   },
   {
     id: "dns-record-locked",

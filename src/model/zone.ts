@@ -72,23 +72,3 @@ export const ZoneEdit = Type.Object({
   plan: Type.Optional(Type.Object({ id: Type.String({ description: "Identifier or name of a plan." }) })),
 });
 export type ZoneEdit = Static<typeof ZoneEdit>;
-
-/** `zones.settings`: what an account may choose for its zone beyond the row's own columns. */
-export interface ZoneSettings {
-  readonly soa?: Partial<SoaValues>;
-  readonly ns_ttl?: number;
-}
-
-export interface SoaValues {
-  readonly mname: string;
-  readonly rname: string;
-  readonly refresh: number;
-  readonly retry: number;
-  readonly expire: number;
-  readonly ttl: number;
-  readonly min_ttl: number;
-}
-
-/** Seconds (SPEC 2.4). */
-export const SOA_DEFAULTS = { refresh: 10_000, retry: 2400, expire: 604_800, ttl: 3600, min_ttl: 1800 } as const;
-export const NS_TTL_SECONDS = 86_400;

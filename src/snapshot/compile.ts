@@ -1,5 +1,6 @@
-import { SOA_DEFAULTS, type SoaValues, type ZoneSettings, NS_TTL_SECONDS } from "#model/zone.ts";
+import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
 import type { GatewaySettings } from "#model/gateway.ts";
+import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
 import type { CertificateEntry, GatewayEntry, RecordEntry, RuleEntry, RulesetEntry, SerialEntry, ZoneEntry } from "./entries.ts";
 
 /** What "automatic" means, in seconds (SPEC 2.2, SPEC 8). */
@@ -19,31 +20,41 @@ export interface ZoneColumns {
   readonly settings: string;
 }
 
-/** Name servers of the zone's own choice stand in for the installation's. */
 export function zoneEntry(row: ZoneColumns): ZoneEntry {
-  const vanity = JSON.parse(row.vanity_name_servers) as string[];
-  const nameServers = vanity.length > 0 ? vanity : (JSON.parse(row.name_servers) as string[]);
   const settings = JSON.parse(row.settings) as ZoneSettings;
+  const nameServers = servingNames(row, settings);
+  const dnsOnly = settings.zone_mode === "dns_only" || settings.enforced_dns_only === true;
   return {
     id: row.id,
     account_id: row.account_id,
     name: row.name,
     status: row.status as ZoneEntry["status"],
-    paused: row.paused === 1,
+    // To the planes they are the same: every name keeps its own addresses, and nothing is proxied.
+    paused: row.paused === 1 || dnsOnly,
     type: row.type as ZoneEntry["type"],
     plan: row.plan as ZoneEntry["plan"],
     name_servers: nameServers,
     soa: soaOf(row.name, nameServers, settings.soa ?? {}),
     ns_ttl: settings.ns_ttl ?? NS_TTL_SECONDS,
+    flatten_all_cnames: settings.flatten_all_cnames ?? false,
+    multi_provider: settings.multi_provider ?? false,
+    secondary_overrides: settings.secondary_overrides ?? false,
   };
 }
 
+/** Name servers of the zone's own choice stand in for the installation's, unless its settings choose others. */
+function servingNames(row: ZoneColumns, { nameservers }: ZoneSettings): readonly string[] {
+  const vanity = JSON.parse(row.vanity_name_servers) as string[];
+  const own = vanity.length > 0 && (nameservers === undefined || nameservers.type === "custom.zone");
+  return own ? vanity : (JSON.parse(row.name_servers) as string[]);
+}
+
 /** RFC 2142 §7 names the mailbox of a zone's administrator. */
-const soaOf = (zoneName: string, nameServers: readonly string[], chosen: Partial<SoaValues>): SoaValues => ({
-  mname: nameServers[0] ?? zoneName,
-  rname: `hostmaster.${zoneName}`,
+const soaOf = (zoneName: string, nameServers: readonly string[], { mname, rname, ...numbers }: SoaChange): SoaValues => ({
   ...SOA_DEFAULTS,
-  ...chosen,
+  ...numbers,
+  mname: mname ?? nameServers[0] ?? zoneName,
+  rname: rname ?? `hostmaster.${zoneName}`,
 });
 
 export const serialEntry = (row: { readonly serial: number }): SerialEntry => ({ serial: row.serial });

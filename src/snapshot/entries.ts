@@ -39,6 +39,10 @@ export interface ZoneEntry {
     readonly min_ttl: number;
   };
   readonly ns_ttl: number;
+  /** SPEC 2.5; absent in copies made before they existed, which means false. */
+  readonly flatten_all_cnames?: boolean;
+  readonly multi_provider?: boolean;
+  readonly secondary_overrides?: boolean;
 }
 
 /** id = zone id. Apart from the zone so that a record's change does not resend it. */

@@ -6,6 +6,15 @@ export type AccountRow = Selectable<AccountsTable>;
 export const findAccount = (db: Kysely<Tables>, id: string): Promise<AccountRow | undefined> =>
   db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
 
+/** The same, with the row locked until the transaction ends, so that what is read is what is changed. */
+export const lockAccount = (db: Kysely<Tables>, id: string): Promise<AccountRow | undefined> =>
+  db
+    .updateTable("accounts")
+    .set((eb) => ({ dns_settings: eb.ref("dns_settings") }))
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+
 export interface AccountFilter {
   /** Only these accounts; null for all. */
   readonly ids: readonly string[] | null;

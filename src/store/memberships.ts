@@ -55,6 +55,7 @@ const joined = (db: Kysely<Tables>) =>
       "accounts.name as account_name",
       "accounts.type as account_type",
       "accounts.settings as account_settings",
+      "accounts.dns_settings as account_dns_settings",
       "accounts.created_on as account_created_on",
     ]);
 
@@ -62,6 +63,7 @@ interface JoinedRow extends MembershipRow {
   readonly account_name: string;
   readonly account_type: string;
   readonly account_settings: string;
+  readonly account_dns_settings: string;
   readonly account_created_on: string;
 }
 
@@ -79,6 +81,7 @@ const split = (row: JoinedRow): MembershipOfAccount => ({
     name: row.account_name,
     type: row.account_type,
     settings: row.account_settings,
+    dns_settings: row.account_dns_settings,
     created_on: row.account_created_on,
   },
 });

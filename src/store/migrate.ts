@@ -3,6 +3,7 @@ import { beginWriting } from "./begin.ts";
 import { foundation } from "./migrations/0001-foundation.ts";
 import { dnsVersions } from "./migrations/0002-dns-versions.ts";
 import { recordLists } from "./migrations/0003-record-lists.ts";
+import { dnsSettings } from "./migrations/0004-dns-settings.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "foundation", statements: foundation },
   { version: 2, name: "dns-versions", statements: dnsVersions },
   { version: 3, name: "record-lists", statements: recordLists },
+  { version: 4, name: "dns-settings", statements: dnsSettings },
 ];
 
 /**

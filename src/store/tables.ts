@@ -17,6 +17,10 @@ export interface Tables {
   rulesets: RulesetsTable;
   gateways: GatewaysTable;
   certificates: CertificatesTable;
+  zone_dnssec: ZoneDnssecTable;
+  transfer_objects: TransferObjectsTable;
+  zone_transfers: ZoneTransfersTable;
+  custom_name_servers: CustomNameServersTable;
   secrets: SecretsTable;
   deprecation_calls: DeprecationCallsTable;
   changes: ChangesTable;
@@ -29,6 +33,8 @@ export interface AccountsTable {
   name: string;
   type: string;
   settings: string;
+  /** What its new zones begin with, and what holds for all of them. */
+  dns_settings: Generated<string>;
   created_on: string;
 }
 export interface UsersTable {
@@ -182,6 +188,43 @@ export interface CertificatesTable {
   issuer: string;
   not_before: string;
   not_after: string;
+  created_on: string;
+}
+/** The zone's one key, and how far DNSSEC has come. */
+export interface ZoneDnssecTable {
+  zone_id: string;
+  key_id: string;
+  status: string;
+  /** As in a DNSKEY record, base64. */
+  public_key: string;
+  /** PKCS #8 PEM, sealed, context `dnssec:{key_id}`. */ private_key: string;
+  multi_signer: number;
+  use_nsec3: number;
+  modified_on: string;
+}
+/** ACLs, peers and TSIG keys of an account. */
+export interface TransferObjectsTable {
+  id: string;
+  account_id: string;
+  /** `acl`, `peer` or `tsig`. */
+  kind: string;
+  /** The object as JSON, less its id; a TSIG's secret sealed, context `tsig:{id}`. */
+  value: string;
+  created_on: string;
+}
+export interface ZoneTransfersTable {
+  zone_id: string;
+  /** `incoming` or `outgoing`. */
+  direction: string;
+  id: string;
+  settings: string;
+  created_on: string;
+  modified_on: string;
+}
+export interface CustomNameServersTable {
+  account_id: string;
+  name: string;
+  ns_set: number;
   created_on: string;
 }
 /** Things sealed with the key file that belong to the installation, such as the local CA's key. */

@@ -61,9 +61,21 @@ export async function zoneNameTaken(db: Kysely<Tables>, name: string): Promise<b
   return (await db.selectFrom("zones").select("id").where("name", "=", name).executeTakeFirst()) !== undefined;
 }
 
-export async function accountName(db: Kysely<Tables>, id: string): Promise<string | undefined> {
-  return (await db.selectFrom("accounts").select("name").where("id", "=", id).executeTakeFirst())?.name;
-}
+/** The row without what belongs to its account. */
+export const zoneRowById = (db: Kysely<Tables>, id: string): Promise<ZoneRow | undefined> =>
+  db.selectFrom("zones").selectAll().where("id", "=", id).executeTakeFirst();
+
+/** Keeps the zone as it is until the transaction ends; false where it is gone. */
+export const lockZone = async (db: Kysely<Tables>, id: string): Promise<boolean> =>
+  (await db
+    .updateTable("zones")
+    .set((eb) => ({ serial: eb.ref("serial") }))
+    .where("id", "=", id)
+    .returning("id")
+    .executeTakeFirst()) !== undefined;
+
+export const zonesOfAccount = (db: Kysely<Tables>, accountId: string): Promise<ZoneRow[]> =>
+  db.selectFrom("zones").selectAll().where("account_id", "=", accountId).orderBy("name").execute();
 
 export const allZones = (db: Kysely<Tables>): Promise<ZoneRow[]> => db.selectFrom("zones").selectAll().orderBy("id").execute();
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { Deprecation, Effect } from "#deprecations/deprecation.ts";
+import type { AliasField, Deprecation, Effect } from "#deprecations/deprecation.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import { fixedClock, isoDate, type IsoDate } from "#kernel/clock.ts";
 import { type Answer, type ApiServer, ask, startApi } from "../support/api-server.ts";
@@ -38,7 +38,7 @@ async function request(
 ): Promise<Answer> {
   const [method = "", pattern = ""] = route.split(" ");
   const known = await record(world, type);
-  const path = pattern.replace(":zone_id", world.zone).replace(":dns_record_id", known.id);
+  const path = pattern.replace(":zone_id", world.zone).replace(":dns_record_id", known.id).replace(":account_id", world.server.account_id);
   const fresh = method === "POST" ? `n${++names}` : known.name;
   const plain =
     type === "SRV"
@@ -50,7 +50,7 @@ async function request(
       : { type: "A", name: fresh, content: "192.0.2.9", ttl: 1 };
   return ask(world.server, method, path + (change.query ? `?${change.query}` : ""), {
     headers: { "api-version": day },
-    ...(method === "GET" ? {} : { body: { ...plain, ...change.body } }),
+    ...(method === "GET" ? {} : { body: { ...(pattern.includes("/dns_records") ? plain : {}), ...change.body } }),
   });
 }
 
@@ -121,6 +121,31 @@ const PROBES: {
       assert.equal(announced(answer, row), early, query);
     }
   },
+  legacy_alias: async (world, row, effect, route, day, early) => {
+    const newest = effect.of === "endpoint" ? `/zones/${world.zone}/dns_settings` : `/accounts/${world.server.account_id}/dns_settings`;
+    // Fields stand in the account as they do in its own settings, one level up.
+    const path = (field: AliasField): string => (effect.of === "endpoint" ? field.newest : field.newest.replace("dns_settings.", ""));
+    for (const field of effect.fields) {
+      const values =
+        field.values ?? (effect.of === "endpoint" ? [true, false] : ["custom.tenant", "cloudflare.standard"]).map((v) => [v, v]);
+      for (const [legacy, now] of values) {
+        const body = { name: "first account", ...nested(field.field, legacy) };
+        const written = await request(world, route, day, "A", route.startsWith("GET") ? {} : { body });
+        assert.equal(written.status, early || effect.of === "fields" ? 200 : 410, written.text);
+        assert.equal(announced(written, row), early);
+        const objects = [written.body.result].flat().filter((object) => object !== null);
+        const shown = objects.map((object) => reach(object, field.field));
+        if (!early) assert.ok(shown.every((value) => value === undefined));
+        else if (route.startsWith("GET")) await followsNewest(world, field, path(field), newest, route, day);
+        else {
+          const same = (field.values ?? []).find((pair) => pair[1] === now)?.[0] ?? legacy;
+          assert.deepEqual(shown, [same]);
+          // A new account has settings of its own.
+          if (!route.startsWith("POST")) assert.equal(reach((await ask(world.server, "GET", newest)).body.result, path(field)), now);
+        }
+      }
+    }
+  },
   error_wrapper: async (world, row, effect, route, day, early) => {
     const answer = await request(world, route, day, "A", { body: { content: "not an address" } });
     assert.equal(answer.status, 400);
@@ -131,6 +156,27 @@ const PROBES: {
     assert.equal(announced(answer, row), early);
   },
 };
+
+/** `a.b` and a value as `{ a: { b: value } }`. */
+const nested = (path: string, value: unknown): Record<string, unknown> =>
+  path
+    .split(".")
+    .toReversed()
+    .reduce<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
+
+/** What is written through the newest endpoint is read through the alias. */
+async function followsNewest(world: World, field: AliasField, path: string, newest: string, route: string, day: IsoDate): Promise<void> {
+  for (const value of field.newest.endsWith(".type") ? ["custom.account", "cloudflare.standard"] : [true, false]) {
+    assert.equal((await ask(world.server, "PATCH", newest, { body: nested(path, value) })).status, 200);
+    const answer = await request(world, route, day, "A");
+    const objects = [answer.body.result].flat();
+    const expected = field.values ? (field.values.find((pair) => pair[1] === value) ?? field.values.at(-1))?.[0] : value;
+    assert.ok(
+      objects.some((object) => reach(object, field.field) === expected),
+      answer.text,
+    );
+  }
+}
 
 describe("SPEC 9: each row the day before its date and on it", () => {
   let world: World;

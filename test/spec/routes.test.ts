@@ -42,6 +42,10 @@ describe("the route table", () => {
       db.selectFrom("gateways").selectAll().execute(),
       db.selectFrom("tokens").selectAll().execute(),
       db.selectFrom("memberships").selectAll().execute(),
+      db.selectFrom("zone_dnssec").selectAll().execute(),
+      db.selectFrom("transfer_objects").selectAll().execute(),
+      db.selectFrom("zone_transfers").selectAll().execute(),
+      db.selectFrom("custom_name_servers").selectAll().execute(),
     ]);
   };
 
@@ -96,7 +100,9 @@ describe("the route table", () => {
       test(`${name}: a body that is no JSON is a clear 400`, async () => {
         for (const raw of ['{"name":', "\u0000", "{'a':1}", "[1,]", "nonsense"]) {
           const answer = await call(route, { raw });
-          assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 6007], raw);
+          // What is gone is gone before a body is read.
+          const gone = routeFixtures("")[route.id]?.status === 410;
+          assert.deepEqual([answer.status, answer.body.errors[0].code], gone ? [410, 10410] : [400, 6007], raw);
         }
         await alive();
       });

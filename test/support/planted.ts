@@ -28,6 +28,8 @@ export interface Planted {
 
 export const PLANTED_PHASE = "http_request_firewall_custom";
 const RULE = { action: "block", expression: 'http.host eq "planted.example"', description: "planted rule" };
+const CUSTOM_NS = "ns1.planted.example";
+const TSIG_SECRET = Buffer.from("planted secret of a transfer").toString("base64");
 const GATEWAY_ID = "planted-gateway";
 
 export async function plant(server: ApiServer): Promise<Planted> {
@@ -61,6 +63,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
     rate_limiting_interval: null,
     rate_limiting_limit: null,
   });
+  const transfers = await plantTransfers(made, account, zone.id);
+  await made("POST", `/accounts/${account}/custom_ns`, { ns_name: CUSTOM_NS });
   const events = plantEvents(server, account, zone.id);
   const userToken = await made("POST", "/user/tokens", { name: "planted user token", policies: everythingOf(account) });
   const accountToken = await made("POST", `/accounts/${account}/tokens`, {
@@ -84,6 +88,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         gateway_id: GATEWAY_ID,
         token_id: atAccount ? accountToken.id : userToken.id,
         membership_id: membership.id,
+        custom_ns_id: CUSTOM_NS,
+        ...transfers,
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };
     },
@@ -97,6 +103,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
       userToken.id,
       accountToken.id,
       membership.id,
+      ...Object.values(transfers),
+      TSIG_SECRET,
       server.user_id,
       events.logId,
       events.eventId,
@@ -112,6 +120,21 @@ export async function plant(server: ApiServer): Promise<Planted> {
       ).value,
     accountToken: accountToken.value,
   };
+}
+
+/** One of each thing that transfers need, and a configuration in each direction. */
+async function plantTransfers(
+  made: (method: string, path: string, body: object) => Promise<any>,
+  account: string,
+  zoneId: string,
+): Promise<{ acl_id: string; tsig_id: string; peer_id: string }> {
+  const objects = `/accounts/${account}/secondary_dns`;
+  const acl = await made("POST", `${objects}/acls`, { name: "planted acl", ip_range: "192.0.2.77/32" });
+  const tsig = await made("POST", `${objects}/tsigs`, { name: "planted-key.", algo: "hmac-sha256.", secret: TSIG_SECRET });
+  const peer = await made("POST", `${objects}/peers`, { name: "planted peer", ip: "192.0.2.77", tsig_id: tsig.id });
+  for (const direction of ["incoming", "outgoing"])
+    await made("POST", `/zones/${zoneId}/secondary_dns/${direction}`, { name: "planted.example.", peers: [peer.id] });
+  return { acl_id: acl.id, tsig_id: tsig.id, peer_id: peer.id };
 }
 
 type Group = (typeof PERMISSION_GROUPS)[number];

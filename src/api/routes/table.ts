@@ -1,12 +1,16 @@
 import type { Route } from "#api/route.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
+import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/custom-name-servers.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
+import { DNS_SETTINGS_ROUTES } from "#api/routes/dns-settings.ts";
+import { DNSSEC_ROUTES } from "#api/routes/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
+import { SECONDARY_DNS_ROUTES } from "#api/routes/secondary-dns.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/security-events.ts";
 import { TOKEN_ROUTES } from "#api/routes/tokens.ts";
 import { USER_ROUTES } from "#api/routes/user.ts";
@@ -22,6 +26,10 @@ export const ROUTES: readonly Route[] = [
   ...ZONE_ROUTES,
   ...DNS_RECORD_ROUTES,
   ...DNS_VERSION_ROUTES,
+  ...DNS_SETTINGS_ROUTES,
+  ...DNSSEC_ROUTES,
+  ...CUSTOM_NAME_SERVER_ROUTES,
+  ...SECONDARY_DNS_ROUTES,
   ...RULESET_ROUTES,
   ...SECURITY_EVENT_ROUTES,
   ...GATEWAY_ROUTES,

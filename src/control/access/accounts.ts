@@ -11,12 +11,24 @@ import {
   type AccountSettings,
   type AccountUpdate,
 } from "#model/account.ts";
+import { accountDnsSettingsView, type AccountSettingsForDns } from "#model/dns-settings.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
-import { type AccountRow, countOwned, deleteAccount, findAccount, insertAccount, listAccounts, updateAccount } from "#store/accounts.ts";
+import {
+  type AccountRow,
+  countOwned,
+  deleteAccount,
+  findAccount,
+  insertAccount,
+  listAccounts,
+  lockAccount,
+  updateAccount,
+} from "#store/accounts.ts";
+import { deleteCustomNameServersOf } from "#store/custom-name-servers.ts";
 import { deleteMembership, insertMembership, membershipsOfAccount } from "#store/memberships.ts";
 import type { Store, Unit } from "#store/store.ts";
 import type { Tables } from "#store/tables.ts";
 import { deleteToken, listAccountTokens } from "#store/tokens.ts";
+import { deleteTransferObjectsOf } from "#store/transfers.ts";
 import type { Kysely } from "kysely";
 import { touchedAccounts } from "./grants.ts";
 import { missingGrant } from "./policies.ts";
@@ -65,6 +77,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           name: body.name,
           type: body.type ?? "standard",
           settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT),
+          dns_settings: withNameservers("{}", body.dns_settings),
           created_on: isoMicros(clock.nowMicros()),
         };
         await insertAccount(unit.db, created);
@@ -85,10 +98,17 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     },
     update: async (call, id, body) => {
       const row = await commit({ store }, call, async (unit) => {
-        const before = await found(unit.db, id);
+        const before = await lockAccount(unit.db, id);
+        if (!before) throw new PlatformError("unauthorized_resource");
         const settings = { ...(JSON.parse(before.settings) as AccountSettings), ...pick(body.settings) };
-        const after: AccountRow = { ...before, name: body.name, type: body.type ?? before.type, settings: JSON.stringify(settings) };
-        await updateAccount(unit.db, id, { name: after.name, type: after.type, settings: after.settings });
+        const changes = {
+          name: body.name,
+          type: body.type ?? before.type,
+          settings: JSON.stringify(settings),
+          dns_settings: withNameservers(before.dns_settings, body.dns_settings),
+        };
+        const after: AccountRow = { ...before, ...changes };
+        await updateAccount(unit.db, id, changes);
         unit.audit(auditAccount("account.update", call, id, accountView(before), accountView(after)));
         return after;
       });
@@ -100,6 +120,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         const before = await found(unit.db, id);
         await assertUnused(unit.db, id);
         await removeCredentials(unit, id);
+        await deleteTransferObjectsOf(unit.db, id);
+        await deleteCustomNameServersOf(unit.db, id);
         await deleteAccount(unit.db, id);
         unit.audit(auditAccount("account.delete", call, id, accountView(before), null));
       });
@@ -144,11 +166,22 @@ const pick = (settings: AccountUpdate["settings"]): Partial<AccountSettings> => 
   ...(settings?.abuse_contact_email === undefined ? {} : { abuse_contact_email: settings.abuse_contact_email }),
 });
 
+/** What is stored of the DNS settings, with the part that an account's own body may change. */
+function withNameservers(stored: string, change: AccountUpdate["dns_settings"]): string {
+  const nameservers = change?.zone_defaults?.nameservers;
+  if (!nameservers) return stored;
+  const settings = JSON.parse(stored) as AccountSettingsForDns;
+  return JSON.stringify({ ...settings, zone_defaults: { ...settings.zone_defaults, nameservers } });
+}
+
 export const accountView = (row: AccountRow): Account => ({
   id: row.id,
   name: row.name,
   type: row.type === "enterprise" ? "enterprise" : "standard",
   settings: JSON.parse(row.settings) as AccountSettings,
+  dns_settings: {
+    zone_defaults: { nameservers: accountDnsSettingsView(JSON.parse(row.dns_settings) as AccountSettingsForDns).zone_defaults.nameservers },
+  },
   created_on: row.created_on,
 });
 

@@ -3,6 +3,8 @@ import { deleteRecordsOfZone, recordIdsOfZone } from "#store/dns-records.ts";
 import { deleteVersionsOfZone } from "#store/dns-versions.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
+import { deleteZoneTransfersOf } from "#store/transfers.ts";
+import { deleteDnssecOfZone } from "#store/zone-dnssec.ts";
 import { deleteZone } from "#store/zones.ts";
 
 /** Deletes the zone and everything in it, from the database and from what planes see. */
@@ -17,5 +19,7 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   await deleteVersionsOfZone(unit.db, id);
   await deleteRulesetsOf(unit.db, owner);
   await deleteCertificatesOfZone(unit.db, id);
+  await deleteDnssecOfZone(unit.db, id);
+  await deleteZoneTransfersOf(unit.db, id);
   await deleteZone(unit.db, id);
 }

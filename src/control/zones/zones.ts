@@ -10,25 +10,18 @@ import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
 import { zoneView } from "#control/zones/view.ts";
+import { accountDefaults } from "#control/zones/account-defaults.ts";
+import { openZone, writeZone } from "#control/zones/change-zone.ts";
 import { issueZoneCertificate } from "#control/zones/certificate.ts";
 import { removeZone } from "#control/zones/remove.ts";
 import { findPlan } from "#model/plan.ts";
 import { zoneName } from "#model/zone-name.ts";
 import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zone.ts";
 import { certificateEntry, serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { findAccount } from "#store/accounts.ts";
 import { insertCertificate } from "#store/certificates.ts";
 import type { Store, Unit } from "#store/store.ts";
-import {
-  accountName,
-  insertZone,
-  listZones,
-  touchZone,
-  updateZone,
-  zoneById,
-  zoneNameTaken,
-  type ZoneRow,
-  type ZoneWithAccount,
-} from "#store/zones.ts";
+import { insertZone, listZones, zoneById, zoneNameTaken, type ZoneRow, type ZoneWithAccount } from "#store/zones.ts";
 
 export interface Zones {
   /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_type_unavailable`. */
@@ -70,16 +63,17 @@ export function createZones(deps: ZonesDeps): Zones {
       const accountId = accountFor(call, body.account?.id);
       const name = zoneName(body.name);
       checkType(body.type);
-      const row = newZone(deps, accountId, name, body.type ?? "full");
+      const draft = newZone(deps, accountId, name, body.type ?? "full");
       if (await zoneNameTaken(store.read, name)) throw alreadyExists(name);
       // Signing takes milliseconds, in which a unit would hold up every other write.
-      const certificate = deps.ca && (await issueZoneCertificate(deps, deps.ca, row));
+      const certificate = deps.ca && (await issueZoneCertificate(deps, deps.ca, draft));
       return commit(deps, call, async (unit) => {
-        const account_name = await accountName(unit.db, accountId);
-        if (account_name === undefined) throw new PlatformError("unauthorized_resource");
+        const account = await findAccount(unit.db, accountId);
+        if (account === undefined) throw new PlatformError("unauthorized_resource");
+        const row = { ...draft, ...(await accountDefaults(unit.db, account)) };
         if (await zoneNameTaken(unit.db, name)) throw alreadyExists(name);
         await insertZone(unit.db, row);
-        const zone = zoneView({ ...row, account_name });
+        const zone = zoneView({ ...row, account_name: account.name });
         unit.audit({
           action: "zone.create",
           actor: auditActor(call),
@@ -107,12 +101,9 @@ export function createZones(deps: ZonesDeps): Zones {
 
     edit: async (call, id, body) =>
       commit(deps, call, async (unit) => {
+        const zone = await openZone(unit, id);
         const before = await load(unit.db, id);
-        const changed = { ...before, ...editedColumns(body), modified_on: isoMicros(clock.nowMicros()) };
-        const { account_name: _, ...row } = changed;
-        await updateZone(unit.db, id, row);
-        const touched = await touchZone(unit.db, id, 0);
-        const after = zoneView(changed);
+        const after = zoneView({ ...before, ...(await writeZone(deps, unit, zone, editedColumns(body))) });
         unit.audit({
           action: "zone.edit",
           actor: auditActor(call),
@@ -122,8 +113,6 @@ export function createZones(deps: ZonesDeps): Zones {
           before: zoneView(before),
           after,
         });
-        unit.change({ kind: "zone", id, value: zoneEntry(row) });
-        if (touched) unit.change({ kind: "serial", id, value: serialEntry(touched) });
         return after;
       }),
 
@@ -145,18 +134,16 @@ export function createZones(deps: ZonesDeps): Zones {
     checkActivation: async (call, id) => {
       if ((await load(store.read, id)).status === "active") return { id };
       return commit(deps, call, async (unit) => {
-        const before = await load(unit.db, id);
+        const zone = await openZone(unit, id);
         const now = isoMicros(clock.nowMicros());
-        const { account_name: _, ...row } = { ...before, status: "active", activated_on: now, modified_on: now };
-        await updateZone(unit.db, id, row);
+        const row = await writeZone(deps, unit, zone, { status: "active", activated_on: now });
         unit.audit({
           action: "zone.activate",
           actor: auditActor(call),
-          account_id: before.account_id,
+          account_id: row.account_id,
           zone_id: id,
           resource: { type: "zone", id },
         });
-        unit.change({ kind: "zone", id, value: zoneEntry(row) });
         return { id };
       });
     },

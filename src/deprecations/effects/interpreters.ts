@@ -3,6 +3,7 @@ import type { Interpreter, Sides } from "../interpretation.ts";
 import { endpointGone } from "./endpoint-gone.ts";
 import { errorWrapper } from "./error-wrapper.ts";
 import { ignoreRequestFields } from "./ignore-request-fields.ts";
+import { legacyAlias } from "./legacy-alias.ts";
 import { omitResponseFields } from "./omit-response-fields.ts";
 import { rejectQueryForms } from "./reject-query-forms.ts";
 import { rejectRequestFields } from "./reject-request-fields.ts";
@@ -15,6 +16,7 @@ const INTERPRETERS: { readonly [K in Effect["kind"]]: Interpreter<Extract<Effect
   reject_request_fields: rejectRequestFields,
   reject_query_forms: rejectQueryForms,
   error_wrapper: errorWrapper,
+  legacy_alias: legacyAlias,
 };
 
 export const interpret = (row: Deprecation): Sides => (INTERPRETERS[row.effect.kind] as Interpreter<Effect>)(row.effect, row);

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { createPrivateKey, createPublicKey } from "node:crypto";
+import { test } from "node:test";
+import { PlatformError } from "#kernel/errors.ts";
+import { afterEvent, DNSSEC_STATUSES, DNSSEC_TRANSITIONS } from "#model/dnssec.ts";
+import { controlOver } from "../../../test/support/control.ts";
+import { storeTest } from "../../../test/support/store.ts";
+
+const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
+
+test("every status can be left, and no step from active drops the key at once", () => {
+  for (const status of DNSSEC_STATUSES) assert.ok(Object.keys(DNSSEC_TRANSITIONS[status]).length > 0, status);
+  assert.equal(afterEvent("active", "disable"), "pending-disabled");
+  assert.equal(afterEvent("pending-disabled", "ds_missing"), "disabled");
+  assert.equal(afterEvent("active", "ds_missing"), "error");
+  assert.equal(afterEvent("error", "ds_found"), "active");
+  assert.equal(afterEvent("disabled", "ds_found"), "disabled");
+});
+
+storeTest("DNSSEC is turned on, off and deleted; its key stays in the database, sealed", async ({ store }) => {
+  const { control, sealer, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const zone = { id, name, account_id };
+  const off = await control.dnssec.get(zone);
+  assert.deepEqual([off.status, off.ds, off.key_tag, off.modified_on], ["disabled", null, null, null]);
+  assert.deepEqual(await control.dnssec.edit(call(), zone, { status: "disabled" }), off);
+  assert.deepEqual(await control.dnssec.signingKeys(zone), []);
+  assert.equal(await control.dnssec.remove(call(), zone), "");
+
+  const on = await control.dnssec.edit(call(), zone, { status: "active", dnssec_multi_signer: true });
+  assert.deepEqual(
+    [on.status, on.flags, on.algorithm, on.key_type, on.digest_type, on.digest_algorithm, on.dnssec_multi_signer],
+    ["pending", 257, "13", "ECDSAP256SHA256", "2", "SHA256", true],
+    "until the parent has the DS it is pending",
+  );
+  assert.equal(on.ds, `one.example. 3600 IN DS ${on.key_tag} 13 2 ${on.digest}`);
+  const [key] = await control.dnssec.signingKeys(zone);
+  assert.deepEqual(
+    [key?.DNSKEY.PublicKey, key?.Tag, key?.SigningKey.privkey, key?.DNSKEY.Hdr.Rdlength],
+    [on.public_key, "publish", null, 68],
+  );
+  assert.equal((await control.dnssec.edit(call(), zone, { status: "active" })).public_key, on.public_key, "twice is once");
+
+  const row = await store.read.selectFrom("zone_dnssec").selectAll().executeTakeFirstOrThrow();
+  const pem = sealer.open(row.private_key, `dnssec:${row.key_id}`);
+  const { x = "", y = "" } = createPublicKey(createPrivateKey(pem)).export({ format: "jwk" });
+  assert.equal(Buffer.concat([Buffer.from(x, "base64url"), Buffer.from(y, "base64url")]).toString("base64"), on.public_key);
+  const audit = await store.read.selectFrom("audit_log").selectAll().where("resource_type", "=", "dnssec").execute();
+  assert.ok(audit.length > 0 && !JSON.stringify(audit).includes("PRIVATE"));
+
+  await assert.rejects(control.dnssec.remove(call(), zone), failing(10417));
+  await assert.rejects(control.dnssec.edit(call(), zone, { dnssec_presigned: true }), failing(10415));
+  assert.equal((await control.dnssec.edit(call(), zone, { status: "disabled" })).status, "disabled");
+  assert.equal(await control.dnssec.remove(call(), zone), "");
+  assert.deepEqual(await control.dnssec.get(zone), off);
+});
+
+storeTest("an active zone waits for its DS to go, and its key goes with the zone", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const zone = { id, name, account_id };
+  await control.dnssec.edit(call(), zone, { status: "active" });
+  await store.write(({ db }) => db.updateTable("zone_dnssec").set({ status: "active" }).execute());
+  assert.equal((await control.dnssec.edit(call(), zone, { status: "disabled" })).status, "pending-disabled");
+  await assert.rejects(control.dnssec.remove(call(), zone), failing(10417));
+  assert.equal((await control.dnssec.edit(call(), zone, { status: "active" })).status, "pending");
+  await control.zones.delete(call(), id);
+  assert.deepEqual(await store.read.selectFrom("zone_dnssec").selectAll().execute(), []);
+  await assert.rejects(control.dnssec.edit(call(), zone, { status: "active" }), failing(1001));
+});

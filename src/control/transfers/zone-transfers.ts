@@ -1,0 +1,148 @@
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/ids.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/zone-transfer.ts";
+import { AUTO_REFRESH_SECONDS } from "#model/zone-transfer.ts";
+import { lockAccount } from "#store/accounts.ts";
+import type { Store, Unit } from "#store/store.ts";
+import {
+  deleteZoneTransfer,
+  putZoneTransfer,
+  type TransferDirection,
+  transferObjects,
+  zoneTransfer,
+  type ZoneTransferRow,
+} from "#store/transfers.ts";
+import { zoneRowById } from "#store/zones.ts";
+
+export interface TransferZone {
+  readonly id: string;
+  readonly name: string;
+  readonly account_id: string;
+}
+
+/** The transfers of a zone in one direction. Nothing is transferred yet: this is what will be. */
+export interface ZoneTransfers<T, W> {
+  get(zone: TransferZone): Promise<T>;
+  /** Throws `invalid_input` where there is one already, or a peer does not exist. */
+  create(call: Call, zone: TransferZone, body: W): Promise<T>;
+  update(call: Call, zone: TransferZone, body: W): Promise<T>;
+  remove(call: Call, zone: TransferZone): Promise<{ id: string }>;
+  /** Throws `not_found` where the zone has no such configuration. */
+  assertConfigured(zone: TransferZone): Promise<void>;
+}
+
+export interface ZoneTransfersDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+interface Stored {
+  readonly name: string;
+  readonly peers: readonly string[];
+  readonly auto_refresh_seconds?: number;
+}
+
+export const createIncoming = (deps: ZoneTransfersDeps): ZoneTransfers<IncomingTransfer, IncomingTransferWrite> =>
+  createZoneTransfers(deps, "incoming", (row, serial) => {
+    const { auto_refresh_seconds = AUTO_REFRESH_SECONDS } = JSON.parse(row.settings) as Stored;
+    return { ...common(row, serial), auto_refresh_seconds };
+  });
+
+export const createOutgoing = (deps: ZoneTransfersDeps): ZoneTransfers<OutgoingTransfer, OutgoingTransferWrite> =>
+  createZoneTransfers(deps, "outgoing", common);
+
+function common(row: ZoneTransferRow, serial: number): OutgoingTransfer {
+  const { name, peers } = JSON.parse(row.settings) as Stored;
+  return { id: row.id, name, peers: [...peers], created_time: row.created_on, modified_time: row.modified_on, soa_serial: serial };
+}
+
+function createZoneTransfers<T extends object, W extends Omit<Stored, "name"> & { readonly name?: string }>(
+  deps: ZoneTransfersDeps,
+  direction: TransferDirection,
+  view: (row: ZoneTransferRow, serial: number) => T,
+): ZoneTransfers<T, W> {
+  const { store, clock } = deps;
+
+  const load = async (db: Unit["db"], zone: TransferZone): Promise<ZoneTransferRow> => {
+    const row = await zoneTransfer(db, zone.id, direction);
+    if (!row) throw new PlatformError("not_found", { message: `The zone has no ${direction} transfer.` });
+    return row;
+  };
+  const shown = async (db: Unit["db"], row: ZoneTransferRow): Promise<T> => view(row, (await zoneRowById(db, row.zone_id))?.serial ?? 0);
+
+  const write = (call: Call, zone: TransferZone, body: W, action: "create" | "update"): Promise<T> =>
+    commit(deps, call, async (unit) => {
+      // Peers cannot go while they are being referred to.
+      await lockAccount(unit.db, zone.account_id);
+      const before = action === "update" ? await load(unit.db, zone) : await assertNone(unit.db, zone, direction);
+      await assertPeers(unit.db, zone, body.peers);
+      const now = isoMicros(clock.nowMicros());
+      const { peers, auto_refresh_seconds } = body;
+      const settings: Stored = {
+        name: zoneNameOf(zone, body.name),
+        peers,
+        ...(auto_refresh_seconds === undefined ? {} : { auto_refresh_seconds }),
+      };
+      const row: ZoneTransferRow = {
+        zone_id: zone.id,
+        direction,
+        id: before?.id ?? newId(),
+        settings: JSON.stringify(settings),
+        created_on: before?.created_on ?? now,
+        modified_on: now,
+      };
+      await putZoneTransfer(unit.db, row);
+      const after = await shown(unit.db, row);
+      unit.audit({ ...auditOf(call, zone, `${direction}_transfer.${action}`), before: before && view(before, 0), after });
+      return after;
+    });
+
+  return {
+    get: async (zone) => shown(store.read, await load(store.read, zone)),
+    create: (call, zone, body) => write(call, zone, body, "create"),
+    update: (call, zone, body) => write(call, zone, body, "update"),
+    remove: (call, zone) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, zone);
+        await deleteZoneTransfer(unit.db, zone.id, direction);
+        unit.audit({ ...auditOf(call, zone, `${direction}_transfer.delete`), before: view(before, 0) });
+        return { id: before.id };
+      }),
+    assertConfigured: async (zone) => void (await load(store.read, zone)),
+  };
+}
+
+async function assertNone(db: Unit["db"], zone: TransferZone, direction: TransferDirection): Promise<null> {
+  if (await zoneTransfer(db, zone.id, direction))
+    throw new PlatformError("invalid_input", { message: `The zone has an ${direction} transfer already.` });
+  return null;
+}
+
+async function assertPeers(db: Unit["db"], zone: TransferZone, peers: readonly string[]): Promise<void> {
+  const known = new Set((await transferObjects(db, zone.account_id, "peer")).map(({ id }) => id));
+  const at = peers.findIndex((id, i) => !known.has(id) || peers.indexOf(id) !== i);
+  if (at !== -1)
+    throw new PlatformError("invalid_input", {
+      message: `${JSON.stringify(peers[at])} is no peer of the account, or is named twice.`,
+      source: `/peers/${at}`,
+    });
+}
+
+/** Clients repeat the zone's name, with a dot at its end. */
+function zoneNameOf(zone: TransferZone, given: string | undefined): string {
+  if (given !== undefined && given.toLowerCase().replace(/\.$/, "") !== zone.name)
+    throw new PlatformError("invalid_input", { message: `"name" must be the zone's name, ${zone.name}.`, source: "/name" });
+  return `${zone.name}.`;
+}
+
+const auditOf = (call: Call, zone: TransferZone, action: string) => ({
+  action,
+  actor: auditActor(call),
+  account_id: zone.account_id,
+  zone_id: zone.id,
+  resource: { type: "zone_transfer", id: zone.id },
+});

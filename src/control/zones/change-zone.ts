@@ -1,0 +1,30 @@
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import type { Unit } from "#store/store.ts";
+import { touchZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+
+/** A zone that is about to change: locked, its serial raised already. */
+export interface OpenZone {
+  readonly row: ZoneRow;
+  readonly serial: number;
+}
+
+/** Locks first and reads then: two changes of one zone must not read the same state. Throws `zone_not_found`. */
+export async function openZone(unit: Unit, id: string): Promise<OpenZone> {
+  const touched = await touchZone(unit.db, id);
+  const row = await zoneRowById(unit.db, id);
+  if (!touched || !row) throw new PlatformError("zone_not_found");
+  return { row, serial: touched.serial };
+}
+
+/** Stores the columns and tells the planes; gives the row as it is now. */
+export async function writeZone(deps: { readonly clock: Clock }, unit: Unit, zone: OpenZone, columns: Partial<ZoneRow>): Promise<ZoneRow> {
+  const values = { ...columns, modified_on: isoMicros(deps.clock.nowMicros()) };
+  const row = { ...zone.row, ...values };
+  await updateZone(unit.db, row.id, values);
+  unit.change({ kind: "zone", id: row.id, value: zoneEntry(row) });
+  unit.change({ kind: "serial", id: row.id, value: serialEntry({ serial: zone.serial }) });
+  return row;
+}

@@ -1,0 +1,59 @@
+import { PlatformError } from "#kernel/errors.ts";
+import type { AliasField, LegacyAlias } from "../deprecation.ts";
+import type { Interpreter, JsonObject } from "../interpretation.ts";
+
+export const legacyAlias: Interpreter<LegacyAlias> = ({ of, fields, constants }) => ({
+  before: {
+    always: true,
+    body: (body) => (of === "endpoint" ? translateAll(body, fields) : fields.reduce(translate, body)),
+    result: (object) =>
+      fields.reduce(
+        (shaped, field) => put(shaped, keysOf(field.field), legacyValue(field, reach(object, keysOf(field.newest)))),
+        of === "endpoint" ? { ...constants } : object,
+      ),
+  },
+  after: of === "endpoint" ? { gone: true } : {},
+});
+
+const keysOf = (path: string): readonly string[] => path.split(".");
+
+/** The alias has nothing but its fields, so that a request without them would say nothing. */
+function translateAll(body: JsonObject, fields: readonly AliasField[]): JsonObject {
+  return fields.reduce<JsonObject>((newest, field) => {
+    const given = reach(body, keysOf(field.field));
+    if (given === undefined)
+      throw new PlatformError("invalid_input", { message: `"${field.field}" is required.`, source: pointerTo(field.field) });
+    return put(newest, keysOf(field.newest), newestValue(field, given));
+  }, {});
+}
+
+/** The newest field has the last word, then the first of its aliases. */
+function translate(body: JsonObject, field: AliasField): JsonObject {
+  const given = reach(body, keysOf(field.field));
+  if (given === undefined || reach(body, keysOf(field.newest)) !== undefined) return body;
+  return put(body, keysOf(field.newest), newestValue(field, given));
+}
+
+function newestValue(field: AliasField, given: unknown): unknown {
+  if (!field.values) return given;
+  const row = field.values.find(([legacy]) => legacy === given);
+  if (row) return row[1];
+  const allowed = [...new Set(field.values.map(([legacy]) => JSON.stringify(legacy)))].join(" or ");
+  throw new PlatformError("invalid_input", { message: `"${field.field}" must be ${allowed}.`, source: pointerTo(field.field) });
+}
+
+const legacyValue = (field: AliasField, newest: unknown): unknown =>
+  field.values ? (field.values.find((row) => row[1] === newest) ?? field.values.at(-1))?.[0] : newest;
+
+const pointerTo = (path: string): string => `/${path.replaceAll(".", "/")}`;
+
+const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const reach = (object: unknown, keys: readonly string[]): unknown =>
+  keys.reduce((value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined), object);
+
+function put(object: JsonObject, [key = "", ...rest]: readonly string[], value: unknown): JsonObject {
+  if (rest.length === 0) return { ...object, [key]: value };
+  const inner = Object.hasOwn(object, key) ? object[key] : undefined;
+  return { ...object, [key]: put(isObject(inner) ? inner : {}, rest, value) };
+}

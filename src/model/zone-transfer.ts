@@ -1,0 +1,75 @@
+import { type Static, Type } from "typebox";
+
+const Name = Type.String({ minLength: 1, maxLength: 255 });
+const Id = Type.String({ maxLength: 32 });
+const Time = Type.String({ format: "date-time" });
+
+/** Addresses that NOTIFY and transfers may come from, for all zones of the account. */
+export const TransferAcl = Type.Object({ id: Id, name: Name, ip_range: Type.String({ maxLength: 64 }) });
+export type TransferAcl = Static<typeof TransferAcl>;
+export const TransferAclWrite = Type.Omit(TransferAcl, ["id"]);
+export type TransferAclWrite = Static<typeof TransferAclWrite>;
+
+/** The widest ranges that an ACL may open. */
+export const ACL_PREFIX_MIN = { 4: 24, 6: 64 } as const;
+
+/** Another operator's name server: the primary of an incoming zone, a secondary of an outgoing one. */
+export const TransferPeer = Type.Object({
+  id: Id,
+  name: Name,
+  ip: Type.Optional(Type.String({ maxLength: 45 })),
+  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+  ixfr_enable: Type.Boolean(),
+  tsig_id: Type.Optional(Id),
+});
+export type TransferPeer = Static<typeof TransferPeer>;
+export const TransferPeerWrite = Type.Object({
+  name: Name,
+  ip: Type.Optional(Type.Union([Type.String({ maxLength: 45 }), Type.Null()])),
+  port: Type.Optional(TransferPeer.properties.port),
+  ixfr_enable: Type.Optional(Type.Boolean()),
+  tsig_id: Type.Optional(Type.Union([Id, Type.Null()])),
+});
+export type TransferPeerWrite = Static<typeof TransferPeerWrite>;
+
+/** RFC 8945 §6, by the names that stand in messages; with and without the final dot. */
+export const TSIG_ALGORITHMS = ["hmac-sha1", "hmac-sha224", "hmac-sha256", "hmac-sha384", "hmac-sha512"] as const;
+
+export const TransferTsig = Type.Object({
+  id: Id,
+  name: Name,
+  algo: Type.String({ maxLength: 32, description: "One of hmac-sha1., hmac-sha224., hmac-sha256., hmac-sha384. and hmac-sha512." }),
+  secret: Type.String({ maxLength: 1024, description: "Base64. Empty for callers that may only read." }),
+});
+export type TransferTsig = Static<typeof TransferTsig>;
+export const TransferTsigWrite = Type.Omit(TransferTsig, ["id"]);
+export type TransferTsigWrite = Static<typeof TransferTsigWrite>;
+
+const PeerIds = Type.Array(Id, { minItems: 1, maxItems: 30 });
+const CONFIGURATION = {
+  id: Id,
+  name: Name,
+  peers: PeerIds,
+  created_time: Time,
+  modified_time: Time,
+  soa_serial: Type.Integer(),
+};
+
+/** A zone that comes from a primary elsewhere. */
+export const IncomingTransfer = Type.Object({ ...CONFIGURATION, auto_refresh_seconds: Type.Integer({ minimum: 300 }) });
+export type IncomingTransfer = Static<typeof IncomingTransfer>;
+/** A zone that secondaries elsewhere serve as well. */
+export const OutgoingTransfer = Type.Object(CONFIGURATION);
+export type OutgoingTransfer = Static<typeof OutgoingTransfer>;
+
+export const OutgoingTransferWrite = Type.Object({ name: Type.Optional(Name), peers: PeerIds });
+export type OutgoingTransferWrite = Static<typeof OutgoingTransferWrite>;
+export const IncomingTransferWrite = Type.Object({
+  name: Type.Optional(Name),
+  peers: PeerIds,
+  // RFC 1035's serial arithmetic has no part in this: it is how long a missed NOTIFY may go unnoticed.
+  auto_refresh_seconds: Type.Optional(Type.Integer({ minimum: 300, maximum: 2_147_483_647 })),
+});
+export type IncomingTransferWrite = Static<typeof IncomingTransferWrite>;
+
+export const AUTO_REFRESH_SECONDS = 86_400;

@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import { keyOf, nameOfKey, parseAbsoluteName } from "./name.ts";
+
+/** RFC 4034 §2.1.1: a zone's key that is also its secure entry point, since one key signs everything here (RFC 6781 §3.1). */
+export const CSK_FLAGS = 257;
+/** RFC 4034 §2.1.2. */
+export const DNSKEY_PROTOCOL = 3;
+/** ECDSA P-256 with SHA-256 (RFC 6605 §4). */
+export const ALGORITHM_ECDSAP256SHA256 = 13;
+/** RFC 4509. */
+export const DIGEST_SHA256 = 2;
+
+/** RDATA of the DNSKEY record (RFC 4034 §2.1). `publicKey` is the curve point, x and y of 32 bytes each (RFC 6605 §4). */
+export const dnskeyRdata = (publicKey: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.of(CSK_FLAGS >> 8, CSK_FLAGS & 0xff, DNSKEY_PROTOCOL, ALGORITHM_ECDSAP256SHA256), publicKey]);
+
+/** RFC 4034 appendix B: a checksum, by which several keys are told apart at first sight. */
+export function keyTag(rdata: Uint8Array): number {
+  let sum = 0;
+  for (let i = 0; i < rdata.length; i++) sum += i % 2 === 0 ? (rdata[i] as number) << 8 : (rdata[i] as number);
+  return (sum + (sum >>> 16)) & 0xffff;
+}
+
+/** The digest of a DS record, hexadecimal in capitals (RFC 4034 §5.1.4): over the owner's canonical name and the key. */
+export const dsDigest = (owner: string, rdata: Uint8Array): string =>
+  createHash("sha256")
+    .update(nameOfKey(keyOf(parseAbsoluteName(owner))))
+    .update(rdata)
+    .digest("hex")
+    .toUpperCase();
