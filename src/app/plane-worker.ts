@@ -11,6 +11,8 @@ const STOP_MARGIN_MS = 1_000;
 /** Restart delays after a crash: doubled from the first to the last. */
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 10_000;
+/** A thread that lives this long after a restart has recovered: its next crash is a new one. */
+const RECOVERED_MS = 30_000;
 
 /** Ports by transport. */
 export type Bound = Readonly<Record<string, number>>;
@@ -58,7 +60,6 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     else if (message.type === "listening") {
       bound = message.addresses;
       if (state !== "stopping") state = "up";
-      restartMs = RESTART_FIRST_MS;
       listening();
     }
   };
@@ -71,13 +72,19 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       reject(new Error(`${name} did not start within ${START_LIMIT_MS} ms`));
       void thread.terminate();
     }, START_LIMIT_MS);
-    thread.on("message", (message: FromWorker) => onMessage(message, () => resolve(bound)));
+    let recovered: NodeJS.Timeout | undefined;
+    const onListening = (): void => {
+      recovered = setTimeout(() => (restartMs = RESTART_FIRST_MS), RECOVERED_MS).unref();
+      resolve(bound);
+    };
+    thread.on("message", (message: FromWorker) => onMessage(message, onListening));
     thread.on("error", (error) => {
       if (state !== "starting") log.error({ plane: name, err: error }, "a plane's thread failed");
       reject(error);
     });
     thread.on("exit", () => {
       clearTimeout(limit);
+      clearTimeout(recovered);
       metricRequests.answerAll();
       reject(new Error(`${name} ended before it listened`));
       if (state === "up") restartLater();

@@ -104,6 +104,8 @@ test("bytes that are no acceptable request get a clear answer, leave no row and 
     [`POST ${path} HTTP/1.1\r\nhost: g\r\nx: ${"y".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 4\d\d /],
     [post(path.replace("chat", "%2e%2e")), /^HTTP\/1\.1 400 .*"internalCode":2900/s],
     [post("*"), /^HTTP\/1\.1 400 /],
+    [post(path).replace("host: gateway\r\n", ""), /^HTTP\/1\.1 400 .*"internalCode":2900/s],
+    [post(path, CHAT, "connection: close\r\nexpect: miracles\r\n"), /^HTTP\/1\.1 400 .*"internalCode":2900/s],
     [post(path, "{not json"), /^HTTP\/1\.1 400 .*"internalCode":2019/s],
   ];
   for (const [bytes, expected] of bad) assert.match((await exchange(port, bytes)).text, expected, bytes.slice(0, 80));

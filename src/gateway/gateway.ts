@@ -46,6 +46,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     // Without a listener a connection error on an abandoned request would end the process.
     req.on("error", ignore);
     res.on("error", ignore);
+    // RFC 9112 §3.2; Node itself would answer without a body.
+    if (req.headers.host === undefined && req.httpVersion !== "1.0") return refuse(req, res, "aig_bad_request");
     if (active.value >= config.limits.requestsMax) return refuse(req, res, "aig_overloaded");
     const admitted = admission.decide(req);
     if (typeof admitted === "string") return refuse(req, res, admitted);
@@ -61,6 +63,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 
   const server = createFront(config, handle);
+  // RFC 9110 §10.1.1: an expectation other than 100-continue, which nobody here can meet.
+  server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => refuse(req, res, "aig_bad_request"));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     countRefusal(metrics, "aig_bad_request");
@@ -78,7 +82,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 function createFront({ limits, tls }: GatewayConfig, handle: RequestListener): Server {
-  const options = { keepAliveTimeout: 65_000, requestTimeout: limits.requestTimeoutMs, headersTimeout: 30_000 };
+  const options = { keepAliveTimeout: 65_000, requestTimeout: limits.requestTimeoutMs, headersTimeout: 30_000, requireHostHeader: false };
   if (tls === undefined) return createServer(options, handle);
   return createTlsServer({ ...options, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, handle);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { get } from "node:https";
@@ -154,6 +154,9 @@ test("with a certificate, the API and the gateway speak TLS and nothing else", a
     assert.equal(await httpsStatus(new URL(path, url), ca), status);
     await assert.rejects(fetch(new URL(path, url.replace("https:", "http:"))), "plain HTTP is not answered");
   }
+  const status = spawnSync(process.execPath, ["bin/selvedge.js", "status", "--data", selvedge.dataDir], { encoding: "utf8" });
+  assert.deepEqual([status.status, status.stderr], [0, ""], status.stdout);
+  assert.match(status.stdout, /^status +ready$/m);
 });
 
 test("a port that is taken is named, and the process ends", async (t) => {

@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import http from "node:http";
+import https from "node:https";
+import { text } from "node:stream/consumers";
 import { loadConfig } from "../config.ts";
 import { isAlive, type RunFile, readRunFile } from "../run-file.ts";
 import { configInput } from "./config-input.ts";
@@ -37,10 +41,25 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
 
 async function askReadiness(run: RunFile): Promise<Readiness> {
   try {
-    const response = await fetch(new URL("/readyz", run.api), { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
-    const { status: state, reasons } = (await response.json()) as Partial<Readiness>;
-    return { status: response.ok ? "ready" : (state ?? "not ready"), reasons: reasons ?? [] };
+    const { ok, text } = await get(new URL("/readyz", run.api));
+    const { status: state, reasons } = JSON.parse(text) as Partial<Readiness>;
+    return { status: ok ? "ready" : (state ?? "not ready"), reasons: reasons ?? [] };
   } catch (error) {
-    return { status: "not answering", reasons: [error instanceof Error ? error.message : String(error)] };
+    return { status: "not answering", reasons: [(error as Error).message] };
+  }
+}
+
+/**
+ * The certificate is not checked: it is made for the name that clients use, which the address here is not, and
+ * nothing secret is sent.
+ */
+async function get(url: URL): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const options = { rejectUnauthorized: false, agent: false, signal: AbortSignal.timeout(READY_TIMEOUT_MS) };
+  const request = url.protocol === "https:" ? https.get(url, options) : http.get(url, options);
+  try {
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    return { ok: response.statusCode === 200, text: await text(response) };
+  } catch (error) {
+    throw options.signal.aborted ? new Error(`no answer within ${READY_TIMEOUT_MS} ms`, { cause: error }) : error;
   }
 }

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { MessagePort } from "node:worker_threads";
+import type { SinkName } from "#kernel/worker-protocol.ts";
+import type { Log } from "./log.ts";
+import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "./plane-worker.ts";
+
+/** What a thread does; each of its starts finds the number of the start in `start`, from 1 on. */
+interface Scene {
+  readonly worker: PlaneWorker;
+  /** What `connect` was given at each start. */
+  readonly connects: Bound[];
+  readonly warnings: { readonly delay_ms: number }[];
+  readonly restarts: () => number;
+  starts(): number;
+}
+
+const PRELUDE = `
+  import { appendFileSync, readFileSync } from "node:fs";
+  import { parentPort as main, workerData } from "node:worker_threads";
+  appendFileSync(workerData.counter, ".");
+  const start = readFileSync(workerData.counter, "utf8").length;
+  const say = (message) => main.postMessage(message);
+  const die = () => { throw new Error("as the test wants"); };
+`;
+
+function stage(t: TestContext, script: string): Scene {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-worker-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const [file, counter] = [join(directory, "worker.mjs"), join(directory, "starts")];
+  writeFileSync(file, PRELUDE + script);
+  writeFileSync(counter, "");
+  const connects: Bound[] = [];
+  const warnings: { delay_ms: number }[] = [];
+  const log = { debug() {}, info() {}, error() {}, warn: (fields: { delay_ms: number }) => warnings.push(fields) } as unknown as Log;
+  let restarts = 0;
+  const worker = startPlaneWorker({
+    name: "tested",
+    script: pathToFileURL(file),
+    log,
+    connect: (bound) => {
+      connects.push(bound);
+      return { workerData: { counter }, transfer: [] };
+    },
+    onRestart: () => restarts++,
+  });
+  t.after(() => worker.stop(0));
+  return { worker, connects, warnings, restarts: () => restarts, starts: () => readFileSync(counter, "utf8").length };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 2_000 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.ok(condition(), "it did not come about");
+}
+
+const LISTEN = `say({ type: "listening", addresses: { udp: 4000 + start } });`;
+const STAY = `main.on("message", (message) => {
+  if (message.type === "drain") { say({ type: "drained" }); main.close(); }
+  if (message.type === "metrics") say({ type: "metrics", request: message.request, samples: [{ name: "start", value: start }] });
+});`;
+
+test("a thread that dies is started again where it listened, and others are told", async (t) => {
+  const { worker, connects, restarts } = stage(t, `${LISTEN} ${STAY} if (start === 1) setTimeout(die, 20);`);
+  assert.deepEqual(await worker.listening, { udp: 4001 });
+  await until(() => restarts() === 1);
+  assert.equal(worker.isUp(), true);
+  assert.deepEqual(connects, [{}, { udp: 4001 }]);
+  assert.deepEqual(await worker.metrics(), [{ name: "start", value: 2 }]);
+});
+
+test("starts that fail are tried again, each after a longer pause than the one before", async (t) => {
+  const { worker, warnings, restarts, starts } = stage(
+    t,
+    `if (start === 2) die(); if (start === 3) process.exit(0); ${LISTEN} ${STAY} if (start === 1 || start === 4) setTimeout(die, 1);`,
+  );
+  await worker.listening;
+  await until(() => starts() === 5 && restarts() === 2);
+  assert.deepEqual(
+    warnings.map(({ delay_ms }) => delay_ms),
+    [100, 200, 400, 800],
+    "a thread that listens and dies at once has not recovered",
+  );
+});
+
+test("a first start that fails is an error, and nothing is tried again", async (t) => {
+  for (const script of ["die();", "process.exit(0);", "await new Promise((resolve) => setTimeout(resolve, 1)); die();"]) {
+    const { worker, starts, warnings } = stage(t, script);
+    await assert.rejects(worker.listening);
+    assert.equal(worker.isUp(), false);
+    await worker.stop(0);
+    assert.deepEqual([starts(), warnings], [1, []]);
+  }
+});
+
+test("a stop waits for the drain, or for the time; a thread that dies meanwhile stays dead", async (t) => {
+  const drains = stage(t, `${LISTEN} ${STAY}`);
+  await drains.worker.listening;
+  await drains.worker.stop(60_000);
+  const dies = stage(t, `${LISTEN} main.on("message", die);`);
+  await dies.worker.listening;
+  await dies.worker.stop(60_000);
+  const hangs = stage(t, `${LISTEN} main.on("message", () => { for (;;); });`);
+  await hangs.worker.listening;
+  await hangs.worker.stop(0);
+  for (const { worker, starts, warnings } of [drains, dies, hangs]) {
+    assert.equal(worker.isUp(), false);
+    assert.deepEqual(await worker.metrics(), []);
+    assert.deepEqual([starts(), warnings], [1, []]);
+  }
+});
+
+test("numbers of a thread that does not answer, or that dies over the question, count as none", async (t) => {
+  const silent = stage(t, `${LISTEN} main.on("message", () => {});`);
+  await silent.worker.listening;
+  assert.deepEqual(await silent.worker.metrics(), []);
+  const dies = stage(t, `${LISTEN} main.on("message", () => { if (start === 1) die(); });`);
+  await dies.worker.listening;
+  assert.deepEqual(await dies.worker.metrics(), []);
+});
+
+test("senders are connected anew after their taker has been started again", async (t) => {
+  const got = `main.on("message", ({ type, port }) => port?.on("message", (word) => say({ type: "log", level: "warn", fields: { delay_ms: word + start } })));`;
+  const taker = stage(t, `${got} ${LISTEN} if (start === 1) setTimeout(die, 30);`);
+  await taker.worker.listening;
+  const send = (word: number): void => {
+    const { near, far } = channel();
+    taker.worker.attach(near);
+    far.postMessage(word);
+  };
+  send(70);
+  await until(() => taker.restarts() === 1);
+  send(80);
+  await until(() => taker.warnings.some(({ delay_ms }) => delay_ms === 82));
+
+  const sender = stage(t, `main.on("message", ({ type, to, port }) => type === "reconnect" && port.postMessage(to)); ${LISTEN}`);
+  await sender.worker.listening;
+  const heard = (to: SinkName): Promise<unknown> => {
+    const { near, far }: { near: MessagePort; far: MessagePort } = channel();
+    sender.worker.reconnect(to, near);
+    return new Promise((resolve) => far.once("message", (word) => (far.close(), resolve(word))));
+  };
+  assert.deepEqual(await Promise.all([heard("events"), heard("detector")]), ["events", "detector"]);
+});
