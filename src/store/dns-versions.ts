@@ -113,18 +113,24 @@ async function* versionParts(db: Db, row: DnsVersionHead): AsyncGenerator<string
 export const changeCount = ({ created, updated, deleted }: Pick<DnsVersionHead, "created" | "updated" | "deleted">): number =>
   created + updated + deleted;
 
-/** Sizes of the newest versions, newest first. */
-export const versionSizes = (
-  db: Db,
-  zoneId: string,
-  limit: number,
-): Promise<Pick<DnsVersionRow, "version" | "created" | "updated" | "deleted">[]> =>
+/** The newest but `n - 1`, or null where there are not as many. */
+export async function nthNewestVersion(db: Db, zoneId: string, n: number): Promise<number | null> {
+  const query = db.selectFrom("dns_versions").select("version").where("zone_id", "=", zoneId);
+  const row = await query
+    .orderBy("version", "desc")
+    .offset(n - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.version ?? null;
+}
+
+/** Of all that are kept, newest first. */
+export const versionSizes = (db: Db, zoneId: string): Promise<Pick<DnsVersionRow, "version" | "created" | "updated" | "deleted">[]> =>
   db
     .selectFrom("dns_versions")
     .select(["version", "created", "updated", "deleted"])
     .where("zone_id", "=", zoneId)
     .orderBy("version", "desc")
-    .limit(limit)
     .execute();
 
 const deleteWhere = async (db: Db, zoneId: string, operator: "<" | ">", version: number): Promise<void> => {

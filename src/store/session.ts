@@ -58,6 +58,8 @@ export interface Dialect {
   readonly migrationLock: string | null;
   /** Options after a table's closing parenthesis. */
   readonly tableOptions: string;
+  /** The same for a table that is only ever read in the order of its primary key, and is kept in it where the dialect can. */
+  readonly clusteredTableOptions: string;
   placeholder(position: number): string;
   /** Another process holds the lock that `begin` needs; trying again helps. */
   isBusy(error: unknown): boolean;
@@ -116,6 +118,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     integer: "integer",
     migrationLock: null,
     tableOptions: "STRICT",
+    clusteredTableOptions: "STRICT, WITHOUT ROWID",
     placeholder: () => "?",
     isBusy: (error) => (Number(property(error, "errcode")) & 0xff) === SQLITE_BUSY,
     isUniqueViolation: (error) => SQLITE_UNIQUE_VIOLATIONS.includes(Number(property(error, "errcode"))),
@@ -134,6 +137,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     // Any number serves, as long as every node takes the same.
     migrationLock: "SELECT pg_advisory_xact_lock(7355608801)",
     tableOptions: "",
+    clusteredTableOptions: "",
     placeholder: (position) => `$${position}`,
     isBusy: () => false,
     isUniqueViolation: (error) => property(error, "code") === "23505",

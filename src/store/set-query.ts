@@ -29,6 +29,8 @@ export function prepareSetQuery<P extends readonly unknown[], R>(
     ]),
   );
   return async (db, tuples, ...sharedValues) => {
+    const one = tuples.length === 1 ? statements.get(1) : undefined;
+    if (one) return one(db, ...sharedValues, ...(tuples[0] as readonly unknown[]));
     const found: R[] = [];
     let done = 0;
     for (const size of SIZES) {

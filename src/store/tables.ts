@@ -89,7 +89,7 @@ export interface ZonesTable {
   /** DNS records of the zone, kept by the statement that raises the serial, so that no insert has to count. */
   record_count: number;
   /** Versions that writes of its records have made so far; says when old ones are to go. */
-  dns_version_count: number;
+  dns_version_count: Generated<number>;
   vanity_name_servers: string;
   activated_on: string | null;
   created_on: string;

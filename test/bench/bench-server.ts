@@ -16,9 +16,8 @@ export async function startBenchServer(args: readonly string[] = []): Promise<Be
     selvedge,
     call,
     createZone: async (name) => {
-      const zone = await succeed(
-        call("POST", "/zones", { name, account: { id: selvedge.ready.account_id }, type: "full", plan: { id: "enterprise" } }),
-      );
+      const zone = await succeed(call("POST", "/zones", { name, account: { id: selvedge.ready.account_id }, type: "full" }));
+      await succeed(call("PATCH", `/zones/${zone.id}`, { plan: { id: "enterprise" } }));
       return zone.id as string;
     },
   };

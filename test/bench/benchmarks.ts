@@ -1,5 +1,6 @@
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
+import { dnsBatch } from "./dns-batch.ts";
 import { dnsQueries } from "./dns-queries.ts";
 import { edgeRequests } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
@@ -9,6 +10,7 @@ import { startToReady } from "./start-to-ready.ts";
 export const BENCHMARKS: readonly Benchmark[] = [
   startToReady,
   apiCreates,
+  dnsBatch,
   propagationDns,
   propagationEdge,
   propagationGateway,

@@ -79,8 +79,9 @@ export interface RecordChangerDeps {
 export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
   const apply = async (unit: Unit, call: Call, zone: ZoneRef, prepared: PreparedChanges, options: ChangeOptions) => {
     const { view } = deps;
-    const existing = new Map((await recordsByIds(unit.db, zone.id, prepared.ids)).map((row) => [row.id, row]));
-    const steps = planSteps(prepared, existing, { zone, origins: deps.origins, now: isoMicros(deps.clock.nowMicros()) });
+    const now = isoMicros(deps.clock.nowMicros());
+    const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
+    const steps = planSteps(prepared, existing, { zone, origins: deps.origins, now });
     if (steps.length === 0) return changedRecords([], view, null);
     const added = steps.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
     const touched = await touchZone(unit.db, zone.id, added, 1);
@@ -95,7 +96,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       zone_id: zone.id,
       version: touched.serial,
       count: touched.dns_version_count,
-      created_on: isoMicros(deps.clock.nowMicros()),
+      created_on: now,
       actor: call.actor,
       kind: options.kind,
       refers_to: options.refersTo ?? null,
@@ -143,9 +144,9 @@ async function writeRows({ db }: Unit, zone: ZoneRef, changes: readonly RecordOu
     if (after === null) deleted.push((before as DnsRecordRow).id);
     else (before === null ? created : replaced).push(after);
   }
-  await deleteRecords(db, zone.id, deleted);
-  await replaceRecords(db, replaced);
-  await insertRecords(db, created);
+  if (deleted.length > 0) await deleteRecords(db, zone.id, deleted);
+  if (replaced.length > 0) await replaceRecords(db, replaced);
+  if (created.length > 0) await insertRecords(db, created);
 }
 
 /** Tells the planes and the audit log of each record. */

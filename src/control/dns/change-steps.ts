@@ -79,10 +79,10 @@ async function eachInSlices<T, R>(items: readonly T[], work: (item: T) => R): Pr
 }
 
 /** The steps in the order in which they are taken. `existing` holds the records of `prepared.ids` that exist. */
-export function planSteps(prepared: PreparedChanges, existing: Map<string, DnsRecordRow>, scene: Scene): readonly ChangeStep[] {
+export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecordRow[], scene: Scene): readonly ChangeStep[] {
   const { deletes = [], patches = [], puts = [], posts = [], restores = [] } = prepared.changes;
   const steps: ChangeStep[] = [];
-  const rows = new Map(existing);
+  const rows = new Map(existing.map((row) => [row.id, row]));
   /** False once a step fails: nothing after it matters. */
   const add = (part: Part, index: number, remove: DnsRecordRow | null, to: DnsRecordRow | PlatformError | null): boolean => {
     const error = to instanceof PlatformError ? to : null;

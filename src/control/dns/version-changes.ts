@@ -8,32 +8,40 @@ export interface VersionedChange<Row extends ShownRow = ShownRow> {
 
 /** The text that is stored: only what a record says, since what is made from it may be made differently one day. */
 export const encodeChanges = (changes: readonly VersionedChange[]): string =>
-  JSON.stringify(changes.map(({ before, after }) => ({ before: before && said(before), after: after && said(after) })));
+  JSON.stringify(changes.map(({ before, after }) => ({ before: before && encodeRow(before), after: after && encodeRow(after) })));
 
-export const decodeChanges = (text: string): readonly VersionedChange[] => JSON.parse(text) as VersionedChange[];
+export const decodeChanges = (text: string): readonly VersionedChange[] =>
+  (JSON.parse(text) as { before: Partial<ShownRow> | null; after: Partial<ShownRow> | null }[]).map(({ before, after }) => ({
+    before: before && decodeRow(before),
+    after: after && decodeRow(after),
+  }));
 
-const said = (row: ShownRow): ShownRow => ({
-  id: row.id,
-  name: row.name,
-  type: row.type,
-  content: row.content,
-  data: row.data,
-  priority: row.priority,
-  ttl: row.ttl,
-  proxied: row.proxied,
-  settings: row.settings,
-  comment: row.comment,
-  tags: row.tags,
-  comment_modified_on: row.comment_modified_on,
-  tags_modified_on: row.tags_modified_on,
-  created_on: row.created_on,
-  modified_on: row.modified_on,
-});
+/** What most records have in these columns, which is left out of the text: every write makes one. */
+const USUAL = {
+  data: null,
+  priority: null,
+  ttl: 1,
+  proxied: 0,
+  settings: "{}",
+  comment: null,
+  tags: "[]",
+  comment_modified_on: null,
+  tags_modified_on: null,
+} as const satisfies Partial<ShownRow>;
+const COLUMNS = ["id", "name", "type", "content", "created_on", "modified_on", ...(Object.keys(USUAL) as (keyof typeof USUAL)[])] as const;
+
+function encodeRow(row: ShownRow): Partial<ShownRow> {
+  const told: Record<string, unknown> = {};
+  for (const column of COLUMNS) if (row[column] !== (USUAL as Partial<ShownRow>)[column]) told[column] = row[column];
+  return told;
+}
+
+const decodeRow = (told: Partial<ShownRow>): ShownRow => ({ ...USUAL, ...told }) as ShownRow;
 
 /** Whether they are the same record but for when it was last written. */
 export function sameRecord(a: ShownRow | null, b: ShownRow | null): boolean {
   if (a === null || b === null) return a === b;
-  return JSON.stringify({ ...said(a), modified_on: "" }) === JSON.stringify({ ...said(b), modified_on: "" });
+  return COLUMNS.every((column) => column === "modified_on" || a[column] === b[column]);
 }
 
 /** Several writes as one: each record before the first of them and after the last, by its id. */

@@ -8,6 +8,7 @@ import {
   deleteVersionsBelow,
   insertVersion,
   insertVersionPart,
+  nthNewestVersion,
   versionSizes,
 } from "#store/dns-versions.ts";
 import type { Unit } from "#store/store.ts";
@@ -55,17 +56,22 @@ export async function appendVersion(db: Unit["db"], version: NewVersion): Promis
   }
   // After 2^32 - 1 serials start again (RFC 1982), and with them the history.
   if (version.version === 1) return deleteVersionsAbove(db, zone_id, version.version);
-  if (version.count % PRUNE_EVERY === 0 || changes.length >= CHANGES_PER_ROW) await prune(db, zone_id);
+  if (version.count % PRUNE_EVERY === 0) await forget(db, zone_id, await nthNewestVersion(db, zone_id, VERSIONS_KEPT));
+  // A thousand versions that each fit a row never hold too many changes.
+  if (changes.length > CHANGES_PER_ROW) await forget(db, zone_id, await oldestThatFits(db, zone_id));
 }
 
-async function prune(db: Unit["db"], zoneId: string): Promise<void> {
+async function forget(db: Unit["db"], zoneId: string, oldestKept: number | null): Promise<void> {
+  if (oldestKept !== null) await deleteVersionsBelow(db, zoneId, oldestKept);
+}
+
+async function oldestThatFits(db: Unit["db"], zoneId: string): Promise<number | null> {
   let changes = 0;
-  let oldestKept: number | null = null;
-  const sizes = await versionSizes(db, zoneId, VERSIONS_KEPT + 1);
-  for (const [i, size] of sizes.entries()) {
+  let oldest: number | null = null;
+  for (const size of await versionSizes(db, zoneId)) {
     changes += changeCount(size);
-    if (i > 0 && (i >= VERSIONS_KEPT || changes > VERSION_CHANGES_KEPT)) break;
-    oldestKept = size.version;
+    if (oldest !== null && changes > VERSION_CHANGES_KEPT) return oldest;
+    oldest = size.version;
   }
-  if (oldestKept !== null && oldestKept !== sizes.at(-1)?.version) await deleteVersionsBelow(db, zoneId, oldestKept);
+  return null;
 }

@@ -1,7 +1,7 @@
 import type { Dialect } from "../session.ts";
 
 /** What each write of a zone's records changed, for history, comparison and undo. */
-export function dnsVersions({ text, integer, tableOptions }: Dialect): readonly string[] {
+export function dnsVersions({ text, integer, clusteredTableOptions }: Dialect): readonly string[] {
   return [
     `ALTER TABLE zones ADD COLUMN dns_version_count ${integer} NOT NULL DEFAULT 0`,
     `CREATE TABLE dns_versions (${[
@@ -17,7 +17,7 @@ export function dnsVersions({ text, integer, tableOptions }: Dialect): readonly 
       `deleted ${integer} NOT NULL`,
       `changes ${text} NOT NULL`,
       "PRIMARY KEY (zone_id, version)",
-    ].join(", ")}) ${tableOptions}`,
+    ].join(", ")}) ${clusteredTableOptions}`,
     // Most versions hold one change, which stays in the version's own row; an import's go on here.
     `CREATE TABLE dns_version_parts (${[
       `zone_id ${text} NOT NULL`,
@@ -25,6 +25,6 @@ export function dnsVersions({ text, integer, tableOptions }: Dialect): readonly 
       `part ${integer} NOT NULL`,
       `changes ${text} NOT NULL`,
       "PRIMARY KEY (zone_id, version, part)",
-    ].join(", ")}) ${tableOptions}`,
+    ].join(", ")}) ${clusteredTableOptions}`,
   ];
 }
