@@ -33,10 +33,12 @@ const RATE_LIMIT_WAIT_MS_MAX = 300_000;
 export function createApiClient(deps: {
   readonly base: string;
   readonly token: string;
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly onWait: (waitMs: number) => void;
 }): ApiClient {
   const base = deps.base.replace(/\/+$/, "");
-  const headers = { authorization: `Bearer ${deps.token}`, "content-type": "application/json" };
+  const headers = { ...deps.headers, authorization: `Bearer ${deps.token}`, "content-type": "application/json" };
   const send = async (method: string, path: string, body: object | undefined): Promise<Response> => {
     try {
       return await fetch(base + path, {

@@ -32,7 +32,11 @@ function createProgram(finish: Finish): Command {
   addStart(program, finish);
   addStatus(program, finish);
   addToken(program.command("token").description("Manage API tokens without a server's help."), finish);
-  addZone(program.command("zone").description("Work on zones through the management API."), finish);
+  const zone = program.command("zone").description("Work on zones through the management API.");
+  addZoneImport(zone, finish);
+  addZoneHistory(zone, finish);
+  addZoneDiff(zone, finish);
+  addZoneRevert(zone, finish);
   addConfig(program.command("config").description("Look at the configuration."), finish);
   return program;
 }
@@ -66,19 +70,59 @@ function addToken(parent: Command, finish: Finish): void {
   command.action(async (options) => finish(await (await import("./token-create.ts")).tokenCreate(options, flags)));
 }
 
-function addZone(parent: Command, finish: Finish): void {
+function addZoneImport(parent: Command, finish: Finish): void {
   const command = parent
     .command("import")
     .argument("<file>", "a zone file in the format of RFC 1035, or - for standard input")
     .description("Create the records of a zone file. Records that are there already are skipped. Exits 1 when a line failed.")
     .requiredOption("--zone <name>", "the zone to import into, such as example.com")
     .option("--create", "create the zone when it does not exist")
-    .option("--account <id>", "the account to create it in (default: the only one the token sees)")
-    .option("--api <url>", "base address of the API (default: SELVEDGE_API, else the server of the data directory)")
-    .option("--token <secret>", "API token; better set SELVEDGE_TOKEN, since others can see a command's arguments");
-  const flags = addConfigFlags(command);
+    .option("--account <id>", "the account to create it in (default: the only one the token sees)");
+  const flags = addConfigFlags(withApi(command));
   command.action(async (file: string, options) => finish(await (await import("./zone-import.ts")).zoneImport(file, options, flags)));
 }
+
+function addZoneHistory(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("history")
+    .argument("<zone>", "the zone, such as example.com")
+    .description("List the versions of a zone's DNS records, newest first: each write made one.")
+    .option("--limit <count>", "how many versions to show", "20");
+  const flags = addConfigFlags(withApi(command));
+  command.action(async (zone: string, options) => finish(await (await import("./zone-history.ts")).zoneHistory(zone, options, flags)));
+}
+
+function addZoneDiff(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("diff")
+    .argument("<zone>", "the zone, such as example.com")
+    .argument("[from]", "the version to compare (default: the one before the newest)")
+    .argument("[to]", "the version to compare it with (default: the newest)")
+    .description("Show what changed between two versions of a zone, as lines of a zone file.");
+  const flags = addConfigFlags(withApi(command));
+  command.action(async (zone: string, from: string | undefined, to: string | undefined, options) =>
+    finish(await (await import("./zone-diff.ts")).zoneDiff(zone, { ...options, from, to }, flags)),
+  );
+}
+
+function addZoneRevert(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("revert")
+    .argument("<zone>", "the zone, such as example.com")
+    .argument("[version]", "the version whose change is to be taken back")
+    .description("Undo what one version changed, or with --to everything since a version. Exits 1, with nothing undone, when it cannot.")
+    .option("--to <version>", "make the zone what it was at this version")
+    .option("--reason <text>", "why, for the history");
+  const flags = addConfigFlags(withApi(command));
+  command.action(async (zone: string, version: string | undefined, options) =>
+    finish(await (await import("./zone-revert.ts")).zoneRevert(zone, { ...options, version }, flags)),
+  );
+}
+
+const withApi = (command: Command): Command =>
+  command
+    .option("--api <url>", "base address of the API (default: SELVEDGE_API, else the server of the data directory)")
+    .option("--token <secret>", "API token; better set SELVEDGE_TOKEN, since others can see a command's arguments");
 
 function addConfig(parent: Command, finish: Finish): void {
   const command = parent

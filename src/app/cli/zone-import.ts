@@ -3,18 +3,16 @@ import { text } from "node:stream/consumers";
 import { RdataError } from "#wire/dns/record-types.ts";
 import { parseZoneFile, type ZoneFile } from "#wire/dns/zonefile.ts";
 import { loadConfig } from "../config.ts";
-import { isAlive, readRunFile } from "../run-file.ts";
-import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
+import type { ApiClient } from "./api-client.ts";
 import { configInput } from "./config-input.ts";
 import { importRecord, type LineFailure } from "./record-import.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
+import { type ApiOptions, explained, findZone, openApi, plainZoneName } from "./zone-api.ts";
 
-export interface ZoneImportOptions {
+export interface ZoneImportOptions extends ApiOptions {
   readonly zone: string;
   readonly create?: boolean;
   readonly account?: string;
-  readonly api?: string;
-  readonly token?: string;
 }
 
 /** Calls under way at once: enough to keep the API's group commit busy. */
@@ -22,7 +20,7 @@ const CONCURRENCY = 16;
 
 /** Creates the file's records; 1 when a line failed. What exists already in the same form counts as skipped. */
 export async function zoneImport(file: string, options: ZoneImportOptions, flags: readonly string[]): Promise<ExitCode> {
-  const zoneName = options.zone.replace(/\.$/, "").toLowerCase();
+  const zoneName = plainZoneName(options.zone);
   const config = loadConfig(configInput(flags));
   const api = openApi(options, config.data);
   const { records, errors } = parsed(await readInput(file), zoneName);
@@ -42,25 +40,6 @@ export async function zoneImport(file: string, options: ZoneImportOptions, flags
   return failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
-function openApi(options: ZoneImportOptions, dataDir: string): ApiClient {
-  const token = options.token ?? process.env["SELVEDGE_TOKEN"];
-  if (token === undefined || token === "") throw new CliError("an API token is needed: set SELVEDGE_TOKEN, or use --token", EXIT.usage);
-  const base = options.api ?? process.env["SELVEDGE_API"] ?? runningApi(dataDir);
-  if (!URL.canParse(base)) throw new CliError(`--api is not an address: ${base}`, EXIT.usage);
-  return createApiClient({
-    base,
-    token,
-    onWait: (waitMs) => complain([`the API's rate limit is reached; going on in ${Math.ceil(waitMs / 1000)} s`]),
-  });
-}
-
-function runningApi(dataDir: string): string {
-  const run = readRunFile(dataDir);
-  if (run === null || !isAlive(run.pid))
-    throw new CliError(`no server runs on ${dataDir}; start one, or name another one's API with --api`, EXIT.notRunning);
-  return run.api;
-}
-
 async function readInput(file: string): Promise<string> {
   try {
     return file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
@@ -78,22 +57,15 @@ function parsed(zoneFile: string, zoneName: string): ZoneFile {
   }
 }
 
-async function zoneIdOf(api: ApiClient, name: string, options: ZoneImportOptions): Promise<string> {
-  try {
-    const [found] = (await api.call("GET", `/zones?name=${encodeURIComponent(name)}`)) as readonly { id: string }[];
-    if (found !== undefined) return found.id;
+const zoneIdOf = (api: ApiClient, name: string, options: ZoneImportOptions): Promise<string> =>
+  explained(`zone ${name}`, async () => {
+    const found = await findZone(api, name);
+    if (found !== undefined) return found;
     if (!options.create) throw new CliError(`there is no zone ${name} that this token may see; --create makes one`);
-    const { id } = (await api.call("POST", "/zones", {
-      name,
-      type: "full",
-      account: { id: options.account ?? (await onlyAccount(api)) },
-    })) as { id: string };
+    const account = { id: options.account ?? (await onlyAccount(api)) };
+    const { id } = (await api.call("POST", "/zones", { name, type: "full", account })) as { id: string };
     return id;
-  } catch (error) {
-    if (error instanceof ApiFailure) throw new CliError(`zone ${name}: ${error.message}`);
-    throw error;
-  }
-}
+  });
 
 async function onlyAccount(api: ApiClient): Promise<string> {
   const accounts = (await api.call("GET", "/accounts")) as readonly { id: string }[];

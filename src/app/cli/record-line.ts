@@ -1,0 +1,26 @@
+import type { DnsRecord } from "#model/dns-record.ts";
+import { attributesText } from "#model/record-attributes.ts";
+import { encodeContent, masterText, RdataError } from "#wire/dns/record-types.ts";
+
+/** A record as a line of a zone file (RFC 1035 §5.1), with what such a file has no place for in its comment. */
+export function recordLine(record: DnsRecord, zoneName: string): string {
+  const { name, type, ttl, comment, tags, proxied, settings } = record;
+  const attributes = attributesText({
+    comment,
+    tags,
+    ...(proxied ? { proxied } : {}),
+    ...(settings.flatten_cname ? { flatten_cname: true } : {}),
+  });
+  const line = [`${name}.`, ttl, "IN", type, rdataText(record, zoneName)].join(" ");
+  return attributes === "" ? line : `${line} ; ${attributes}`;
+}
+
+/** A newer server may have types that this program does not know: their content stands as it is. */
+function rdataText({ type, content, priority }: DnsRecord, zoneName: string): string {
+  try {
+    return masterText(type, encodeContent(type, content, { origin: zoneName, priority }));
+  } catch (error) {
+    if (error instanceof RdataError) return [...(priority === undefined ? [] : [priority]), content].join(" ");
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { isAlive, readRunFile } from "../run-file.ts";
+import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
+import { CliError, complain, EXIT } from "./outcome.ts";
+
+/** The options that every command has that talks to the API. */
+export interface ApiOptions {
+  readonly api?: string;
+  readonly token?: string;
+}
+
+/** A client for the API that the options, the environment or the running server of the data directory name. */
+export function openApi(options: ApiOptions, dataDir: string, headers: Readonly<Record<string, string>> = {}): ApiClient {
+  const token = options.token ?? process.env["SELVEDGE_TOKEN"];
+  if (token === undefined || token === "") throw new CliError("an API token is needed: set SELVEDGE_TOKEN, or use --token", EXIT.usage);
+  const base = options.api ?? process.env["SELVEDGE_API"] ?? runningApi(dataDir);
+  if (!URL.canParse(base)) throw new CliError(`--api is not an address: ${base}`, EXIT.usage);
+  return createApiClient({
+    base,
+    token,
+    headers,
+    onWait: (waitMs) => complain([`the API's rate limit is reached; going on in ${Math.ceil(waitMs / 1000)} s`]),
+  });
+}
+
+function runningApi(dataDir: string): string {
+  const run = readRunFile(dataDir);
+  if (run === null || !isAlive(run.pid))
+    throw new CliError(`no server runs on ${dataDir}; start one, or name another one's API with --api`, EXIT.notRunning);
+  return run.api;
+}
+
+/** A zone's name as the API has it. */
+export const plainZoneName = (name: string): string => name.replace(/\.$/, "").toLowerCase();
+
+/** The identifier of the zone that the token may see, or undefined. */
+export async function findZone(api: ApiClient, name: string): Promise<string | undefined> {
+  const [found] = (await api.call("GET", `/zones?name=${encodeURIComponent(name)}`)) as readonly { id: string }[];
+  return found?.id;
+}
+
+/** As `findZone`; throws CliError where there is none. */
+export const requireZone = (api: ApiClient, name: string): Promise<string> =>
+  explained(`zone ${name}`, async () => {
+    const id = await findZone(api, name);
+    if (id === undefined) throw new CliError(`there is no zone ${name} that this token may see`);
+    return id;
+  });
+
+/** What the API refuses becomes the command's own error, with what it was about. */
+export async function explained<T>(about: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiFailure) throw new CliError(`${about}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+/** What a zone file has no place for and its comments carry (dns.md, "Export"). */
+export interface RecordAttributes {
+  readonly comment: string | null;
+  /** `name` or `name:value`. */
+  readonly tags: readonly string[];
+  /** Undefined where the file does not say. */
+  readonly proxied?: boolean;
+  readonly flatten_cname?: boolean;
+}
+
+const MARK = "cf_tags=";
+const PROXIED = "cf-proxied";
+const FLATTEN = "cf-flatten-cname";
+
+/** `comment cf_tags=a,b:"x,y",cf-proxied:true,cf-flatten-cname`; empty where there is nothing to say. */
+export function attributesText({ comment, tags, proxied, flatten_cname }: RecordAttributes): string {
+  const items = [
+    ...tags.map(tagText),
+    ...(proxied === undefined ? [] : [`${PROXIED}:${proxied}`]),
+    ...(flatten_cname === true ? [FLATTEN] : []),
+  ];
+  const text = oneLine(comment ?? "");
+  // What follows the last mark is tags, so a comment that holds one gets another behind it.
+  const marked = items.length > 0 || text.includes(MARK) ? `${MARK}${items.join(",")}` : "";
+  return [text, marked].filter((part) => part !== "").join(" ");
+}
+
+/** Reads the comment of a zone file's record. One without tags is the record's comment as it is. */
+export function readAttributes(text: string): RecordAttributes {
+  const at = markIndex(text);
+  const comment = oneLine(at < 0 ? text : text.slice(0, at));
+  const tags: string[] = [];
+  let proxied: boolean | undefined;
+  let flattened = false;
+  for (const { value, literal } of at < 0 ? [] : items(text.slice(at + MARK.length))) {
+    if (!literal && (value === `${PROXIED}:true` || value === `${PROXIED}:false`)) proxied = value.endsWith(":true");
+    else if (!literal && value === FLATTEN) flattened = true;
+    else tags.push(value);
+  }
+  return {
+    comment: comment === "" ? null : comment,
+    tags,
+    ...(proxied === undefined ? {} : { proxied }),
+    ...(flattened ? { flatten_cname: true } : {}),
+  };
+}
+
+/** The last mark that stands by itself. */
+function markIndex(text: string): number {
+  for (let at = text.lastIndexOf(MARK); at >= 0; at = at === 0 ? -1 : text.lastIndexOf(MARK, at - 1)) {
+    if (at === 0 || /\s/.test(text.charAt(at - 1))) return at;
+  }
+  return -1;
+}
+
+/** A line break would end the comment, and other control characters mean nothing in one. */
+// oxlint-disable-next-line no-control-regex
+const oneLine = (text: string): string => text.replace(/[\x00-\x1f\x7f\u2028\u2029]/g, " ").trim();
+
+/** A tag that looks like an attribute is quoted as a whole, so that it stays a tag. */
+function tagText(tag: string): string {
+  if (tag === FLATTEN || tag.startsWith(`${PROXIED}:`)) return quoted(tag);
+  const colon = tag.indexOf(":");
+  const value = tag.slice(colon + 1);
+  return colon < 0 || (/^[^\s,"\\]*$/.test(value) && !value.includes(MARK)) ? tag : `${tag.slice(0, colon)}:${quoted(value)}`;
+}
+
+/** The equals sign too, so that no mark stands inside. */
+const quoted = (text: string): string => `"${text.replace(/["\\=]/g, "\\$&")}"`;
+
+interface Item {
+  readonly value: string;
+  /** It begins with a quote. */
+  readonly literal: boolean;
+}
+
+/** Commas separate, quotes keep what is between them, a backslash within them keeps the next character. */
+function items(text: string): readonly Item[] {
+  const found: Item[] = [];
+  let value = "";
+  let inQuotes = false;
+  let literal = false;
+  /** As much of the value as stood in quotes or before them; white space behind it means nothing. */
+  let kept = 0;
+  const close = (): void => {
+    const whole = value.slice(0, kept) + value.slice(kept).trimEnd();
+    if (whole !== "") found.push({ value: whole, literal });
+    [value, literal, kept] = ["", false, 0];
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '"') {
+      literal ||= !inQuotes && value === "";
+      inQuotes = !inQuotes;
+      kept = value.length;
+    } else if (inQuotes) value += character === "\\" ? text.charAt((at += 1)) : character;
+    else if (character === ",") close();
+    else if (value !== "" || character.trim() !== "") value += character;
+  }
+  if (inQuotes) kept = value.length;
+  close();
+  return found;
+}
