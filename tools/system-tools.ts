@@ -10,6 +10,8 @@ export interface SystemTool {
   /** Who needs it: `npm test` fails or skips without its tools, `npm run bench` leaves the peer or the row out. */
   readonly neededBy: "test" | "bench";
   readonly purpose: string;
+  /** A file that shows that it is there, where it is a library and no program. */
+  readonly file?: string;
   /** Folders to look into besides PATH. */
   readonly folders?: () => readonly string[];
 }
@@ -19,6 +21,14 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "named-checkzone", debianPackage: "bind9-utils", neededBy: "test", purpose: "reads zone files as a second opinion" },
   { name: "dnssec-dsfromkey", debianPackage: "bind9-utils", neededBy: "test", purpose: "makes DS records as a second opinion" },
   { name: "kzonecheck", debianPackage: "knot-dnssecutils", neededBy: "test", purpose: "reads exported zones as a third opinion" },
+  {
+    name: "python3-cloudflare",
+    debianPackage: "python3-cloudflare",
+    neededBy: "test",
+    purpose: "calls the API as other people's scripts do",
+    file: "/usr/lib/python3/dist-packages/CloudFlare/cloudflare.py",
+  },
+  { name: "ddclient", debianPackage: "ddclient", neededBy: "test", purpose: "updates a record as routers at home do" },
   { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
   {
@@ -41,9 +51,10 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "nsd", debianPackage: "nsd", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
 ];
 
-/** The path of the program, or undefined where it is not installed. */
+/** The path of the program or library, or undefined where it is not installed. */
 export function findTool(name: string): string | undefined {
   const tool = SYSTEM_TOOLS.find((row) => row.name === name);
+  if (tool?.file !== undefined) return existsSync(tool.file) ? tool.file : undefined;
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...(tool?.folders?.() ?? [])];
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }

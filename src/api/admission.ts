@@ -8,7 +8,8 @@ import { parseIp } from "#kernel/ip.ts";
 import { readCredential } from "./auth.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
-import { createRateLimiter, type RateLimitConfig, rateHeaders, rateMessage } from "./rate-limit.ts";
+import { createRateLimiter, type RateLimitConfig, rateHeaders, rateMessage, type Standing } from "./rate-limit.ts";
+import type { RouteLimits } from "./request.ts";
 import type { Resolved, Route } from "./route.ts";
 
 /** A request that may go on to its handler. */
@@ -38,12 +39,20 @@ export interface AdmissionDeps {
   readonly failureLimit: RateLimitConfig;
   /** Names our request headers. */
   readonly vendorPrefix: string;
+  /** Calls of one credential to routes that have limits of their own. */
+  readonly limits: RouteLimits;
 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { access, clock, rateLimit } = deps;
   const calls = createRateLimiter(rateLimit, clock);
   const failures = createRateLimiter(deps.failureLimit, clock);
+  const ofRoutes = new Map(
+    Object.entries(deps.limits).map(([name, limit]) => [
+      name,
+      { config: limit.rateLimit, limiter: createRateLimiter(limit.rateLimit, clock) },
+    ]),
+  );
 
   async function authenticate(request: AdmissionRequest): Promise<Actor> {
     const credential = readCredential(request.headers);
@@ -67,11 +76,13 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const standing = calls?.take(actor.id);
     if (!standing) return;
     request.addHeaders(rateHeaders(standing, rateLimit.periodSeconds));
-    if (!standing.allowed)
-      throw new PlatformError("rate_limited", {
-        message: rateMessage(rateLimit),
-        headers: { "retry-after": String(standing.resetSeconds) },
-      });
+    if (!standing.allowed) throw tooMany(standing, rateLimit);
+  }
+
+  function countCallOf(route: Route, actor: Actor): void {
+    const own = route.limits && ofRoutes.get(route.limits);
+    const standing = own?.limiter?.take(actor.id);
+    if (own && standing && !standing.allowed) throw tooMany(standing, own.config);
   }
 
   return async (route, request) => {
@@ -79,10 +90,14 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     countCall(actor, request);
     checkIdentifiers(request.params, request.path);
     const resolved = await access.authorize(actor, askedScope(route, request.params), route.permissions);
+    countCallOf(route, actor);
     const reason = readReason(request.headers, deps.vendorPrefix);
     return { call: { actor, request_id: request.requestId, rev: null, ...(reason === undefined ? {} : { reason }) }, resolved };
   };
 }
+
+const tooMany = (standing: Standing, config: RateLimitConfig): PlatformError =>
+  new PlatformError("rate_limited", { message: rateMessage(config), headers: { "retry-after": String(standing.resetSeconds) } });
 
 /** Whoever has one IPv6 address has its whole /64. */
 function addressKey(ip: string): string {

@@ -6,7 +6,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { type Message, resultInfo, successEnvelope } from "./envelope.ts";
 import { readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";
-import type { Resolved, Route } from "./route.ts";
+import type { RawReply, Resolved, Route } from "./route.ts";
 import { compileCheck } from "./validation.ts";
 
 /** Resolves once every plane has applied the revision, or names those that have not in time. */
@@ -22,8 +22,8 @@ export interface Execution {
   readonly dated: DatedRequest | null;
 }
 
-/** Runs one admitted request and gives the text of its answer. Throws what the client is to be told. */
-export type Executor = (execution: Execution) => Promise<string>;
+/** Runs one admitted request and gives its answer. Throws what the client is to be told. */
+export type Executor = (execution: Execution) => Promise<RawReply>;
 
 const FIRST_PAGE = { page: 1, per_page: 1 } as const;
 
@@ -41,7 +41,8 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
       Route["handler"]
     >[0]);
     const messages = call.rev === null ? [] : await waitForPlanes(call.rev, settled);
-    return render(route, reply, messages, dated, { zone: resolved.zone });
+    if (route.paging === "raw") return reply as RawReply;
+    return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };
   };
 }
 

@@ -58,17 +58,16 @@ const RESULT_INFO = {
 
 function operation(route: Route, deprecations: readonly Deprecation[]): object {
   const rows = deprecations.filter((row) => row.routes.includes(`${route.method} ${route.path}`));
-  const result = route.paging === "one" ? route.result : { type: "array", items: route.result };
   return {
     operationId: route.id,
     summary: route.summary,
     tags: [route.path.split("/").findLast((part) => part !== "" && !part.startsWith(":")) ?? ""],
     parameters: [...pathParameters(route), ...queryParameters(route)],
-    ...(route.body ? { requestBody: { required: true, content: json(route.body) } } : {}),
+    ...(route.body ? { requestBody: { required: true, content: route.body_type ? form(route.body) : json(route.body) } } : {}),
     responses: {
       [String(route.status ?? 200)]: {
         description: "The call succeeded.",
-        ...(route.status === 204 ? {} : { content: json(envelope(result, true, route.paging === "page")) }),
+        ...(route.status === 204 ? {} : { content: answerContent(route) }),
       },
       default: { $ref: "#/components/responses/Failure" },
     },
@@ -77,6 +76,12 @@ function operation(route: Route, deprecations: readonly Deprecation[]): object {
   };
 }
 
+function answerContent({ paging, result, media_type }: Route): object {
+  if (paging === "raw") return { [media_type ?? "application/octet-stream"]: { schema: result } };
+  return json(envelope(paging === "one" ? result : { type: "array", items: result }, true, paging === "page"));
+}
+
+const form = (schema: object): object => ({ "multipart/form-data": { schema } });
 const json = (schema: object): object => ({ "application/json": { schema } });
 
 const envelope = (result: object, success: boolean, paged = false): object => ({

@@ -8,7 +8,9 @@ import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import { createExecutor, type Settled } from "./execute.ts";
-import type { Route } from "./route.ts";
+import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
+import type { RateLimitConfig } from "./rate-limit.ts";
+import type { LimitName, Route } from "./route.ts";
 
 /** What is known of a request while it is under way. */
 export interface RequestState {
@@ -31,6 +33,23 @@ export interface RequestDeps {
   readonly basePath: string;
   /** The day under which calls of what will end are counted. */
   today(): IsoDate;
+  readonly limits: RouteLimits;
+}
+
+/** What the operator allows of routes that name their limits. */
+export type RouteLimits = Readonly<Record<LimitName, { readonly bodyBytesMax: number; readonly rateLimit: RateLimitConfig }>>;
+
+/** How the parser is to read the body of a route, as the framework hands it on. */
+export interface BodyConfig {
+  /** Of one field of a form; null where the route takes JSON. */
+  readonly formFieldBytesMax: number | null;
+}
+
+function bodyOptions({ body_type, limits }: Route, all: RouteLimits): { config: BodyConfig; bodyLimit?: number } {
+  const bytesMax = limits ? all[limits].bodyBytesMax : null;
+  if (body_type !== "multipart") return { config: { formFieldBytesMax: null }, ...(bytesMax === null ? {} : { bodyLimit: bytesMax }) };
+  if (bytesMax === null) throw new Error("a route that takes a form names its limits");
+  return { config: { formFieldBytesMax: bytesMax }, bodyLimit: bytesMax + FORM_OVERHEAD_BYTES };
 }
 
 /** Makes one row of the route table an endpoint. */
@@ -58,14 +77,14 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     const state = stateOf(request);
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
     const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
-    const text = await execute({ ...state.admitted, params, query, body, dated: state.dated });
+    const answer = await execute({ ...state.admitted, params, query, body, dated: state.dated });
     // RFC 9110 §15.3.5: 204 has no content, the envelope included.
     return route.status === 204
       ? reply.code(204).send()
       : reply
           .code(route.status ?? 200)
-          .type("application/json")
-          .send(text);
+          .type(answer.type)
+          .send(answer.body);
   }
 
   /** Headers and counts say the same, for answers and errors alike. */
@@ -95,6 +114,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
   app.route({
     method: route.method,
     url: `${deps.basePath}${route.path}`,
+    ...bodyOptions(route, deps.limits),
     onRequest: admit,
     handler: handle,
     onSend: announce,

@@ -44,10 +44,25 @@ export type Reply<R extends TSchema, G extends Paging> = G extends "page"
   ? Page<Static<R>>
   : G extends "list"
     ? readonly Static<R>[]
-    : Static<R>;
+    : G extends "raw"
+      ? RawReply
+      : Static<R>;
 
-/** `page`: page, per_page and totals (contract.md §1); `list`: everything, without result_info; `one`: a single object. */
-export type Paging = "one" | "list" | "page";
+/** An answer that is no JSON and has no envelope. Errors of its route have one all the same. */
+export interface RawReply {
+  /** `text/plain; charset=utf-8`: the route's `media_type`, with its parameters. */
+  readonly type: string;
+  readonly body: string;
+}
+
+/**
+ * `page`: page, per_page and totals (contract.md §1); `list`: everything, without result_info; `one`: a single
+ * object; `raw`: text of another media type, which the route's `media_type` names.
+ */
+export type Paging = "one" | "list" | "page" | "raw";
+
+/** Bounds that the operator sets for some routes alone (ApiConfig.limits). */
+export type LimitName = "dns_import";
 
 /** One row of the route table. Envelope, authentication, permission, validation, OpenAPI and tests come from it. */
 export interface Route<
@@ -69,7 +84,13 @@ export interface Route<
   readonly body?: B;
   /** What a body that does not fit the schema is refused with, where the family of the resource has a code of its own. */
   readonly invalid_body?: ErrorName;
-  /** Schema of the result, or of one item where `paging` is not `one`. */
+  /** `multipart`: the body is a form, whose fields are the strings of `body` (RFC 7578). JSON unless said. */
+  readonly body_type?: "multipart";
+  /** Size of the body and frequency of the calls, where they are the route's own. */
+  readonly limits?: LimitName;
+  /** Of the answer, where `paging` is `raw`. */
+  readonly media_type?: string;
+  /** Schema of the result, or of one item where `paging` is `list` or `page`. */
   readonly result: R;
   readonly paging: G;
   /** Largest and default page size, where they are not 20 and 1000. */

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
-import { type ApiServer, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../../test/support/api-server.ts";
+import { type Answer, type ApiServer, type Asking, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../../test/support/api-server.ts";
 
 let server: ApiServer;
 let zone: string;
@@ -266,3 +266,62 @@ test("the interface describes itself without credentials", async () => {
   assert.equal((await ask(server, "GET", "/deprecations/dns-record-locked", { token: null })).body.result.date, "2024-07-14");
   assert.equal((await ask(server, "GET", "/deprecations/none", { token: null })).status, 404);
 });
+
+const limited = (requests: number): NonNullable<Parameters<typeof startApi>[0]> => ({
+  limits: { dns_import: { bodyBytesMax: 2000, rateLimit: { requests, periodSeconds: 60 } } },
+});
+const imported = async (own: ApiServer, asking: Asking): Promise<Answer> => {
+  const [zone] = (await ask(own, "GET", "/zones")).body.result;
+  return ask(own, "POST", `/zones/${zone.id}/dns_records/import`, asking);
+};
+const withZone = async (requests: number, work: (own: ApiServer) => Promise<void>): Promise<void> => {
+  const own = await startApi(limited(requests));
+  try {
+    await ask(own, "POST", "/zones", { body: { name: "import.example", account: { id: own.account_id } } });
+    await work(own);
+  } finally {
+    await own.close();
+  }
+};
+
+test("forms: a file is taken with and without a name; what is no form, or too large, is told", () =>
+  withZone(0, async (own) => {
+    const file = new File(["a 300 A 192.0.2.1\n"], "zone.txt", { type: "text/plain" });
+    assert.deepEqual((await imported(own, { form: { file, proxied: "False" } })).body.result, { recs_added: 1, total_records_parsed: 1 });
+    const again = await imported(own, { form: { file: "a 300 A 192.0.2.1\nb 300 A 192.0.2.2" } });
+    assert.deepEqual(again.body.result, { recs_added: 1, total_records_parsed: 2 });
+    const json = await imported(own, { body: { file: "a A 192.0.2.1" } });
+    assert.deepEqual([json.status, json.body.errors[0].error_chain[0].code], [400, 6105]);
+    for (const [asking, status, code] of [
+      [{ form: { proxied: "true" } }, 400, 10400],
+      [{ form: { file: "a A 192.0.2.1", proxied: "perhaps" } }, 400, 10400],
+      [{ form: { file: "" } }, 400, 10400],
+      [{}, 400, 10400],
+      [{ raw: "--x", headers: { "content-type": "multipart/form-data; boundary=x" } }, 400, 10400],
+      [{ form: { file: ";".repeat(2001) } }, 413, 10413],
+      [{ form: { file: ";".repeat(20_000) } }, 413, 10413],
+      [{ form: { file: "$INCLUDE x" } }, 400, 9310],
+    ] as const) {
+      const answer = await imported(own, asking);
+      assert.deepEqual([answer.status, answer.body.errors[0].code], [status, code], JSON.stringify(asking).slice(0, 80));
+    }
+    assert.equal((await imported(own, { form: { file: ";".repeat(2000) } })).status, 200);
+    const form = await ask(own, "POST", "/zones", { form: { name: "x" } });
+    assert.deepEqual([form.status, form.body.errors[0].error_chain[0].code], [400, 6105]);
+  }));
+
+test("forms: calls of a route with limits of its own are counted apart, and an export is text without an envelope", () =>
+  withZone(2, async (own) => {
+    const form = { file: "a 300 A 192.0.2.1\n" };
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await imported(own, { form })).status);
+    assert.deepEqual(statuses, [200, 200, 429]);
+    const refused = await imported(own, { form });
+    assert.match(refused.body.errors[0].message, /^More than 2 requests per 60 seconds reached/);
+    assert.ok(Number(refused.headers.get("retry-after")) <= 60);
+    const [zone] = (await ask(own, "GET", "/zones")).body.result;
+    const file = await ask(own, "GET", `/zones/${zone.id}/dns_records/export`);
+    assert.deepEqual([file.status, file.headers.get("content-type")], [200, "text/plain; charset=utf-8"]);
+    assert.match(file.text, /^a\.import\.example\.\t300\tIN\tA\t192\.0\.2\.1$/m);
+    assert.deepEqual((await ask(own, "GET", `/zones/${"0".repeat(32)}/dns_records/export`)).body.success, false);
+  }));

@@ -10,14 +10,16 @@ import { newRayId } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { createAdmission } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
+import { badHeader } from "./auth.ts";
 import { answerBrokenRequest, answerExpectation } from "./broken-request.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { type Failure, toFailure } from "./failure.ts";
+import { isForm, readForm } from "./form-body.ts";
 import { readJsonBody } from "./json-body.ts";
 import { addPublicDocuments } from "./public-documents.ts";
 import type { RateLimitConfig } from "./rate-limit.ts";
-import { addRoute, type RequestState } from "./request.ts";
+import { addRoute, type BodyConfig, type RequestState, type RouteLimits } from "./request.ts";
 import type { Route } from "./route.ts";
 import { standardHeaders } from "./standard-headers.ts";
 
@@ -37,6 +39,8 @@ export interface ApiConfig {
   readonly failureLimit?: RateLimitConfig;
   readonly tls?: { readonly certificate: string; readonly key: string };
   readonly bodyBytesMax?: number;
+  /** Of routes that have limits of their own. */
+  readonly limits?: RouteLimits;
 }
 
 export interface ApiDeps {
@@ -59,10 +63,13 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
 const COUNTS_WRITTEN_EVERY_MS = 10_000;
+/** dns.md, "Import". */
+const LIMITS: RouteLimits = { dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 3, periodSeconds: 60 } } };
 
 /** The management API under `/client/v4`. The caller listens on it and closes it. */
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { control, clock, config, log, deprecations = DEPRECATIONS } = deps;
+  const limits = config.limits ?? LIMITS;
   const app = createHttp(config, (error, _request, reply) => {
     // The framework runs no hook and keeps no state for an address that it cannot read.
     addHeaders(reply);
@@ -117,10 +124,22 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     rateLimit: config.rateLimit,
     failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS,
     vendorPrefix: config.vendorPrefix,
+    limits,
   });
   const engine = createDeprecationEngine(deprecations);
   for (const route of deps.routes)
-    addRoute(app, route, { control, admit, engine, settled: deps.settled, counter, log, clock, basePath: BASE_PATH, today: apiDate.today });
+    addRoute(app, route, {
+      control,
+      admit,
+      engine,
+      settled: deps.settled,
+      counter,
+      log,
+      clock,
+      basePath: BASE_PATH,
+      today: apiDate.today,
+      limits,
+    });
   addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
   app.addHook("onClose", async () => counter.close());
   return app;
@@ -173,10 +192,19 @@ function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): Fastif
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
-      done(null, readJsonBody(bytes as Buffer, request.headers));
+      done(null, readBody(request, bytes as Buffer));
     } catch (error) {
       done(error as Error);
     }
   });
   return app;
+}
+
+function readBody({ headers, routeOptions }: FastifyRequest, bytes: Buffer): unknown {
+  const { formFieldBytesMax = null } = routeOptions.config as Partial<BodyConfig>;
+  if (formFieldBytesMax === null) return readJsonBody(bytes, headers);
+  if (isForm(headers)) return readForm(bytes, headers, formFieldBytesMax);
+  // What is no JSON either is told so first, as everywhere.
+  if (readJsonBody(bytes, headers) === undefined) return undefined;
+  throw badHeader(6105, "Invalid Content-Type header, valid values are multipart/form-data");
 }

@@ -78,6 +78,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       localOriginAllowed: originPolicy(config),
       vendorPrefix: config.vendor.prefix,
       nameServers: config.dns.name_servers,
+      recordsPerZoneMax: config.dns.records_per_zone_max,
+      recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
     });
     closing.add(() => control.access.close());
 
@@ -141,10 +143,16 @@ function originPolicy(config: Config): (address: IpAddress) => boolean {
   return (address) => allowed(formatIp(address));
 }
 
-const apiConfig = ({ vendor, deprecations, api }: Config, tls: Tls): ApiConfig => ({
+const apiConfig = ({ vendor, deprecations, api, dns }: Config, tls: Tls): ApiConfig => ({
   vendorPrefix: vendor.prefix,
   date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
   rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
+  limits: {
+    dns_import: {
+      bodyBytesMax: dns.import_bytes_max,
+      rateLimit: { requests: dns.import_requests_per_minute, periodSeconds: 60 },
+    },
+  },
   ...tls,
 });
 

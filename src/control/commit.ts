@@ -1,9 +1,14 @@
 import type { Call } from "#control/call.ts";
-import type { Store, Unit } from "#store/store.ts";
+import type { Store, Unit, WriteOptions } from "#store/store.ts";
 
 /** Runs one unit of work and notes its revision on the call, so that the API can wait for the planes. */
-export async function commit<T>(deps: { readonly store: Store }, call: Call, work: (unit: Unit) => Promise<T>): Promise<T> {
-  const { result, rev } = await deps.store.write(work);
+export async function commit<T>(
+  deps: { readonly store: Store },
+  call: Call,
+  work: (unit: Unit) => Promise<T>,
+  options: WriteOptions = {},
+): Promise<T> {
+  const { result, rev } = await deps.store.write(work, options);
   if (rev !== null) call.rev = Math.max(call.rev ?? 0, rev);
   return result;
 }

@@ -5,6 +5,7 @@ import type { CustomNameServers } from "#control/dns/custom-name-servers.ts";
 import type { DnssecControl } from "#control/dns/dnssec.ts";
 import type { DnsSettings } from "#control/dns/settings.ts";
 import type { DnsVersions } from "#control/dns/versions.ts";
+import type { ZoneFiles } from "#control/dns/zone-files.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
@@ -21,6 +22,7 @@ export interface Control {
   readonly certificates: CertificateRenewal;
   readonly dnsRecords: DnsRecords;
   readonly dnsVersions: DnsVersions;
+  readonly zoneFiles: ZoneFiles;
   readonly dnsSettings: DnsSettings;
   readonly dnssec: DnssecControl;
   readonly customNameServers: CustomNameServers;

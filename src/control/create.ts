@@ -9,6 +9,7 @@ import { createCustomNameServers } from "#control/dns/custom-name-servers.ts";
 import { createDnssec } from "#control/dns/dnssec.ts";
 import { createDnsSettings } from "#control/dns/settings.ts";
 import { createDnsVersions } from "#control/dns/versions.ts";
+import { createZoneFiles } from "#control/dns/zone-files.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
@@ -20,6 +21,7 @@ import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { planOf } from "#model/plan.ts";
 import type { Store } from "#store/store.ts";
 
 export interface ControlDeps {
@@ -38,7 +40,9 @@ export interface ControlDeps {
   readonly vendorPrefix: string;
   /** Host names of the installation's name servers; by default names that exist nowhere, so that nobody is asked by mistake. */
   readonly nameServers?: readonly string[];
+  /** Records that one zone may have, and one of the free plan; many unless said. */
   readonly recordsPerZoneMax?: number;
+  readonly recordsPerFreeZoneMax?: number;
 }
 
 /** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
@@ -50,15 +54,18 @@ export function createControl(deps: ControlDeps): Control {
   const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
   const origins = { edgeAddresses, localOriginAllowed: deps.localOriginAllowed };
   const view = createRecordView({ origins, vendorPrefix });
-  const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax: deps.recordsPerZoneMax ?? RECORDS_PER_ZONE_MAX });
+  const { recordsPerZoneMax: most = RECORDS_PER_ZONE_MAX, recordsPerFreeZoneMax: mostFree = most } = deps;
+  const recordsPerZoneMax = (plan: string): number => (planOf(plan).name === "free" ? mostFree : most);
+  const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax });
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   return {
     access: createAccess({ store, clock }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     zones: createZones({ store, clock, sealer, ca, nameServers }),
-    dnsRecords: createDnsRecords({ store, view, changer }),
+    dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
+    zoneFiles: createZoneFiles({ store, origins, changer }),
     dnsSettings,
     dnssec: createDnssec({ store, clock, sealer }),
     customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),

@@ -335,6 +335,13 @@ export const ERROR_CODES = {
     cause: "The comment is too long for the zone's plan or holds a line break.",
     remedy: "Shorten the comment to one line.",
   },
+  dns_zone_file_invalid: {
+    code: 9310,
+    status: 400,
+    message: "The zone file cannot be imported.",
+    cause: "A line of the file is no record, or a record that the zone cannot have; nothing of the file was imported.",
+    remedy: "Correct the lines that error_chain names.",
+  },
   dns_record_not_found: {
     code: 81044,
     status: 404,

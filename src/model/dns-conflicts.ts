@@ -46,11 +46,16 @@ function checkPair(type: string, other: string, apex: boolean): void {
 /** Types that say no more than a host name and its priority, in which case does not count (RFC 4343). */
 const NAME_TYPES: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
 
-/** TXT is compared with its case, since keys are written in it, and without regard to how it is quoted. */
-function sameContent(record: PreparedRecord, sibling: Sibling): boolean {
-  if (record.type === "TXT") return joined(record.rdata) === joined(sibling.rdata);
-  if (NAME_TYPES.has(record.type)) return record.content_key === sibling.content_key && record.priority === sibling.priority;
-  return record.rdata === sibling.rdata;
+const sameContent = (record: PreparedRecord, sibling: Sibling): boolean => identityOf(record) === identityOf(sibling);
+
+/**
+ * Equal exactly for records of one name that are duplicates of each other. TXT is compared with its case, since
+ * keys are written in it, and without regard to how it is quoted.
+ */
+export function identityOf(record: Omit<Sibling, "id">): string {
+  if (record.type === "TXT") return `TXT ${joined(record.rdata)}`;
+  if (NAME_TYPES.has(record.type)) return `${record.type} ${record.priority} ${record.content_key}`;
+  return `${record.type} ${record.rdata}`;
 }
 
 /** The character strings of TXT RDATA as one. */

@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
 import { flushUnits, lockRevision } from "./outbox.ts";
 import { type Dialect, type Session, withFault } from "./session.ts";
-import type { Unit, Written } from "./store.ts";
+import type { Unit, WriteOptions, Written } from "./store.ts";
 import { type OpenUnit, openUnit } from "./unit.ts";
 
 /**
@@ -11,7 +11,7 @@ import { type OpenUnit, openUnit } from "./unit.ts";
  * two units of the whole installation run at the same time: what a unit has read stays true until it ends.
  */
 export interface GroupCommit {
-  write<T>(work: (unit: Unit) => Promise<T>): Promise<Written<T>>;
+  write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
   /** Finishes what waits, then closes the connection. */
   close(): Promise<void>;
 }
@@ -31,6 +31,7 @@ const UNIT_TIMEOUT_MS = 10_000;
 
 interface Pending {
   work(unit: Unit): Promise<unknown>;
+  readonly timeoutMs: number;
   resolve(written: Written<unknown>): void;
   reject(error: unknown): void;
 }
@@ -67,10 +68,10 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
 
   return {
-    write: <T>(work: (unit: Unit) => Promise<T>) =>
+    write: <T>(work: (unit: Unit) => Promise<T>, { timeoutMs = UNIT_TIMEOUT_MS }: WriteOptions = {}) =>
       new Promise<Written<T>>((resolve, reject) => {
         if (closed) throw new Error("the store is closed");
-        queue.push({ work, resolve: resolve as Pending["resolve"], reject });
+        queue.push({ work, timeoutMs, resolve: resolve as Pending["resolve"], reject });
         running ??= drain();
       }),
     close: async () => {
@@ -108,7 +109,7 @@ async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pe
   const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
   await session.query("SAVEPOINT unit");
   try {
-    const result = await withinTime(pending.work(unit));
+    const result = await withinTime(pending.work(unit), pending.timeoutMs);
     unit.end();
     await session.query("RELEASE SAVEPOINT unit");
     return { pending, unit, result };
@@ -121,10 +122,10 @@ async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pe
   }
 }
 
-async function withinTime<T>(work: Promise<T>): Promise<T> {
+async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`a unit of work took more than ${UNIT_TIMEOUT_MS} ms and was undone`)), UNIT_TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error(`a unit of work took more than ${timeoutMs} ms and was undone`)), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Dialect, Session } from "./session.ts";
 
 /** A table's columns in the order in which `insertRows` is given values. */
@@ -8,6 +9,9 @@ export interface RowShape {
 
 // Few sizes, so that few statements are prepared; PostgreSQL pays a round trip each.
 const ROWS_PER_STATEMENT = [64, 8, 1] as const;
+
+/** Sets of thousands leave the event loop free after this many rows. */
+const ROWS_PER_TURN = 1024;
 
 /** Inserts many rows in few statements, with texts that stay the same so that they stay prepared. */
 export async function insertRows(
@@ -20,6 +24,7 @@ export async function insertRows(
   for (const size of ROWS_PER_STATEMENT) {
     for (; rows.length - done >= size; done += size) {
       await session.query(insertText(dialect, shape, size), rows.slice(done, done + size).flat());
+      if (done % ROWS_PER_TURN === ROWS_PER_TURN - size) await setImmediate();
     }
   }
 }

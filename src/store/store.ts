@@ -44,6 +44,11 @@ export interface Written<T> {
   readonly rev: number | null;
 }
 
+export interface WriteOptions {
+  /** After which the unit is undone, since other units may wait for it; 10 s unless said. */
+  readonly timeoutMs?: number;
+}
+
 export interface Store {
   readonly dialect: "sqlite" | "postgres";
   /** Committed data only. */
@@ -51,7 +56,7 @@ export interface Store {
   /** The same for queries that may read much: nobody but their own kind waits for them. */
   readonly scan: Kysely<Tables>;
   /** Runs `work` and resolves once it is on disk (fsynced). A throw undoes the unit and rejects. */
-  write<T>(work: (unit: Unit) => Promise<T>): Promise<Written<T>>;
+  write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
   /** A consistent view at one revision, for rebuilding snapshots. */
   readAt<T>(work: (db: Kysely<Tables>, rev: number) => Promise<T>): Promise<T>;
   revision(): Promise<number>;

@@ -3,6 +3,8 @@ import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
 /** What a route is called with to show that it works. */
 export interface RouteFixture {
   readonly body?: object;
+  /** Sent instead of a body, as a form of several parts. */
+  readonly form?: Readonly<Record<string, string>>;
   /** HTTP status where the planted world makes it another than the route's own. */
   readonly status?: number;
   /** Called with the first account's own token instead of the first token. */
@@ -73,6 +75,9 @@ export const routeFixtures = (
   "zones-activation-check": {},
   "dns-records-list": {},
   "dns-records-create": { body: { type: "A", name: "new", content: "192.0.2.78", ttl: 1 } },
+  "dns-records-export": {},
+  "dns-records-import": { form: { file: "imported 300 IN A 192.0.2.80\n", proxied: "false" } },
+  "dns-records-usage": {},
   "dns-records-get": {},
   "dns-records-edit": { body: { ttl: 120 } },
   "dns-records-overwrite": { body: { type: "A", name: "planted", content: "192.0.2.79", ttl: 1 } },

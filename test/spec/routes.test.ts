@@ -26,9 +26,9 @@ describe("the route table", () => {
       assert.ok(value, `test/support/planted.ts plants nothing for :${name} of ${route.path}`);
       return value;
     });
-  const bodyOf = (route: Route): { body?: object } => {
-    const body = routeFixtures(server.account_id)[route.id]?.body;
-    return body === undefined ? {} : { body };
+  const bodyOf = (route: Route): { body?: object; form?: Readonly<Record<string, string>> } => {
+    const { body, form } = routeFixtures(server.account_id)[route.id] ?? {};
+    return form ? { form } : body ? { body } : {};
   };
   const call = (route: Route, asking: Parameters<typeof ask>[3]): Promise<Answer> => ask(server, route.method, pathOf(route), asking);
   const alive = async (): Promise<void> => assert.equal((await ask(server, "GET", "/user/tokens/verify")).status, 200);
@@ -139,11 +139,16 @@ describe("the route table at work", () => {
       const answer = await ask(server, route.method, path, {
         token: fixture?.asAccount ? planted.accountToken : server.token,
         ...(fixture?.body ? { body: fixture.body } : {}),
+        ...(fixture?.form ? { form: fixture.form } : {}),
       });
       assert.equal(answer.status, fixture?.status ?? route.status ?? 200, answer.text);
       if (answer.status >= 300) return;
       if (answer.status === 204) return assert.equal(answer.text, "");
       const shape = Compile(route.result);
+      if (route.paging === "raw") {
+        assert.equal(answer.headers.get("content-type")?.split(";")[0], route.media_type);
+        return assert.deepEqual(shape.Errors(answer.text), []);
+      }
       const items: unknown[] = route.paging === "one" ? [answer.body.result] : answer.body.result;
       for (const item of items) assert.deepEqual(shape.Errors(item), [], JSON.stringify(item));
       assert.equal("result_info" in answer.body, route.paging === "page");

@@ -39,6 +39,8 @@ export interface ApiServerOptions {
   readonly failureLimit?: ApiConfig["failureLimit"];
   readonly bodyBytesMax?: number;
   readonly tls?: ApiConfig["tls"];
+  /** No limits of their own for any route unless said. */
+  readonly limits?: NonNullable<ApiConfig["limits"]>;
   readonly routes?: ApiDeps["routes"];
   readonly deprecations?: ApiDeps["deprecations"];
   readonly settled?: ApiDeps["settled"];
@@ -83,6 +85,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
       date: options.date ?? { asOf: null, negotiate: false },
       rateLimit: options.rateLimit ?? { requests: 0, periodSeconds: 300 },
       failureLimit: options.failureLimit ?? { requests: 0, periodSeconds: 300 },
+      limits: options.limits ?? { dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 0, periodSeconds: 60 } } },
       ...(options.tls ? { tls: options.tls } : {}),
       ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
     },
@@ -124,6 +127,8 @@ export interface Asking {
   readonly body?: unknown;
   /** Sent as it is. */
   readonly raw?: string;
+  /** Sent as a form of several parts. */
+  readonly form?: Readonly<Record<string, string | File>>;
 }
 
 /** One request; with the first token unless said. */
@@ -137,9 +142,15 @@ export async function ask(server: ApiServer, method: string, path: string, askin
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...asking.headers,
     },
-    ...(body === undefined ? {} : { body }),
+    ...(asking.form ? { body: formOf(asking.form) } : body === undefined ? {} : { body }),
     signal: AbortSignal.timeout(30_000),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: text.startsWith("{") ? JSON.parse(text) : {} };
+}
+
+function formOf(fields: Readonly<Record<string, string | File>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return form;
 }

@@ -28,8 +28,12 @@ export function apiPages(): readonly Page[] {
 function section(row: Route): string {
   const parts = [`<a id="${row.id}"></a>\n\n## ${row.summary}`, code(`${row.method} ${pathTemplate(row.path)}`)];
   if (row.query) parts.push(`### Query\n\n${fields(row.query, "Required")}`);
-  if (row.body) parts.push(`### Body\n\n${fields(row.body, "Required")}`);
-  parts.push(`### Result${row.paging === "one" ? "" : ", each item"}\n\n${fields(row.result, "Always there")}`);
+  if (row.body) parts.push(`### ${row.body_type ? "Form (multipart/form-data)" : "Body"}\n\n${fields(row.body, "Required")}`);
+  parts.push(
+    row.paging === "raw"
+      ? `### Answer\n\n${code(row.media_type ?? "")}, without the envelope.`
+      : `### Result${row.paging === "one" ? "" : ", each item"}\n\n${fields(row.result, "Always there")}`,
+  );
   return parts.join("\n\n");
 }
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { type Resolved, type Route, route } from "#api/route.ts";
 import type { ZoneRef } from "#control/dns/change-records.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
+import { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordUsage, DnsRecordWrite } from "#model/dns-record.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
 const ITEM = "/zones/:zone_id/dns_records/:dns_record_id";
@@ -50,6 +50,17 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     result: DnsRecordBatchResult,
     paging: "one",
     handler: ({ control, call, resolved, body }) => control.dnsRecords.batch(call, zoneOf(resolved), body),
+  }),
+  route({
+    method: "GET",
+    path: `${COLLECTION}/usage`,
+    id: "dns-records-usage",
+    summary: "Show how many DNS records the zone has and may have",
+    scope: "zone",
+    permissions: ["DNS Read", "DNS Write"],
+    result: DnsRecordUsage,
+    paging: "one",
+    handler: ({ control, resolved }) => control.dnsRecords.usage(zoneOf(resolved)),
   }),
   route({
     method: "GET",

@@ -6,6 +6,7 @@ import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
 import { DNS_SETTINGS_ROUTES } from "#api/routes/dns-settings.ts";
 import { DNSSEC_ROUTES } from "#api/routes/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
+import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
   ...DNS_RECORD_ROUTES,
+  ...DNS_ZONE_FILE_ROUTES,
   ...DNS_VERSION_ROUTES,
   ...DNS_SETTINGS_ROUTES,
   ...DNSSEC_ROUTES,

@@ -9,7 +9,7 @@ import type { RecordView, ShownRow } from "#control/dns/record-view.ts";
 import type { VersionedChange } from "#control/dns/version-changes.ts";
 import { appendVersion } from "#control/dns/version-log.ts";
 import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
-import type { OriginPolicy } from "#model/prepared-record.ts";
+import type { OriginPolicy, PreparedRecord } from "#model/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import { recordEntry, serialEntry } from "#snapshot/compile.ts";
 import { deleteRecords, insertRecords, recordsByIds, replaceRecords } from "#store/dns-record-rows.ts";
@@ -33,6 +33,8 @@ export interface RecordChanges {
   /** Each replaces a record; what it leaves out takes its default. */
   readonly puts?: readonly (DnsRecordWrite & { readonly id: string })[];
   readonly posts?: readonly DnsRecordWrite[];
+  /** New records too, after `posts`: checked and in their stored form already, as an import has them. */
+  readonly prepared?: readonly PreparedRecord[];
   /**
    * Records that become again what they were, under their own ids, whether they exist or not. They are judged
    * beside each other only, not beside what they replace.
@@ -71,8 +73,8 @@ export interface RecordChangerDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly origins: OriginPolicy;
-  /** Records that one zone may have. */
-  readonly recordsPerZoneMax: number;
+  /** Records that one zone of the plan may have. */
+  recordsPerZoneMax(plan: string): number;
   readonly view: RecordView;
 }
 
@@ -87,7 +89,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const touched = await touchZone(unit.db, zone.id, added, 1);
     if (touched === undefined) throw new PlatformError("zone_not_found");
     const recordCount = touched.record_count - added;
-    await checkSteps(unit.db, zone, steps, { recordCount, recordCountMax: deps.recordsPerZoneMax, pointed: POINTED.has(options.kind) });
+    await checkSteps(unit.db, zone, steps, { recordCount, recordCountMax: deps.recordsPerZoneMax(zone.plan), pointed: POINTED.has(options.kind) });
     const changes = outcome(steps);
     await writeRows(unit, zone, changes);
     publish(unit, call, zone, changes, view);
@@ -111,12 +113,17 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       // Outside the unit, which holds up every other write.
       const prepared = await prepareChanges(changes, zone, deps.origins);
       if (prepared.failedAlone) throw prepared.failedAlone;
-      return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options));
+      const timeoutMs = CHANGE_TIMEOUT_MS + prepared.posts.length * CREATE_TIMEOUT_MS;
+      return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), { timeoutMs });
     },
     changeWithin: async (unit, call, zone, changes, options) =>
       apply(unit, call, zone, await prepareChanges(changes, zone, deps.origins), options),
   };
 }
+
+/** A unit that hangs is undone; one that creates a hundred thousand records on a busy machine does not hang. */
+const CHANGE_TIMEOUT_MS = 10_000;
+const CREATE_TIMEOUT_MS = 1;
 
 /** Kinds of which a request holds several changes, so that an error says which one it means. */
 const POINTED: ReadonlySet<DnsVersionKind> = new Set(["batch", "import", "scan", "revert", "restore"]);

@@ -19,6 +19,29 @@ test("a name of any bytes survives its presentation form", () => {
   );
 });
 
+test("names of host characters are read as names with escapes are", () => {
+  const outcome = (text: string, style: "api" | "master"): string => {
+    try {
+      return parseName(text, { origin: parseAbsoluteName("example.com"), style }).toString("hex");
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const text = fc.array(
+    fc.oneof(fc.constantFrom("a", "B", "9", "-", "_", "*", "/", "+", ".", "a.b."), fc.stringMatching(/^[a-z]{50,70}$/)),
+    {
+      maxLength: 8,
+    },
+  );
+  fc.assert(
+    fc.property(text, fc.constantFrom("api", "master" as const), (pieces, style) => {
+      const plain = `x${pieces.join("")}`;
+      assert.equal(outcome(plain, style), outcome(`\\120${plain.slice(1)}`, style), plain);
+    }),
+    { seed: 2, numRuns: 2000 },
+  );
+});
+
 test("keys fold the case of ASCII letters and of nothing else", () => {
   assert.equal(keyOf(parseAbsoluteName("WwW.Example.COM")), keyOf(parseAbsoluteName("www.example.com.")));
   assert.notEqual(keyOf(parseAbsoluteName("\\192.example")), keyOf(parseAbsoluteName("\\224.example")));

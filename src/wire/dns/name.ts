@@ -56,7 +56,7 @@ export function readName(bytes: Uint8Array, offset: number, pointers: boolean): 
 }
 
 const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte));
-const scratch = Buffer.allocUnsafe(NAME_BYTES_MAX);
+const scratch = Buffer.allocUnsafe(NAME_BYTES_MAX + 1);
 
 /** The key of the uncompressed name that takes `length` bytes from `offset`. */
 export function keyOf(bytes: Uint8Array, offset = 0, length = bytes.length): NameKey {
@@ -102,10 +102,13 @@ export interface NameContext {
 }
 
 /** Throws RdataError with a reason that follows the subject of a sentence: "must be …". */
-export function parseName(text: string, { origin, style }: NameContext): DnsName {
+export function parseName(text: string, context: NameContext): DnsName {
+  const { origin, style } = context;
   if (text === "@") return origin;
   if (text === ".") return Buffer.of(0);
   if (style === "api" && isIpv4(text)) throw new RdataError("must be a host name, not an IP address");
+  const plain = parsePlainName(text, context);
+  if (plain !== undefined) return plain;
   const { labels, absolute, count } = splitLabels(style === "api" ? toAscii(text) : text, style === "api");
   const relative = !absolute && (style === "master" || count === 1);
   const name = Buffer.concat([labels, relative ? origin : Buffer.of(0)]);
@@ -113,11 +116,47 @@ export function parseName(text: string, { origin, style }: NameContext): DnsName
   return name;
 }
 
-/** Reads an absolute name, with or without the final dot. Throws RdataError. */
-export const parseAbsoluteName = (text: string): DnsName => parseName(text, { origin: Buffer.of(0), style: "master" });
-
 // `/` is used by classless reverse delegation (RFC 2317), `+` by mailbox names in SOA, `*` by wildcards.
 const HOST_CHARACTER = /[A-Za-z0-9_\-/+*]/;
+
+/** The characters of host names, of which nearly all names are made. */
+const PLAIN = Uint8Array.from({ length: 128 }, (_, code) => (HOST_CHARACTER.test(String.fromCharCode(code)) ? 1 : 0));
+const DOT = 0x2e;
+
+/** Undefined where the name has other characters than those of hosts, or is wrong: then it is read with more care. */
+function parsePlainName(text: string, { origin, style }: NameContext): DnsName | undefined {
+  if (text.length === 0 || text.length >= NAME_BYTES_MAX) return undefined;
+  let label = 0;
+  let labels = 0;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : DOT;
+    if (code !== DOT) {
+      if (PLAIN[code] !== 1) return undefined;
+      scratch[at + 1] = code;
+      continue;
+    }
+    const length = at - label;
+    // A final dot has been the end already.
+    if (length === 0 && at === text.length) break;
+    if (length === 0 || length > LABEL_BYTES_MAX) return undefined;
+    scratch[label] = length;
+    labels += 1;
+    label = at + 1;
+  }
+  const absolute = text.charCodeAt(text.length - 1) === DOT;
+  const relative = !absolute && (style === "master" || labels === 1);
+  const end = absolute ? text.length : text.length + 1;
+  const rest = relative ? origin.length : 1;
+  if (end + rest > NAME_BYTES_MAX) return undefined;
+  const name = Buffer.allocUnsafe(end + rest);
+  scratch.copy(name, 0, 0, end);
+  if (relative) origin.copy(name, end);
+  else name[end] = 0;
+  return name;
+}
+
+/** Reads an absolute name, with or without the final dot. Throws RdataError. */
+export const parseAbsoluteName = (text: string): DnsName => parseName(text, { origin: Buffer.of(0), style: "master" });
 
 function toAscii(text: string): string {
   // oxlint-disable-next-line no-control-regex

@@ -164,7 +164,13 @@ function needType(type: string): RecordType {
   return known;
 }
 
-const contextOf = (options: EncodeOptions): NameContext => ({ origin: parseAbsoluteName(options.origin), style: options.style ?? "api" });
+/** The origin that was read last: writes come zone by zone. */
+let lastOrigin = { text: ".", name: parseAbsoluteName(".") };
+
+function contextOf({ origin, style = "api" }: EncodeOptions): NameContext {
+  if (origin !== lastOrigin.text) lastOrigin = { text: origin, name: parseAbsoluteName(origin) };
+  return { origin: lastOrigin.name, style };
+}
 
 /** TXT content without any quotes is one string, spaces and all (SPEC 2.2). */
 function contentTokens(type: RecordType, content: string, names: NameContext): Token[] {

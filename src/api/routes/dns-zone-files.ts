@@ -1,0 +1,55 @@
+import { Type } from "typebox";
+import { type Resolved, type Route, route } from "#api/route.ts";
+import type { ZoneRef } from "#control/dns/change-records.ts";
+import { PlatformError } from "#kernel/errors.ts";
+
+const COLLECTION = "/zones/:zone_id/dns_records";
+
+/** Routes of scope `zone` are called with the zone resolved. */
+function zoneOf(resolved: Resolved): ZoneRef {
+  if (resolved.zone === null) throw new PlatformError("zone_not_found");
+  return resolved.zone;
+}
+
+/** Clients send the words as their language writes them. */
+const ImportForm = Type.Object({
+  file: Type.String({ minLength: 1, description: "A zone file in the format of RFC 1035; $INCLUDE is not allowed." }),
+  proxied: Type.Optional(
+    Type.String({ pattern: "^(?:[Tt]rue|[Ff]alse)?$", description: "Whether records that can be proxied are; false unless said." }),
+  ),
+});
+
+const ImportResult = Type.Object({ recs_added: Type.Integer(), total_records_parsed: Type.Integer() });
+
+export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    path: `${COLLECTION}/export`,
+    id: "dns-records-export",
+    summary: "Export a zone as a zone file",
+    scope: "zone",
+    permissions: ["DNS Read", "DNS Write"],
+    result: Type.String(),
+    paging: "raw",
+    media_type: "text/plain",
+    handler: async ({ control, resolved }) => ({
+      type: "text/plain; charset=utf-8",
+      body: await control.zoneFiles.export(zoneOf(resolved)),
+    }),
+  }),
+  route({
+    method: "POST",
+    path: `${COLLECTION}/import`,
+    id: "dns-records-import",
+    summary: "Add the records of a zone file, all or none",
+    scope: "zone",
+    permissions: ["DNS Write"],
+    body: ImportForm,
+    body_type: "multipart",
+    limits: "dns_import",
+    result: ImportResult,
+    paging: "one",
+    handler: ({ control, call, resolved, body }) =>
+      control.zoneFiles.import(call, zoneOf(resolved), body.file, { proxied: body.proxied?.toLowerCase() === "true" }),
+  }),
+];
