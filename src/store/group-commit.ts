@@ -55,16 +55,33 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       await new Promise(setImmediate);
       const group = queue.splice(0, UNITS_PER_GROUP);
       try {
-        session ??= await deps.connect();
-        await runGroup(deps, session, group);
+        await runGroup(deps, await begin(), group);
       } catch (error) {
         for (const pending of group) pending.reject(withFault(deps.dialect, error));
         // Nobody knows what state the connection is in: the next group takes a new one.
-        await session?.close().catch(() => {});
-        session = null;
+        await discard();
       }
     }
     running = null;
+  };
+  const discard = async (): Promise<void> => {
+    await session?.close().catch(() => {});
+    session = null;
+  };
+  /** A connection in a transaction. One that has idled may be dead by now, which need not cost a unit anything. */
+  const begin = async (): Promise<Session> => {
+    if (session !== null) {
+      try {
+        await beginWriting(session, deps.dialect, deps.clock);
+        return session;
+      } catch (error) {
+        if (deps.dialect.isBusy(error)) throw error;
+        await discard();
+      }
+    }
+    session = await deps.connect();
+    await beginWriting(session, deps.dialect, deps.clock);
+    return session;
   };
 
   return {
@@ -83,10 +100,9 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
 }
 
-/** Throws when the transaction as a whole fails; units that had failed by then keep their own error. */
+/** Throws when the transaction, which has begun, fails as a whole; units that had failed by then keep their own error. */
 async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly Pending[]): Promise<void> {
-  const { dialect, clock } = deps;
-  await beginWriting(session, dialect, clock);
+  const { dialect } = deps;
   const rev = await lockRevision(session, dialect);
   const finished: Finished[] = [];
   for (const pending of group) {

@@ -7,28 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startPostgres } from "../support/postgres.ts";
-import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
+import { api, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
 const directory = async (t: TestContext): Promise<string> => {
   const path = await mkdtemp(join(tmpdir(), "selvedge-ops-"));
   t.after(() => rm(path, { recursive: true, force: true }));
   return path;
-};
-
-const api = async (
-  selvedge: Selvedge,
-  token: string,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<{ status: number; body: any }> => {
-  const res = await fetch(selvedge.ready.api + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: res.status, body: await res.json() };
 };
 
 /** Runs `start` to its end; for starts that must fail. */

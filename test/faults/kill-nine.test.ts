@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
+import { api, startSelvedge, type Selvedge } from "../support/selvedge.ts";
 
 const ROUNDS = 20;
 const WRITERS = 8;
@@ -97,14 +97,4 @@ async function assertAllThere(
       }),
     );
   }
-}
-
-async function api(selvedge: Selvedge, token: string, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
-  const res = await fetch(selvedge.ready.api + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    signal: AbortSignal.timeout(30_000),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: res.status, body: await res.json() };
 }

@@ -94,6 +94,23 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
   }
 }
 
+/** One call of the management API; the path begins after `/client/v4`. */
+export async function api(
+  selvedge: Selvedge,
+  token: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ readonly status: number; readonly body: any }> {
+  const res = await fetch(selvedge.ready.api + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    signal: AbortSignal.timeout(30_000),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: res.status, body: await res.json() };
+}
+
 /** Our caller's own configuration must not leak into the server. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SELVEDGE|NODE_TEST)_/.test(name)));
