@@ -74,6 +74,10 @@ export const DnsRecordBatchResult = Type.Object({
 });
 export type DnsRecordBatchResult = Static<typeof DnsRecordBatchResult>;
 
+/** `record_quota` is null where there is none (contract.md §3). */
+export const DnsRecordUsage = Type.Object({ record_quota: Nullable(Type.Integer()), record_usage: Type.Integer() });
+export type DnsRecordUsage = Static<typeof DnsRecordUsage>;
+
 const OneOrMany = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })]);
 
 const textFilters = <const N extends string>(name: N) =>

@@ -96,8 +96,9 @@ export const joined = (parts: readonly Condition[], match: "any" | "all"): Condi
 
 type TagTest = Extract<RecordTest, { readonly on: "tag" }>;
 
-/** The whole text; none of these expressions is in an index. */
-const WHOLE = { name: sql`(name || '')`, content: sql`content_key`, comment: sql`comment_key` } as const;
+const PLAIN = { name: sql`name`, content: sql`content_key`, comment: sql`comment_key` } as const;
+/** The whole text, in words that are in no index. */
+const WHOLE = { ...PLAIN, name: sql`(name || '')` } as const;
 /** The beginning of the text, as indexes hold it. */
 const HEAD = { name: sql`name`, content: sql`substr(content_key, 1, 64)`, comment: sql`substr(comment_key, 1, 64)` } as const;
 const TAIL = { name: sql`name_reversed`, content: sql`content_reversed`, comment: sql`comment_reversed` } as const;
@@ -115,9 +116,9 @@ function judgedText({ on, operator, value }: TextTest): Condition {
     case "startswith":
       return prefixed(text, value);
     case "contains":
-      return sql`${text} LIKE ${`%${escapeLike(value)}%`} ESCAPE '\\'`;
+      return sql`${PLAIN[on]} LIKE ${`%${escapeLike(value)}%`} ESCAPE '\\'`;
     case "endswith":
-      return sql`${text} LIKE ${`%${escapeLike(value)}`} ESCAPE '\\'`;
+      return sql`${PLAIN[on]} LIKE ${`%${escapeLike(value)}`} ESCAPE '\\'`;
   }
 }
 

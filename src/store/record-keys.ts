@@ -59,7 +59,7 @@ export function keyHead(text: string): string {
 
 /** The last characters, backwards. */
 export function keyTail(text: string): string {
-  return text.length <= KEY_LENGTH_MAX ? reversed(text) : [...text.toWellFormed()].slice(-KEY_LENGTH_MAX).reverse().join("");
+  return text.length <= KEY_LENGTH_MAX ? reversed(text) : [...text.toWellFormed()].slice(-KEY_LENGTH_MAX).toReversed().join("");
 }
 
 export function reversed(text: string): string {

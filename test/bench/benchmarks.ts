@@ -1,6 +1,7 @@
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { dnsBatch } from "./dns-batch.ts";
+import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsQueries } from "./dns-queries.ts";
 import { edgeRequests } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
@@ -14,6 +15,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   propagationDns,
   propagationEdge,
   propagationGateway,
+  dnsListOneZone,
+  dnsListManyZones,
   dnsQueries,
   edgeRequests,
 ];

@@ -209,3 +209,19 @@ storeTest("a page past the end is empty and totals stay", async ({ store }) => {
     );
   }
 });
+
+storeTest("the usage says how many records a zone has and may have, by its plan", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store, { recordsPerZoneMax: 9, recordsPerFreeZoneMax: 2 });
+  const { id, name } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
+  const free = { id, name, account_id, plan: "free" };
+  const create = (host: string, zone: ZoneRef) => control.dnsRecords.create(call(), zone, { type: "A", name: host, content: "192.0.2.1" });
+  assert.deepEqual(await control.dnsRecords.usage(free), { record_quota: 2, record_usage: 0 });
+  await create("a", free);
+  await create("b", free);
+  await assert.rejects(create("c", free), failing(81045));
+  const paid = { ...free, plan: "pro" };
+  const { id: third } = await create("c", paid);
+  assert.deepEqual(await control.dnsRecords.usage(paid), { record_quota: 9, record_usage: 3 });
+  await control.dnsRecords.delete(call(), paid, third);
+  assert.deepEqual(await control.dnsRecords.usage(paid), { record_quota: 9, record_usage: 2 });
+});

@@ -3,10 +3,11 @@ import type { Call, Page, PageRequest } from "#control/call.ts";
 import type { RecordChanger, ZoneRef } from "#control/dns/change-records.ts";
 import { createRecordLists } from "#control/dns/record-lists.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
-import type { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
+import type { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordUsage, DnsRecordWrite } from "#model/dns-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import { planOf } from "#model/plan.ts";
 import { recordById } from "#store/dns-records.ts";
+import { zoneState } from "#store/record-lists.ts";
 import type { Store } from "#store/store.ts";
 
 /** Writes throw the first violation in the order of dns.md; each raises the zone's serial by one. */
@@ -14,6 +15,8 @@ export interface DnsRecords {
   create(call: Call, zone: ZoneRef, body: DnsRecordWrite): Promise<DnsRecord>;
   list(zone: ZoneRef, query: DnsRecordQuery, page: PageRequest): Promise<Page<DnsRecord>>;
   get(zone: ZoneRef, id: string): Promise<DnsRecord>;
+  /** How many records the zone has and may have. */
+  usage(zone: ZoneRef): Promise<DnsRecordUsage>;
   /** Changes the fields that the body names. */
   edit(call: Call, zone: ZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
   /** Replaces the record; what the body leaves out takes its default. */
@@ -27,6 +30,8 @@ export interface DnsRecordsDeps {
   readonly store: Store;
   readonly view: RecordView;
   readonly changer: RecordChanger;
+  /** Records that one zone of the plan may have. */
+  recordsPerZoneMax(plan: string): number;
 }
 
 export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
@@ -59,6 +64,11 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       if (row === undefined) throw new PlatformError("dns_record_not_found");
       return view(row);
     },
+
+    usage: async (zone) => ({
+      record_quota: deps.recordsPerZoneMax(zone.plan),
+      record_usage: (await zoneState(store.read, zone.id))?.record_count ?? 0,
+    }),
   };
 }
 
