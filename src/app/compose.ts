@@ -80,8 +80,6 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       nameServers: config.dns.name_servers,
       recordsPerZoneMax: config.dns.records_per_zone_max,
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
-      recordsPerZoneMax: config.dns.records_per_zone_max,
-      recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
     });
     closing.add(() => control.access.close());
 

@@ -61,14 +61,6 @@ export const CONFIG_KEYS = {
     max: 5_000_000,
     doc: "DNS records that a zone of the free plan may have.",
   },
-  "dns.records_per_zone_max": { type: "count", default: 1_000_000, min: 1, max: 5_000_000, doc: "DNS records that a zone may have." },
-  "dns.records_per_free_zone_max": {
-    type: "count",
-    default: 1_000_000,
-    min: 1,
-    max: 5_000_000,
-    doc: "DNS records that a zone of the free plan may have.",
-  },
   "dns.import_bytes_max": {
     type: "count",
     default: 262_144,

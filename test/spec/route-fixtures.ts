@@ -78,7 +78,6 @@ export const routeFixtures = (
   "dns-records-export": {},
   "dns-records-import": { form: { file: "imported 300 IN A 192.0.2.80\n", proxied: "false" } },
   "dns-records-usage": {},
-  "dns-records-usage": {},
   "dns-records-get": {},
   "dns-records-edit": { body: { ttl: 120 } },
   "dns-records-overwrite": { body: { type: "A", name: "planted", content: "192.0.2.79", ttl: 1 } },
