@@ -175,12 +175,19 @@ interface Asked {
 /** An API of a few lines, for what a real one does only under load or in other versions. */
 async function smallApi(
   t: TestContext,
-  answer: (asked: Asked) => { status?: number; retryAfter?: string; result?: unknown; error?: { code: number; message: string } },
+  answer: (asked: Asked) => {
+    status?: number;
+    retryAfter?: string;
+    result?: unknown;
+    error?: { code: number; message: string; error_chain?: object[] };
+  },
 ): Promise<{ base: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer(async (req, res) => {
     assert.equal(req.headers.authorization, "Bearer api-token");
-    const one = { method: req.method, url: req.url, body: req.method === "POST" ? ((await json(req)) as Record<string, unknown>) : {} };
+    const isJson = req.headers["content-type"] === "application/json";
+    const body = req.method !== "POST" ? {} : isJson ? ((await json(req)) as Record<string, unknown>) : { text: await text(req) };
+    const one = { method: req.method, url: req.url, body };
     asked.push(one);
     const { status = 200, retryAfter, result = null, error } = answer(one);
     res.writeHead(status, { "content-type": "application/json", ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }) });
@@ -206,61 +213,70 @@ cn1 CNAME Same
 cn2 CNAME other
 `;
 
-test("zone import creates records, skips what is there and what is the service's own, and names each failed line", async (t) => {
+test("zone import creates the zone, waits where the rate limit asks it to, and names each line that the API refuses", async (t) => {
   let limited = false;
-  const { base, asked } = await smallApi(t, ({ method, url, body }) => {
+  const { base, asked } = await smallApi(t, ({ method, url }) => {
     if (url?.startsWith("/client/v4/zones?")) return { result: [] };
     if (url === "/client/v4/accounts") return { result: [{ id: "account-1" }] };
     if (url === "/client/v4/zones" && method === "POST") return { result: { id: "zone-1" } };
-    if (body["name"] === "www.example.com" && body["type"] === "A" && !limited) {
+    if (!limited) {
       limited = true;
       return { status: 429, retryAfter: "1", error: { code: 971, message: "slow down" } };
     }
-    if (body["name"] === "old.example.com") return { status: 400, error: { code: 81058, message: "An identical record already exists." } };
-    if (body["type"] === "CNAME") return { status: 400, error: { code: 81053, message: "A record with that host already exists." } };
-    if (url?.includes("?name.exact=cn")) return { result: [{ content: "same.example.com" }] };
-    if (body["name"] === "odd.example.com") return { status: 400, error: { code: 9999, message: "odd" } };
-    return { result: { id: "record" } };
+    const error_chain = [{ code: 81058, message: "Line 10: odd" }];
+    return { status: 400, error: { code: 9310, message: "Line 10: odd", error_chain } };
   });
-  const run = await selvedge(
-    ["zone", "import", "-", "--zone", "Example.com.", "--create", "--api", base, "--json"],
-    { SELVEDGE_TOKEN: "api-token" },
-    ZONE_FILE,
-  );
-  assert.equal(run.code, 1);
-  const result = JSON.parse(run.out) as { failed: { line: number; message: string }[] };
-  assert.deepEqual(
-    { ...result, failed: result.failed.map(({ line }) => line) },
-    { zone: "example.com", zone_id: "zone-1", created: 4, skipped: 4, failed: [9, 10, 13] },
-  );
-  assert.match(run.err, /^selvedge: -:9: .*$/m);
-  assert.match(run.err, /^selvedge: -:10: odd\.example\.com A: odd \(9999\)$/m);
-  assert.match(run.err, /rate limit is reached; going on in 1 s/);
-  const sent = new Map(asked.filter(({ url }) => url?.endsWith("/dns_records")).map(({ body }) => [body["type"], body]));
-  assert.deepEqual(sent.get("MX"), { name: "example.com", type: "MX", ttl: 3600, content: "mail.example.com", priority: 10 });
-  assert.deepEqual(sent.get("TXT"), { name: "www.example.com", type: "TXT", ttl: 3600, content: '"hello world"' });
-  assert.deepEqual(sent.get("SRV")?.["data"], { priority: 1, weight: 2, port: 5060, target: "sip.example.com" });
+  const args = ["zone", "import", "-", "--zone", "Example.com.", "--create", "--api", base, "--json"];
+  const token = { SELVEDGE_TOKEN: "api-token" };
+  const unreadable = await selvedge(args, token, ZONE_FILE);
+  assert.equal(unreadable.code, 1);
+  assert.match(unreadable.err, /^selvedge: -:9: .*IPv4/);
+  assert.equal(asked.length, 0, "nothing is created for a file that cannot be read");
+
+  const refused = await selvedge([...args, "--proxied"], token, ZONE_FILE.replace(/^bad.*/m, ""));
+  assert.equal(refused.code, 1);
+  assert.deepEqual(JSON.parse(refused.out), {
+    zone: "example.com",
+    zone_id: null,
+    created: 0,
+    skipped: 0,
+    failed: [{ line: 10, message: "odd (81058)" }],
+  });
+  assert.match(refused.err, /rate limit is reached; going on in 1 s/);
+  assert.match(refused.err, /^selvedge: -:10: odd \(81058\)$/m);
+  const form = asked.at(-1);
+  assert.equal(form?.url, "/client/v4/zones/zone-1/dns_records/import");
+  assert.match(String(form?.body["text"]), /name="proxied"\r\n\r\ntrue\r\n/);
 });
 
-test("with a real server: status, a token that works, and an import that changes nothing the second time", async (t) => {
+test("with a real server: status, a token that works, an import that changes nothing the second time, and an export", async (t) => {
   const data = directory(t);
   const server = await startSelvedge({ dataDir: data });
   t.after(() => server.stop());
   assert.equal((await selvedge(["status", "--data", data])).code, 0);
   const token = await selvedge(["token", "create", "--name", "import", "--all", "--data", data]);
   assert.equal(token.code, 0, token.err);
+  const env = { SELVEDGE_TOKEN: token.out.trim() };
   const file = join(data, "zone.txt");
-  writeFileSync(file, `${ZONE_FILE.replace(/^bad.*\n/m, "")}text TXT plain "two parts"\n@ CAA 0 issue "ca.example"\n* AAAA 2001:db8::1\n`);
+  writeFileSync(
+    file,
+    `${ZONE_FILE.replace(/^bad.*\n/m, "")}text TXT plain "two parts"\n@ CAA 0 issue "ca.example"\n* AAAA 2001:db8::1 ; any\n`,
+  );
   const importing = async (): Promise<unknown> => {
-    const run = await selvedge(["zone", "import", file, "--zone", "example.com", "--create", "--data", data, "--json"], {
-      SELVEDGE_TOKEN: token.out.trim(),
-    });
+    const run = await selvedge(["zone", "import", file, "--zone", "example.com", "--create", "--data", data, "--json"], env);
     assert.equal(run.code, 0, run.err);
     const { created, skipped } = JSON.parse(run.out) as { created: number; skipped: number };
     return { created, skipped };
   };
   assert.deepEqual(await importing(), { created: 11, skipped: 2 });
   assert.deepEqual(await importing(), { created: 0, skipped: 13 });
+  const exported = await selvedge(["zone", "export", "Example.com", "--data", data], env);
+  assert.equal(exported.code, 0, exported.err);
+  assert.match(exported.out, /^\*\.example\.com\.\t3600\tIN\tAAAA\t2001:db8::1 ; any$/m);
+  writeFileSync(file, exported.out);
+  assert.deepEqual(await importing(), { created: 0, skipped: 14 });
+  const absent = await selvedge(["zone", "export", "absent.example", "--data", data], env);
+  assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no zone absent\.example/);
 });
 
 test("zone import explains what is missing", async (t) => {

@@ -3,6 +3,7 @@ import { CliError } from "./outcome.ts";
 interface ApiError {
   readonly code: number;
   readonly message: string;
+  readonly error_chain?: readonly ApiError[];
 }
 
 /** An answer of the API with `success: false`, or none. */
@@ -20,14 +21,27 @@ export class ApiFailure extends Error {
   }
 }
 
+/** Each throws ApiFailure for what the API refuses, CliError when it cannot be reached. */
 export interface ApiClient {
-  /** The `result` of a call. Throws ApiFailure for what the API refuses, CliError when it cannot be reached. */
+  /** The `result` of a call. */
   call(method: "GET" | "POST", path: string, body?: object): Promise<unknown>;
+  /** The `result` of a form that is sent; the server may take minutes over it. */
+  upload(path: string, form: FormData): Promise<unknown>;
+  /** The text of an answer that has no envelope. */
+  download(path: string): Promise<string>;
 }
 
 const CALL_TIMEOUT_MS = 30_000;
+const FILE_TIMEOUT_MS = 300_000;
 const RATE_LIMIT_TRIES_MAX = 20;
 const RATE_LIMIT_WAIT_MS_MAX = 300_000;
+
+interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string | FormData;
+  readonly timeoutMs: number;
+}
 
 /** A client of the management API that waits where the rate limit asks it to; `onWait` is told how long. */
 export function createApiClient(deps: {
@@ -38,30 +52,40 @@ export function createApiClient(deps: {
   readonly onWait: (waitMs: number) => void;
 }): ApiClient {
   const base = deps.base.replace(/\/+$/, "");
-  const headers = { ...deps.headers, authorization: `Bearer ${deps.token}`, "content-type": "application/json" };
-  const send = async (method: string, path: string, body: object | undefined): Promise<Response> => {
+  const headers = { ...deps.headers, authorization: `Bearer ${deps.token}` };
+  const send = async ({ method, path, body, timeoutMs }: ApiRequest): Promise<Response> => {
     try {
       return await fetch(base + path, {
         method,
-        headers,
-        signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        // A form brings its own type, with the boundary of its parts.
+        headers: body instanceof FormData ? headers : { ...headers, "content-type": "application/json" },
+        signal: AbortSignal.timeout(timeoutMs),
+        ...(body === undefined ? {} : { body }),
       });
     } catch (error) {
       const { cause } = error as Error;
       throw new CliError(`cannot reach the API at ${base}: ${cause instanceof Error ? cause.message : (error as Error).message}`);
     }
   };
+  const patiently = async (request: ApiRequest): Promise<Response> => {
+    for (let tries = 1; ; tries++) {
+      const response = await send(request);
+      if (response.status !== 429 || tries === RATE_LIMIT_TRIES_MAX) return response;
+      await response.arrayBuffer();
+      const waitMs = Math.min(RATE_LIMIT_WAIT_MS_MAX, Math.max(1, Number(response.headers.get("retry-after")) || 1) * 1000);
+      deps.onWait(waitMs);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  };
   return {
-    call: async (method, path, body) => {
-      for (let tries = 1; ; tries++) {
-        const response = await send(method, path, body);
-        if (response.status !== 429 || tries === RATE_LIMIT_TRIES_MAX) return resultOf(response);
-        await response.arrayBuffer();
-        const waitMs = Math.min(RATE_LIMIT_WAIT_MS_MAX, Math.max(1, Number(response.headers.get("retry-after")) || 1) * 1000);
-        deps.onWait(waitMs);
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
-      }
+    call: async (method, path, body) =>
+      resultOf(
+        await patiently({ method, path, timeoutMs: CALL_TIMEOUT_MS, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+      ),
+    upload: async (path, form) => resultOf(await patiently({ method: "POST", path, body: form, timeoutMs: FILE_TIMEOUT_MS })),
+    download: async (path) => {
+      const response = await patiently({ method: "GET", path, timeoutMs: FILE_TIMEOUT_MS });
+      return response.ok ? response.text() : String(await resultOf(response));
     },
   };
 }

@@ -34,6 +34,7 @@ function createProgram(finish: Finish): Command {
   addToken(program.command("token").description("Manage API tokens without a server's help."), finish);
   const zone = program.command("zone").description("Work on zones through the management API.");
   addZoneImport(zone, finish);
+  addZoneExport(zone, finish);
   addZoneHistory(zone, finish);
   addZoneDiff(zone, finish);
   addZoneRevert(zone, finish);
@@ -74,12 +75,24 @@ function addZoneImport(parent: Command, finish: Finish): void {
   const command = parent
     .command("import")
     .argument("<file>", "a zone file in the format of RFC 1035, or - for standard input")
-    .description("Create the records of a zone file. Records that are there already are skipped. Exits 1 when a line failed.")
+    .description(
+      "Add the records of a zone file, all or none; what is there already is skipped. Exits 1, with nothing imported, when a line is wrong.",
+    )
     .requiredOption("--zone <name>", "the zone to import into, such as example.com")
     .option("--create", "create the zone when it does not exist")
-    .option("--account <id>", "the account to create it in (default: the only one the token sees)");
+    .option("--account <id>", "the account to create it in (default: the only one the token sees)")
+    .option("--proxied", "proxy the records that can be, where their comments do not say otherwise");
   const flags = addConfigFlags(withApi(command));
   command.action(async (file: string, options) => finish(await (await import("./zone-import.ts")).zoneImport(file, options, flags)));
+}
+
+function addZoneExport(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("export")
+    .argument("<zone>", "the zone, such as example.com")
+    .description("Print a zone as a zone file, with comments, tags and proxying in its comments.");
+  const flags = addConfigFlags(withApi(command));
+  command.action(async (zone: string, options) => finish(await (await import("./zone-export.ts")).zoneExport(zone, options, flags)));
 }
 
 function addZoneHistory(parent: Command, finish: Finish): void {

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
+import { ERROR_CODES } from "#kernel/error-codes.ts";
 import { RdataError } from "#wire/dns/record-types.ts";
-import { parseZoneFile, type ZoneFile } from "#wire/dns/zonefile.ts";
+import { parseZoneFile, type ZoneFileError } from "#wire/dns/zonefile.ts";
 import { loadConfig } from "../config.ts";
-import type { ApiClient } from "./api-client.ts";
+import { type ApiClient, ApiFailure } from "./api-client.ts";
 import { configInput } from "./config-input.ts";
-import { importRecord, type LineFailure } from "./record-import.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 import { type ApiOptions, explained, findZone, openApi, plainZoneName } from "./zone-api.ts";
 
@@ -13,31 +13,45 @@ export interface ZoneImportOptions extends ApiOptions {
   readonly zone: string;
   readonly create?: boolean;
   readonly account?: string;
+  readonly proxied?: boolean;
 }
 
-/** Calls under way at once: enough to keep the API's group commit busy. */
-const CONCURRENCY = 16;
-
-/** Creates the file's records; 1 when a line failed. What exists already in the same form counts as skipped. */
+/** Adds the file's records, all or none; 1 when a line is wrong. What exists already in the same form counts as skipped. */
 export async function zoneImport(file: string, options: ZoneImportOptions, flags: readonly string[]): Promise<ExitCode> {
-  const zoneName = plainZoneName(options.zone);
+  const zone = plainZoneName(options.zone);
   const config = loadConfig(configInput(flags));
   const api = openApi(options, config.data);
-  const { records, errors } = parsed(await readInput(file), zoneName);
-  const zoneId = await zoneIdOf(api, zoneName, options);
-  const failed: LineFailure[] = [...errors];
-  const counts = { created: 0, skipped: 0 };
-  await inParallel(records, async (record) => {
-    const outcome = await importRecord(api, { id: zoneId, name: zoneName }, record);
-    if (outcome === "created" || outcome === "skipped") counts[outcome]++;
-    else failed.push(outcome);
-  });
-  failed.sort((a, b) => a.line - b.line);
+  const zoneFile = await readInput(file);
+  // Before anything is created: a zone without its records would be of no use.
+  let failed = unreadableLines(zoneFile, zone);
+  let outcome: Imported = { zone_id: null, created: 0, skipped: 0 };
+  if (failed.length === 0) {
+    try {
+      outcome = await importFile(api, zone, zoneFile, options);
+    } catch (error) {
+      failed = refusedLines(error);
+    }
+  }
   complain(failed.map(({ line, message }) => `${file}:${line}: ${message}`));
-  print(config.json, { zone: zoneName, zone_id: zoneId, ...counts, failed }, [
-    `${zoneName}: ${counts.created} created, ${counts.skipped} skipped, ${failed.length} failed`,
+  print(config.json, { zone, ...outcome, failed }, [
+    failed.length > 0 ? `${zone}: nothing was imported` : `${zone}: ${outcome.created} created, ${outcome.skipped} skipped`,
   ]);
   return failed.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+interface Imported {
+  readonly zone_id: string | null;
+  readonly created: number;
+  readonly skipped: number;
+}
+
+async function importFile(api: ApiClient, zone: string, file: string, options: ZoneImportOptions): Promise<Imported> {
+  const id = await zoneIdOf(api, zone, options);
+  const form = new FormData();
+  form.set("file", new Blob([file]), "zone.txt");
+  form.set("proxied", String(options.proxied === true));
+  const done = (await api.upload(`/zones/${id}/dns_records/import`, form)) as { recs_added: number; total_records_parsed: number };
+  return { zone_id: id, created: done.recs_added, skipped: done.total_records_parsed - done.recs_added };
 }
 
 async function readInput(file: string): Promise<string> {
@@ -48,13 +62,28 @@ async function readInput(file: string): Promise<string> {
   }
 }
 
-function parsed(zoneFile: string, zoneName: string): ZoneFile {
+function unreadableLines(file: string, zone: string): readonly ZoneFileError[] {
   try {
-    return parseZoneFile(zoneFile, { origin: zoneName });
+    return parseZoneFile(file, { origin: zone }).errors;
   } catch (error) {
-    if (error instanceof RdataError) throw new CliError(`--zone ${zoneName}: the name ${error.message}`, EXIT.usage);
+    if (error instanceof RdataError) throw new CliError(`--zone ${zone}: the name ${error.message}`, EXIT.usage);
     throw error;
   }
+}
+
+/** The lines that the API names. Other refusals become the command's own error. */
+function refusedLines(error: unknown): readonly ZoneFileError[] {
+  if (!(error instanceof ApiFailure)) throw error;
+  if (error.has(ERROR_CODES.body_too_large.code))
+    throw new CliError(`${error.message} The server's operator sets the limit: dns.import_bytes_max`);
+  const lines = error.errors
+    .flatMap(({ error_chain = [] }) => error_chain)
+    .flatMap(({ code, message }): ZoneFileError[] => {
+      const [, line, rest] = /^Line (\d+): (.*)$/s.exec(message) ?? [];
+      return line === undefined ? [] : [{ line: Number(line), message: `${rest} (${code})` }];
+    });
+  if (lines.length === 0) throw new CliError(error.message);
+  return lines;
 }
 
 const zoneIdOf = (api: ApiClient, name: string, options: ZoneImportOptions): Promise<string> =>
@@ -73,16 +102,4 @@ async function onlyAccount(api: ApiClient): Promise<string> {
   if (account === undefined || accounts.length > 1)
     throw new CliError(`the token sees ${accounts.length} accounts: name one with --account`, EXIT.usage);
   return account.id;
-}
-
-/** Runs the jobs in order, a bounded number at a time; the first that throws ends the run. */
-async function inParallel<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const item = items[next++] as T;
-      await job(item);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
 }
