@@ -60,6 +60,9 @@ export const BASE_PATH = "/client/v4";
 const BODY_BYTES_MAX = 5 * 1024 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Node looks every 30 s unless told, which would add as much to each limit. */
+const TIMEOUTS_CHECKED_EVERY_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
 const COUNTS_WRITTEN_EVERY_MS = 10_000;
@@ -172,7 +175,12 @@ type FrameworkErrors = (error: Error, request: FastifyRequest, reply: FastifyRep
 
 function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): FastifyInstance {
   // Node would answer a missing Host without the envelope.
-  const http = { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false };
+  const http = {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requireHostHeader: false,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+  };
   const app = Fastify({
     logger: false,
     bodyLimit: config.bodyBytesMax ?? BODY_BYTES_MAX,

@@ -82,7 +82,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 function createFront({ limits, tls }: GatewayConfig, handle: RequestListener): Server {
-  const options = { keepAliveTimeout: 65_000, requestTimeout: limits.requestTimeoutMs, headersTimeout: 30_000, requireHostHeader: false };
+  const options = {
+    keepAliveTimeout: 65_000,
+    requestTimeout: limits.requestTimeoutMs,
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 2_000,
+    requireHostHeader: false,
+  };
   if (tls === undefined) return createServer(options, handle);
   return createTlsServer({ ...options, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, handle);
 }
