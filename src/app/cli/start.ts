@@ -1,3 +1,4 @@
+import { PlatformError } from "#kernel/errors.ts";
 import { loadConfig } from "../config.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
@@ -12,7 +13,11 @@ export async function start(flags: readonly string[]): Promise<ExitCode> {
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (a port that is taken, a missing key file) speak for themselves.
-    if (error instanceof Error && config.log.level !== "debug") throw new CliError(`cannot start: ${error.message}`);
+    if (error instanceof Error && config.log.level !== "debug") throw new CliError(`cannot start: ${reason(error)}`);
     throw error;
   }
 }
+
+/** An error that has a code for clients says what is behind it, which they are not told. */
+const reason = (error: Error): string =>
+  error instanceof PlatformError && error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
