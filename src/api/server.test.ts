@@ -27,7 +27,7 @@ function talk(bytes: string): Promise<string> {
   });
 }
 
-test("the envelope has its members in order, on success and on failure", async () => {
+test("SPEC 2.1: the envelope has its members in order, on success and on failure", async () => {
   const list = await ask(server, "GET", `/zones/${zone}/dns_records`);
   assert.deepEqual(Object.keys(list.body), ["result", "success", "errors", "messages", "result_info"]);
   assert.deepEqual(list.body.result_info, { page: 1, per_page: 100, count: 0, total_count: 0, total_pages: 0 });
@@ -85,7 +85,7 @@ test("input that clients of the field send is tolerated", async () => {
   assert.equal(empty.status, 404, "an empty body with a JSON type is no body");
 });
 
-test("both forms of credentials work, and wrong ones say what is wrong", async () => {
+test("SPEC 5.2: both forms of credentials work, and wrong ones say what is wrong", async () => {
   const byKey = await ask(server, "GET", "/user", { token: null, headers: { "x-auth-email": OWNER_EMAIL, "x-auth-key": OWNER_KEY } });
   assert.equal(byKey.body.result.email, OWNER_EMAIL);
   const codes = async (token: string | null, headers: Record<string, string> = {}): Promise<unknown> => {

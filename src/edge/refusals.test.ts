@@ -30,6 +30,7 @@ const SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: www.example.com\r\n\r\n";
 
 /** Refused before the origin sees anything: name, what is sent, status. */
 const REFUSED: readonly (readonly [why: string, bytes: string, status: number])[] = [
+  // SPEC 7.13: both lengths at once.
   ["CL.TE", `POST / HTTP/1.1\r\n${H}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${SMUGGLED}`, 400],
   ["TE.CL", `POST / HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5c\r\n${SMUGGLED}0\r\n\r\n`, 400],
   ["TE.TE", `POST / HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n0\r\n\r\n${SMUGGLED}`, 400],

@@ -95,7 +95,7 @@ async function until(condition: () => boolean): Promise<void> {
   assert.ok(condition(), "it did not come about");
 }
 
-test("the SDK completes a chat through the gateway, and exactly one row is kept", async (t) => {
+test("SPEC 4.1: the SDK completes a chat through the gateway, and exactly one row is kept", async (t) => {
   const { mock, base, rows } = await stage(t, [gatewayOp("gw")]);
   const { data, response } = await client(`${base}/gw/openai`).chat.completions.create(chat).withResponse();
   assert.equal(data.choices[0]?.message.content, "Hi there, how are you today?");
@@ -129,7 +129,7 @@ test("the SDK completes a chat through the gateway, and exactly one row is kept"
   assert.equal(mock.getLastRequest()?.path, "/v1/chat/completions");
 });
 
-test("both path forms and the universal clients' form reach the provider", async (t) => {
+test("SPEC 4.1: both path forms and the universal clients' form reach the provider", async (t) => {
   const { mock, base } = await stage(t, [gatewayOp("gw")]);
   for (const path of ["/gw/openai/chat/completions", "/gw/openai/v1/chat/completions"]) {
     assert.equal((await post(base + path, chat)).status, 200);
@@ -173,7 +173,7 @@ test("SPEC 3.1: the table of the authentication setting", async (t) => {
   assert.equal(mock.getRequests().length, 4);
 });
 
-test("a call without a token fails, stores no row and asks no provider; every accepted header name works", async (t) => {
+test("SPEC 5.1 and SPEC 7.1: a call without a token fails, stores no row and asks no provider; every accepted header name works", async (t) => {
   const { mock, base, rows, metrics } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
   await assert.rejects(
     client(`${base}/gw/openai`).chat.completions.create(chat),
@@ -266,7 +266,7 @@ test("unknown gateway, unknown provider and malformed chats are refused with the
   assert.equal(mock.getRequests().length, 0);
 });
 
-test("the provider sees its own credential and no field of the gateway", async (t) => {
+test("SPEC 5.1: the provider sees its own credential and no field of the gateway", async (t) => {
   const { mock, base } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
   const own = {
     "svc-aig-authorization": `Bearer ${TOKEN}`,

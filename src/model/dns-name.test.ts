@@ -34,7 +34,7 @@ test("names are taken relative, absolute, as the apex, with a final dot, in uppe
   for (const [input, name] of rows) assert.equal(ownerName(input, ZONE, "A"), name);
 });
 
-test("SPEC 2.2: names of A, AAAA and CNAME start with a letter, end with a letter or digit and have at most 63 characters a label", () => {
+test("SPEC 2.2 and SPEC 8.3: names of A, AAAA and CNAME start with a letter, end with a letter or digit and have at most 63 characters a label", () => {
   const label63 = `a${"b".repeat(62)}`;
   assert.equal(ownerName(label63, ZONE, "A"), `${label63}.${ZONE}`);
   for (const type of ["A", "AAAA", "CNAME"]) {

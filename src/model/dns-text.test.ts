@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { contentKey, quoteText } from "./dns-text.ts";
 
-test("SPEC 2.2: content without quotes gets them, content with them stays, anything between is inconsistent", () => {
+test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them stays, anything between is inconsistent", () => {
   assert.equal(quoteText("v=spf1 -all"), '"v=spf1 -all"');
   assert.equal(quoteText('"v=spf1 -all"'), '"v=spf1 -all"');
   assert.equal(quoteText('"one" "two"'), '"one" "two"');

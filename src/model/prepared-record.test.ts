@@ -75,7 +75,7 @@ test("what signing makes cannot be written; types without a row are written by t
   assert.equal(codeOf({ type: "TYPE65280", name: "x", content: "text" }), 9007);
 });
 
-test("TTL is 1 or within the plan's range; proxied records have the automatic one", () => {
+test("SPEC 8.9: TTL is 1 or within the plan's range; proxied records have the automatic one", () => {
   for (const ttl of [1, 60, 86_400]) assert.equal(prepareRecord({ ...A, ttl }, FREE, OPEN).ttl, ttl);
   for (const ttl of [0, -1, 2, 59, 86_401, 30]) assert.equal(codeOf({ ...A, ttl }), 9021);
   assert.equal(prepareRecord({ ...A, ttl: 30 }, ENTERPRISE, OPEN).ttl, 30);
@@ -102,7 +102,7 @@ test("SPEC 1.2: only A, AAAA and CNAME can be proxied, and only to addresses tha
   );
 });
 
-test("SRV takes data and shows its summary, priority and data", () => {
+test("SPEC 2.2: SRV takes data and shows its summary, priority and data", () => {
   const srv = prepareRecord(
     { type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 5060, target: "sip.example.com" } },
     FREE,

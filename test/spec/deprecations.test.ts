@@ -178,6 +178,7 @@ async function followsNewest(world: World, field: AliasField, path: string, newe
   }
 }
 
+// The wrapper of invalid records and the legacy data of SRV records are rows of the table: SPEC 7.2, SPEC 7.3, SPEC 7.14.
 describe("SPEC 9: each row the day before its date and on it", () => {
   let world: World;
   before(async () => {

@@ -13,7 +13,7 @@ const PLAIN = {
   rate_limiting_limit: null,
 };
 
-storeTest("a gateway is created without authentication, updated, listed and deleted", async ({ store }) => {
+storeTest("SPEC 2.9: a gateway is created without authentication, updated, listed and deleted", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { gateways } = control;
   const created = await gateways.create(call(), account_id, { id: "mine", ...PLAIN });

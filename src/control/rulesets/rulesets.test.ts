@@ -36,7 +36,7 @@ async function scoped(store: Store): Promise<{ rulesets: Control["rulesets"]; ca
   };
 }
 
-storeTest("SPEC 4.5: entry point 404, then POST of a ruleset, then POST of a rule", async ({ store }) => {
+storeTest("SPEC 2.6, SPEC 4.5 and SPEC 7.10: entry point 404, then POST of a ruleset, then POST of a rule", async ({ store }) => {
   const { rulesets, call, zone } = await scoped(store);
   await assert.rejects(rulesets.entryPoint(zone, RESPONSE_PHASE), failing(10003));
   const written = call();
@@ -64,7 +64,7 @@ storeTest("SPEC 4.5: entry point 404, then POST of a ruleset, then POST of a rul
   );
 });
 
-storeTest("a phase has one entry point a level; a ruleset knows its level", async ({ store }) => {
+storeTest("SPEC 2.6: a phase has one entry point a level; a ruleset knows its level", async ({ store }) => {
   const { rulesets, call, zone, account } = await scoped(store);
   const first = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
   await assert.rejects(rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE }), failing(20217, "/kind"));

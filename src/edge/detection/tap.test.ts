@@ -57,7 +57,7 @@ function send(tap: Tap, body: Uint8Array, changes: Parameters<typeof testSubject
   tapped.end();
 }
 
-test("only text, HTML, JSON and XML are tapped, in codings that are known", (t) => {
+test("SPEC 8.6: only text, HTML, JSON and XML are tapped, in codings that are known", (t) => {
   const { tap, metrics } = bench(t);
   for (const content_type of [
     "text/html",
@@ -132,7 +132,7 @@ test("damaged and empty coded bodies end their scans", async (t) => {
   assert.deepEqual(rows, []);
 });
 
-test("no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {
+test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {
   const { tap, rows, scanned, metrics } = bench(t);
   const beyond = Buffer.concat([Buffer.alloc(SCANNED_BYTES_MAX, " "), PAGE]);
   send(tap, beyond, {}, 65_536);
@@ -188,7 +188,7 @@ test("a response that breaks off is scanned as far as it went, and closing the t
   assert.equal(tap.begin(testSubject()), null);
 });
 
-test("only the rules that overrides leave on make events", async (t) => {
+test("SPEC 4.5: only the rules that overrides leave on make events", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID, overrides: { categories: [{ category: "financial", enabled: false }] } });
   send(tap, Buffer.from(`${CARD} AKIA4QYHJT3NWBKLD2PX`), { enabled: managed?.enabled ?? "" });
