@@ -78,6 +78,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       localOriginAllowed: originPolicy(config),
       vendorPrefix: config.vendor.prefix,
       nameServers: config.dns.name_servers,
+      scanResolvers: config.dns.scan_resolvers,
       recordsPerZoneMax: config.dns.records_per_zone_max,
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
     });

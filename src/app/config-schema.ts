@@ -53,6 +53,11 @@ export const CONFIG_KEYS = {
     default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],
     doc: "Host names of this installation's nameservers, as zones show them and delegations at a registrar need them.",
   },
+  "dns.scan_resolvers": {
+    type: "servers",
+    default: [],
+    doc: "Resolvers that a scan for a zone's existing records asks; empty: those of the system.",
+  },
   "dns.records_per_zone_max": { type: "count", default: 1_000_000, min: 1, max: 5_000_000, doc: "DNS records that a zone may have." },
   "dns.records_per_free_zone_max": {
     type: "count",

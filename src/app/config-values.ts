@@ -18,6 +18,7 @@ export interface ConfigTypes {
   readonly database: string;
   readonly level: LogLevel;
   readonly addresses: readonly string[];
+  readonly servers: readonly string[];
   readonly networks: readonly string[];
   readonly names: readonly string[];
   readonly providers: Readonly<Record<string, string>>;
@@ -99,6 +100,11 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   },
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
   addresses: { expects: "a list of IP addresses", accept: (value) => listOf(value, (item) => isIP(item) !== 0), fromText: listFromText },
+  servers: {
+    expects: "a list of IP addresses, each with its port where that is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",
+    accept: (value) => listOf(value, isServer),
+    fromText: listFromText,
+  },
   networks: { expects: "a list of networks such as 10.0.0.0/8", accept: (value) => listOf(value, isNetwork), fromText: listFromText },
   names: {
     expects: "a list of at least one host name, such as ns1.example.net",
@@ -129,6 +135,12 @@ function acceptDay(value: unknown): IsoDate | "" | undefined {
 function listOf(value: unknown, accepts: (item: string) => boolean): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.every((item): item is string => typeof item === "string" && accepts(item)) ? value : undefined;
+}
+
+function isServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const { address = "", port = "" } = /^(?:\[(?<address>[^\]]+)\]|(?<address>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  return isIP(address) === (text.startsWith("[") ? 6 : 4) && integerWithin(Number(port), 1, 65_535) !== undefined;
 }
 
 function isNetwork(text: string): boolean {

@@ -199,3 +199,15 @@ test("no text whatever brings down the file reader with anything but a ConfigErr
     { numRuns: 500 },
   );
 });
+
+test("resolvers have addresses, with a port or without", () => {
+  const resolvers = (text: string) => loadConfig(input({ argv: ["--dns-scan-resolvers", text] })).dns.scan_resolvers;
+  assert.deepEqual(resolvers("192.0.2.53, 2001:db8::53, 127.0.0.1:5300, [::1]:5300"), [
+    "192.0.2.53",
+    "2001:db8::53",
+    "127.0.0.1:5300",
+    "[::1]:5300",
+  ]);
+  for (const wrong of ["ns.example", "192.0.2.53:", "192.0.2.53:0", "192.0.2.53:65536", "[192.0.2.53]:53", "[::1]", "192.0.2.53:53x"])
+    assert.throws(() => resolvers(wrong), ConfigError, wrong);
+});

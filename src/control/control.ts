@@ -1,5 +1,6 @@
 import type { Access } from "#control/access/access.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
+import type { RecordScans } from "#control/dns/record-scans.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
 import type { CustomNameServers } from "#control/dns/custom-name-servers.ts";
 import type { DnssecControl } from "#control/dns/dnssec.ts";
@@ -22,6 +23,7 @@ export interface Control {
   readonly certificates: CertificateRenewal;
   readonly dnsRecords: DnsRecords;
   readonly dnsVersions: DnsVersions;
+  readonly recordScans: RecordScans;
   readonly zoneFiles: ZoneFiles;
   readonly dnsSettings: DnsSettings;
   readonly dnssec: DnssecControl;

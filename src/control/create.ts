@@ -4,7 +4,9 @@ import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
+import { createRecordScans } from "#control/dns/record-scans.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
+import { createScanResolver } from "#control/dns/scan-resolver.ts";
 import { createCustomNameServers } from "#control/dns/custom-name-servers.ts";
 import { createDnssec } from "#control/dns/dnssec.ts";
 import { createDnsSettings } from "#control/dns/settings.ts";
@@ -40,6 +42,8 @@ export interface ControlDeps {
   readonly vendorPrefix: string;
   /** Host names of the installation's name servers; by default names that exist nowhere, so that nobody is asked by mistake. */
   readonly nameServers?: readonly string[];
+  /** Resolvers that scans ask, as addresses with or without a port; the system's unless given. */
+  readonly scanResolvers?: readonly string[];
   /** Records that one zone may have, and one of the free plan; many unless said. */
   readonly recordsPerZoneMax?: number;
   readonly recordsPerFreeZoneMax?: number;
@@ -65,6 +69,7 @@ export function createControl(deps: ControlDeps): Control {
     zones: createZones({ store, clock, sealer, ca, nameServers }),
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
+    recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),
     zoneFiles: createZoneFiles({ store, origins, changer }),
     dnsSettings,
     dnssec: createDnssec({ store, clock, sealer }),

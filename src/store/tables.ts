@@ -12,6 +12,7 @@ export interface Tables {
   zones: ZonesTable;
   dns_records: DnsRecordsTable;
   dns_record_tags: DnsRecordTagsTable;
+  dns_scan_candidates: DnsScanCandidatesTable;
   dns_versions: DnsVersionsTable;
   dns_version_parts: DnsVersionPartsTable;
   rulesets: RulesetsTable;
@@ -132,6 +133,13 @@ export interface DnsRecordTagsTable {
   zone_id: string;
   tag_key: string;
   tag_reversed: string;
+}
+/** What a scan found and nobody has decided about. */
+export interface DnsScanCandidatesTable {
+  id: string;
+  zone_id: string;
+  /** The row that the record would have, as JSON. */
+  record: string;
 }
 export interface DnsVersionsTable {
   zone_id: string;

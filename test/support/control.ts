@@ -19,7 +19,12 @@ export interface ControlFixture {
 /** Every use-case over a store of one's own, with a first account and a local authority. */
 export async function controlOver(
   store: Store,
-  options: { readonly recordsPerZoneMax?: number; readonly recordsPerFreeZoneMax?: number; readonly clock?: Clock } = {},
+  options: {
+    readonly recordsPerZoneMax?: number;
+    readonly recordsPerFreeZoneMax?: number;
+    readonly scanResolvers?: readonly string[];
+    readonly clock?: Clock;
+  } = {},
 ): Promise<ControlFixture> {
   const { clock = systemClock, ...rest } = options;
   const sealer = createSealer(Buffer.alloc(32, 7));

@@ -3,6 +3,7 @@ import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
 import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/custom-name-servers.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
+import { DNS_SCAN_ROUTES } from "#api/routes/dns-scans.ts";
 import { DNS_SETTINGS_ROUTES } from "#api/routes/dns-settings.ts";
 import { DNSSEC_ROUTES } from "#api/routes/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
   ...DNS_RECORD_ROUTES,
+  ...DNS_SCAN_ROUTES,
   ...DNS_ZONE_FILE_ROUTES,
   ...DNS_VERSION_ROUTES,
   ...DNS_SETTINGS_ROUTES,

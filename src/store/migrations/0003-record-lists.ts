@@ -14,6 +14,13 @@ export function recordLists({ name, text, tableOptions }: Dialect): readonly str
       `tag_reversed ${text} NOT NULL`,
       "PRIMARY KEY (record_id, tag_key)",
     ].join(", ")}) ${tableOptions}`,
+    // What a scan found and nobody has decided about.
+    `CREATE TABLE dns_scan_candidates (${[
+      `id ${text} PRIMARY KEY`,
+      `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`,
+      `record ${text} NOT NULL`,
+    ].join(", ")}) ${tableOptions}`,
+    "CREATE INDEX dns_scan_candidates_by_zone ON dns_scan_candidates (zone_id)",
     ...EXISTING[name],
     // The filter and the order by type.
     "CREATE INDEX dns_records_by_type ON dns_records (zone_id, type, name, id)",
