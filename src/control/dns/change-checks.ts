@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors.ts";
 import type { ZoneRef } from "#control/dns/change-records.ts";
 import type { ChangeStep } from "#control/dns/change-steps.ts";
@@ -13,6 +14,9 @@ export interface CheckContext {
   readonly pointed: boolean;
 }
 
+/** Between so many steps of a large write other requests get their turn. */
+const SLICE = 2000;
+
 /** Judges each step against the records that the steps before it have left: conflict, duplicate, size, quota. */
 export async function checkSteps(db: Unit["db"], zone: ZoneRef, steps: readonly ChangeStep[], context: CheckContext): Promise<void> {
   const names = new Set<string>();
@@ -20,7 +24,8 @@ export async function checkSteps(db: Unit["db"], zone: ZoneRef, steps: readonly 
   const byName = new Map<string, Map<string, Sibling>>([...names].map((name) => [name, new Map()]));
   for (const row of await recordsNamed(db, zone.id, [...names])) byName.get(row.name)?.set(row.id, row);
   let recordCount = context.recordCount;
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate();
     try {
       const { remove, place, error } = step;
       if (error) throw error;

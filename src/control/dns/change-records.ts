@@ -89,7 +89,11 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const touched = await touchZone(unit.db, zone.id, added, 1);
     if (touched === undefined) throw new PlatformError("zone_not_found");
     const recordCount = touched.record_count - added;
-    await checkSteps(unit.db, zone, steps, { recordCount, recordCountMax: deps.recordsPerZoneMax(zone.plan), pointed: POINTED.has(options.kind) });
+    await checkSteps(unit.db, zone, steps, {
+      recordCount,
+      recordCountMax: deps.recordsPerZoneMax(zone.plan),
+      pointed: POINTED.has(options.kind),
+    });
     const changes = outcome(steps);
     await writeRows(unit, zone, changes);
     publish(unit, call, zone, changes, view);
@@ -113,7 +117,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       // Outside the unit, which holds up every other write.
       const prepared = await prepareChanges(changes, zone, deps.origins);
       if (prepared.failedAlone) throw prepared.failedAlone;
-      const timeoutMs = CHANGE_TIMEOUT_MS + prepared.posts.length * CREATE_TIMEOUT_MS;
+      const timeoutMs = changeTimeoutMs(prepared.ids.length + prepared.posts.length);
       return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), { timeoutMs });
     },
     changeWithin: async (unit, call, zone, changes, options) =>
@@ -121,9 +125,8 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
   };
 }
 
-/** A unit that hangs is undone; one that creates a hundred thousand records on a busy machine does not hang. */
-const CHANGE_TIMEOUT_MS = 10_000;
-const CREATE_TIMEOUT_MS = 1;
+/** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine does not hang. */
+export const changeTimeoutMs = (changes: number): number => 10_000 + changes;
 
 /** Kinds of which a request holds several changes, so that an error says which one it means. */
 const POINTED: ReadonlySet<DnsVersionKind> = new Set(["batch", "import", "scan", "revert", "restore"]);

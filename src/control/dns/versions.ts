@@ -1,7 +1,7 @@
 import { PlatformError } from "#kernel/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import type { RecordChanger, ZoneRef } from "#control/dns/change-records.ts";
+import { changeTimeoutMs, type RecordChanger, type ZoneRef } from "#control/dns/change-records.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
 import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/version-changes.ts";
 import { changesOfRestore, changesOfRevert } from "#control/dns/version-undo.ts";
@@ -20,6 +20,7 @@ import {
   versionChanges,
   versionHead,
   versionRange,
+  versionSizes,
 } from "#store/dns-versions.ts";
 import type { Store, Unit } from "#store/store.ts";
 
@@ -82,22 +83,34 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
         return { items, page: number, per_page, total_count: changes.length };
       }),
 
-    revert: (call, zone, version) =>
-      commit(deps, call, async (unit) => {
+    revert: async (call, zone, version) => {
+      const timeoutMs = changeTimeoutMs(await changesFrom(store.read, zone, version));
+      const undo = async (unit: Unit): Promise<DnsVersion> => {
         const head = await findVersion(unit.db, zone, version);
         const changes = await changesOfRevert(unit.db, zone, await readChanges(unit.db, head, 0, changeCount(head)));
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "revert", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? version));
-      }),
+      };
+      return commit(deps, call, undo, { timeoutMs });
+    },
 
-    restore: (call, zone, version) =>
-      commit(deps, call, async (unit) => {
+    restore: async (call, zone, version) => {
+      const timeoutMs = changeTimeoutMs(await changesFrom(store.read, zone, version));
+      const undo = async (unit: Unit): Promise<DnsVersion> => {
         const [, newest] = await findRange(unit.db, zone, { from: version });
         const changes = await changesOfRestore(unit.db, zone, await fold(unit.db, zone, version, newest));
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "restore", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? newest));
-      }),
+      };
+      return commit(deps, call, undo, { timeoutMs });
+    },
   };
+}
+
+/** Changed records of the version and all after it: how much an undo may have to do. */
+async function changesFrom(db: Db, zone: ZoneRef, version: number): Promise<number> {
+  const sizes = await versionSizes(db, zone.id);
+  return sizes.reduce((sum, size) => (size.version >= version ? sum + changeCount(size) : sum), 0);
 }
 
 async function findVersion(db: Db, zone: ZoneRef, version: number): Promise<DnsVersionHead> {
