@@ -1,6 +1,7 @@
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { dnsBatch } from "./dns-batch.ts";
+import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsQueries } from "./dns-queries.ts";
 import { edgeRequests } from "./edge-requests.ts";
@@ -12,6 +13,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   startToReady,
   apiCreates,
   dnsBatch,
+  dnsImport,
   propagationDns,
   propagationEdge,
   propagationGateway,

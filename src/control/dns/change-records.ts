@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -96,7 +97,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     });
     const changes = outcome(steps);
     await writeRows(unit, zone, changes);
-    publish(unit, call, zone, changes, view);
+    await publish(unit, call, zone, changes, view);
     unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
     await appendVersion(unit.db, {
       zone_id: zone.id,
@@ -159,10 +160,14 @@ async function writeRows({ db }: Unit, zone: ZoneRef, changes: readonly RecordOu
   if (created.length > 0) await insertRecords(db, created);
 }
 
+/** Between so many records of a large write other requests get their turn. */
+const SLICE = 1000;
+
 /** Tells the planes and the audit log of each record. */
-function publish(unit: Unit, call: Call, zone: ZoneRef, changes: readonly RecordOutcome[], view: RecordView): void {
+async function publish(unit: Unit, call: Call, zone: ZoneRef, changes: readonly RecordOutcome[], view: RecordView): Promise<void> {
   const actor = auditActor(call);
-  for (const { before, after } of changes) {
+  for (const [index, { before, after }] of changes.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate();
     const id = (after ?? before)?.id ?? "";
     unit.change({ kind: "record", id, value: after && recordEntry(after) });
     unit.audit({

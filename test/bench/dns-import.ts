@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { succeed } from "../support/api.ts";
+import type { Benchmark } from "./benchmark.ts";
+import { startBenchServer } from "./bench-server.ts";
+import { cpuSeconds } from "./cpu-time.ts";
+import { quantile } from "./statistics.ts";
+
+const LINES = 100_000;
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A zone file of 100,000 lines, imported as one version; meanwhile another client asks the same API something small. */
+export const dnsImport: Benchmark = {
+  name: "dns-import-100k",
+  unit: "ms for one import",
+  better: "lower",
+  target: 10_000,
+  tools: [],
+  prepare: async () => {
+    const server = await startBenchServer(["--dns-import-bytes-max", String(FILE_BYTES_MAX), "--dns-import-requests-per-minute", "0"]);
+    const { selvedge } = server;
+    const headers = { authorization: `Bearer ${selvedge.ready.token ?? ""}` };
+    const file = zoneFile();
+    let rounds = 0;
+    return {
+      ours: {
+        name: "selvedge",
+        run: async () => {
+          const zoneId = await server.createZone(`import${rounds++}.example`);
+          const form = new FormData();
+          form.set("file", new Blob([file]), "zone.txt");
+          const before = residentBytes(selvedge.pid);
+          const cpuBefore = cpuSeconds(selvedge.pid);
+          const bystander = watch(`${selvedge.ready.api}/user/tokens/verify`, headers, selvedge.pid);
+          const started = performance.now();
+          const answer = await fetch(`${selvedge.ready.api}/zones/${zoneId}/dns_records/import`, { method: "POST", headers, body: form });
+          const ms = performance.now() - started;
+          const { waits, residentBytesMax } = await bystander();
+          const { result } = (await answer.json()) as { result: { recs_added: number } | null };
+          // So that every round meets a server that holds as much as before the first.
+          await succeed(server.call("DELETE", `/zones/${zoneId}`));
+          if (result?.recs_added !== LINES) throw new Error(`HTTP ${answer.status}: ${result?.recs_added} records were added`);
+          return {
+            value: ms,
+            also: {
+              cpu_seconds: cpuSeconds(selvedge.pid) - cpuBefore,
+              bystander_p99_ms: quantile(waits, 0.99),
+              bystander_max_ms: Math.max(...waits),
+              rss_before_mb: before / 1e6,
+              rss_peak_mb: residentBytesMax / 1e6,
+            },
+          };
+        },
+      },
+      close: async () => void (await selvedge.stop()),
+    };
+  },
+};
+
+function zoneFile(): string {
+  const kinds = [
+    (i: number) => `h${i} A 10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`,
+    (i: number) => `h${i} CNAME target.example.net.`,
+    (i: number) => `h${i} TXT "record ${i}" ; a comment`,
+    (i: number) => `h${i} MX 10 mail.example.net.`,
+  ];
+  const lines = Array.from({ length: LINES }, (_, i) => kinds[i % kinds.length]?.(i) ?? "");
+  return `$TTL 300\n${lines.join("\n")}\n`;
+}
+
+/** Asks again and again until the returned function is called, which tells how long each answer took. */
+function watch(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  pid: number,
+): () => Promise<{ waits: readonly number[]; residentBytesMax: number }> {
+  const waits: number[] = [];
+  let residentBytesMax = 0;
+  let done = false;
+  const asking = (async () => {
+    while (!done) {
+      const started = performance.now();
+      await (await fetch(url, { headers })).arrayBuffer();
+      waits.push(performance.now() - started);
+      residentBytesMax = Math.max(residentBytesMax, residentBytes(pid));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  return async () => {
+    done = true;
+    await asking;
+    return { waits, residentBytesMax };
+  };
+}
+
+function residentBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+  return Number(kilobytes) * 1024;
+}
