@@ -118,6 +118,47 @@ test("causes come in the chain of one outer error until its day", () => {
   assert.deepEqual(after.errors(items), items);
 });
 
+test("an alias of an endpoint speaks its own language until its day, and is gone on it", () => {
+  const route = "PATCH /zones/:zone_id/settings/cname_flattening";
+  const before = begin(DEPRECATIONS, route, "2025-03-20");
+  assert.deepEqual(before.body({ value: "on", id: "cname_flattening" }), { flatten_all_cnames: true });
+  assert.deepEqual(before.body({ value: "apex" }), { flatten_all_cnames: false });
+  assert.deepEqual(before.result({ flatten_all_cnames: false, ns_ttl: 300 }, FACTS), {
+    id: "cname_flattening",
+    editable: true,
+    modified_on: null,
+    value: "apex",
+  });
+  for (const body of [{}, { value: "flat" }, { value: true }, { flatten_all_cnames: true }])
+    assert.throws(
+      () => before.body(body),
+      (error: unknown) => error instanceof PlatformError && error.errorName === "invalid_input" && error.source === "/value",
+    );
+  assert.equal(createDeprecationEngine(DEPRECATIONS).at(route, "2025-03-21").gone?.id, "zone-setting-cname-flattening");
+});
+
+test("legacy fields of an object are read by the newest field first, then by the first of its aliases", () => {
+  const before = begin(DEPRECATIONS, "PUT /accounts/:account_id", "2025-03-13");
+  const chosen = (body: object): unknown =>
+    ["dns_settings", "zone_defaults", "nameservers", "type"].reduce<unknown>(
+      (value, key) => (value as Record<string, unknown> | undefined)?.[key],
+      before.body({ ...body }),
+    );
+  assert.equal(chosen({ settings: { use_account_custom_ns_by_default: true } }), "custom.account");
+  assert.equal(chosen({ settings: { use_account_custom_ns_by_default: false } }), "cloudflare.standard");
+  assert.equal(chosen({ settings: { default_nameservers: "custom.tenant", use_account_custom_ns_by_default: true } }), "custom.tenant");
+  const newest = { zone_defaults: { nameservers: { type: "cloudflare.standard" } } };
+  assert.equal(chosen({ dns_settings: newest, settings: { default_nameservers: "custom.tenant" } }), "cloudflare.standard");
+  assert.equal(chosen({ settings: { enforce_twofactor: true } }), undefined);
+  const shown = before.result({ settings: { enforce_twofactor: false }, dns_settings: newest }, FACTS);
+  assert.deepEqual(shown["settings"], {
+    enforce_twofactor: false,
+    default_nameservers: "cloudflare.standard",
+    use_account_custom_ns_by_default: false,
+  });
+  assert.equal(createDeprecationEngine(DEPRECATIONS).at("PUT /accounts/:account_id", "2025-03-14").begin(), null);
+});
+
 test("a request depends on a row whose form it uses, and on one that shapes its answer", () => {
   const request = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records", "2024-08-01");
   assert.deepEqual(

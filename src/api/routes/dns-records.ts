@@ -1,17 +1,10 @@
 import { Type } from "typebox";
-import { type Resolved, type Route, route } from "#api/route.ts";
-import type { ZoneRef } from "#control/dns/change-records.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { type Route, route } from "#api/route.ts";
+import { zoneOf } from "#api/zone-of.ts";
 import { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordUsage, DnsRecordWrite } from "#model/dns-record.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
 const ITEM = "/zones/:zone_id/dns_records/:dns_record_id";
-
-/** Routes of scope `zone` are called with the zone resolved. */
-function zoneOf(resolved: Resolved): ZoneRef {
-  if (resolved.zone === null) throw new PlatformError("zone_not_found");
-  return resolved.zone;
-}
 
 export const DNS_RECORD_ROUTES: readonly Route[] = [
   route({

@@ -1,15 +1,8 @@
 import { Type } from "typebox";
-import { type Resolved, type Route, route } from "#api/route.ts";
-import type { ZoneRef } from "#control/dns/change-records.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { type Route, route } from "#api/route.ts";
+import { zoneOf } from "#api/zone-of.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
-
-/** Routes of scope `zone` are called with the zone resolved. */
-function zoneOf(resolved: Resolved): ZoneRef {
-  if (resolved.zone === null) throw new PlatformError("zone_not_found");
-  return resolved.zone;
-}
 
 /** Clients send the words as their language writes them. */
 const ImportForm = Type.Object({

@@ -3,6 +3,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
+import { insertAccount } from "#store/accounts.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
@@ -84,6 +85,19 @@ storeTest("peers and zones refer to what exists, and what is referred to stays",
   await control.zones.delete(call(), id);
   assert.deepEqual(await peers.remove(call(), account_id, peer.id), { id: peer.id });
   assert.deepEqual(await tsigs.remove(call(), account_id, tsig.id), { id: tsig.id });
+});
+
+storeTest("what an account keeps for transfers goes with it", async ({ store }) => {
+  const { control, call } = await controlOver(store);
+  const id = newId();
+  await store.write(({ db }) =>
+    insertAccount(db, { id, name: "short-lived", type: "standard", settings: "{}", created_on: "2026-01-01T00:00:00.000000Z" }),
+  );
+  await control.transfers.acls.create(call(), id, { name: "acl", ip_range: "192.0.2.1" });
+  await control.customNameServers.create(call(), id, { ns_name: "ns1.short.example" });
+  await control.access.accounts.remove(call(), id);
+  for (const table of ["transfer_objects", "custom_name_servers"] as const)
+    assert.deepEqual(await store.read.selectFrom(table).selectAll().execute(), []);
 });
 
 storeTest("what would have to be transferred is refused, and said to be off", async ({ store }) => {
