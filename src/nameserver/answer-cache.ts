@@ -1,4 +1,5 @@
-import type { NameKey } from "#wire/dns/name.ts";
+import { HEADER_BYTES } from "#wire/dns/codes.ts";
+import { lowerCaseInto, NAME_BYTES_MAX, type NameKey } from "#wire/dns/name.ts";
 
 /** A complete response. Its question's name stands at byte 12 and is replaced by the asker's spelling. */
 export interface CachedResponse {
@@ -21,9 +22,44 @@ export interface AnswerCache {
 /** Larger responses are rare and not worth their memory. */
 const RESPONSE_BYTES_MAX = 1500;
 
-/** The name's key, then what else tells responses apart: type, class and EDNS (0 without, 1 with, 2 with DO). */
-export const cacheKey = (name: NameKey, type: number, questionClass: number, ednsClass: 0 | 1 | 2): string =>
-  name + String.fromCharCode(type, questionClass, ednsClass);
+const scratch = Buffer.alloc(NAME_BYTES_MAX + 5);
+
+/**
+ * What tells responses apart: the name between `nameStart` and `nameEnd` without its case, type, class and EDNS (0
+ * without, 1 with, 2 with DO). The name must be whole and of at most 255 bytes.
+ */
+export function cacheKey(
+  packet: Uint8Array,
+  nameStart: number,
+  nameEnd: number,
+  type: number,
+  questionClass: number,
+  ednsClass: 0 | 1 | 2,
+): string {
+  const length = nameEnd - nameStart;
+  lowerCaseInto(scratch, packet, nameStart, length);
+  scratch[length] = type >> 8;
+  scratch[length + 1] = type;
+  scratch[length + 2] = questionClass >> 8;
+  scratch[length + 3] = questionClass;
+  scratch[length + 4] = ednsClass;
+  return scratch.toString("latin1", 0, length + 5);
+}
+
+/**
+ * Writes the response for the asker whose message starts at `start` and whose question's name ends at `nameEnd` of
+ * `packet`. The identifier, the RD bit and the name's spelling are the asker's own; the rest is the same for all.
+ */
+export function fillIn({ bytes }: CachedResponse, packet: Buffer, start: number, nameEnd: number, out: Buffer, outStart: number): void {
+  const nameBytes = nameEnd - start - HEADER_BYTES;
+  bytes.copy(out, outStart);
+  out[outStart] = packet[start] as number;
+  out[outStart + 1] = packet[start + 1] as number;
+  out[outStart + 2] = ((bytes[2] as number) & 0xfe) | ((packet[start + 2] as number) & 0x01);
+  const from = start + HEADER_BYTES;
+  const to = outStart + HEADER_BYTES;
+  for (let i = 0; i < nameBytes; i++) out[to + i] = packet[from + i] as number;
+}
 
 export function createAnswerCache({ entriesMax }: { readonly entriesMax: number }): AnswerCache {
   const entries = new Map<string, CachedResponse>();

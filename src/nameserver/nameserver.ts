@@ -1,10 +1,14 @@
-import type { MetricRegistry } from "#kernel/metrics.ts";
 import { parseIp } from "#kernel/ip.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAnswerCache } from "./answer-cache.ts";
+import { listenBatchedUdp } from "./batched-udp.ts";
 import type { NameserverConfig } from "./config.ts";
+import { createCounters } from "./counters.ts";
 import type { EdgeAddresses } from "./lookup.ts";
+import { createQuickAnswers } from "./quick-answers.ts";
 import { createResponder } from "./respond.ts";
+import type { SystemSockets } from "./system-sockets.ts";
 import { listenTcp } from "./tcp.ts";
 import { type Listener, listenUdp } from "./udp.ts";
 import { createZones } from "./zones.ts";
@@ -20,13 +24,15 @@ export interface NameserverDeps {
   readonly replica: Replica;
   readonly metrics: MetricRegistry;
   readonly config: NameserverConfig;
+  /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
+  readonly sockets?: SystemSockets | undefined;
 }
 
 /** Tries of any free UDP port until its number is free for TCP as well. */
 const PORT_TRIES = 20;
 
 /** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
-export function createNameserver({ replica, metrics, config }: NameserverDeps): Nameserver {
+export function createNameserver({ replica, metrics, config, sockets }: NameserverDeps): Nameserver {
   const zones = createZones();
   const cache = createAnswerCache({ entriesMax: config.limits.cacheEntriesMax });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
@@ -34,7 +40,9 @@ export function createNameserver({ replica, metrics, config }: NameserverDeps): 
     "selvedge_dns_rejected_entries",
     "Snapshot entries since the last full copy that no zone or record could be made of",
   );
-  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, metrics });
+  const counters = createCounters(metrics);
+  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, counters });
+  const quickAnswer = createQuickAnswers({ cache, counters });
   let listeners: readonly Listener[] = [];
 
   const count = (): void => {
@@ -55,8 +63,15 @@ export function createNameserver({ replica, metrics, config }: NameserverDeps): 
     count();
   });
 
+  const bindUdp = (): Promise<Listener> => {
+    // A host by name is left to Node, which looks it up.
+    const address = parseIp(config.host);
+    return sockets && address
+      ? listenBatchedUdp({ sockets, address, config, quickAnswer, respond, metrics })
+      : listenUdp(config, respond, metrics);
+  };
   const bindBoth = async (): Promise<readonly [Listener, Listener]> => {
-    const udp = await listenUdp(config, respond, metrics);
+    const udp = await bindUdp();
     try {
       return [udp, await listenTcp({ ...config, port: udp.port }, config.limits, respond, metrics)];
     } catch (error) {

@@ -10,6 +10,7 @@ import { type Message, decodeMessage, encodeMessage } from "#wire/dns/message.ts
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { createAnswerCache } from "./answer-cache.ts";
+import { createCounters } from "./counters.ts";
 import { type Respond, createResponder } from "./respond.ts";
 import { createZones } from "./zones.ts";
 
@@ -42,7 +43,7 @@ function setup(ops: readonly Op[] = BASE, entriesMax = 100): Setup {
     if (changes.namespace) cache.clear();
     else cache.dropZones(changes.zones);
   });
-  const respond = createResponder({ zones, edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] }, cache, metrics });
+  const respond = createResponder({ zones, edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] }, cache, counters: createCounters(metrics) });
   const count = (name: string, labels: Record<string, string> = {}): number =>
     metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
   return { respond, replica, count };

@@ -1,15 +1,12 @@
-import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
-import { CLASS, FLAG, HEADER_BYTES, MESSAGE_BYTES_MAX, OPCODE, RCODE, opcodeOf } from "#wire/dns/codes.ts";
+import { CLASS, FLAG, HEADER_BYTES, MESSAGE_BYTES_MAX, OPCODE, OPCODE_MASK, RCODE, opcodeOf } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
-import { keyOf } from "#wire/dns/name.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
 import { type Answer, answer } from "./answer.ts";
-import { type AnswerCache, cacheKey } from "./answer-cache.ts";
+import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
+import type { Counters, Transport } from "./counters.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import type { Zones } from "./zones.ts";
-
-export type Transport = "udp" | "tcp";
 
 /** One message in, one message out; undefined where silence is the right answer. Never throws. */
 export type Respond = (packet: Buffer, transport: Transport) => Buffer | undefined;
@@ -18,13 +15,13 @@ export interface ResponderDeps {
   readonly zones: Zones;
   readonly edge: EdgeAddresses;
   readonly cache: AnswerCache;
-  readonly metrics: MetricRegistry;
+  readonly counters: Counters;
 }
 
 /** The largest UDP payload that arrives unfragmented on nearly every path (DNS flag day 2020, RFC 9715). */
-const PAYLOAD_BYTES_MAX = 1232;
+export const PAYLOAD_BYTES_MAX = 1232;
 /** What every client takes over UDP (RFC 1035 §4.2.1). */
-const PAYLOAD_BYTES_MIN = 512;
+export const PAYLOAD_BYTES_MIN = 512;
 
 /** Types that are questions about something else than data, and what each is answered with. */
 const META_TYPES: ReadonlyMap<number, number> = new Map([
@@ -38,18 +35,13 @@ const META_TYPES: ReadonlyMap<number, number> = new Map([
   [254, RCODE.NOTIMP], // MAILA
 ]);
 
-export function createResponder({ zones, edge, cache, metrics }: ResponderDeps): Respond {
-  const counters = createCounters(metrics);
-
+export function createResponder({ zones, edge, cache, counters }: ResponderDeps): Respond {
   const fromCache = (key: string, packet: Buffer, query: Query, bytesMax: number): Buffer | undefined => {
     const cached = cache.get(key);
     if (!cached || cached.bytes.length > bytesMax) return undefined;
     counters.cacheHits.value += 1;
-    const bytes = Buffer.from(cached.bytes);
-    // The identifier, the RD bit and the name's spelling are the asker's own; the rest is the same for all.
-    bytes.writeUInt16BE(query.id, 0);
-    bytes[2] = ((bytes[2] as number) & 0xfe) | ((packet[2] as number) & 0x01);
-    packet.copy(bytes, HEADER_BYTES, HEADER_BYTES, query.nameEnd);
+    const bytes = Buffer.allocUnsafe(cached.bytes.length);
+    fillIn(cached, packet, 0, query.nameEnd, bytes, 0);
     return bytes;
   };
 
@@ -59,12 +51,8 @@ export function createResponder({ zones, edge, cache, metrics }: ResponderDeps):
     const fixed = query.class === CLASS.IN ? META_TYPES.get(query.type) : RCODE.REFUSED;
     if (fixed !== undefined) return encode(packet, query, refusal(fixed), bytesMax).bytes;
 
-    const key = cacheKey(
-      keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES),
-      query.type,
-      query.class,
-      query.edns ? (query.edns.dnssecOk ? 2 : 1) : 0,
-    );
+    const ednsClass = query.edns ? (query.edns.dnssecOk ? 2 : 1) : 0;
+    const key = cacheKey(packet, HEADER_BYTES, query.nameEnd, query.type, query.class, ednsClass);
     const known = fromCache(key, packet, query, bytesMax);
     if (known) return known;
 
@@ -111,8 +99,10 @@ function readOrUndefined(packet: Buffer): Query | undefined {
   }
 }
 
-const payloadBytes = ({ edns }: Query): number =>
-  edns ? Math.min(Math.max(edns.payloadBytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX) : PAYLOAD_BYTES_MIN;
+const payloadBytes = ({ edns }: Query): number => (edns ? boundPayload(edns.payloadBytes) : PAYLOAD_BYTES_MIN);
+
+/** What is sent over UDP to a client that says it takes so many bytes (RFC 6891 §6.2.3). */
+export const boundPayload = (bytes: number): number => Math.min(Math.max(bytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX);
 
 const refusal = (rcode: number): Answer => ({
   rcode,
@@ -131,8 +121,6 @@ function bareResponse(packet: Buffer, rcode: number): Buffer {
   bytes.writeUInt16BE(FLAG.QR | (packet.readUInt16BE(2) & (OPCODE_MASK | FLAG.RD)) | rcode, 2);
   return bytes;
 }
-
-const OPCODE_MASK = 0x7800;
 
 /** `complete` is false where something had to be left out for want of room. */
 function encode(packet: Buffer, query: Query, found: Answer, bytesMax: number): { bytes: Buffer; complete: boolean } {
@@ -159,34 +147,4 @@ function encode(packet: Buffer, query: Query, found: Answer, bytesMax: number): 
   }
   const flags = FLAG.QR | (found.authoritative ? FLAG.AA : 0) | (fits ? 0 : FLAG.TC) | (query.flags & FLAG.RD) | (found.rcode & 0xf);
   return { bytes: writer.finish(query.id, flags, counts), complete };
-}
-
-interface Counters {
-  readonly queries: Readonly<Record<Transport, Metric>>;
-  readonly dropped: Metric;
-  readonly malformed: Metric;
-  readonly internalErrors: Metric;
-  readonly cacheHits: Metric;
-  /** Counts a response by its RCODE and truncation, from the header's second word. */
-  readonly responses: (flags: number) => void;
-}
-
-function createCounters(metrics: MetricRegistry): Counters {
-  const queries = (transport: Transport): Metric => metrics.counter("selvedge_dns_queries_total", "DNS messages received", { transport });
-  const byRcode = Array.from({ length: 16 }, (_, code) => {
-    const rcode = Object.entries(RCODE).find(([, value]) => value === code)?.[0] ?? String(code);
-    return metrics.counter("selvedge_dns_responses_total", "DNS responses sent, by the header's response code", { rcode });
-  });
-  const truncated = metrics.counter("selvedge_dns_truncated_total", "DNS responses that did not fit");
-  return {
-    queries: { udp: queries("udp"), tcp: queries("tcp") },
-    dropped: metrics.counter("selvedge_dns_dropped_total", "DNS messages left unanswered: too short, or answers themselves"),
-    malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
-    internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because the server failed"),
-    cacheHits: metrics.counter("selvedge_dns_cache_hits_total", "DNS responses taken from the answer cache"),
-    responses: (flags) => {
-      (byRcode[flags & 0xf] as Metric).value += 1;
-      if ((flags & FLAG.TC) !== 0) truncated.value += 1;
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import { type Socket, createSocket } from "node:dgram";
 import { once } from "node:events";
-import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import { isIpv6 } from "#kernel/ip.ts";
 import type { Respond } from "./respond.ts";
 
@@ -21,7 +21,7 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /** Rejects with the system's error where the address cannot be bound. */
 export async function listenUdp(config: UdpConfig, respond: Respond, metrics: MetricRegistry): Promise<Listener> {
-  const sendErrors = metrics.counter("selvedge_dns_udp_send_errors_total", "DNS responses that the system would not send");
+  const sendErrors = udpSendErrors(metrics);
   const family = isIpv6(config.host) ? 6 : 4;
   const socket = createSocket({
     type: family === 6 ? "udp6" : "udp4",
@@ -54,7 +54,10 @@ export async function listenUdp(config: UdpConfig, respond: Respond, metrics: Me
   };
 }
 
-function enlargeBuffer(socket: Socket): void {
+export const udpSendErrors = (metrics: MetricRegistry): Metric =>
+  metrics.counter("selvedge_dns_udp_send_errors_total", "DNS responses that the system would not send");
+
+export function enlargeBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
   } catch {

@@ -5,6 +5,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createNameserver } from "./nameserver.ts";
+import { loadSystemSockets } from "./system-sockets.ts";
 
 /** What the main thread gives a nameserver worker. */
 export interface NameserverWorkerData {
@@ -20,8 +21,10 @@ if (parentPort) await run(parentPort, workerData as NameserverWorkerData);
 async function run(parent: MessagePort, { name, config, feed, lastGoodPath }: NameserverWorkerData): Promise<void> {
   const voice = createWorkerVoice(parent);
   const metrics = createMetrics();
+  const sockets = await loadSystemSockets();
+  if (!sockets) voice.log("info", "UDP takes one datagram a system call, since koffi does not load here", { name });
   const replica = await openReplica({ port: createMessagePortFeed(feed), name, lastGoodPath, log: voice.log });
-  const nameserver = createNameserver({ replica, metrics, config });
+  const nameserver = createNameserver({ replica, metrics, config, sockets });
   voice.serve({
     metrics,
     drain: async (timeoutMs) => {

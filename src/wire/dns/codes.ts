@@ -11,7 +11,9 @@ export const TYPE = { A: 1, NS: 2, CNAME: 5, SOA: 6, HINFO: 13, MX: 15, AAAA: 28
 /** Bits of the header's second word. */
 export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100 } as const;
 
-export const opcodeOf = (flags: number): number => (flags >> 11) & 0xf;
+/** The bits of the second word that hold the opcode. */
+export const OPCODE_MASK = 0x7800;
+export const opcodeOf = (flags: number): number => (flags & OPCODE_MASK) >> 11;
 
 export const HEADER_BYTES = 12;
 export const MESSAGE_BYTES_MAX = 65_535;

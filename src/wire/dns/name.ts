@@ -60,8 +60,13 @@ const scratch = Buffer.allocUnsafe(NAME_BYTES_MAX + 1);
 
 /** The key of the uncompressed name that takes `length` bytes from `offset`. */
 export function keyOf(bytes: Uint8Array, offset = 0, length = bytes.length): NameKey {
-  for (let i = 0; i < length; i++) scratch[i] = LOWER[bytes[offset + i] as number] as number;
+  lowerCaseInto(scratch, bytes, offset, length);
   return scratch.toString("latin1", 0, length);
+}
+
+/** Copies `length` bytes from `offset` to the start of `into`, ASCII letters in lower case (RFC 4343 §3). */
+export function lowerCaseInto(into: Uint8Array, bytes: Uint8Array, offset: number, length: number): void {
+  for (let i = 0; i < length; i++) into[i] = LOWER[bytes[offset + i] as number] as number;
 }
 
 /** The name without its first label; undefined above the root. */

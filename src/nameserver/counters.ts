@@ -1,0 +1,35 @@
+import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
+import { FLAG, RCODE } from "#wire/dns/codes.ts";
+
+export type Transport = "udp" | "tcp";
+
+/** What the nameserver counts about messages. Two calls with one registry give the same numbers. */
+export interface Counters {
+  readonly queries: Readonly<Record<Transport, Metric>>;
+  readonly dropped: Metric;
+  readonly malformed: Metric;
+  readonly internalErrors: Metric;
+  readonly cacheHits: Metric;
+  /** Counts a response by its RCODE and truncation, from the header's second word. */
+  readonly responses: (flags: number) => void;
+}
+
+export function createCounters(metrics: MetricRegistry): Counters {
+  const queries = (transport: Transport): Metric => metrics.counter("selvedge_dns_queries_total", "DNS messages received", { transport });
+  const byRcode = Array.from({ length: 16 }, (_, code) => {
+    const rcode = Object.entries(RCODE).find(([, value]) => value === code)?.[0] ?? String(code);
+    return metrics.counter("selvedge_dns_responses_total", "DNS responses sent, by the header's response code", { rcode });
+  });
+  const truncated = metrics.counter("selvedge_dns_truncated_total", "DNS responses that did not fit");
+  return {
+    queries: { udp: queries("udp"), tcp: queries("tcp") },
+    dropped: metrics.counter("selvedge_dns_dropped_total", "DNS messages left unanswered: too short, or answers themselves"),
+    malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
+    internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because the server failed"),
+    cacheHits: metrics.counter("selvedge_dns_cache_hits_total", "DNS responses taken from the answer cache"),
+    responses: (flags) => {
+      (byRcode[flags & 0xf] as Metric).value += 1;
+      if ((flags & FLAG.TC) !== 0) truncated.value += 1;
+    },
+  };
+}
