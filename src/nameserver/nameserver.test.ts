@@ -15,6 +15,7 @@ import { toolOrSkip } from "../../test/support/tools.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "./config.ts";
 import { createNameserver } from "./nameserver.ts";
+import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
 
 const Z = "zone1";
 const BASE: readonly Op[] = [
@@ -31,13 +32,24 @@ const BASE: readonly Op[] = [
   recordOp(Z, "big.example.com", "TXT", `"${"x".repeat(255)}" `.repeat(12)),
 ];
 
+/** How datagrams travel; what is answered must not depend on it. */
+type Path = readonly [name: string, sockets: SystemSockets | undefined];
+
+const batched = await loadSystemSockets();
+const PATHS: readonly Path[] = [["one datagram a call", undefined], ...(batched ? [["batched", batched] as const] : [])];
+
+/** A test of each path. */
+function testPaths(name: string, run: (t: TestContext, path: Path) => Promise<void>): void {
+  for (const path of PATHS) test(`${path[0]}: ${name}`, (t) => run(t, path));
+}
+
 interface Running {
   readonly port: number;
   readonly replica: MemoryReplica;
   count(name: string): number;
 }
 
-async function start(t: TestContext, change: Partial<NameserverConfig> = {}): Promise<Running> {
+async function start(t: TestContext, [, sockets]: Path, change: Partial<NameserverConfig> = {}): Promise<Running> {
   const replica = createMemoryReplica(BASE);
   const metrics = createMetrics();
   const config: NameserverConfig = {
@@ -48,7 +60,7 @@ async function start(t: TestContext, change: Partial<NameserverConfig> = {}): Pr
     limits: NAMESERVER_LIMITS,
     ...change,
   };
-  const nameserver = createNameserver({ replica, metrics, config });
+  const nameserver = createNameserver({ replica, metrics, config, sockets });
   const ports = await nameserver.listen();
   assert.equal(ports.udp, ports.tcp);
   t.after(() => nameserver.close(100));
@@ -72,10 +84,10 @@ const query = (name: string, type: number, id = 1): Buffer =>
 
 const framed = (bytes: Buffer): Buffer => Buffer.concat([Buffer.of(bytes.length >> 8, bytes.length & 0xff), bytes]);
 
-async function askUdp(port: number, bytes: Buffer): Promise<Buffer> {
-  const socket = createSocket("udp4");
+async function askUdp(port: number, bytes: Buffer, host = "127.0.0.1"): Promise<Buffer> {
+  const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
   try {
-    socket.send(bytes, port, "127.0.0.1");
+    socket.send(bytes, port, host);
     const [response] = (await once(socket, "message", { signal: AbortSignal.timeout(5000) })) as [Buffer];
     return response;
   } finally {
@@ -108,10 +120,10 @@ async function readMessages(socket: Socket, count: number): Promise<Buffer[]> {
 
 const run = promisify(execFile);
 
-test("dig gets what the zone holds, over UDP and TCP", async (t) => {
+testPaths("dig gets what the zone holds, over UDP and TCP", async (t, path) => {
   const reason = toolOrSkip("dig");
   if (reason) return t.skip(reason);
-  const { port } = await start(t);
+  const { port } = await start(t, path);
   const dig = async (...args: string[]): Promise<string> =>
     (await run("dig", ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=5", ...args], { timeout: 10_000 })).stdout.trim();
   const rows: [args: string[], answer: string][] = [
@@ -143,8 +155,8 @@ test("dig gets what the zone holds, over UDP and TCP", async (t) => {
   assert.match(await dig("example.com", "AXFR"), /Transfer failed/);
 });
 
-test("an applied op is in the next answer over both transports", async (t) => {
-  const { port, replica } = await start(t);
+testPaths("an applied op is in the next answer over both transports", async (t, path) => {
+  const { port, replica } = await start(t, path);
   const ask = async (): Promise<string[]> => {
     const bytes = query("plain.example.com", TYPE.A);
     const socket = await open(t, port);
@@ -172,7 +184,7 @@ test("an applied op is in the next answer over both transports", async (t) => {
 });
 
 test("pipelined TCP messages are answered in turn, however they are cut into segments", async (t) => {
-  const { port } = await start(t);
+  const { port } = await start(t, PATHS[0] as Path);
   const socket = await open(t, port);
   const stream = Buffer.concat(Array.from({ length: 40 }, (_, id) => framed(query("plain.example.com", TYPE.A, id))));
   for (let at = 0; at < stream.length; at += 7) {
@@ -187,7 +199,7 @@ test("pipelined TCP messages are answered in turn, however they are cut into seg
 });
 
 test("a client that asks much and reads nothing is not read further, and loses nothing when it reads", async (t) => {
-  const { port, count } = await start(t);
+  const { port, count } = await start(t, PATHS[0] as Path);
   const socket = await open(t, port);
   socket.pause();
   const total = 20_000;
@@ -228,7 +240,7 @@ const closed = (socket: Socket): Promise<unknown> => {
 };
 
 test("TCP connections beyond the cap of an address, or without DNS on them, are closed", async (t) => {
-  const { port, count } = await start(t, { limits: { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 } });
+  const { port, count } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 } });
   const half = await open(t, port);
   const garbage = await open(t, port);
   await closed(await open(t, port));
@@ -240,7 +252,7 @@ test("TCP connections beyond the cap of an address, or without DNS on them, are 
 });
 
 test("TCP connections without a whole message are closed in time, whatever bytes they send", async (t) => {
-  const { port } = await start(t, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 150 } });
+  const { port } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 150 } });
   const silent = await open(t, port);
   const trickling = await open(t, port);
   trickling.write(Buffer.of(1, 0));
@@ -249,17 +261,17 @@ test("TCP connections without a whole message are closed in time, whatever bytes
   await Promise.all([closed(silent), closed(trickling)]);
 });
 
-test("two nameservers share a port when told to", async (t) => {
-  const { port } = await start(t, { reusePort: true });
-  const second = await start(t, { reusePort: true, port });
+testPaths("two nameservers share a port when told to", async (t, path) => {
+  const { port } = await start(t, path, { reusePort: true });
+  const second = await start(t, path, { reusePort: true, port });
   assert.equal(second.port, port);
   for (let i = 0; i < 10; i++) assert.equal(decodeMessage(await askUdp(port, query("plain.example.com", TYPE.A, i))).id, i);
 });
 
-test("a port that is taken is an error", async (t) => {
-  const { port } = await start(t);
+testPaths("a port that is taken is an error", async (t, path) => {
+  const { port } = await start(t, path);
   const config: NameserverConfig = { host: "127.0.0.1", port, reusePort: false, edgeAddresses: [], limits: NAMESERVER_LIMITS };
-  await assert.rejects(createNameserver({ replica: createMemoryReplica(), metrics: createMetrics(), config }).listen(), {
+  await assert.rejects(createNameserver({ replica: createMemoryReplica(), metrics: createMetrics(), config, sockets: path[1] }).listen(), {
     code: "EADDRINUSE",
   });
   assert.throws(
@@ -269,8 +281,8 @@ test("a port that is taken is an error", async (t) => {
   );
 });
 
-test("garbage on the sockets leaves the server answering", async (t) => {
-  const { port, count } = await start(t);
+testPaths("garbage on the sockets leaves the server answering", async (t, path) => {
+  const { port, count } = await start(t, path);
   const socket = createSocket("udp4");
   t.after(() => socket.close());
   for (let i = 0; i < 300; i++) {
@@ -279,4 +291,68 @@ test("garbage on the sockets leaves the server answering", async (t) => {
   }
   assert.equal(decodeMessage(await askUdp(port, query("plain.example.com", TYPE.A))).answers.length, 1);
   assert.equal(count("selvedge_dns_internal_errors_total"), 0);
+});
+
+testPaths("IPv6 clients are answered, and IPv4 ones on the address of both", async (t, path) => {
+  const only = await start(t, path, { host: "::1" });
+  const both = await start(t, path, { host: "::" });
+  const bytes = query("plain.example.com", TYPE.A, 77);
+  for (const [port, host] of [
+    [only.port, "::1"],
+    [both.port, "::1"],
+    [both.port, "127.0.0.1"],
+  ] as const) {
+    assert.equal(decodeMessage(await askUdp(port, bytes, host)).id, 77, `${host} of ${port}`);
+  }
+});
+
+testPaths("of many datagrams at once each sender gets the answers to its own", async (t, path) => {
+  const { port, count } = await start(t, path);
+  const names = ["plain.example.com", "PLAIN.example.com", "alias.example.com", "nothing.example.com", "example.org", "big.example.com"];
+  const asked = 400;
+  const ask = async (client: number): Promise<void> => {
+    const socket = createSocket("udp4");
+    t.after(() => socket.close());
+    const seen = new Map<number, Buffer>();
+    socket.on("message", (response) => seen.set(response.readUInt16BE(0), response));
+    // Without waiting: they pile up in the server's socket. What is lost there is asked again.
+    for (let tries = 0; seen.size < asked; tries++) {
+      assert.ok(tries < 100, `${asked - seen.size} questions are never answered`);
+      for (let id = 0; id < asked; id++) {
+        const name = names[(id + client) % names.length] as string;
+        if (!seen.has(id)) socket.send(query(name, TYPE.A, id), port, "127.0.0.1");
+        if (id % 7 === 0 && tries === 0) socket.send(Buffer.of(id, client), port, "127.0.0.1");
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    for (const [id, response] of seen) {
+      const { questions, flags } = decodeMessage(response);
+      const name = names[(id + client) % names.length] as string;
+      assert.deepEqual(questions[0]?.name, parseAbsoluteName(name));
+      assert.equal(flags & 0xf, name.startsWith("nothing") ? 3 : name === "example.org" ? 5 : 0);
+    }
+  };
+  await Promise.all([ask(0), ask(1), ask(2)]);
+  assert.equal(count("selvedge_dns_internal_errors_total"), 0);
+  assert.ok(count("selvedge_dns_dropped_total") > 0);
+});
+
+testPaths("a port is nobody else's while it is served, and free afterwards", async (t, path) => {
+  const replica = createMemoryReplica(BASE);
+  const config: NameserverConfig = { host: "127.0.0.1", port: 0, reusePort: false, edgeAddresses: [], limits: NAMESERVER_LIMITS };
+  const nameserver = createNameserver({ replica, metrics: createMetrics(), config, sockets: path[1] });
+  const { udp: port } = await nameserver.listen();
+  t.after(() => nameserver.close(100));
+  const claim = async (): Promise<void> => {
+    const socket = createSocket({ type: "udp4", reuseAddr: true });
+    try {
+      socket.bind(port, "127.0.0.1");
+      await once(socket, "listening");
+    } finally {
+      socket.close();
+    }
+  };
+  await assert.rejects(claim(), { code: "EADDRINUSE" });
+  await nameserver.close(100);
+  await claim();
 });

@@ -43,7 +43,12 @@ function setup(ops: readonly Op[] = BASE, entriesMax = 100): Setup {
     if (changes.namespace) cache.clear();
     else cache.dropZones(changes.zones);
   });
-  const respond = createResponder({ zones, edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] }, cache, counters: createCounters(metrics) });
+  const respond = createResponder({
+    zones,
+    edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] },
+    cache,
+    counters: createCounters(metrics),
+  });
   const count = (name: string, labels: Record<string, string> = {}): number =>
     metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
   return { respond, replica, count };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -14,7 +14,17 @@ import { recordOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { NAMESERVER_LIMITS } from "./config.ts";
 import type { NameserverWorkerData } from "./worker.ts";
 
-test("the worker answers from its feed: settled means answered", async (t) => {
+const QUESTION = encodeMessage({
+  id: 5,
+  flags: 0,
+  questions: [{ name: parseAbsoluteName("new.example.com"), type: TYPE.A, class: CLASS.IN }],
+  answers: [],
+  authorities: [],
+  additionals: [],
+}) as Buffer;
+
+/** A worker with the zone example.com, and the publisher that feeds it. */
+async function start(t: TestContext) {
   const source = createTestSource();
   source.commit([zoneOp("z", "example.com")]);
   const publisher = createPublisher({ source });
@@ -33,26 +43,28 @@ test("the worker answers from its feed: settled means answered", async (t) => {
     }
   };
   const { addresses } = await next("listening");
+  /** Resolves when the publisher counts the address as applied everywhere. */
+  const settle = async (address: string): Promise<void> => {
+    const rev = source.commit([{ ...recordOp("z", "new.example.com", "A", address), id: "r" }]);
+    assert.deepEqual(await publisher.settled(rev, 10_000), { behind: [] });
+  };
+  return { worker, next, settle, port: addresses["udp"] as number };
+}
 
+const addressesIn = (response: Buffer): string[] => decodeMessage(response).answers.map((record) => record.rdata.join("."));
+
+test("the worker answers from its feed: settled means answered", async (t) => {
+  const { worker, next, settle, port } = await start(t);
   const socket = createSocket("udp4");
   t.after(() => socket.close());
-  const bytes = encodeMessage({
-    id: 5,
-    flags: 0,
-    questions: [{ name: parseAbsoluteName("new.example.com"), type: TYPE.A, class: CLASS.IN }],
-    answers: [],
-    authorities: [],
-    additionals: [],
-  }) as Buffer;
   const ask = async (): Promise<string[]> => {
-    socket.send(bytes, addresses["udp"] as number, "127.0.0.1");
+    socket.send(QUESTION, port, "127.0.0.1");
     const [response] = (await once(socket, "message", { signal: AbortSignal.timeout(5000) })) as [Buffer];
-    return decodeMessage(response).answers.map((record) => record.rdata.join("."));
+    return addressesIn(response);
   };
   assert.deepEqual(await ask(), []);
   for (let i = 1; i <= 20; i++) {
-    const rev = source.commit([{ ...recordOp("z", "new.example.com", "A", `192.0.2.${i}`), id: "r" }]);
-    assert.deepEqual(await publisher.settled(rev, 5000), { behind: [] });
+    await settle(`192.0.2.${i}`);
     assert.deepEqual(await ask(), [`192.0.2.${i}`]);
   }
 
@@ -60,6 +72,47 @@ test("the worker answers from its feed: settled means answered", async (t) => {
   const { request, samples } = await next("metrics");
   assert.equal(request, 3);
   assert.ok(samples.some((sample) => sample.name === "selvedge_dns_queries_total" && sample.value >= 21));
+  worker.postMessage({ type: "drain", timeoutMs: 100 });
+  await next("drained");
+});
+
+test("no answer to a question asked after the acknowledgement is older than it, under a flood of questions", async (t) => {
+  const { worker, next, settle, port } = await start(t);
+  await settle("10.0.0.0");
+  let settled = 0;
+  let answered = 0;
+  const stale: string[] = [];
+  /** What had been settled when the question of each identifier was sent. */
+  const flood = (): void => {
+    const socket = createSocket("udp4");
+    const floors = new Map<number, number>();
+    const send = (id: number): void => {
+      const bytes = Buffer.from(QUESTION);
+      bytes.writeUInt16BE(id, 0);
+      floors.set(id, settled);
+      socket.send(bytes, port, "127.0.0.1");
+    };
+    socket.on("message", (response) => {
+      const id = response.readUInt16BE(0);
+      const { rdata } = decodeMessage(response).answers[0] as { rdata: Uint8Array };
+      const value = Buffer.from(rdata).readUInt16BE(2);
+      if (value < (floors.get(id) as number)) stale.push(`${value} after ${floors.get(id)} was acknowledged`);
+      answered += 1;
+      if (!ended) send(id);
+    });
+    for (let id = 0; id < 100; id++) send(id);
+    t.after(() => socket.close());
+  };
+  let ended = false;
+  for (let i = 0; i < 4; i++) flood();
+  for (let value = 1; value <= 300; value++) {
+    await settle(`10.0.${value >> 8}.${value & 0xff}`);
+    settled = value;
+  }
+  ended = true;
+  assert.deepEqual(stale, []);
+  assert.ok(answered > 300, `${answered} answers`);
+  // It stops when told to, whatever still arrives.
   worker.postMessage({ type: "drain", timeoutMs: 100 });
   await next("drained");
 });
