@@ -1,8 +1,10 @@
 /** The line that scripts wait for (DESIGN.md §4); `token` is there at the first start only. */
 export interface ReadyLine {
   readonly event: "ready";
+  /** With the version segment: `http://127.0.0.1:N/client/v4`. */
   readonly api: string;
   readonly gateway: string;
+  /** Address and port, UDP and TCP. */
   readonly dns: string;
   readonly http: string;
   readonly https: string;

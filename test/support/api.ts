@@ -1,4 +1,4 @@
-import type { Ready } from "./selvedge.ts";
+import type { ReadyLine } from "#app/ready.ts";
 
 /** An answer of the management API (SPEC 2.1). */
 export interface Answer {
@@ -15,7 +15,7 @@ export interface Answer {
 export type ApiCall = (method: string, path: string, body?: object) => Promise<Answer>;
 
 /** Calls the management API as the token's owner. */
-export function apiCaller(ready: Ready, token = ready.token ?? ""): ApiCall {
+export function apiCaller(ready: ReadyLine, token = ready.token ?? ""): ApiCall {
   return async (method, path, body) => {
     const res = await fetch(ready.api + path, {
       method,

@@ -4,27 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-
-/** The line that `start --json` prints when every plane serves (DESIGN.md §4). */
-export interface Ready {
-  readonly event: "ready";
-  /** With the version segment: `http://127.0.0.1:N/client/v4`. */
-  readonly api: string;
-  readonly gateway: string;
-  /** Address and port. */
-  readonly dns: string;
-  readonly http: string;
-  readonly https: string;
-  readonly account_id: string;
-  /** Only at the first start of a state directory. */
-  readonly token?: string;
-  readonly pid: number;
-  readonly took_ms: number;
-}
+import type { ReadyLine } from "#app/ready.ts";
 
 /** A server in a process of its own, as an operator runs it. */
 export interface Selvedge {
-  readonly ready: Ready;
+  readonly ready: ReadyLine;
   readonly dataDir: string;
   readonly pid: number;
   /** Standard output and error so far, the last 256 KiB. */
@@ -127,8 +111,8 @@ function keepLog(child: ChildProcess): () => string {
   return () => text;
 }
 
-function readyLine(child: ChildProcess): Promise<Ready> {
-  const { promise, resolve } = Promise.withResolvers<Ready>();
+function readyLine(child: ChildProcess): Promise<ReadyLine> {
+  const { promise, resolve } = Promise.withResolvers<ReadyLine>();
   if (!child.stdout) throw new Error("the server has no standard output");
   const lines = createInterface({ input: child.stdout });
   lines.on("line", (line) => {
@@ -141,10 +125,10 @@ function readyLine(child: ChildProcess): Promise<Ready> {
   return promise;
 }
 
-function parseReady(line: string): Ready | undefined {
+function parseReady(line: string): ReadyLine | undefined {
   try {
-    const value = JSON.parse(line) as Partial<Ready>;
-    return value.event === "ready" ? (value as Ready) : undefined;
+    const value = JSON.parse(line) as Partial<ReadyLine>;
+    return value.event === "ready" ? (value as ReadyLine) : undefined;
   } catch {
     return undefined;
   }
