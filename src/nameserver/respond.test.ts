@@ -129,6 +129,29 @@ test("opcodes, classes and types that are not served", () => {
   }
 });
 
+test("RFC 8914: who speaks EDNS learns why there is no answer", () => {
+  const server = setup();
+  const rows: [name: string, bytes: Buffer, rcode: number, options: string][] = [
+    ["not our zone", query("example.org", TYPE.A, { edns: 1232 }), RCODE.REFUSED, "000f00020014"],
+    ["AXFR", query("example.com", 252, { edns: 1232 }), RCODE.REFUSED, "000f00020012"],
+    ["CHAOS", query("version.bind", 16, { class: 3, edns: 1232 }), RCODE.REFUSED, "000f00020015"],
+    ["MAILB", query("example.com", 253, { edns: 1232 }), RCODE.NOTIMP, "000f00020015"],
+    ["BADVERS says it itself", query("example.com", TYPE.A, { edns: 1232, version: 1 }), RCODE.BADVERS, ""],
+    ["NXDOMAIN", query("none.example.com", TYPE.A, { edns: 1232 }), RCODE.NXDOMAIN, ""],
+    ["an answer", query("www.example.com", TYPE.A, { edns: 1232 }), RCODE.NOERROR, ""],
+  ];
+  for (const [name, bytes, rcode, options] of rows) {
+    const response = ask(server, bytes);
+    assert.equal(rcodeOf(response), rcode, name);
+    assert.deepEqual(
+      response.additionals.map((record) => [record.type, Buffer.from(record.rdata).toString("hex")]),
+      [[TYPE.OPT, options]],
+      name,
+    );
+  }
+  assert.equal(ask(server, query("example.org", TYPE.A)).additionals.length, 0);
+});
+
 test("RFC 6891: OPT is answered with OPT, versions above 0 with BADVERS, DO comes back", () => {
   const server = setup();
   assert.equal(ask(server, query("www.example.com", TYPE.A)).additionals.length, 0);

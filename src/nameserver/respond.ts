@@ -1,4 +1,15 @@
-import { CLASS, FLAG, HEADER_BYTES, MESSAGE_BYTES_MAX, OPCODE, OPCODE_MASK, RCODE, opcodeOf } from "#wire/dns/codes.ts";
+import {
+  CLASS,
+  EXTENDED_ERROR,
+  FLAG,
+  HEADER_BYTES,
+  MESSAGE_BYTES_MAX,
+  OPCODE,
+  OPCODE_MASK,
+  OPTION,
+  RCODE,
+  opcodeOf,
+} from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
@@ -23,16 +34,28 @@ export const PAYLOAD_BYTES_MAX = 1232;
 /** What every client takes over UDP (RFC 1035 §4.2.1). */
 export const PAYLOAD_BYTES_MIN = 512;
 
+/** Why nothing was looked up: a code of the header, and where it says too little the extended error. */
+interface Refusal {
+  readonly rcode: number;
+  readonly extendedError?: number;
+}
+
+const FORMERR: Refusal = { rcode: RCODE.FORMERR };
+const BADVERS: Refusal = { rcode: RCODE.BADVERS };
+const CLASS_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.NOT_SUPPORTED };
+const TRANSFER_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.PROHIBITED };
+const NOT_IMPLEMENTED: Refusal = { rcode: RCODE.NOTIMP, extendedError: EXTENDED_ERROR.NOT_SUPPORTED };
+
 /** Types that are questions about something else than data, and what each is answered with. */
-const META_TYPES: ReadonlyMap<number, number> = new Map([
-  [41, RCODE.FORMERR], // OPT
-  [128, RCODE.FORMERR], // NXNAME (RFC 9824 §3.4)
-  [249, RCODE.FORMERR], // TKEY
-  [250, RCODE.FORMERR], // TSIG
-  [251, RCODE.REFUSED], // IXFR
-  [252, RCODE.REFUSED], // AXFR
-  [253, RCODE.NOTIMP], // MAILB
-  [254, RCODE.NOTIMP], // MAILA
+const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
+  [41, FORMERR], // OPT
+  [128, FORMERR], // NXNAME (RFC 9824 §3.4)
+  [249, FORMERR], // TKEY
+  [250, FORMERR], // TSIG
+  [251, TRANSFER_REFUSED], // IXFR
+  [252, TRANSFER_REFUSED], // AXFR
+  [253, NOT_IMPLEMENTED], // MAILB
+  [254, NOT_IMPLEMENTED], // MAILA
 ]);
 
 export function createResponder({ zones, edge, cache, counters }: ResponderDeps): Respond {
@@ -47,9 +70,8 @@ export function createResponder({ zones, edge, cache, counters }: ResponderDeps)
 
   const respondToQuery = (packet: Buffer, query: Query, transport: Transport): Buffer => {
     const bytesMax = transport === "tcp" ? MESSAGE_BYTES_MAX : payloadBytes(query);
-    if (query.edns && query.edns.version > 0) return encode(packet, query, refusal(RCODE.BADVERS), bytesMax).bytes;
-    const fixed = query.class === CLASS.IN ? META_TYPES.get(query.type) : RCODE.REFUSED;
-    if (fixed !== undefined) return encode(packet, query, refusal(fixed), bytesMax).bytes;
+    const refused = refusalOf(query);
+    if (refused) return encode(packet, query, nothing(refused.rcode), bytesMax, refused.extendedError).bytes;
 
     const ednsClass = query.edns ? (query.edns.dnssecOk ? 2 : 1) : 0;
     const key = cacheKey(packet, HEADER_BYTES, query.nameEnd, query.type, query.class, ednsClass);
@@ -58,7 +80,9 @@ export function createResponder({ zones, edge, cache, counters }: ResponderDeps)
 
     const name = Buffer.from(packet.subarray(HEADER_BYTES, query.nameEnd));
     const found = answer(zones, edge, { name, type: query.type });
-    const { bytes, complete } = encode(packet, query, found, bytesMax);
+    // Only a name outside of all zones is refused by what they hold.
+    const extendedError = found.rcode === RCODE.REFUSED ? EXTENDED_ERROR.NOT_AUTHORITATIVE : undefined;
+    const { bytes, complete } = encode(packet, query, found, bytesMax, extendedError);
     if (complete && found.zones.size > 0) cache.put(key, { bytes, zones: found.zones });
     return bytes;
   };
@@ -104,7 +128,12 @@ const payloadBytes = ({ edns }: Query): number => (edns ? boundPayload(edns.payl
 /** What is sent over UDP to a client that says it takes so many bytes (RFC 6891 §6.2.3). */
 export const boundPayload = (bytes: number): number => Math.min(Math.max(bytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX);
 
-const refusal = (rcode: number): Answer => ({
+function refusalOf({ edns, class: questionClass, type }: Query): Refusal | undefined {
+  if (edns && edns.version > 0) return BADVERS;
+  return questionClass === CLASS.IN ? META_TYPES.get(type) : CLASS_REFUSED;
+}
+
+const nothing = (rcode: number): Answer => ({
   rcode,
   authoritative: false,
   answers: [],
@@ -123,8 +152,15 @@ function bareResponse(packet: Buffer, rcode: number): Buffer {
 }
 
 /** `complete` is false where something had to be left out for want of room. */
-function encode(packet: Buffer, query: Query, found: Answer, bytesMax: number): { bytes: Buffer; complete: boolean } {
-  const writer = new MessageWriter(bytesMax, query.edns ? OPT_BYTES : 0);
+function encode(
+  packet: Buffer,
+  query: Query,
+  found: Answer,
+  bytesMax: number,
+  extendedError: number | undefined,
+): { bytes: Buffer; complete: boolean } {
+  const options = extendedError === undefined ? NO_OPTIONS : extendedErrorOption(extendedError);
+  const writer = new MessageWriter(bytesMax, query.edns ? OPT_BYTES + options.length : 0);
   writer.question({ name: packet.subarray(HEADER_BYTES, query.nameEnd), type: query.type, class: query.class });
   const bodyStart = writer.length;
   const counts = [1, 0, 0, 0];
@@ -142,9 +178,20 @@ function encode(packet: Buffer, query: Query, found: Answer, bytesMax: number): 
   }
   const complete = fits && put(3, found.additionals);
   if (query.edns) {
-    writer.opt(PAYLOAD_BYTES_MAX, found.rcode >> 4, query.edns.dnssecOk);
+    writer.opt(PAYLOAD_BYTES_MAX, found.rcode >> 4, query.edns.dnssecOk, options);
     counts[3] = (counts[3] as number) + 1;
   }
   const flags = FLAG.QR | (found.authoritative ? FLAG.AA : 0) | (fits ? 0 : FLAG.TC) | (query.flags & FLAG.RD) | (found.rcode & 0xf);
   return { bytes: writer.finish(query.id, flags, counts), complete };
+}
+
+const NO_OPTIONS = Buffer.alloc(0);
+
+/** The option without a text: the code says it all (RFC 8914 §2). */
+function extendedErrorOption(code: number): Buffer {
+  const option = Buffer.alloc(6);
+  option.writeUInt16BE(OPTION.EXTENDED_ERROR, 0);
+  option.writeUInt16BE(2, 2);
+  option.writeUInt16BE(code, 4);
+  return option;
 }

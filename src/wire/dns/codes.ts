@@ -1,6 +1,12 @@
 /** Numbers of RFC 1035 §4.1.1 and their later registrations, by the names the field uses. */
 export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
 
+/** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
+export const EXTENDED_ERROR = { PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21 } as const;
+
+/** EDNS options that the server writes. */
+export const OPTION = { EXTENDED_ERROR: 15 } as const;
+
 export const OPCODE = { QUERY: 0 } as const;
 
 export const CLASS = { IN: 1 } as const;

@@ -149,7 +149,7 @@ test("a set that does not fit is taken back as a whole, with the names it introd
   assert.equal(writer.length, before);
   // A pointer to a name that was taken back would point at something else now.
   assert.equal(writer.set(parseAbsoluteName("elsewhere.example"), TYPE.A, 60, [Buffer.of(192, 0, 2, 1)]), true);
-  writer.opt(1232, 0, true);
+  writer.opt(1232, 0, true, Buffer.alloc(0));
   const decoded = decodeMessage(writer.finish(1, FLAG.QR, [1, 1, 0, 1]));
   assert.deepEqual(
     decoded.answers.map((answer) => formatName(answer.name)),

@@ -129,10 +129,13 @@ export class MessageWriter {
     return true;
   }
 
-  /** The server's OPT record (RFC 6891 §6.1), in the room reserved for it; `extendedRcode` is the upper eight bits. */
-  opt(payloadBytes: number, extendedRcode: number, dnssecOk: boolean): void {
-    this.#bytesMax += OPT_BYTES;
-    this.record(Buffer.of(0), TYPE.OPT, payloadBytes, extendedRcode * 0x1000000 + (dnssecOk ? 0x8000 : 0), Buffer.alloc(0));
+  /**
+   * The server's OPT record (RFC 6891 §6.1), in the room reserved for it and for its options; `extendedRcode` is the
+   * upper eight bits.
+   */
+  opt(payloadBytes: number, extendedRcode: number, dnssecOk: boolean, options: Uint8Array): void {
+    this.#bytesMax += OPT_BYTES + options.length;
+    this.record(Buffer.of(0), TYPE.OPT, payloadBytes, extendedRcode * 0x1000000 + (dnssecOk ? 0x8000 : 0), options);
   }
 
   /** Forgets everything from `offset` on. */
