@@ -4,7 +4,7 @@ import type { FromWorker, SinkName, ToWorker } from "#kernel/worker-protocol.ts"
 import type { Log } from "./log.ts";
 
 /** How long a start may take before it counts as failed. */
-const START_LIMIT_MS = 15_000;
+const START_LIMIT_MS = 30_000;
 const METRICS_LIMIT_MS = 1_000;
 /** What a thread gets on top of its own time to drain. */
 const STOP_MARGIN_MS = 1_000;
