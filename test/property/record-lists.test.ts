@@ -6,10 +6,10 @@ import type { DnsRecord, DnsRecordQuery } from "#model/dns-record.ts";
 import { insertRecords, replaceRecords } from "#store/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 import type { Store } from "#store/store.ts";
-import { controlOver } from "../../../test/support/control.ts";
-import { storeTest } from "../../../test/support/store.ts";
-import { createRecordView } from "./record-view.ts";
-import { createRecordLists, type ListDnsRecords } from "./record-lists.ts";
+import { controlOver } from "../support/control.ts";
+import { storeTest } from "../support/store.ts";
+import { createRecordView } from "#control/dns/record-view.ts";
+import { createRecordLists, type ListDnsRecords } from "#control/dns/record-lists.ts";
 
 // What SQL finds is what a plain loop over the records finds, in the same order, whatever the filter. The alphabet
 // is small, so that values meet, and has everything that means something to LIKE, to JSON or to an index.

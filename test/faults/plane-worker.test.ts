@@ -6,8 +6,8 @@ import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { MessagePort } from "node:worker_threads";
 import type { SinkName } from "#kernel/worker-protocol.ts";
-import type { Log } from "./log.ts";
-import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "./plane-worker.ts";
+import type { Log } from "#app/log.ts";
+import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "#app/plane-worker.ts";
 
 /** What a thread does; each of its starts finds the number of the start in `start`, from 1 on. */
 interface Scene {

@@ -4,10 +4,10 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { DnsRecord, DnsRecordBatch, DnsRecordWrite } from "#model/dns-record.ts";
 import type { DnsVersion } from "#model/dns-version.ts";
 import type { Store } from "#store/store.ts";
-import { controlOver } from "../../../test/support/control.ts";
-import { storeTest } from "../../../test/support/store.ts";
-import type { ZoneRef } from "./change-records.ts";
-import { VERSIONS_KEPT } from "./version-log.ts";
+import { controlOver } from "../support/control.ts";
+import { storeTest } from "../support/store.ts";
+import type { ZoneRef } from "#control/dns/change-records.ts";
+import { VERSIONS_KEPT } from "#control/dns/version-log.ts";
 
 const refused = (code: number, text: RegExp) => (error: unknown) =>
   error instanceof PlatformError && error.code === code && text.test(error.message);
