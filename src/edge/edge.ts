@@ -45,7 +45,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const { config, metrics } = deps;
   const context = createContext(deps, () => closing);
   const { connections, timers } = context;
-  const open = metrics.gauge("edge_connections", "Open connections of visitors");
+  const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
   const handshakesFailed = metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed");
   const certificates = createCertificates({
     replica: deps.replica,

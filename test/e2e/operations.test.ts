@@ -67,6 +67,14 @@ test("health, readiness and metrics of every plane stand on the API's port, with
   ]) {
     assert.ok(text.includes(name), `${name} is missing`);
   }
+  const families = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? "");
+  const ours = families.filter((name) => !/^(process|nodejs)_/.test(name));
+  assert.deepEqual(
+    ours.filter((name) => !name.startsWith("selvedge_")),
+    [],
+    "our metrics bear one prefix",
+  );
+  assert.ok(ours.length > 10);
   assert.ok(!text.includes(selvedge.ready.token ?? "?"));
 });
 
