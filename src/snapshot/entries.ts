@@ -8,6 +8,8 @@ export interface EntryTypes {
   readonly zone: ZoneEntry;
   readonly serial: SerialEntry;
   readonly record: RecordEntry;
+  readonly dnssec: DnssecEntry;
+  readonly transfer: TransferEntry;
   readonly ruleset: RulesetEntry;
   readonly certificate: CertificateEntry;
   readonly gateway: GatewayEntry;
@@ -63,6 +65,56 @@ export interface RecordEntry {
   /** RDATA in wire format, uncompressed, base64. */
   readonly rdata: string;
   readonly proxied: boolean;
+}
+
+/** id = zone id. A zone without one is answered unsigned. */
+export interface DnssecEntry {
+  readonly keys: readonly DnssecKeyEntry[];
+  /** What CDS and CDNSKEY ask the parent for: these keys (ids), or to give up all of them (RFC 8078 §4). */
+  readonly cds: readonly string[] | "delete";
+}
+
+/** A key of algorithm 13 (RFC 6605). */
+export interface DnssecKeyEntry {
+  readonly id: string;
+  /** The curve point, base64. */
+  readonly public_key: string;
+  /** PKCS #8 PEM, sealed with the context `dnssec:{id}`. */
+  readonly private_key: string;
+  /** Whether it signs every set of the zone; one that does not is published, and signs the DNSKEY set only. */
+  readonly signs_zone: boolean;
+}
+
+/** id = zone id. Zones that other servers fetch from here, or that are fetched from others. */
+export interface TransferEntry {
+  /** Null where nobody may fetch the zone. */
+  readonly outgoing: TransferSideEntry | null;
+  /** Null where the zone's records are written here. */
+  readonly incoming: TransferSideEntry | null;
+}
+
+export interface TransferSideEntry {
+  readonly peers: readonly TransferPeerEntry[];
+  /** CIDR ranges of the account's ACLs, which count beside the addresses of the peers. */
+  readonly acl: readonly string[];
+}
+
+export interface TransferPeerEntry {
+  /** Empty where the peer is known by its key alone. */
+  readonly ip: string;
+  readonly port: number;
+  /** A peer with a key is answered, and believed, only under its signature (RFC 8945). */
+  readonly tsig: TsigEntry | null;
+}
+
+export interface TsigEntry {
+  readonly id: string;
+  /** Absolute, lower case, no trailing dot. */
+  readonly name: string;
+  /** As in messages: `hmac-sha256`. */
+  readonly algorithm: string;
+  /** Base64 text of the secret, sealed with the context `tsig:{id}`. */
+  readonly secret: string;
 }
 
 export interface RuleEntry {
