@@ -11,6 +11,8 @@ import { findTool } from "../../tools/system-tools.ts";
 export interface TestPostgres {
   /** A new, empty database; waits until the server is up. */
   createDatabase(): Promise<string>;
+  /** A new database as `prepare` leaves one, which runs once a server, for the first caller of all processes. */
+  copyDatabase(prepare: (url: string) => Promise<void>): Promise<string>;
 }
 
 /** A server of one's own, thrown away at the end. */
@@ -82,17 +84,41 @@ export function sharedPostgres(): TestPostgres | null {
 
 let databases = 0;
 
+const PREPARED = "prepared";
+const PREPARED_LOCK = 1;
+
 function joinPostgres(directory: string): TestPostgres {
-  return {
-    createDatabase: async () => {
+  const asAdministrator = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
+    const client = await connectWhenUp(directory);
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
+  const create = (template: string): Promise<string> =>
+    asAdministrator(async (client) => {
       const name = `test_${process.pid}_${++databases}`;
-      const client = await connectWhenUp(directory);
-      try {
-        await client.query(`CREATE DATABASE ${name}`);
-      } finally {
-        await client.end();
-      }
+      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
       return databaseUrl(directory, name);
+    });
+  const prepareOnce = (prepare: (url: string) => Promise<void>): Promise<void> =>
+    asAdministrator(async (client) => {
+      // Held until the connection ends.
+      await client.query(`SELECT pg_advisory_lock(${PREPARED_LOCK})`);
+      const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [PREPARED]);
+      if (rowCount !== 0) return;
+      await client.query(`CREATE DATABASE ${PREPARED}_soon`);
+      await prepare(databaseUrl(directory, `${PREPARED}_soon`));
+      // Only a database that is ready has the name, should its maker end halfway.
+      await client.query(`ALTER DATABASE ${PREPARED}_soon RENAME TO ${PREPARED}`);
+    });
+  let prepared: Promise<void> | undefined;
+  return {
+    createDatabase: () => create("template1"),
+    copyDatabase: async (prepare) => {
+      await (prepared ??= prepareOnce(prepare));
+      return create(PREPARED);
     },
   };
 }

@@ -18,11 +18,19 @@ export interface StoreFixture {
 
 /** One test on each dialect, with an empty database of its own. */
 export function storeTest(name: string, body: (fixture: StoreFixture) => Promise<void>): void {
-  databaseTest(name, (url, dialect) => withStores(dialect, url, body));
+  onEachDialect(
+    name,
+    () => server().copyDatabase(async (url) => (await openStore({ url, clock: systemClock })).close()),
+    (url, dialect) => withStores(dialect, url, body),
+  );
 }
 
-/** As `storeTest`, for tests that open the store themselves. */
-export function databaseTest(name: string, body: (url: string, dialect: "sqlite" | "postgres") => Promise<void>): void {
+/** As `storeTest`, for tests that open the store themselves, on a database without any table. */
+export const databaseTest = (name: string, body: DatabaseTest): void => onEachDialect(name, () => server().createDatabase(), body);
+
+type DatabaseTest = (url: string, dialect: "sqlite" | "postgres") => Promise<void>;
+
+function onEachDialect(name: string, postgresDatabase: () => Promise<string>, body: DatabaseTest): void {
   test(`sqlite: ${name}`, async () => {
     const directory = mkdtempSync(join(tmpdir(), "selvedge-store-"));
     try {
@@ -31,7 +39,7 @@ export function databaseTest(name: string, body: (url: string, dialect: "sqlite"
       rmSync(directory, { recursive: true, force: true });
     }
   });
-  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body(await server().createDatabase(), "postgres"));
+  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body(await postgresDatabase(), "postgres"));
 }
 
 async function withStores(dialect: "sqlite" | "postgres", url: string, body: (fixture: StoreFixture) => Promise<void>): Promise<void> {
