@@ -32,9 +32,7 @@ runner.once("error", (error) => {
   process.exitCode = 1;
 });
 const limit = setTimeout(() => {
-  console.error(
-    `the tests have not ended within ${RUN_TIMEOUT_MS / 60_000} minutes and are stopped`,
-  );
+  console.error(`the tests have not ended within ${RUN_TIMEOUT_MS / 60_000} minutes and are stopped`);
   runner.kill("SIGTERM");
 }, RUN_TIMEOUT_MS);
 runner.once("exit", async (code) => {
