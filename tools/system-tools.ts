@@ -29,6 +29,15 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     file: "/usr/lib/python3/dist-packages/CloudFlare/cloudflare.py",
   },
   { name: "ddclient", debianPackage: "ddclient", neededBy: "test", purpose: "updates a record as routers at home do" },
+  {
+    name: "certbot-dns-cloudflare",
+    debianPackage: "python3-certbot-dns-cloudflare",
+    neededBy: "test",
+    purpose: "asks for certificates with challenges in the DNS",
+    file: "/usr/lib/python3/dist-packages/certbot_dns_cloudflare/__init__.py",
+  },
+  { name: "certbot", debianPackage: "certbot", neededBy: "test", purpose: "asks for certificates" },
+  { name: "pebble", debianPackage: "pebble", neededBy: "test", purpose: "is a certificate authority that looks for challenges" },
   { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
   {

@@ -20,8 +20,13 @@ export interface Server {
 }
 
 /** Starts the server and waits until the probe succeeds. */
-export async function startTool(name: string, args: readonly string[], probe: () => Promise<unknown>): Promise<Server> {
-  const child = spawn(toolPath(name), args, { stdio: ["ignore", "ignore", "pipe"] });
+export async function startTool(
+  name: string,
+  args: readonly string[],
+  probe: () => Promise<unknown>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> {
+  const child = spawn(toolPath(name), args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
   const errors = keepErrors(child);
   const killWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", killWithUs);

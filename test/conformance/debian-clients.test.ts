@@ -1,26 +1,12 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { apiCaller, succeed } from "../support/api.ts";
+import { runClient } from "../support/client.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
-
-const CLIENT_TIMEOUT_MS = 30_000;
-
-/** A client as a process of its own; throws with what it printed unless it ends well. */
-async function run(program: string, args: readonly string[]): Promise<string> {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], timeout: CLIENT_TIMEOUT_MS, env: { PATH: process.env["PATH"] } });
-  const output = { stdout: "", stderr: "" };
-  for (const stream of ["stdout", "stderr"] as const)
-    child[stream].setEncoding("utf8").on("data", (chunk: string) => void (output[stream] += chunk));
-  const [code, signal] = await once(child, "close");
-  assert.equal(code ?? signal, 0, `${program} ended with ${code ?? signal}\n${output.stdout}${output.stderr}`);
-  return output.stdout;
-}
 
 test(
   "python3-cloudflare: zones, records, DNSSEC, transfers and name servers, as of the day it was made for",
@@ -33,7 +19,7 @@ test(
     const { api, token = "", account_id } = selvedge.ready;
     const script = join(import.meta.dirname, "python-cloudflare.py");
     // Debian's own Python: another one in PATH does not see Debian's packages.
-    const seen = JSON.parse(await run("/usr/bin/python3", [script, api, token, account_id])) as unknown;
+    const seen = JSON.parse(await runClient("/usr/bin/python3", [script, api, token, account_id])) as unknown;
     assert.deepEqual(seen, {
       zones: ["python.test"],
       created: ["www.python.test", "192.0.2.1"],
@@ -67,7 +53,7 @@ test("ddclient: a record follows the address, over HTTPS, and the name server an
 
   // The client speaks nothing but HTTPS, and looks at the certificate.
   const [certificate, key] = [join(directory, "tls.pem"), join(directory, "tls.key")];
-  await run("openssl", [
+  await runClient("openssl", [
     ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=selvedge"],
     ...["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
   ]);
@@ -86,8 +72,15 @@ test("ddclient: a record follows the address, over HTTPS, and the name server an
     ].join("\n"),
     { mode: 0o600 },
   );
-  const printed = await run("ddclient", ["-file", configuration, "-cache", join(directory, "ddclient.cache"), "-daemon=0", "-noquiet"]);
+  const printed = await runClient("ddclient", [
+    "-file",
+    configuration,
+    "-cache",
+    join(directory, "ddclient.cache"),
+    "-daemon=0",
+    "-noquiet",
+  ]);
   assert.match(printed, /SUCCESS:\s+.*home\.dyn\.test.*192\.0\.2\.77/);
   const [address = "", port = ""] = selvedge.ready.dns.split(":");
-  assert.equal((await run("dig", [`@${address}`, "-p", port, "home.dyn.test", "A", "+short"])).trim(), "192.0.2.77");
+  assert.equal((await runClient("dig", [`@${address}`, "-p", port, "home.dyn.test", "A", "+short"])).trim(), "192.0.2.77");
 });
