@@ -1,12 +1,13 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import type { IpAddress } from "#kernel/ip.ts";
+import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
+import { type Client, clientOf } from "./client.ts";
 import { createDatagramBatch, type DatagramBatch, OUTPUT_BYTES } from "./datagram-batch.ts";
 import type { QuickAnswer } from "./quick-answers.ts";
-import type { Respond } from "./respond.ts";
+import type { Respond, Response } from "./respond.ts";
 import type { SystemSockets } from "./system-sockets.ts";
-import { enlargeBuffer, type Listener, type UdpConfig, udpSendErrors } from "./udp.ts";
+import { createSend, enlargeBuffer, type Listener, type UdpConfig, udpSendErrors } from "./udp.ts";
 
 export interface BatchedUdpDeps {
   readonly sockets: SystemSockets;
@@ -51,6 +52,11 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   const onSent = (error: Error | null): void => {
     if (error) sendErrors.value += 1;
   };
+  const send = createSend(socket, onSent);
+  const sendLater: SendLater = (response, { address: bytes, port }) => {
+    const text = formatIp({ family: bytes.length === 4 ? 4 : 6, bytes });
+    send(response, port, family === 6 && bytes.length === 4 ? `::ffff:${text}` : text);
+  };
   let left = TURN_DATAGRAMS_MAX;
   let turnEnd: NodeJS.Immediate | undefined;
   const drain = (): void => {
@@ -62,7 +68,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
         return;
       }
       left -= received;
-      answerAll(deps, batch, received);
+      answerAll(deps, batch, received, sendLater);
       sendErrors.value += batch.send(fd);
     }
     turnEnd ??= setImmediate(() => {
@@ -72,8 +78,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   };
   socket.on("error", onSent);
   socket.on("message", (packet, peer) => {
-    const response = peer.port === 0 ? undefined : respond(packet, "udp");
-    if (response) socket.send(response, peer.port, peer.address, onSent);
+    if (peer.port !== 0) send(respond(packet, clientOf("udp", peer.address, peer.port)), peer.port, peer.address);
     drain();
   });
   return {
@@ -82,7 +87,10 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   };
 }
 
-function answerAll({ quickAnswer, respond }: BatchedUdpDeps, batch: DatagramBatch, received: number): void {
+/** For a response that is not known yet when its batch is sent. */
+type SendLater = (response: Promise<Response>, client: Client) => void;
+
+function answerAll({ quickAnswer, respond }: BatchedUdpDeps, batch: DatagramBatch, received: number, sendLater: SendLater): void {
   const { input, output } = batch;
   for (let slot = 0; slot < received; slot++) {
     if (batch.isForged(slot)) continue;
@@ -91,8 +99,13 @@ function answerAll({ quickAnswer, respond }: BatchedUdpDeps, batch: DatagramBatc
     const outStart = batch.outputStart(slot);
     let bytes = quickAnswer(input, start, length, output, outStart);
     if (bytes === 0) {
-      const response = respond(input.subarray(start, start + length), "udp");
+      const client = batch.client(slot);
+      const response = respond(input.subarray(start, start + length), client);
       if (response === undefined) continue;
+      if (response instanceof Promise) {
+        sendLater(response, client);
+        continue;
+      }
       bytes = response.copy(output, outStart, 0, OUTPUT_BYTES);
     }
     batch.answer(slot, bytes);

@@ -20,6 +20,8 @@ export interface NameserverLimits {
   readonly tcpIdleTimeoutMs: number;
   /** Responses that wait for a slow TCP client before it is read no further. */
   readonly tcpBacklogBytesMax: number;
+  /** Questions of a TCP connection whose answers are being looked up before it is read no further. */
+  readonly tcpPendingMax: number;
 }
 
 export const NAMESERVER_LIMITS: NameserverLimits = {
@@ -28,4 +30,5 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   tcpConnectionsPerAddressMax: 100,
   tcpIdleTimeoutMs: 10_000,
   tcpBacklogBytesMax: 64 * 1024,
+  tcpPendingMax: 100,
 };

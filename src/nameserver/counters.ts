@@ -1,7 +1,6 @@
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import { FLAG, RCODE } from "#wire/dns/codes.ts";
-
-export type Transport = "udp" | "tcp";
+import { type Transport, TRANSPORTS } from "./client.ts";
 
 /** What the nameserver counts about messages. Two calls with one registry give the same numbers. */
 export interface Counters {
@@ -22,7 +21,7 @@ export function createCounters(metrics: MetricRegistry): Counters {
   });
   const truncated = metrics.counter("selvedge_dns_truncated_total", "DNS responses that did not fit");
   return {
-    queries: { udp: queries("udp"), tcp: queries("tcp") },
+    queries: Object.fromEntries(TRANSPORTS.map((transport) => [transport, queries(transport)])) as Record<Transport, Metric>,
     dropped: metrics.counter("selvedge_dns_dropped_total", "DNS messages left unanswered: too short, or answers themselves"),
     malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
     internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because the server failed"),

@@ -1,4 +1,6 @@
-import type { SystemSockets } from "./system-sockets.ts";
+import { unmapIp } from "#kernel/ip.ts";
+import type { Client } from "./client.ts";
+import { AF_INET6, type SystemSockets } from "./system-sockets.ts";
 
 /**
  * Room for datagrams that are received together, and for the answers that are sent together. Slot `i` of the input
@@ -12,6 +14,8 @@ export interface DatagramBatch {
   inputBytes(slot: number): number;
   /** Nobody listens on port 0: such a datagram is forged. */
   isForged(slot: number): boolean;
+  /** Who sent the datagram in the slot, in memory of its own. */
+  client(slot: number): Client;
   outputStart(slot: number): number;
   /** How many datagrams were waiting and are here now, at most DATAGRAMS_MAX. Forgets those before and their answers. */
   receive(fd: number): number;
@@ -59,6 +63,7 @@ export function createDatagramBatch(sockets: SystemSockets): DatagramBatch {
     inputStart: (slot) => slot * INPUT_BYTES,
     inputBytes: (slot) => received.words[slot * HEADER_WORDS + RECEIVED] as number,
     isForged: (slot) => names[slot * NAME_STRIDE + 2] === 0 && names[slot * NAME_STRIDE + 3] === 0,
+    client: (slot) => clientAt(names, slot * NAME_STRIDE),
     outputStart: (slot) => slot * OUTPUT_STRIDE,
     receive: (fd) => {
       answered = 0;
@@ -83,6 +88,13 @@ export function createDatagramBatch(sockets: SystemSockets): DatagramBatch {
       return failed;
     },
   };
+}
+
+/** Of a struct sockaddr_in or sockaddr_in6: family, port and address in the order of the network (ip(7), ipv6(7)). */
+function clientAt(names: Buffer, at: number): Client {
+  const family = names.readUInt16LE(at) === AF_INET6 ? 6 : 4;
+  const bytes = family === 6 ? names.subarray(at + 8, at + 24) : names.subarray(at + 4, at + 8);
+  return { transport: "udp", address: Uint8Array.from(unmapIp({ family, bytes }).bytes), port: names.readUInt16BE(at + 2) };
 }
 
 // Memory of its own, outside Node's pool, and touched once so that no page is missing later.

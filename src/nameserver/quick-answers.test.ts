@@ -8,11 +8,13 @@ import { encodeMessage, type ResourceRecord } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { createAnswerCache } from "./answer-cache.ts";
+import type { Client } from "./client.ts";
 import { createCounters } from "./counters.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
 import { createResponder } from "./respond.ts";
 import { createZones } from "./zones.ts";
 
+const UDP: Client = { transport: "udp", address: Uint8Array.of(192, 0, 2, 53), port: 4242 };
 const Z = "zone1";
 const NAMES = ["a.example.com", "A.eXample.com", "none.example.com", "long.example.com", "example.org", "."];
 
@@ -95,8 +97,8 @@ test("a quick answer is what the whole way answers, byte by byte and in its coun
         run();
         return names.map((name, i) => sum(name) - (before[i] as number));
       };
-      let whole: Buffer | undefined;
-      const wholeCounts = counted(() => (whole = respond(packet, "udp")));
+      let whole: ReturnType<typeof respond>;
+      const wholeCounts = counted(() => (whole = respond(packet, UDP)));
       // What stands around the message must not matter.
       input.fill(start);
       packet.copy(input, start);
@@ -129,6 +131,6 @@ test("what is not in the cache is not answered quickly", () => {
   }) as Buffer;
   const out = Buffer.alloc(2000);
   assert.equal(quickAnswer(packet, 0, packet.length, out, 0), 0);
-  const whole = respond(packet, "udp") as Buffer;
+  const whole = respond(packet, UDP) as Buffer;
   assert.equal(quickAnswer(packet, 0, packet.length, out, 0), whole.length);
 });

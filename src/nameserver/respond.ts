@@ -15,12 +15,17 @@ import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
 import { type Answer, answer } from "./answer.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
-import type { Counters, Transport } from "./counters.ts";
+import type { Client } from "./client.ts";
+import type { Counters } from "./counters.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import type { Zones } from "./zones.ts";
 
-/** One message in, one message out; undefined where silence is the right answer. Never throws. */
-export type Respond = (packet: Buffer, transport: Transport) => Buffer | undefined;
+/**
+ * One message in, one message out; undefined where silence is the right answer. Never throws or rejects. A promise
+ * where the answer has to be looked up elsewhere first; `packet` may change as soon as the call has returned.
+ */
+export type Respond = (packet: Buffer, client: Client) => Response | Promise<Response>;
+export type Response = Buffer | undefined;
 
 export interface ResponderDeps {
   readonly zones: Zones;
@@ -68,8 +73,8 @@ export function createResponder({ zones, edge, cache, counters }: ResponderDeps)
     return bytes;
   };
 
-  const respondToQuery = (packet: Buffer, query: Query, transport: Transport): Buffer => {
-    const bytesMax = transport === "tcp" ? MESSAGE_BYTES_MAX : payloadBytes(query);
+  const respondToQuery = (packet: Buffer, query: Query, client: Client): Buffer | Promise<Buffer> => {
+    const bytesMax = client.transport === "udp" ? payloadBytes(query) : MESSAGE_BYTES_MAX;
     const refused = refusalOf(query);
     if (refused) return encode(packet, query, nothing(refused.rcode), bytesMax, refused.extendedError).bytes;
 
@@ -87,30 +92,41 @@ export function createResponder({ zones, edge, cache, counters }: ResponderDeps)
     return bytes;
   };
 
-  return (packet, transport) => {
-    counters.queries[transport].value += 1;
+  const counted = (response: Buffer): Buffer => {
+    counters.responses(response.readUInt16BE(2));
+    return response;
+  };
+  return (packet, client) => {
+    counters.queries[client.transport].value += 1;
     // An answer to an answer would let two servers talk to each other for ever.
     if (packet.length < HEADER_BYTES || (packet.readUInt16BE(2) & FLAG.QR) !== 0) {
       counters.dropped.value += 1;
       return undefined;
     }
-    const response = guarded(packet, counters, (query) => respondToQuery(packet, query, transport));
-    counters.responses(response.readUInt16BE(2));
-    return response;
+    const response = guarded(packet, counters, (query) => respondToQuery(packet, query, client));
+    return response instanceof Promise ? response.then(counted) : counted(response);
   };
 }
 
 /** What goes wrong with one message becomes that message's answer, never the process's end. */
-function guarded(packet: Buffer, counters: Counters, work: (query: Query) => Buffer): Buffer {
+function guarded(packet: Buffer, counters: Counters, work: (query: Query) => Buffer | Promise<Buffer>): Buffer | Promise<Buffer> {
   if (opcodeOf(packet.readUInt16BE(2)) !== OPCODE.QUERY) return bareResponse(packet, RCODE.NOTIMP);
+  const failed = (header: Buffer): Buffer => {
+    counters.internalErrors.value += 1;
+    return bareResponse(header, RCODE.SERVFAIL);
+  };
   try {
     const query = readOrUndefined(packet);
-    if (query) return work(query);
+    if (query) {
+      const response = work(query);
+      if (!(response instanceof Promise)) return response;
+      const header = Buffer.from(packet.subarray(0, HEADER_BYTES));
+      return response.catch(() => failed(header));
+    }
     counters.malformed.value += 1;
     return bareResponse(packet, RCODE.FORMERR);
   } catch {
-    counters.internalErrors.value += 1;
-    return bareResponse(packet, RCODE.SERVFAIL);
+    return failed(packet);
   }
 }
 

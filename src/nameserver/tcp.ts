@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { type Socket, createServer } from "node:net";
+import { type AddressInfo, type Socket, createServer } from "node:net";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
+import { clientOf } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
-import type { Respond } from "./respond.ts";
+import type { Respond, Response } from "./respond.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
 const LENGTH_BYTES = 2;
@@ -12,10 +13,10 @@ const LENGTH_BYTES = 2;
 export async function listenTcp(config: UdpConfig, limits: NameserverLimits, respond: Respond, metrics: MetricRegistry): Promise<Listener> {
   const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open");
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many");
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, Connection>();
   const perAddress = new Map<string, number>();
 
-  const server = createServer({ noDelay: true }, (socket) => {
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
     const address = socket.remoteAddress ?? "";
     const count = perAddress.get(address) ?? 0;
     socket.on("error", () => socket.destroy());
@@ -24,8 +25,8 @@ export async function listenTcp(config: UdpConfig, limits: NameserverLimits, res
       socket.destroy();
       return;
     }
-    sockets.add(socket);
     perAddress.set(address, count + 1);
+    sockets.set(socket, serve(socket, limits, respond));
     open.value = sockets.size;
     socket.on("close", () => {
       sockets.delete(socket);
@@ -34,20 +35,18 @@ export async function listenTcp(config: UdpConfig, limits: NameserverLimits, res
       if (rest === 0) perAddress.delete(address);
       else perAddress.set(address, rest);
     });
-    serve(socket, limits, respond);
   });
   server.listen({ host: config.host, port: config.port, reusePort: config.reusePort });
   await once(server, "listening");
 
   return {
-    port: config.port,
+    port: (server.address() as AddressInfo).port,
     close: async (timeoutMs) => {
       const closed = once(server, "close");
       server.close();
-      // Every response was written when its question was read: ending flushes what clients have not taken yet.
-      for (const socket of sockets) socket.end();
+      for (const connection of sockets.values()) connection.end();
       const limit = setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
+        for (const socket of sockets.keys()) socket.destroy();
       }, timeoutMs);
       await closed;
       clearTimeout(limit);
@@ -55,16 +54,29 @@ export async function listenTcp(config: UdpConfig, limits: NameserverLimits, res
   };
 }
 
-/** Reads length-prefixed messages and answers each in turn, for as long as the client keeps up. */
-function serve(socket: Socket, limits: NameserverLimits, respond: Respond): void {
+interface Connection {
+  /** Takes no more questions, and ends the connection when the client has its answers. */
+  end(): void;
+}
+
+/**
+ * Reads length-prefixed messages and answers each, for as long as the client keeps up. An answer that has to be looked
+ * up is sent when it is known, behind those of questions that were asked later (RFC 7766 §6.2.1.1).
+ */
+function serve(socket: Socket, limits: NameserverLimits, respond: Respond): Connection {
+  const client = clientOf("tcp", socket.remoteAddress, socket.remotePort);
   let chunks: Buffer[] = [];
   let buffered = 0;
   // What must have arrived before reading on makes sense: a length, then a whole message.
   let needed = LENGTH_BYTES;
+  let pending = 0;
+  let closing = false;
+  let halfClosed = false;
   const timer = setTimeout(() => socket.destroy(), limits.tcpIdleTimeoutMs);
+  const isBehind = (): boolean => socket.writableLength > limits.tcpBacklogBytesMax || pending >= limits.tcpPendingMax;
 
   const pump = (): void => {
-    while (buffered >= needed && !socket.destroyed && socket.writableLength <= limits.tcpBacklogBytesMax) {
+    while (buffered >= needed && !socket.destroyed && !closing && !isBehind()) {
       const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
       const length = bytes.readUInt16BE(0);
       if (length < HEADER_BYTES) {
@@ -73,22 +85,38 @@ function serve(socket: Socket, limits: NameserverLimits, respond: Respond): void
       }
       needed = LENGTH_BYTES + length;
       chunks = [bytes];
-      if (buffered < needed) return;
+      if (buffered < needed) break;
       chunks = [bytes.subarray(needed)];
       buffered -= needed;
       needed = LENGTH_BYTES;
       timer.refresh();
-      reply(respond(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length), "tcp"));
+      reply(respond(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length), client));
     }
-    if (socket.writableLength > limits.tcpBacklogBytesMax) socket.pause();
+    if (isBehind()) socket.pause();
+    else if (halfClosed) endWhenDone();
   };
 
-  const reply = (response: Buffer | undefined): void => {
-    if (!response) return;
-    const framed = Buffer.allocUnsafe(LENGTH_BYTES + response.length);
-    framed.writeUInt16BE(response.length, 0);
-    response.copy(framed, LENGTH_BYTES);
-    socket.write(framed);
+  const reply = (response: Response | Promise<Response>): void => {
+    if (!(response instanceof Promise)) {
+      write(socket, response);
+      return;
+    }
+    pending += 1;
+    void response.then((known) => {
+      pending -= 1;
+      write(socket, known);
+      if (closing) endWhenDone();
+      else goOn();
+    });
+  };
+  const goOn = (): void => {
+    if (isBehind()) return;
+    socket.resume();
+    pump();
+  };
+  const endWhenDone = (): void => {
+    // Ending flushes what the client has not taken yet.
+    if (pending === 0) socket.end();
   };
 
   socket.on("data", (chunk) => {
@@ -98,8 +126,25 @@ function serve(socket: Socket, limits: NameserverLimits, respond: Respond): void
   });
   socket.on("drain", () => {
     timer.refresh();
-    socket.resume();
+    goOn();
+  });
+  socket.on("end", () => {
+    halfClosed = true;
     pump();
   });
   socket.on("close", () => clearTimeout(timer));
+  return {
+    end: () => {
+      closing = true;
+      endWhenDone();
+    },
+  };
+}
+
+function write(socket: Socket, response: Response): void {
+  if (!response || !socket.writable) return;
+  const framed = Buffer.allocUnsafe(LENGTH_BYTES + response.length);
+  framed.writeUInt16BE(response.length, 0);
+  response.copy(framed, LENGTH_BYTES);
+  socket.write(framed);
 }

@@ -2,7 +2,8 @@ import { type Socket, createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import { isIpv6 } from "#kernel/ip.ts";
-import type { Respond } from "./respond.ts";
+import { clientOf } from "./client.ts";
+import type { Respond, Response } from "./respond.ts";
 
 export interface Listener {
   readonly port: number;
@@ -43,14 +44,27 @@ export async function listenUdp(config: UdpConfig, respond: Respond, metrics: Me
     if (error) sendErrors.value += 1;
   };
   socket.on("error", onSent);
+  const send = createSend(socket, onSent);
   socket.on("message", (packet, peer) => {
     // Nobody listens on port 0: such a packet is forged.
-    const response = peer.port === 0 ? undefined : respond(packet, "udp");
-    if (response) socket.send(response, peer.port, peer.address, onSent);
+    if (peer.port !== 0) send(respond(packet, clientOf("udp", peer.address, peer.port)), peer.port, peer.address);
   });
   return {
     port: socket.address().port,
     close: () => new Promise((resolve) => socket.close(resolve)),
+  };
+}
+
+/** Sends a response now or when it is known, unless the socket has been closed by then. */
+export function createSend(socket: Socket, onSent: (error: Error | null) => void) {
+  let open = true;
+  socket.once("close", () => (open = false));
+  const sendNow = (response: Response, port: number, address: string): void => {
+    if (response && open) socket.send(response, port, address, onSent);
+  };
+  return (response: Response | Promise<Response>, port: number, address: string): void => {
+    if (response instanceof Promise) void response.then((known) => sendNow(known, port, address));
+    else sendNow(response, port, address);
   };
 }
 

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { type TestContext, test } from "node:test";
+import { parseIp } from "#kernel/ip.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { HEADER_BYTES } from "#wire/dns/codes.ts";
+import { listenBatchedUdp } from "./batched-udp.ts";
+import { NAMESERVER_LIMITS } from "./config.ts";
+import type { Respond } from "./respond.ts";
+import { loadSystemSockets } from "./system-sockets.ts";
+import { listenTcp } from "./tcp.ts";
+import { listenUdp } from "./udp.ts";
+
+const LATE = 0x80;
+
+/**
+ * Answers with the message's header and who sent it: transport, port, address. Messages marked LATE are answered by a
+ * promise, in whose time the memory of the message has long been used for others.
+ */
+const echo: Respond = (packet, { transport, port, address }) => {
+  const response = Buffer.concat([packet.subarray(0, HEADER_BYTES), Buffer.of(port >> 8, port), address, Buffer.from(transport)]);
+  const late = ((packet[2] as number) & LATE) !== 0;
+  return late ? new Promise((resolve) => setTimeout(resolve, 20, response)) : response;
+};
+
+const message = (id: number, late: boolean): Buffer => {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  bytes.writeUInt16BE(id, 0);
+  if (late) bytes[2] = LATE;
+  return bytes;
+};
+
+const sockets = await loadSystemSockets();
+
+type Listen = (host: string) => Promise<{ port: number; close(timeoutMs: number): Promise<void> }>;
+const UDP_PATHS: readonly (readonly [name: string, listen: Listen])[] = [
+  ["one datagram a call", (host) => listenUdp({ host, port: 0, reusePort: false }, echo, createMetrics())],
+  ...(sockets
+    ? [
+        [
+          "batched",
+          (host: string) =>
+            listenBatchedUdp({
+              sockets,
+              address: parseIp(host) ?? assert.fail(),
+              config: { host, port: 0, reusePort: false },
+              quickAnswer: () => 0,
+              respond: echo,
+              metrics: createMetrics(),
+            }),
+        ] as const,
+      ]
+    : []),
+];
+
+for (const [name, listen] of UDP_PATHS) {
+  test(`${name}: each datagram is answered to its sender, whose address the responder knows, at once or late`, async (t) => {
+    for (const [host, target, address] of [
+      ["127.0.0.1", "127.0.0.1", [127, 0, 0, 1]],
+      ["::1", "::1", [...Array.from({ length: 15 }, () => 0), 1]],
+      ["::", "127.0.0.1", [127, 0, 0, 1]],
+    ] as const) {
+      const server = await listen(host);
+      t.after(() => server.close(0));
+      const socket = createSocket(target.includes(":") ? "udp6" : "udp4");
+      t.after(() => socket.close());
+      socket.bind(0, target);
+      await once(socket, "listening");
+      const seen = new Map<number, Buffer>();
+      const done = Promise.withResolvers<void>();
+      socket.on("message", (response) => {
+        seen.set(response.readUInt16BE(0), response);
+        if (seen.size === 40) done.resolve();
+      });
+      for (let id = 0; id < 40; id++) socket.send(message(id, id % 3 === 0), server.port, target);
+      const limit = setTimeout(() => done.reject(new Error(`${seen.size} of 40 answers`)), 5000);
+      await done.promise.finally(() => clearTimeout(limit));
+      const { port } = socket.address();
+      for (const [id, response] of seen) {
+        assert.deepEqual([...response.subarray(HEADER_BYTES)], [port >> 8, port & 0xff, ...address, ...Buffer.from("udp")], `${id}`);
+      }
+    }
+  });
+
+  test(`${name}: an answer that is known after the socket was closed is nobody's error`, async () => {
+    const server = await listen("127.0.0.1");
+    const socket = createSocket("udp4");
+    for (let id = 0; id < 10; id++) socket.send(message(id, true), server.port, "127.0.0.1");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await server.close(0);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    socket.close();
+  });
+}
+
+async function tcp(t: TestContext, limits = NAMESERVER_LIMITS) {
+  const server = await listenTcp({ host: "127.0.0.1", port: 0, reusePort: false }, limits, echo, createMetrics());
+  t.after(() => server.close(100));
+  const socket = connect(server.port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  await once(socket, "connect");
+  const identifiers = async (): Promise<number[]> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const bytes = Buffer.concat(chunks);
+    const found: number[] = [];
+    for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16BE(at)) found.push(bytes.readUInt16BE(at + 2));
+    return found;
+  };
+  return { server, socket, identifiers };
+}
+
+const framed = (id: number, late: boolean): Buffer => Buffer.concat([Buffer.of(0, HEADER_BYTES), message(id, late)]);
+
+test("TCP: a late answer does not hold up those behind it, and comes although the client has half closed", async (t) => {
+  const { socket, identifiers } = await tcp(t);
+  socket.end(Buffer.concat([framed(1, true), framed(2, false), framed(3, true), framed(4, false)]));
+  assert.deepEqual(await identifiers(), [2, 4, 1, 3]);
+});
+
+test("TCP: answers under way are sent before a connection is closed", async (t) => {
+  const { server, socket, identifiers } = await tcp(t);
+  socket.write(Buffer.concat([framed(1, true), framed(2, false)]));
+  await once(socket, "readable");
+  const [seen] = await Promise.all([identifiers(), server.close(2000)]);
+  assert.deepEqual(seen, [2, 1]);
+});
+
+test("TCP: a connection is read no further while too many of its answers are being looked up", async (t) => {
+  const { socket, identifiers } = await tcp(t, { ...NAMESERVER_LIMITS, tcpPendingMax: 2 });
+  socket.end(Buffer.concat([framed(1, true), framed(2, true), framed(3, false), framed(4, true)]));
+  // The third, which needs no waiting, waits for the first two to be out of the way.
+  assert.deepEqual(await identifiers(), [1, 3, 2, 4]);
+});
