@@ -1,5 +1,5 @@
 /** Numbers of RFC 1035 §4.1.1 and their later registrations, by the names the field uses. */
-export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
+export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, NOTAUTH: 9, BADVERS: 16 } as const;
 
 /** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
 export const EXTENDED_ERROR = { PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21 } as const;
@@ -9,10 +9,25 @@ export const OPTION = { EXTENDED_ERROR: 15 } as const;
 
 export const OPCODE = { QUERY: 0 } as const;
 
-export const CLASS = { IN: 1 } as const;
+export const CLASS = { IN: 1, ANY: 255 } as const;
 
 /** Types that the server treats apart. Those it only stores are rows of record-types.ts. */
-export const TYPE = { A: 1, NS: 2, CNAME: 5, SOA: 6, HINFO: 13, MX: 15, AAAA: 28, SRV: 33, OPT: 41, DS: 43, ANY: 255 } as const;
+export const TYPE = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  HINFO: 13,
+  MX: 15,
+  AAAA: 28,
+  SRV: 33,
+  OPT: 41,
+  DS: 43,
+  TSIG: 250,
+  IXFR: 251,
+  AXFR: 252,
+  ANY: 255,
+} as const;
 
 /** Bits of the header's second word. */
 export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100 } as const;

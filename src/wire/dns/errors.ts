@@ -7,6 +7,7 @@ export type WireFault =
   | "bad_rdata"
   | "bad_count"
   | "bad_option"
+  | "bad_tsig"
   | "trailing_bytes";
 
 /** The one error that decoders throw on bytes they cannot read. */
