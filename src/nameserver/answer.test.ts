@@ -3,10 +3,11 @@ import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
-import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
+import { formatName, nameOfKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { RECORD_TYPES, describe, recordTypeByCode } from "#wire/dns/record-types.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
-import { type AnswerSet, answer } from "./answer.ts";
+import { answer } from "./answer.ts";
+import type { AnswerSet } from "./answer-set.ts";
 import { createZones } from "./zones.ts";
 
 const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [Buffer.from("20010db8000000000000000000000001", "hex")] };
@@ -310,4 +311,49 @@ test("zones of every status are served, internal ones are not, and of two of one
     recordOp("b", "example.com", "TXT", '"active"'),
   ];
   assert.deepEqual(ask(two, "example.com", "TXT")[1], 'an example.com 600 TXT "active"');
+});
+
+test("what is to be signed knows where it comes from, and what is denied is said", () => {
+  const ops = [
+    ...BASE,
+    recordOp(Z, "*.wild.example.com", "TXT", '"any"'),
+    recordOp(Z, "alias.example.com", "CNAME", "gone.example.com"),
+    recordOp(Z, "child.example.com", "NS", "ns.child.example.com"),
+    recordOp(Z, "ns.child.example.com", "A", "192.0.2.9"),
+  ];
+  const zones = createZones();
+  zones.rebuild(createMemoryReplica(ops).snapshot);
+  const found = (name: string, type: string) => answer(zones, EDGE, { name: parseAbsoluteName(name), type: typeNumbers[type] as number });
+  const sources = (sets: readonly AnswerSet[]): string[] =>
+    sets.map(({ name, type, origin }) => {
+      const source = origin ? formatName(nameOfKey(origin.source)) : "nobody";
+      return `${formatName(name)} ${recordTypeByCode(type)?.name} by ${source}`;
+    });
+  const denied = (name: string, type: string): string => {
+    const { denial } = found(name, type);
+    if (denial === undefined) return "nothing";
+    if (denial.kind === "delegation") return `delegation ${formatName(nameOfKey(denial.cut))}`;
+    const source = denial.kind === "no_data" ? ` of ${formatName(nameOfKey(denial.source))}` : "";
+    return `${denial.kind} ${formatName(denial.name)}${source}`;
+  };
+
+  assert.deepEqual(sources(found("x.wild.example.com", "TXT").answers), ["x.wild.example.com TXT by *.wild.example.com"]);
+  assert.deepEqual(sources(found("example.com", "MX").additionals), [
+    "mail.example.com A by mail.example.com",
+    "mail.example.com AAAA by mail.example.com",
+  ]);
+  assert.deepEqual(sources(found("no.example.com", "A").authorities), ["example.com SOA by example.com"]);
+  const referral = found("www.child.example.com", "A");
+  assert.deepEqual(sources([...referral.authorities, ...referral.glue]), [
+    "child.example.com NS by nobody",
+    "ns.child.example.com A by nobody",
+  ]);
+
+  assert.equal(denied("two.example.com", "A"), "nothing");
+  assert.equal(denied("two.example.com", "AAAA"), "no_data two.example.com of two.example.com");
+  assert.equal(denied("ent.example.com", "A"), "no_data ent.example.com of ent.example.com");
+  assert.equal(denied("X.wild.example.com", "A"), "no_data X.wild.example.com of *.wild.example.com");
+  assert.equal(denied("alias.example.com", "A"), "no_name gone.example.com");
+  assert.equal(denied("www.child.example.com", "A"), "delegation child.example.com");
+  assert.equal(denied("child.example.com", "DS"), "no_data child.example.com of child.example.com");
 });

@@ -1,29 +1,9 @@
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, type NameKey, isWithin, keyOf, nameOfKey } from "#wire/dns/name.ts";
+import type { Answer, AnswerSet, Denial, SetOrigin } from "./answer-set.ts";
 import { type EdgeAddresses, type Lookup, lookup, visibleSet } from "./lookup.ts";
 import type { NameNode, RecordSet } from "./zone-nodes.ts";
 import type { ZoneIndex, Zones } from "./zones.ts";
-
-/** One RRset of a response. */
-export interface AnswerSet {
-  readonly name: DnsName;
-  readonly type: number;
-  readonly ttl: number;
-  readonly rdatas: readonly Uint8Array[];
-}
-
-export interface Answer {
-  readonly rcode: number;
-  readonly authoritative: boolean;
-  readonly answers: readonly AnswerSet[];
-  readonly authorities: readonly AnswerSet[];
-  /** Addresses without which a referral leads nowhere: they do not fit → truncation (RFC 9471). */
-  readonly glue: readonly AnswerSet[];
-  /** Help that may be left out. */
-  readonly additionals: readonly AnswerSet[];
-  /** The zones that had a say, whose changes make the answer stale. */
-  readonly zones: ReadonlySet<NameKey>;
-}
 
 /** A chain of aliases longer than this is cut off; resolvers give up no later. */
 const ALIASES_MAX = 16;
@@ -54,6 +34,7 @@ export function answer(zones: Zones, edge: EdgeAddresses, question: { readonly n
     authorities: [],
     glue: [],
     additionals: [],
+    denial: undefined,
     zones: new Set(),
   };
   const work: Work = { draft, zones, edge };
@@ -86,26 +67,32 @@ function step(work: Work, question: { name: DnsName; type: number }, found: Look
   }
   if (found.kind === "absent") {
     draft.rcode = RCODE.NXDOMAIN;
-    draft.authorities.push(negativeSoa(zone));
+    deny(draft, { kind: "no_name", zone, name: question.name });
     return undefined;
   }
   const { name, type } = question;
+  const origin: SetOrigin = { zone, source: found.source };
   const set =
     type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flattened(work, found, type));
   if (set) {
-    draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas });
+    draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas, origin });
     for (const target of targetsOf(set)) addAddresses(work, target);
     return undefined;
   }
   const alias = type === TYPE.ANY ? undefined : visibleSet(edge, zone, found.source, found.node, TYPE.CNAME);
   const target = alias?.rdatas[0];
   if (alias === undefined || target === undefined) {
-    draft.authorities.push(negativeSoa(zone));
+    deny(draft, { kind: "no_data", zone, name, type, source: found.source, node: found.node });
     return undefined;
   }
   // One target only: several CNAMEs at a name are not DNS (RFC 2181 §10.1).
-  draft.answers.push({ name, type: TYPE.CNAME, ttl: alias.ttl, rdatas: [target] });
+  draft.answers.push({ name, type: TYPE.CNAME, ttl: alias.ttl, rdatas: [target], origin });
   return Buffer.from(target);
+}
+
+function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>): void {
+  draft.authorities.push(negativeSoa(denial.zone));
+  draft.denial = denial;
 }
 
 /** RFC 2308 §5: a negative answer lives as long as the lesser of the SOA's TTL and its minimum. */
@@ -114,6 +101,7 @@ const negativeSoa = (zone: ZoneIndex): AnswerSet => ({
   type: TYPE.SOA,
   ttl: zone.negativeTtl,
   rdatas: zone.apex.get(TYPE.SOA)?.rdatas ?? [],
+  origin: { zone, source: zone.key },
 });
 
 const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
@@ -150,10 +138,11 @@ function flattened({ draft, zones, edge }: Work, { zone, source, node }: Found, 
 function refer(work: Work, zone: ZoneIndex, cut: NameKey, set: RecordSet): void {
   const { draft, edge } = work;
   draft.authorities.push({ name: nameOfKey(cut), type: TYPE.NS, ttl: set.ttl, rdatas: set.rdatas });
+  draft.denial = { kind: "delegation", zone, cut };
   for (const target of targetsOf(set)) {
     const key = keyOf(target);
     // Below the cut the parent's copies serve as glue; elsewhere only what is authoritative.
-    if (isWithin(key, cut)) pushAddresses(draft.glue, edge, zone, target, key, zone.nodes.get(key));
+    if (isWithin(key, cut)) pushAddresses(draft.glue, edge, zone, target, key, zone.nodes.get(key), true);
     else addAddresses(work, target);
   }
 }
@@ -189,9 +178,11 @@ function pushAddresses(
   name: DnsName,
   source: NameKey,
   node: NameNode | undefined,
+  isGlue = false,
 ): void {
+  const origin: Pick<AnswerSet, "origin"> = isGlue ? {} : { origin: { zone, source } };
   for (const type of [TYPE.A, TYPE.AAAA]) {
     const set = visibleSet(edge, zone, source, node, type);
-    if (set) list.push({ name, type, ttl: set.ttl, rdatas: set.rdatas });
+    if (set) list.push({ name, type, ttl: set.ttl, rdatas: set.rdatas, ...origin });
   }
 }

@@ -13,7 +13,8 @@ import {
 import { WireError } from "#wire/dns/errors.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
-import { type Answer, answer } from "./answer.ts";
+import { answer } from "./answer.ts";
+import type { Answer } from "./answer-set.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
 import type { Client } from "./client.ts";
 import type { Counters } from "./counters.ts";
@@ -156,6 +157,7 @@ const nothing = (rcode: number): Answer => ({
   authorities: [],
   glue: [],
   additionals: [],
+  denial: undefined,
   zones: new Set(),
 });
 

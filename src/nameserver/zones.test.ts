@@ -5,7 +5,8 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
-import { type AnswerSet, answer } from "./answer.ts";
+import { answer } from "./answer.ts";
+import type { AnswerSet } from "./answer-set.ts";
 import { type Zones, createZones } from "./zones.ts";
 
 const NAMES = [
