@@ -63,6 +63,10 @@ const STEPS: Readonly<Record<string, Step>> = {
     const [record] = (await control.dnsRecords.list(zone, {}, { page: 1, per_page: 1 })).items;
     if (record) await control.dnsRecords.delete(call(), zone, record.id);
   }),
+  editDnssec: inZone(({ control, call }, zone, pick) =>
+    control.dnssec.edit(call(), zone, { status: pick % 3 === 0 ? "disabled" : "active" }),
+  ),
+  deleteDnssec: inZone(({ control, call }, zone) => control.dnssec.remove(call(), zone)),
   putRules: inZone(({ control, call }, zone, pick) =>
     control.rulesets.putEntryPoint(
       call(),

@@ -1,5 +1,14 @@
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
-import { certificateEntry, gatewayEntry, gatewayEntryId, recordEntry, rulesetEntry, serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import {
+  certificateEntry,
+  dnssecEntry,
+  gatewayEntry,
+  gatewayEntryId,
+  recordEntry,
+  rulesetEntry,
+  serialEntry,
+  zoneEntry,
+} from "#snapshot/compile.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { allCertificates } from "#store/certificates.ts";
 import { recordsAfter } from "#store/dns-records.ts";
@@ -7,6 +16,7 @@ import { allGateways } from "#store/gateways.ts";
 import { allRulesets } from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { allTokens } from "#store/tokens.ts";
+import { allDnssec } from "#store/zone-dnssec.ts";
 import { allZones } from "#store/zones.ts";
 
 type Db = Unit["db"];
@@ -19,6 +29,10 @@ export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] 
     const ops: Op[] = [];
     for (const row of await allZones(db)) {
       ops.push({ kind: "zone", id: row.id, value: zoneEntry(row) }, { kind: "serial", id: row.id, value: serialEntry(row) });
+    }
+    for (const row of await allDnssec(db)) {
+      const value = dnssecEntry(row);
+      if (value !== null) ops.push({ kind: "dnssec", id: row.zone_id, value });
     }
     await addRecords(db, ops);
     for (const row of await allRulesets(db)) ops.push({ kind: "ruleset", id: row.id, value: rulesetEntry(row) });

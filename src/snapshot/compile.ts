@@ -1,7 +1,16 @@
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
 import type { GatewaySettings } from "#model/gateway.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
-import type { CertificateEntry, GatewayEntry, RecordEntry, RuleEntry, RulesetEntry, SerialEntry, ZoneEntry } from "./entries.ts";
+import type {
+  CertificateEntry,
+  DnssecEntry,
+  GatewayEntry,
+  RecordEntry,
+  RuleEntry,
+  RulesetEntry,
+  SerialEntry,
+  ZoneEntry,
+} from "./entries.ts";
 
 /** What "automatic" means, in seconds (SPEC 2.2, SPEC 8). */
 const TTL_AUTOMATIC_SECONDS = 300;
@@ -78,6 +87,23 @@ export const recordEntry = (row: RecordColumns): RecordEntry => ({
   rdata: row.rdata,
   proxied: row.proxied === 1,
 });
+
+/** The columns of a zone's DNSSEC that its entry is made of. */
+export interface DnssecColumns {
+  readonly status: string;
+  readonly key_id: string;
+  readonly public_key: string;
+  readonly private_key: string;
+}
+
+/** Null where the zone is unsigned: it has no key, or DNSSEC is off. It stays signed while the parent may still have its DS. */
+export const dnssecEntry = (row: DnssecColumns | undefined): DnssecEntry | null =>
+  row === undefined || row.status === "disabled"
+    ? null
+    : {
+        keys: [{ id: row.key_id, public_key: row.public_key, private_key: row.private_key, signs_zone: true }],
+        cds: row.status === "pending-disabled" ? "delete" : [row.key_id],
+      };
 
 export interface RulesetColumns {
   readonly level: string;

@@ -8,9 +8,10 @@ import type { Sealer } from "#kernel/seal.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { afterEvent, type Dnssec, type DnssecEdit, type DnssecStatus, type ZoneSigningKey } from "#model/dnssec.ts";
-import type { Store } from "#store/store.ts";
+import type { Store, Unit } from "#store/store.ts";
 import { deleteDnssecOfZone, dnssecOfZone, putDnssec, type ZoneDnssecRow } from "#store/zone-dnssec.ts";
-import { lockZone } from "#store/zones.ts";
+import { dnssecEntry, serialEntry } from "#snapshot/compile.ts";
+import { lockZone, touchZone } from "#store/zones.ts";
 import { CLASS } from "#wire/dns/codes.ts";
 import {
   ALGORITHM_ECDSAP256SHA256,
@@ -75,6 +76,7 @@ export function createDnssec(deps: DnssecDeps): DnssecControl {
           modified_on: isoMicros(clock.nowMicros()),
         };
         await putDnssec(unit.db, after);
+        await tellPlanes(unit, before, after);
         const shown = view(zone, after);
         unit.audit({ ...auditOf("dnssec.edit", call, zone), before: view(zone, before), after: shown });
         return shown;
@@ -98,6 +100,15 @@ export function createDnssec(deps: DnssecDeps): DnssecControl {
       return row ? [signingKey(zone, row)] : [];
     },
   };
+}
+
+/** Only where the keys in use change. Servers that fetch the zone learn of them by its serial. */
+async function tellPlanes(unit: Unit, before: ZoneDnssecRow | undefined, after: ZoneDnssecRow): Promise<void> {
+  const entry = dnssecEntry(after);
+  if (JSON.stringify(entry) === JSON.stringify(dnssecEntry(before))) return;
+  const touched = await touchZone(unit.db, after.zone_id);
+  unit.change({ kind: "dnssec", id: after.zone_id, value: entry });
+  if (touched) unit.change({ kind: "serial", id: after.zone_id, value: serialEntry(touched) });
 }
 
 function nextStatus(row: ZoneDnssecRow | undefined, wanted: DnssecEdit["status"]): DnssecStatus {

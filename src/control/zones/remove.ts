@@ -4,7 +4,7 @@ import { deleteVersionsOfZone } from "#store/dns-versions.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
 import { deleteZoneTransfersOf } from "#store/transfers.ts";
-import { deleteDnssecOfZone } from "#store/zone-dnssec.ts";
+import { deleteDnssecOfZone, dnssecOfZone } from "#store/zone-dnssec.ts";
 import { deleteZone } from "#store/zones.ts";
 
 /** Deletes the zone and everything in it, from the database and from what planes see. */
@@ -13,6 +13,7 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   for (const { id: recordId } of await recordIdsOfZone(unit.db, id)) unit.change({ kind: "record", id: recordId, value: null });
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
+  if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
   unit.change({ kind: "serial", id, value: null });
   unit.change({ kind: "zone", id, value: null });
   await deleteRecordsOfZone(unit.db, id);
