@@ -1,0 +1,145 @@
+import { CLASS, TYPE } from "./codes.ts";
+import type { ResourceRecord } from "./message.ts";
+import { isWithin, keyOf, type NameKey } from "./name.ts";
+import { isSerialAfter, soaSerial } from "./serial.ts";
+
+/** One difference of an incremental transfer (RFC 1995 §4), without its two SOA records. */
+export interface ZoneDifference {
+  readonly from: number;
+  readonly to: number;
+  readonly removed: readonly ResourceRecord[];
+  readonly added: readonly ResourceRecord[];
+}
+
+/** What a primary has answered. `soa` is the zone's newest. */
+export type Transfer =
+  /** Nothing newer than what was asked about. */
+  | { readonly kind: "current"; readonly soa: ResourceRecord }
+  /** The whole zone, without its SOA. */
+  | { readonly kind: "full"; readonly soa: ResourceRecord; readonly records: readonly ResourceRecord[] }
+  /** Differences that follow each other, the first from the serial that was asked about. */
+  | { readonly kind: "differences"; readonly soa: ResourceRecord; readonly differences: readonly ZoneDifference[] };
+
+/** Why an answer is no transfer of the zone. The message is fit to show. */
+export class TransferError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TransferError";
+  }
+}
+
+export interface TransferReader {
+  /** Takes the answer's records in their order. Throws TransferError on what cannot belong to a transfer of the zone. */
+  take(record: ResourceRecord): void;
+  /**
+   * To be called where a message of the answer ends: a lone SOA that is not newer is complete then, and nowhere else can
+   * it be told from the beginning of a transfer.
+   */
+  endMessage(): void;
+  /** The transfer, once the record that closes it has been taken; until then undefined. */
+  readonly transfer: Transfer | undefined;
+}
+
+export interface TransferRequest {
+  /** Of the zone's name. */
+  readonly zone: NameKey;
+  /** What the request says that the client has (IXFR); null where it asks for the whole zone (AXFR). */
+  readonly serial: number | null;
+  /** Records that the answer may have, SOA records included. */
+  readonly recordsMax: number;
+}
+
+interface OpenDifference {
+  readonly from: number;
+  to: number;
+  readonly removed: ResourceRecord[];
+  readonly added: ResourceRecord[];
+}
+
+/** Where in the answer the next record stands. */
+type State = "first" | "second" | "whole" | "removed" | "added" | "done";
+
+/**
+ * Puts the records of an answer to AXFR (RFC 5936 §2.2) or IXFR (RFC 1995 §4) together. Complete is what its closing SOA
+ * says is complete, and nothing else.
+ */
+export function createTransferReader({ zone, serial, recordsMax }: TransferRequest): TransferReader {
+  let state: State = "first";
+  let soa: ResourceRecord | undefined;
+  let newest = 0;
+  let transfer: Transfer | undefined;
+  let taken = 0;
+  const records: ResourceRecord[] = [];
+  const differences: OpenDifference[] = [];
+
+  const finish = (result: Transfer): void => {
+    transfer = result;
+    state = "done";
+  };
+  const begin = (from: number): void => {
+    differences.push({ from, to: from, removed: [], added: [] });
+    state = "removed";
+  };
+  const first = (record: ResourceRecord): void => {
+    if (record.type !== TYPE.SOA) throw new TransferError("the answer does not begin with an SOA record");
+    soa = record;
+    newest = soaSerial(record.rdata);
+    state = "second";
+  };
+  const second = (record: ResourceRecord): void => {
+    // RFC 1995 §4: a second SOA with the client's own serial opens the first difference, anything else is the whole zone.
+    if (record.type === TYPE.SOA && serial !== null && soaSerial(record.rdata) === serial && newest !== serial) begin(serial);
+    else {
+      state = "whole";
+      whole(record);
+    }
+  };
+  const whole = (record: ResourceRecord): void => {
+    if (record.type !== TYPE.SOA) records.push(record);
+    else if (soaSerial(record.rdata) === newest) finish({ kind: "full", soa: soa as ResourceRecord, records });
+    else throw new TransferError("the zone changed while it was transferred");
+  };
+  const difference = (record: ResourceRecord): void => {
+    const open = differences.at(-1) as OpenDifference;
+    if (record.type !== TYPE.SOA) {
+      (state === "removed" ? open.removed : open.added).push(record);
+      return;
+    }
+    const at = soaSerial(record.rdata);
+    if (state === "removed") {
+      if (!isSerialAfter(at, open.from)) throw new TransferError(`a difference leads from serial ${open.from} to ${at}, which is no later`);
+      open.to = at;
+      state = "added";
+    } else if (at !== open.to) throw new TransferError(`a difference that leads to serial ${open.to} is followed by serial ${at}`);
+    else if (at === newest) finish({ kind: "differences", soa: soa as ResourceRecord, differences });
+    else begin(at);
+  };
+  const steps: Readonly<Record<State, (record: ResourceRecord) => void>> = {
+    first,
+    second,
+    whole,
+    removed: difference,
+    added: difference,
+    done: () => {
+      throw new TransferError("the answer goes on behind its closing SOA record");
+    },
+  };
+
+  return {
+    take: (record) => {
+      taken += 1;
+      if (taken > recordsMax) throw new TransferError(`the answer has more than ${recordsMax} records`);
+      if (record.class !== CLASS.IN) throw new TransferError(`a record is of class ${record.class}`);
+      const name = keyOf(record.name);
+      if (!isWithin(name, zone)) throw new TransferError("a record's name is outside of the zone");
+      if (record.type === TYPE.SOA && name !== zone) throw new TransferError("an SOA record stands below the zone's name");
+      steps[state](record);
+    },
+    endMessage: () => {
+      if (state === "second" && serial !== null && !isSerialAfter(newest, serial)) finish({ kind: "current", soa: soa as ResourceRecord });
+    },
+    get transfer() {
+      return transfer;
+    },
+  };
+}
