@@ -75,6 +75,47 @@ const STEPS: Readonly<Record<string, Step>> = {
       { rules: Array.from({ length: pick % 3 }, () => ({ action: "block", expression: "true" })) },
     ),
   ),
+  createPeer: async ({ control, account_id, call }, pick) => {
+    const { tsigs, peers } = control.transfers;
+    const [tsig] = await tsigs.list(call(), account_id);
+    await peers.create(call(), account_id, {
+      name: `p${pick}`,
+      ip: `192.0.2.${pick % 250}`,
+      ...(tsig && pick % 2 === 0 ? { tsig_id: tsig.id } : {}),
+    });
+  },
+  editPeer: async ({ control, account_id, call }, pick) => {
+    const peers = await control.transfers.peers.list(call(), account_id);
+    const peer = peers[pick % Math.max(1, peers.length)];
+    if (peer) await control.transfers.peers.update(call(), account_id, peer.id, { name: "p", port: 1 + pick });
+  },
+  deletePeer: async ({ control, account_id, call }, pick) => {
+    const peers = await control.transfers.peers.list(call(), account_id);
+    const peer = peers[pick % Math.max(1, peers.length)];
+    if (peer) await control.transfers.peers.remove(call(), account_id, peer.id);
+  },
+  putTsig: async ({ control, account_id, call }, pick) => {
+    const { tsigs } = control.transfers;
+    const [tsig] = await tsigs.list(call(), account_id);
+    const body = { name: `k${pick}.`, algo: "hmac-sha256.", secret: Buffer.alloc(32, pick).toString("base64") };
+    await (tsig ? tsigs.update(call(), account_id, tsig.id, body) : tsigs.create(call(), account_id, body));
+  },
+  createAcl: ({ control, account_id, call }, pick) =>
+    control.transfers.acls.create(call(), account_id, { name: "acl", ip_range: `198.51.100.${pick % 250}` }),
+  transferOut: inZone(async ({ control, account_id, call }, zone, pick) => {
+    const { peers, outgoing, enable } = control.transfers;
+    const ids = (await peers.list(call(), account_id)).slice(0, 1 + (pick % 3)).map(({ id }) => id);
+    if (ids.length > 0) await outgoing.create(call(), zone, { peers: ids });
+    await enable(call(), zone, true);
+  }),
+  transferIn: inZone(async ({ control, account_id, call }, zone) => {
+    const [peer] = await control.transfers.peers.list(call(), account_id);
+    if (peer) await control.transfers.incoming.create(call(), zone, { peers: [peer.id] });
+  }),
+  stopTransfer: inZone(async ({ control, call }, zone, pick) => {
+    const { enable, incoming } = control.transfers;
+    await (pick % 2 === 0 ? enable(call(), zone, false) : incoming.remove(call(), zone));
+  }),
   createGateway: ({ control, account_id, call }, pick) => control.gateways.create(call(), account_id, { id: `g${pick % 3}`, ...GATEWAY }),
   updateGateway: ({ control, account_id, call }, pick) =>
     control.gateways.update(call(), account_id, `g${pick % 3}`, { ...GATEWAY, authentication: pick % 2 === 0 }),
@@ -85,7 +126,7 @@ storeTest("the rebuilt snapshot equals what the deltas gave, whatever was writte
   const fixture = await controlOver(store);
   const step = fc.tuple(fc.constantFrom(...Object.values(STEPS)), fc.nat(300));
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 35 }), async (steps) => {
       for (const [run, pick] of steps) {
         await run(fixture, pick).catch((error: unknown) => {
           // Refusals are part of the game; they must leave no trace in either.

@@ -1,3 +1,4 @@
+import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
 import {
   certificateEntry,
@@ -35,6 +36,7 @@ export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] 
       if (value !== null) ops.push({ kind: "dnssec", id: row.zone_id, value });
     }
     await addRecords(db, ops);
+    ops.push(...(await transferOps(db)));
     for (const row of await allRulesets(db)) ops.push({ kind: "ruleset", id: row.id, value: rulesetEntry(row) });
     for (const row of await allCertificates(db)) ops.push({ kind: "certificate", id: row.id, value: certificateEntry(row) });
     for (const row of await allGateways(db)) ops.push({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) });

@@ -12,6 +12,16 @@ const owned = (db: Kysely<Tables>, accountId: string, kind: TransferKind) =>
 export const transferObjects = (db: Kysely<Tables>, accountId: string, kind: TransferKind): Promise<TransferObjectRow[]> =>
   owned(db, accountId, kind).orderBy("created_on").orderBy("id").execute();
 
+/** Objects of every kind: the account's, or all there are. */
+export const transferObjectsOf = (db: Kysely<Tables>, accountId: string | null): Promise<TransferObjectRow[]> =>
+  db
+    .selectFrom("transfer_objects")
+    .selectAll()
+    .$if(accountId !== null, (query) => query.where("account_id", "=", accountId ?? ""))
+    .orderBy("created_on")
+    .orderBy("id")
+    .execute();
+
 export const transferObject = (
   db: Kysely<Tables>,
   accountId: string,
@@ -39,13 +49,20 @@ export async function deleteTransferObjectsOf(db: Kysely<Tables>, accountId: str
 export const zoneTransfer = (db: Kysely<Tables>, zoneId: string, direction: TransferDirection): Promise<ZoneTransferRow | undefined> =>
   db.selectFrom("zone_transfers").selectAll().where("zone_id", "=", zoneId).where("direction", "=", direction).executeTakeFirst();
 
-/** Both directions of every zone of the account. */
-export const zoneTransfersOfAccount = (db: Kysely<Tables>, accountId: string): Promise<ZoneTransferRow[]> =>
+export const zoneTransfersOf = (db: Kysely<Tables>, zoneId: string): Promise<ZoneTransferRow[]> =>
+  db.selectFrom("zone_transfers").selectAll().where("zone_id", "=", zoneId).execute();
+
+/** Both directions of every zone of the account, or of all zones. */
+export const zoneTransfersOfAccount = (
+  db: Kysely<Tables>,
+  accountId: string | null,
+): Promise<(ZoneTransferRow & { readonly account_id: string })[]> =>
   db
     .selectFrom("zone_transfers")
     .innerJoin("zones", "zones.id", "zone_transfers.zone_id")
     .selectAll("zone_transfers")
-    .where("zones.account_id", "=", accountId)
+    .select("zones.account_id")
+    .$if(accountId !== null, (query) => query.where("zones.account_id", "=", accountId ?? ""))
     .execute();
 
 /** Inserts the configuration or replaces its settings. */

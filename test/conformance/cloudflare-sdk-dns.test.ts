@@ -116,8 +116,10 @@ test("dns.zoneTransfers: ACLs, TSIGs, peers, incoming and outgoing", async () =>
   const outgoing = await transfers.outgoing.create({ zone_id, name, peers: [peer.id] });
   assert.equal((await transfers.outgoing.update({ zone_id, name, peers: [peer.id] })).id, outgoing.id);
   assert.deepEqual((await transfers.outgoing.get({ zone_id })).peers, [peer.id]);
-  await assert.rejects(transfers.outgoing.enable({ zone_id }), failing(400, 10416));
-  await assert.rejects(transfers.outgoing.forceNotify({ zone_id }), failing(400, 10416));
+  await assert.rejects(transfers.outgoing.forceNotify({ zone_id }), failing(400, 10400));
+  assert.equal(await transfers.outgoing.enable({ zone_id }), "Enabled");
+  assert.equal(await transfers.outgoing.status.get({ zone_id }), "Enabled");
+  assert.equal(await transfers.outgoing.forceNotify({ zone_id }), "OK");
   assert.equal(await transfers.outgoing.disable({ zone_id }), "Disabled");
   assert.equal(await transfers.outgoing.status.get({ zone_id }), "Disabled");
   await assert.rejects(transfers.peers.delete(peer.id, { account_id }), failing(400, 10412));

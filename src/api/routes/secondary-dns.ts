@@ -1,9 +1,10 @@
 import { type TSchema, Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
+import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { TransferObjects } from "#control/transfers/objects.ts";
-import type { ZoneTransfers } from "#control/transfers/zone-transfers.ts";
+import type { TransferZone, ZoneTransfers } from "#control/transfers/zone-transfers.ts";
 import {
   IncomingTransfer,
   IncomingTransferWrite,
@@ -142,31 +143,24 @@ function directionRoutes(direction: "incoming" | "outgoing", configuration: TSch
   ];
 }
 
-/** What only name servers that transfer zones can do. */
-const refusing = (path: string, id: string, summary: string, direction: "incoming" | "outgoing"): Route =>
-  route({
-    method: "POST",
-    path: `/zones/:zone_id/secondary_dns/${path}`,
-    id,
-    summary,
-    scope: "zone",
-    permissions: ZONE_WRITE,
-    result: Type.String(),
-    paging: "one",
-    handler: ({ control, resolved }) => control.transfers.refuse(zoneOf(resolved), direction),
-  });
-
-const statusRoute = (method: "GET" | "POST", path: "status" | "disable", summary: string): Route =>
+/** What is done to the transfers of a zone, and answered with a word. */
+const operation = (
+  method: "GET" | "POST",
+  path: string,
+  id: string,
+  summary: string,
+  run: (control: Control["transfers"], call: Call, zone: TransferZone) => Promise<string>,
+): Route =>
   route({
     method,
-    path: `/zones/:zone_id/secondary_dns/outgoing/${path}`,
-    id: `outgoing-transfer-${path}`,
+    path: `/zones/:zone_id/secondary_dns/${path}`,
+    id,
     summary,
     scope: "zone",
     permissions: method === "GET" ? ZONE_READ : ZONE_WRITE,
     result: Type.String(),
     paging: "one",
-    handler: ({ control, resolved }) => control.transfers.status(zoneOf(resolved)),
+    handler: ({ control, call, resolved }) => run(control.transfers, call, zoneOf(resolved)),
   });
 
 export const SECONDARY_DNS_ROUTES: readonly Route[] = [
@@ -175,9 +169,19 @@ export const SECONDARY_DNS_ROUTES: readonly Route[] = [
   ...objectRoutes({ plural: "peers", single: "peer", title: "transfer peer", object: TransferPeer, body: TransferPeerWrite }),
   ...directionRoutes("incoming", IncomingTransfer, IncomingTransferWrite),
   ...directionRoutes("outgoing", OutgoingTransfer, OutgoingTransferWrite),
-  refusing("force_axfr", "incoming-transfer-force", "Fetch the zone from its primary now", "incoming"),
-  refusing("outgoing/enable", "outgoing-transfer-enable", "Turn outgoing transfers on", "outgoing"),
-  statusRoute("POST", "disable", "Turn outgoing transfers off"),
-  refusing("outgoing/force_notify", "outgoing-transfer-notify", "Notify the zone's secondaries now", "outgoing"),
-  statusRoute("GET", "status", "Show whether outgoing transfers are on"),
+  operation("POST", "force_axfr", "incoming-transfer-force", "Fetch the zone from its primary now", (transfers, _call, zone) =>
+    transfers.refuse(zone),
+  ),
+  operation("POST", "outgoing/enable", "outgoing-transfer-enable", "Turn outgoing transfers on", (transfers, call, zone) =>
+    transfers.enable(call, zone, true),
+  ),
+  operation("POST", "outgoing/disable", "outgoing-transfer-disable", "Turn outgoing transfers off", (transfers, call, zone) =>
+    transfers.enable(call, zone, false),
+  ),
+  operation("POST", "outgoing/force_notify", "outgoing-transfer-notify", "Notify the zone's secondaries now", (transfers, call, zone) =>
+    transfers.forceNotify(call, zone),
+  ),
+  operation("GET", "outgoing/status", "outgoing-transfer-status", "Show whether outgoing transfers are on", (transfers, _call, zone) =>
+    transfers.status(zone),
+  ),
 ];

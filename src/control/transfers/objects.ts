@@ -14,6 +14,7 @@ import {
   type TransferObjectRow,
   transferObjects,
 } from "#store/transfers.ts";
+import { publishingTransfers } from "./entries.ts";
 
 /** Things of one kind that an account keeps for its zones' transfers. */
 export interface TransferObjects<T, W> {
@@ -78,7 +79,7 @@ export function createTransferObjects<T, W, V extends object>(
         const id = newId();
         const value = await row.value(body, { db: unit.db, accountId, id });
         const stored = { id, account_id: accountId, kind, value: JSON.stringify(value), created_on: isoMicros(clock.nowMicros()) };
-        await putTransferObject(unit.db, stored);
+        await publishingTransfers(unit, accountId, () => putTransferObject(unit.db, stored));
         audit(unit, call, "create", null, stored);
         return shown(call, stored);
       }),
@@ -87,7 +88,7 @@ export function createTransferObjects<T, W, V extends object>(
         await lockAccount(unit.db, accountId);
         const before = await load(unit.db, accountId, id);
         const after = { ...before, value: JSON.stringify(await row.value(body, { db: unit.db, accountId, id })) };
-        await putTransferObject(unit.db, after);
+        await publishingTransfers(unit, accountId, () => putTransferObject(unit.db, after));
         audit(unit, call, "update", before, after);
         return shown(call, after);
       }),
@@ -97,7 +98,7 @@ export function createTransferObjects<T, W, V extends object>(
         const before = await load(unit.db, accountId, id);
         const user = await row.user(unit.db, accountId, id);
         if (user !== null) throw new PlatformError("still_in_use", { message: `${user} uses it.` });
-        await deleteTransferObject(unit.db, id);
+        await publishingTransfers(unit, accountId, () => deleteTransferObject(unit.db, id));
         audit(unit, call, "delete", before, null);
         return { id };
       }),

@@ -3,6 +3,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
+import { rebuildSnapshot } from "#control/rebuild.ts";
 import { insertAccount } from "#store/accounts.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -100,17 +101,45 @@ storeTest("what an account keeps for transfers goes with it", async ({ store }) 
     assert.deepEqual(await store.read.selectFrom(table).selectAll().execute(), []);
 });
 
-storeTest("what would have to be transferred is refused, and said to be off", async ({ store }) => {
+storeTest("outgoing transfers are off until they are turned on, and the planes know of them while they are on", async ({ store }) => {
+  const { control, sealer, account_id, call } = await controlOver(store);
+  const { transfers } = control;
+  const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const zone = { id, name, account_id };
+  const entry = async () => (await rebuildSnapshot(store)).ops.find((op) => op.kind === "transfer" && op.id === id)?.value;
+  const { status, enable, forceNotify } = transfers;
+  for (const refused of [() => status(zone), () => enable(call(), zone, true), () => forceNotify(call(), zone)])
+    await assert.rejects(refused, failing(10404));
+  const tsig = await transfers.tsigs.create(call(), account_id, { name: "Key.Example.", algo: "hmac-sha256.", secret: SECRET });
+  const peer = await transfers.peers.create(call(), account_id, { name: "p", ip: "192.0.2.1", port: 5353, tsig_id: tsig.id });
+  await transfers.outgoing.create(call(), zone, { peers: [peer.id] });
+  assert.equal(await transfers.status(zone), "Disabled");
+  assert.equal(await entry(), undefined);
+  await assert.rejects(transfers.forceNotify(call(), zone), failing(10400));
+
+  assert.equal(await transfers.enable(call(), zone, true), "Enabled");
+  await transfers.outgoing.update(call(), zone, { peers: [peer.id] });
+  assert.equal(await transfers.status(zone), "Enabled");
+  assert.equal(await transfers.forceNotify(call(), zone), "OK");
+  await transfers.acls.create(call(), account_id, { name: "acl", ip_range: "198.51.100.0/28" });
+  const value = await entry();
+  assert.ok(value && "outgoing" in value);
+  const [known] = value.outgoing?.peers ?? [];
+  assert.deepEqual([value.incoming, value.outgoing?.acl, known?.ip, known?.port], [null, ["198.51.100.0/28"], "192.0.2.1", 5353]);
+  assert.deepEqual([known?.tsig?.name, known?.tsig?.algorithm], ["key.example", "hmac-sha256"]);
+  assert.equal(sealer.open(known?.tsig?.secret ?? "", `tsig:${tsig.id}`).toString(), SECRET);
+
+  assert.equal(await transfers.enable(call(), zone, false), "Disabled");
+  assert.equal(await entry(), undefined);
+});
+
+storeTest("zones are not fetched from elsewhere yet", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { transfers } = control;
   const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const zone = { id, name, account_id };
-  for (const direction of ["incoming", "outgoing"] as const) await assert.rejects(transfers.refuse(zone, direction), failing(10404));
-  await assert.rejects(transfers.status(zone), failing(10404));
+  await assert.rejects(transfers.refuse(zone), failing(10404));
   const peer = await transfers.peers.create(call(), account_id, { name: "p", ip: "192.0.2.1" });
-  for (const direction of ["incoming", "outgoing"] as const) {
-    await transfers[direction].create(call(), zone, { peers: [peer.id] });
-    await assert.rejects(transfers.refuse(zone, direction), failing(10416));
-  }
-  assert.equal(await transfers.status(zone), "Disabled");
+  await transfers.incoming.create(call(), zone, { peers: [peer.id] });
+  await assert.rejects(transfers.refuse(zone), failing(10416));
 });

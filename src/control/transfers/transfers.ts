@@ -1,5 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import type { Call } from "#control/call.ts";
+import { commit } from "#control/commit.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type {
   IncomingTransfer,
@@ -14,22 +16,28 @@ import type {
   TransferTsigWrite,
 } from "#model/zone-transfer.ts";
 import type { Store } from "#store/store.ts";
+import { publishZoneTransfers } from "./entries.ts";
 import { ACLS, createTsigs, PEERS } from "./kinds.ts";
 import { createTransferObjects, type TransferObjects } from "./objects.ts";
-import { createIncoming, createOutgoing, type TransferZone, type ZoneTransfers } from "./zone-transfers.ts";
+import { createIncoming, createOutgoing, transferAudit, type TransferZone, type ZoneTransfers } from "./zone-transfers.ts";
 
-/** What zones will be transferred by. The name servers neither send nor fetch zones yet. */
+/** What zones are transferred by, to and from name servers elsewhere. */
 export interface Transfers {
   readonly acls: TransferObjects<TransferAcl, TransferAclWrite>;
   readonly peers: TransferObjects<TransferPeer, TransferPeerWrite>;
   readonly tsigs: TransferObjects<TransferTsig, TransferTsigWrite>;
   readonly incoming: ZoneTransfers<IncomingTransfer, IncomingTransferWrite>;
   readonly outgoing: ZoneTransfers<OutgoingTransfer, OutgoingTransferWrite>;
-  /** Throws `transfers_unavailable`, or `not_found` where the zone has no such configuration. */
-  refuse(zone: TransferZone, direction: "incoming" | "outgoing"): Promise<never>;
-  /** Off, which is all that outgoing transfers can be. Throws `not_found` where none are configured. */
-  status(zone: TransferZone): Promise<"Disabled">;
+  /** Throws `transfers_unavailable`, or `not_found` where the zone has no incoming transfers. */
+  refuse(zone: TransferZone): Promise<never>;
+  /** Turns outgoing transfers on or off. All of these throw `not_found` where none are configured. */
+  enable(call: Call, zone: TransferZone, enabled: boolean): Promise<OutgoingStatus>;
+  status(zone: TransferZone): Promise<OutgoingStatus>;
+  /** Tells every peer of the zone that there is news, whether there is or not. Throws `invalid_input` while transfers are off. */
+  forceNotify(call: Call, zone: TransferZone): Promise<"OK">;
 }
+
+export type OutgoingStatus = "Enabled" | "Disabled";
 
 export function createTransfers(deps: { readonly store: Store; readonly clock: Clock; readonly sealer: Sealer }): Transfers {
   const [incoming, outgoing] = [createIncoming(deps), createOutgoing(deps)];
@@ -39,13 +47,26 @@ export function createTransfers(deps: { readonly store: Store; readonly clock: C
     tsigs: createTransferObjects(deps, createTsigs(deps.sealer)),
     incoming,
     outgoing,
-    refuse: async (zone, direction) => {
-      await (direction === "incoming" ? incoming : outgoing).assertConfigured(zone);
+    refuse: async (zone) => {
+      await incoming.assertConfigured(zone);
       throw new PlatformError("transfers_unavailable");
     },
-    status: async (zone) => {
-      await outgoing.assertConfigured(zone);
-      return "Disabled";
+    enable: async (call, zone, enabled) => {
+      await outgoing.enable(call, zone, enabled);
+      return statusOf(enabled);
+    },
+    status: async (zone) => statusOf(await outgoing.isEnabled(zone)),
+    forceNotify: async (call, zone) => {
+      if (!(await outgoing.isEnabled(zone)))
+        throw new PlatformError("invalid_input", { message: "Outgoing transfers of the zone are disabled: enable them first." });
+      return commit(deps, call, async (unit) => {
+        // Whoever sends notifications does so whenever a zone's entry is published, here or on another node.
+        await publishZoneTransfers(unit, zone);
+        unit.audit(transferAudit(call, zone, "outgoing_transfer.notify"));
+        return "OK" as const;
+      });
     },
   };
 }
+
+const statusOf = (enabled: boolean): OutgoingStatus => (enabled ? "Enabled" : "Disabled");

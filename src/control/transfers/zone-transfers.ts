@@ -17,6 +17,7 @@ import {
   type ZoneTransferRow,
 } from "#store/transfers.ts";
 import { zoneRowById } from "#store/zones.ts";
+import { publishZoneTransfers } from "./entries.ts";
 
 export interface TransferZone {
   readonly id: string;
@@ -24,7 +25,7 @@ export interface TransferZone {
   readonly account_id: string;
 }
 
-/** The transfers of a zone in one direction. Nothing is transferred yet: this is what will be. */
+/** The transfers of a zone in one direction. */
 export interface ZoneTransfers<T, W> {
   get(zone: TransferZone): Promise<T>;
   /** Throws `invalid_input` where there is one already, or a peer does not exist. */
@@ -33,6 +34,10 @@ export interface ZoneTransfers<T, W> {
   remove(call: Call, zone: TransferZone): Promise<{ id: string }>;
   /** Throws `not_found` where the zone has no such configuration. */
   assertConfigured(zone: TransferZone): Promise<void>;
+  /** Whether the zone is transferred. Throws `not_found`. */
+  isEnabled(zone: TransferZone): Promise<boolean>;
+  /** Turns the transfers on or off. Throws `not_found`. */
+  enable(call: Call, zone: TransferZone, enabled: boolean): Promise<void>;
 }
 
 export interface ZoneTransfersDeps {
@@ -44,6 +49,8 @@ interface Stored {
   readonly name: string;
   readonly peers: readonly string[];
   readonly auto_refresh_seconds?: number;
+  /** Only outgoing transfers can be off; they are until they are turned on. */
+  readonly enabled?: boolean;
 }
 
 export const createIncoming = (deps: ZoneTransfersDeps): ZoneTransfers<IncomingTransfer, IncomingTransferWrite> =>
@@ -60,7 +67,7 @@ function common(row: ZoneTransferRow, serial: number): OutgoingTransfer {
   return { id: row.id, name, peers: [...peers], created_time: row.created_on, modified_time: row.modified_on, soa_serial: serial };
 }
 
-function createZoneTransfers<T extends object, W extends Omit<Stored, "name"> & { readonly name?: string }>(
+function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "enabled"> & { readonly name?: string }>(
   deps: ZoneTransfersDeps,
   direction: TransferDirection,
   view: (row: ZoneTransferRow, serial: number) => T,
@@ -82,9 +89,11 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name"> & 
       await assertPeers(unit.db, zone, body.peers);
       const now = isoMicros(clock.nowMicros());
       const { peers, auto_refresh_seconds } = body;
+      const { enabled } = JSON.parse(before?.settings ?? "{}") as Partial<Stored>;
       const settings: Stored = {
         name: zoneNameOf(zone, body.name),
         peers,
+        ...(enabled === undefined ? {} : { enabled }),
         ...(auto_refresh_seconds === undefined ? {} : { auto_refresh_seconds }),
       };
       const row: ZoneTransferRow = {
@@ -96,8 +105,9 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name"> & 
         modified_on: now,
       };
       await putZoneTransfer(unit.db, row);
+      await publishZoneTransfers(unit, zone);
       const after = await shown(unit.db, row);
-      unit.audit({ ...auditOf(call, zone, `${direction}_transfer.${action}`), before: before && view(before, 0), after });
+      unit.audit({ ...transferAudit(call, zone, `${direction}_transfer.${action}`), before: before && view(before, 0), after });
       return after;
     });
 
@@ -109,12 +119,26 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name"> & 
       commit(deps, call, async (unit) => {
         const before = await load(unit.db, zone);
         await deleteZoneTransfer(unit.db, zone.id, direction);
-        unit.audit({ ...auditOf(call, zone, `${direction}_transfer.delete`), before: view(before, 0) });
+        await publishZoneTransfers(unit, zone);
+        unit.audit({ ...transferAudit(call, zone, `${direction}_transfer.delete`), before: view(before, 0) });
         return { id: before.id };
       }),
     assertConfigured: async (zone) => void (await load(store.read, zone)),
+    isEnabled: async (zone) => isEnabled(await load(store.read, zone)),
+    enable: (call, zone, enabled) =>
+      commit(deps, call, async (unit) => {
+        await lockAccount(unit.db, zone.account_id);
+        const before = await load(unit.db, zone);
+        const settings: Stored = { ...(JSON.parse(before.settings) as Stored), enabled };
+        await putZoneTransfer(unit.db, { ...before, settings: JSON.stringify(settings), modified_on: isoMicros(clock.nowMicros()) });
+        await publishZoneTransfers(unit, zone);
+        const action = `${direction}_transfer.${enabled ? "enable" : "disable"}`;
+        unit.audit({ ...transferAudit(call, zone, action), before: { enabled: isEnabled(before) }, after: { enabled } });
+      }),
   };
 }
+
+const isEnabled = ({ settings }: ZoneTransferRow): boolean => (JSON.parse(settings) as Stored).enabled === true;
 
 async function assertNone(db: Unit["db"], zone: TransferZone, direction: TransferDirection): Promise<null> {
   if (await zoneTransfer(db, zone.id, direction))
@@ -139,7 +163,8 @@ function zoneNameOf(zone: TransferZone, given: string | undefined): string {
   return `${zone.name}.`;
 }
 
-const auditOf = (call: Call, zone: TransferZone, action: string) => ({
+/** The audit row of what is done to a zone's transfers. */
+export const transferAudit = (call: Call, zone: TransferZone, action: string) => ({
   action,
   actor: auditActor(call),
   account_id: zone.account_id,

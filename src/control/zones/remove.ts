@@ -3,7 +3,7 @@ import { deleteRecordsOfZone, recordIdsOfZone } from "#store/dns-records.ts";
 import { deleteVersionsOfZone } from "#store/dns-versions.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
-import { deleteZoneTransfersOf } from "#store/transfers.ts";
+import { deleteZoneTransfersOf, zoneTransfersOf } from "#store/transfers.ts";
 import { deleteDnssecOfZone, dnssecOfZone } from "#store/zone-dnssec.ts";
 import { deleteZone } from "#store/zones.ts";
 
@@ -14,6 +14,7 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
+  if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });
   unit.change({ kind: "serial", id, value: null });
   unit.change({ kind: "zone", id, value: null });
   await deleteRecordsOfZone(unit.db, id);
