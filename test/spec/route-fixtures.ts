@@ -140,10 +140,11 @@ export const routeFixtures = (
   "outgoing-transfer-create": { body: { peers: ["0".repeat(32)] }, status: 400 },
   "outgoing-transfer-update": { body: { peers: ["0".repeat(32)] }, status: 400 },
   "outgoing-transfer-delete": {},
-  // Nothing is transferred yet, and the answer says so.
+  // Nothing is fetched yet, and the answer says so.
   "incoming-transfer-force": { status: 400 },
-  "outgoing-transfer-enable": { status: 400 },
+  "outgoing-transfer-enable": {},
   "outgoing-transfer-disable": {},
+  // Off, since the route before.
   "outgoing-transfer-notify": { status: 400 },
   "outgoing-transfer-status": {},
   "zone-rulesets-list": {},
