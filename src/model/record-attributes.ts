@@ -5,20 +5,27 @@ export interface RecordAttributes {
   readonly tags: readonly string[];
   /** Undefined where the file does not say. */
   readonly proxied?: boolean;
-  readonly flatten_cname?: boolean;
+  /** Those that are set. */
+  readonly settings: RecordFlags;
 }
+
+export type RecordFlags = Readonly<Partial<Record<FlagName, boolean>>>;
+type FlagName = "flatten_cname" | "ipv4_only" | "ipv6_only";
 
 const MARK = "cf_tags=";
 const PROXIED = "cf-proxied";
-const FLATTEN = "cf-flatten-cname";
+/** A record's settings by the words that stand for them. */
+const FLAGS: ReadonlyMap<string, FlagName> = new Map([
+  ["cf-flatten-cname", "flatten_cname"],
+  ["cf-ipv4-only", "ipv4_only"],
+  ["cf-ipv6-only", "ipv6_only"],
+]);
 
 /** `comment cf_tags=a,b:"x,y",cf-proxied:true,cf-flatten-cname`; empty where there is nothing to say. */
-export function attributesText({ comment, tags, proxied, flatten_cname }: RecordAttributes): string {
-  const items = [
-    ...tags.map(tagText),
-    ...(proxied === undefined ? [] : [`${PROXIED}:${proxied}`]),
-    ...(flatten_cname === true ? [FLATTEN] : []),
-  ];
+export function attributesText({ comment, tags, proxied, settings }: RecordAttributes): string {
+  const items = tags.map(tagText);
+  if (proxied !== undefined) items.push(`${PROXIED}:${proxied}`);
+  for (const [word, flag] of FLAGS) if (settings[flag]) items.push(word);
   const text = oneLine(comment ?? "");
   // What follows the last mark is tags, so a comment that holds one gets another behind it.
   const marked = items.length > 0 || text.includes(MARK) ? `${MARK}${items.join(",")}` : "";
@@ -30,19 +37,15 @@ export function readAttributes(text: string): RecordAttributes {
   const at = markIndex(text);
   const comment = oneLine(at < 0 ? text : text.slice(0, at));
   const tags: string[] = [];
+  const settings: Partial<Record<FlagName, true>> = {};
   let proxied: boolean | undefined;
-  let flattened = false;
   for (const { value, literal } of at < 0 ? [] : items(text.slice(at + MARK.length))) {
-    if (!literal && (value === `${PROXIED}:true` || value === `${PROXIED}:false`)) proxied = value.endsWith(":true");
-    else if (!literal && value === FLATTEN) flattened = true;
+    const flag = literal ? undefined : FLAGS.get(value);
+    if (flag !== undefined) settings[flag] = true;
+    else if (!literal && (value === `${PROXIED}:true` || value === `${PROXIED}:false`)) proxied = value.endsWith(":true");
     else tags.push(value);
   }
-  return {
-    comment: comment === "" ? null : comment,
-    tags,
-    ...(proxied === undefined ? {} : { proxied }),
-    ...(flattened ? { flatten_cname: true } : {}),
-  };
+  return { comment: comment === "" ? null : comment, tags, ...(proxied === undefined ? {} : { proxied }), settings };
 }
 
 /** The last mark that stands by itself. */
@@ -59,7 +62,7 @@ const oneLine = (text: string): string => text.replace(/[\x00-\x1f\x7f\u2028\u20
 
 /** A tag that looks like an attribute is quoted as a whole, so that it stays a tag. */
 function tagText(tag: string): string {
-  if (tag === FLATTEN || tag.startsWith(`${PROXIED}:`)) return quoted(tag);
+  if (FLAGS.has(tag) || tag.startsWith(`${PROXIED}:`)) return quoted(tag);
   const colon = tag.indexOf(":");
   const value = tag.slice(colon + 1);
   return colon < 0 || (/^[^\s,"\\]*$/.test(value) && !value.includes(MARK)) ? tag : `${tag.slice(0, colon)}:${quoted(value)}`;

@@ -5,12 +5,7 @@ import { encodeContent, masterText, RdataError } from "#wire/dns/record-types.ts
 /** A record as a line of a zone file (RFC 1035 §5.1), with what such a file has no place for in its comment. */
 export function recordLine(record: DnsRecord, zoneName: string): string {
   const { name, type, ttl, comment, tags, proxied, settings } = record;
-  const attributes = attributesText({
-    comment,
-    tags,
-    ...(proxied ? { proxied } : {}),
-    ...(settings.flatten_cname ? { flatten_cname: true } : {}),
-  });
+  const attributes = attributesText({ comment, tags, ...(proxied ? { proxied } : {}), settings });
   const line = [`${name}.`, ttl, "IN", type, rdataText(record, zoneName)].join(" ");
   return attributes === "" ? line : `${line} ; ${attributes}`;
 }

@@ -95,7 +95,7 @@ function writeOf(record: ZoneFileRecord, { proxied, origins }: ImportScene): Dns
     proxied: attributes.proxied ?? (proxied && isProxiable(type, content, origins)),
     comment: attributes.comment,
     tags: [...attributes.tags],
-    ...(attributes.flatten_cname ? { settings: { flatten_cname: true } } : {}),
+    settings: attributes.settings,
   };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { attributesText } from "#model/record-attributes.ts";
+import { attributesText, type RecordFlags } from "#model/record-attributes.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 import { absoluteText, masterText } from "#wire/dns/record-types.ts";
@@ -48,12 +48,11 @@ function section(sections: Sections, type: string): string[] {
 const inOrder = (lines: string[]): string[] => lines.sort();
 
 function line(row: FiledRow): string {
-  const settings = JSON.parse(row.settings) as { readonly flatten_cname?: boolean };
   const attributes = attributesText({
     comment: row.comment,
     tags: JSON.parse(row.tags) as string[],
     ...(row.proxied === 1 ? { proxied: true } : {}),
-    ...(settings.flatten_cname ? { flatten_cname: true } : {}),
+    settings: JSON.parse(row.settings) as RecordFlags,
   });
   const data = masterText(row.type, Buffer.from(row.rdata, "base64"));
   return `${absolute(row.name)}\t${row.ttl}\tIN\t${row.type}\t${data}${attributes === "" ? "" : ` ; ${attributes}`}\n`;

@@ -60,6 +60,8 @@ const EVERY_TYPE: readonly DnsRecordWrite[] = [
   { type: "AAAA", name: "www", content: "2001:db8::1", ttl: 600, tags: ["team:edge", "note:a,b"] },
   { type: "CNAME", name: "alias", content: "www", settings: { flatten_cname: true }, comment: "both", tags: ["prod"] },
   { type: "CNAME", name: "*.wild", content: "target.example.net", proxied: true },
+  { type: "A", name: "four", content: "192.0.2.4", proxied: true, settings: { ipv4_only: true } },
+  { type: "CNAME", name: "six", content: "www", settings: { ipv6_only: true, flatten_cname: true } },
   { type: "MX", name: "@", content: "mail.example.com", priority: 10 },
   { type: "MX", name: "null", content: ".", priority: 0 },
   { type: "TXT", name: "@", content: "v=spf1 -all" },

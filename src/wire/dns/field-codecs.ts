@@ -49,6 +49,52 @@ export const u8 = unsigned(8);
 export const u16 = unsigned(16);
 export const u32 = unsigned(32);
 
+/** A number that master files may also hold as one of these names; it is always shown as a number. */
+const withNames = (codec: FieldCodec<number>, names: Readonly<Record<string, number>>): FieldCodec<number> => ({
+  ...codec,
+  parse: (tokens, context) => {
+    const word = rawOf(tokens).toUpperCase();
+    return Object.hasOwn(names, word) ? (names[word] as number) : codec.parse(tokens, context);
+  },
+});
+
+/** RFC 4398 §2.1. */
+export const certificateType = withNames(u16, {
+  PKIX: 1,
+  SPKI: 2,
+  PGP: 3,
+  IPKIX: 4,
+  ISPKI: 5,
+  IPGP: 6,
+  ACPKIX: 7,
+  IACPKIX: 8,
+  URI: 253,
+  OID: 254,
+});
+
+/** RFC 4034 appendix A.1 and the IANA registry that goes on from there. */
+export const keyAlgorithm = withNames(u8, {
+  RSAMD5: 1,
+  DH: 2,
+  DSA: 3,
+  RSASHA1: 5,
+  "DSA-NSEC3-SHA1": 6,
+  NSEC3DSA: 6,
+  "RSASHA1-NSEC3-SHA1": 7,
+  NSEC3RSASHA1: 7,
+  RSASHA256: 8,
+  RSASHA512: 10,
+  "ECC-GOST": 12,
+  ECCGOST: 12,
+  ECDSAP256SHA256: 13,
+  ECDSAP384SHA384: 14,
+  ED25519: 15,
+  ED448: 16,
+  INDIRECT: 252,
+  PRIVATEDNS: 253,
+  PRIVATEOID: 254,
+});
+
 const rawOf = (tokens: readonly Token[]): string => tokens[0]?.raw ?? "";
 
 function dataText(value: unknown): string {
@@ -94,6 +140,28 @@ function address(family: 4 | 6): FieldCodec<Uint8Array> {
 
 export const ipv4 = address(4);
 export const ipv6 = address(6);
+
+/** An address of a network card: `00-00-5e-00-53-2a` (RFC 7043 §3.2, §4.2). */
+function hardwareAddress(bytes: 6 | 8): FieldCodec<Uint8Array> {
+  const shape = new RegExp(`^[0-9a-f]{2}(?:-[0-9a-f]{2}){${bytes - 1}}$`, "i");
+  const check = (text: string): Uint8Array => {
+    if (!shape.test(text)) throw new RdataError(`must be ${bytes} bytes in hexadecimal with hyphens between them`);
+    return Buffer.from(text.replaceAll("-", ""), "hex");
+  };
+  const format = (value: Uint8Array): string => Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("-");
+  return {
+    greedy: false,
+    read: (reader) => reader.take(bytes),
+    bytes: (value) => value,
+    parse: (tokens) => check(rawOf(tokens)),
+    format,
+    fromData: (value) => check(dataText(value)),
+    toData: format,
+  };
+}
+
+export const eui48 = hardwareAddress(6);
+export const eui64 = hardwareAddress(8);
 
 export const STRING_BYTES_MAX = 255;
 

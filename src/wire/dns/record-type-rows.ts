@@ -1,11 +1,15 @@
 import {
   base64,
+  certificateType,
   characterString,
   characterStrings,
+  eui48,
+  eui64,
   type FieldCodec,
   hex,
   ipv4,
   ipv6,
+  keyAlgorithm,
   name,
   propertyTag,
   text,
@@ -59,10 +63,10 @@ const row = (type: string, code: number, fields: Fields, traits: Traits = {}): R
 
 const data: Traits = { structured: true };
 const generated: Traits = { generated: true };
-const DS: Fields = { key_tag: u16, algorithm: u8, digest_type: u8, digest: hex };
+const DS: Fields = { key_tag: u16, algorithm: keyAlgorithm, digest_type: u8, digest: hex };
 const TLSA: Fields = { usage: u8, selector: u8, matching_type: u8, certificate: hex };
 const SVCB: Fields = { priority: u16, target: name, value: serviceParams };
-const DNSKEY: Fields = { flags: u16, protocol: u8, algorithm: u8, public_key: base64 };
+const DNSKEY: Fields = { flags: u16, protocol: u8, algorithm: keyAlgorithm, public_key: base64 };
 const SOA: Fields = { mname: name, rname: name, serial: u32, refresh: u32, retry: u32, expire: u32, min_ttl: u32 };
 const NAPTR: Fields = {
   order: u16,
@@ -82,17 +86,30 @@ export const RECORD_TYPE_ROWS: readonly RecordType[] = [
   row("NS", 2, { target: name }, { compressible: true }),
   row("CNAME", 5, { target: name }, { proxiable: true, compressible: true }),
   row("SOA", 6, SOA, { compressible: true, generated: true }),
+  row("MB", 7, { mailbox: name }, { compressible: true }),
+  row("MG", 8, { mailbox: name }, { compressible: true }),
+  row("MR", 9, { mailbox: name }, { compressible: true }),
   row("PTR", 12, { target: name }, { compressible: true }),
+  row("HINFO", 13, { cpu: characterString, os: characterString }),
+  row("MINFO", 14, { mailbox: name, errors: name }, { compressible: true }),
   row("MX", 15, { priority: u16, target: name }, { priority: "apart", compressible: true }),
   row("TXT", 16, { text: characterStrings }),
+  row("RP", 17, { mailbox: name, text: name }),
+  row("AFSDB", 18, { subtype: u16, target: name }),
+  row("X25", 19, { address: characterString }),
+  row("ISDN", 20, { address: characterStrings }),
+  row("RT", 21, { preference: u16, target: name }),
+  row("PX", 26, { preference: u16, map822: name, mapx400: name }),
   row("AAAA", 28, { address: ipv6 }, { proxiable: true }),
   row("LOC", 29, { location }, data),
   row("SRV", 33, { priority: u16, weight: u16, port: u16, target: name }, { structured: true, priority: "both" }),
   row("NAPTR", 35, NAPTR, data),
-  row("CERT", 37, { type: u16, key_tag: u16, algorithm: u8, certificate: base64 }, data),
+  row("KX", 36, { preference: u16, target: name }),
+  row("CERT", 37, { type: certificateType, key_tag: u16, algorithm: keyAlgorithm, certificate: base64 }, data),
   row("DS", 43, DS, data),
   row("SSHFP", 44, { algorithm: u8, type: u8, fingerprint: hex }, data),
   row("DNSKEY", 48, DNSKEY, data),
+  row("DHCID", 49, { digest: base64 }),
   row("TLSA", 52, TLSA, data),
   row("SMIMEA", 53, TLSA, data),
   row("CDS", 59, DS, generated),
@@ -100,6 +117,42 @@ export const RECORD_TYPE_ROWS: readonly RecordType[] = [
   row("OPENPGPKEY", 61, { key: base64 }),
   row("SVCB", 64, SVCB, { ...data, conflict: aliasConflict }),
   row("HTTPS", 65, SVCB, { ...data, conflict: aliasConflict }),
+  row("SPF", 99, { text: characterStrings }),
+  row("L32", 105, { preference: u16, locator: ipv4 }),
+  row("LP", 107, { preference: u16, target: name }),
+  row("EUI48", 108, { address: eui48 }),
+  row("EUI64", 109, { address: eui64 }),
   row("URI", 256, { priority: u16, weight: u16, target: text }, { structured: true, priority: "apart" }),
   row("CAA", 257, { flags: u8, tag: propertyTag, value: text }, data),
+  row("AVC", 258, { text: characterStrings }),
+  row("RESINFO", 261, { text: characterStrings }),
+  row("WALLET", 262, { text: characterStrings }),
+  row("TA", 32_768, DS),
+  row("DLV", 32_769, DS),
 ];
+
+/**
+ * Types whose text we do not read. RFC 3597 §5 has a form for all of them, and for those with names inside it is
+ * as good, since no server may compress these.
+ */
+export const UNREAD_TYPES: ReadonlyMap<string, number> = new Map([
+  ["WKS", 11],
+  ["NSAP", 22],
+  ["NSAP-PTR", 23],
+  ["SIG", 24],
+  ["KEY", 25],
+  ["GPOS", 27],
+  ["A6", 38],
+  ["SINK", 40],
+  ["APL", 42],
+  ["IPSECKEY", 45],
+  ["HIP", 55],
+  ["NINFO", 56],
+  ["RKEY", 57],
+  ["TALINK", 58],
+  ["CSYNC", 62],
+  ["NID", 104],
+  ["L64", 106],
+  ["DOA", 259],
+  ["AMTRELAY", 260],
+]);

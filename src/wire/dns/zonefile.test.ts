@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { checkedZone, type WireRecord } from "../../../test/support/checked-zone.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
@@ -210,6 +212,32 @@ const wireRecord = ({ name, type, ttl, content, priority }: ZoneFileRecord): Wir
   rdata: Buffer.from(
     encodeContent(type, priority === null ? content : `${priority} ${content}`, { origin: ".", style: "master" }),
   ).toString("hex"),
+});
+
+test("a type whose text is not read says how it can be imported", () => {
+  const { records, errors } = parseZoneFile("net APL 1:192.0.2.0/24\nnet TYPE42 \\# 4 00011800\nold DNAME x\n", { origin: "example.com" });
+  assert.deepEqual(
+    records.map(({ type, content }) => `${type} ${content}`),
+    ["TYPE42 \\# 4 00011800"],
+  );
+  assert.deepEqual(errors, [
+    { line: 1, message: "Records of type APL can be imported by number only: TYPE42 with \\# and the bytes (RFC 3597)." },
+    { line: 3, message: 'Record type "DNAME" is not known.' },
+  ]);
+});
+
+test("what named-checkzone writes of every type is read back", { skip: toolOrSkip("named-checkzone") }, async () => {
+  const directory = mkdtempSync(join(tmpdir(), "zonefile-"));
+  try {
+    const dumped = join(directory, "dumped");
+    await promisify(execFile)("named-checkzone", ["-D", "-o", dumped, "example.com", join(ZONES, "types.zone")], { timeout: 10_000 });
+    const read = (path: string) => parseZoneFile(readFileSync(path, "utf8"), { origin: "example.com" });
+    const [ours, theirs] = [read(join(ZONES, "types.zone")), read(dumped)];
+    assert.deepEqual(theirs.errors, []);
+    assert.deepEqual(written(theirs.records.map(wireRecord)), written(ours.records.map(wireRecord)));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 for (const file of readdirSync(ZONES)) {

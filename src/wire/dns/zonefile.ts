@@ -1,6 +1,7 @@
 import { RdataError } from "./errors.ts";
 import { type DnsName, formatName, isWithin, keyOf, parseAbsoluteName, parseName } from "./name.ts";
 import type { Token } from "./presentation.ts";
+import { UNREAD_TYPES } from "./record-type-rows.ts";
 import { type Description, describe, encodeTokens, recordTypeOf, typeCode } from "./record-types.ts";
 import { generatedCount, generatedEntries } from "./zonefile-generate.ts";
 import { type ZoneFileLine, zoneFileLines } from "./zonefile-lines.ts";
@@ -150,7 +151,7 @@ function readRecord(state: ParserState, { line, comment }: ZoneFileLine, owner: 
   if (ttl !== undefined) state.lastTtl = ttl;
   if (SIGNER_CODES.has(SIGNER_TYPES.get(type) ?? typeCode(type) ?? 0)) return { kind: "skipped", line };
   const known = recordTypeOf(type);
-  if (known === undefined) throw new RdataError(`Record type ${JSON.stringify(type.slice(0, 32))} is not known.`);
+  if (known === undefined) throw unknownType(type);
   if (!isWithin(keyOf(owner), state.zoneKey)) throw new RdataError(`${formatName(owner)} is outside the zone.`);
   const words = known.name === "SOA" ? rdata.map(soaNumber) : rdata;
   const bytes = encodeTokens(known, words, { origin: state.origin, style: "master" });
@@ -158,6 +159,13 @@ function readRecord(state: ParserState, { line, comment }: ZoneFileLine, owner: 
     state.defaultTtl = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUInt32BE(bytes.length - 4);
   const record = { name: formatName(owner), type: known.name, ttl: ttl ?? state.defaultTtl ?? state.lastTtl, comment, line };
   return { kind: "record", record: { ...record, ...describe(known.name, bytes) } };
+}
+
+function unknownType(type: string): RdataError {
+  const code = UNREAD_TYPES.get(type);
+  if (code !== undefined)
+    return new RdataError(`Records of type ${type} can be imported by number only: TYPE${code} with \\# and the bytes (RFC 3597).`);
+  return new RdataError(`Record type ${JSON.stringify(type.slice(0, 32))} is not known.`);
 }
 
 /** `[ttl] [class] type rdata` or `[class] [ttl] type rdata`. */
