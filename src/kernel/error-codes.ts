@@ -181,6 +181,13 @@ export const ERROR_CODES = {
     cause: "The operation would transfer a zone or tell another server to.",
     remedy: "Keep the configuration: a version that transfers zones uses it as it is.",
   },
+  secondary_zone_read_only: {
+    code: 10420,
+    status: 400,
+    message: "The zone's records come from its primary.",
+    cause: "The zone is of type secondary, and the change is not one that its overrides allow.",
+    remedy: "Change the record at the primary, or turn on secondary_overrides to proxy it.",
+  },
   dnssec_transition: {
     code: 10417,
     status: 400,

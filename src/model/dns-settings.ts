@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import type { PrimaryCopy } from "./primary-copy.ts";
 import { Soa, type SoaChange, soaView } from "./soa.ts";
 
 /** Where a zone's name servers come from. SPEC 2.5 names those of an account's default; contract.md §4 those of a zone. */
@@ -70,6 +71,8 @@ export type ZoneDefaults = ChosenSettings<{ readonly type: AccountNameserverType
 export interface ZoneSettings extends ChosenSettings<{ readonly type: ZoneNameserverType; readonly ns_set?: number }> {
   /** The account's `enforce_dns_only`, repeated in each zone so that a zone's row says all there is to compile. */
   readonly enforced_dns_only?: boolean;
+  /** Of a zone of type secondary only; written by transfers. */
+  readonly primary?: PrimaryCopy;
 }
 
 /** `accounts.dns_settings`. */

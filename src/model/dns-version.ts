@@ -4,11 +4,22 @@ import { DnsRecord } from "#model/dns-record.ts";
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** What made a version. */
-export const DNS_VERSION_KINDS = ["create", "edit", "overwrite", "delete", "batch", "import", "scan", "revert", "restore"] as const;
+export const DNS_VERSION_KINDS = [
+  "create",
+  "edit",
+  "overwrite",
+  "delete",
+  "batch",
+  "import",
+  "scan",
+  "revert",
+  "restore",
+  "transfer",
+] as const;
 export type DnsVersionKind = (typeof DNS_VERSION_KINDS)[number];
 
 const head = {
-  version: Type.Integer({ description: "The zone's serial after the write." }),
+  version: Type.Integer({ description: "The zone's serial after the write; a zone of type secondary answers with its primary's instead." }),
   kind: Type.Enum([...DNS_VERSION_KINDS]),
   created_on: Type.String({ format: "date-time" }),
   actor: Type.Object({ type: Type.Enum(["token", "user", "system"]), id: Type.String(), name: Type.String() }),

@@ -1,5 +1,6 @@
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
 import type { GatewaySettings } from "#model/gateway.ts";
+import { primaryCopy } from "#model/primary-copy.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
 import type {
   CertificateEntry,
@@ -35,8 +36,10 @@ export interface ZoneColumns {
 
 export function zoneEntry(row: ZoneColumns): ZoneEntry {
   const settings = JSON.parse(row.settings) as ZoneSettings;
-  const nameServers = servingNames(row, settings);
-  const dnsOnly = settings.zone_mode === "dns_only" || settings.enforced_dns_only === true;
+  const copy = primaryCopy(row);
+  const nameServers = copy?.apex?.name_servers ?? servingNames(row, settings);
+  const ownAddresses = row.type === "secondary" && settings.secondary_overrides !== true;
+  const dnsOnly = settings.zone_mode === "dns_only" || settings.enforced_dns_only === true || ownAddresses;
   return {
     id: row.id,
     account_id: row.account_id,
@@ -47,11 +50,12 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
     type: row.type as ZoneEntry["type"],
     plan: row.plan as ZoneEntry["plan"],
     name_servers: nameServers,
-    soa: soaOf(row.name, nameServers, settings.soa ?? {}),
-    ns_ttl: settings.ns_ttl ?? NS_TTL_SECONDS,
+    soa: copy?.apex?.soa ?? soaOf(row.name, nameServers, settings.soa ?? {}),
+    ns_ttl: copy?.apex?.ns_ttl ?? settings.ns_ttl ?? NS_TTL_SECONDS,
     flatten_all_cnames: settings.flatten_all_cnames ?? false,
     multi_provider: settings.multi_provider ?? false,
     secondary_overrides: settings.secondary_overrides ?? false,
+    ...(copy?.expired === true ? { expired: true } : {}),
   };
 }
 
@@ -70,7 +74,10 @@ const soaOf = (zoneName: string, nameServers: readonly string[], { mname, rname,
   rname: rname ?? `hostmaster.${zoneName}`,
 });
 
-export const serialEntry = (row: { readonly serial: number }): SerialEntry => ({ serial: row.serial });
+/** A zone of type secondary answers with its primary's serial; its own counts the versions of its records. */
+export const serialEntry = (row: Pick<ZoneColumns, "type" | "settings"> & { readonly serial: number }): SerialEntry => ({
+  serial: primaryCopy(row)?.apex?.serial ?? row.serial,
+});
 
 export interface RecordColumns {
   readonly zone_id: string;

@@ -45,6 +45,8 @@ export interface ZoneEntry {
   readonly flatten_all_cnames?: boolean;
   readonly multi_provider?: boolean;
   readonly secondary_overrides?: boolean;
+  /** A secondary that has no data yet, or whose data nobody has confirmed for too long: nothing is answered from it. */
+  readonly expired?: boolean;
 }
 
 /** id = zone id. Apart from the zone so that a record's change does not resend it. */

@@ -21,6 +21,7 @@ export interface Tables {
   zone_dnssec: ZoneDnssecTable;
   transfer_objects: TransferObjectsTable;
   zone_transfers: ZoneTransfersTable;
+  incoming_transfer_states: IncomingTransferStatesTable;
   custom_name_servers: CustomNameServersTable;
   secrets: SecretsTable;
   deprecation_calls: DeprecationCallsTable;
@@ -228,6 +229,24 @@ export interface ZoneTransfersTable {
   settings: string;
   created_on: string;
   modified_on: string;
+}
+/** How a zone of type secondary stands with its primaries. Times are milliseconds since 1970. */
+export interface IncomingTransferStatesTable {
+  zone_id: string;
+  /** A check that is under way puts this ahead, so that no other node takes the zone meanwhile. */
+  next_check_ms: number;
+  /** 1: the next check transfers the whole zone, whatever its serial. */
+  forced: number;
+  /** Checks since the last one that a peer answered. */
+  failures: number;
+  checked_ms: number | null;
+  /** When a peer last confirmed that our copy is the newest; the zone's expiry counts from here. */
+  confirmed_ms: number | null;
+  transferred_ms: number | null;
+  /** `AXFR` or `IXFR`. */
+  method: string | null;
+  peer_id: string | null;
+  last_error: string | null;
 }
 export interface CustomNameServersTable {
   account_id: string;

@@ -91,16 +91,13 @@ export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> 
   await db.deleteFrom("zones").where("id", "=", id).execute();
 }
 
+export type TouchedZone = Pick<ZoneRow, "serial" | "record_count" | "dns_version_count" | "type" | "settings">;
+
 /**
  * Raises the serial, the number of records and that of versions in one statement, which also locks the zone on
  * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
  */
-export async function touchZone(
-  db: Kysely<Tables>,
-  id: string,
-  recordsAdded = 0,
-  versionsAdded = 0,
-): Promise<{ serial: number; record_count: number; dns_version_count: number } | undefined> {
+export async function touchZone(db: Kysely<Tables>, id: string, recordsAdded = 0, versionsAdded = 0): Promise<TouchedZone | undefined> {
   return (await raiseSerial(db, id, recordsAdded, versionsAdded))[0];
 }
 
@@ -114,7 +111,7 @@ const raiseSerial = prepareQuery((db, id: string, recordsAdded: number, versions
       dns_version_count: sql<number>`dns_version_count + ${versionsAdded}`,
     })
     .where("id", "=", id)
-    .returning(["serial", "record_count", "dns_version_count"]),
+    .returning(["serial", "record_count", "dns_version_count", "type", "settings"]),
 );
 
 export async function listZones(

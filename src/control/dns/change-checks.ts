@@ -12,6 +12,8 @@ export interface CheckContext {
   readonly recordCountMax: number;
   /** Whether an error says which change it means. */
   readonly pointed: boolean;
+  /** Which records of its name each record is judged beside. */
+  readonly beside: "all" | "own_type" | "nothing";
 }
 
 /** Between so many steps of a large write other requests get their turn. */
@@ -20,7 +22,7 @@ const SLICE = 2000;
 /** Judges each step against the records that the steps before it have left: conflict, duplicate, size, quota. */
 export async function checkSteps(db: Unit["db"], zone: ZoneRef, steps: readonly ChangeStep[], context: CheckContext): Promise<void> {
   const names = new Set<string>();
-  for (const { place } of steps) if (place) names.add(place.name);
+  if (context.beside !== "nothing") for (const { place } of steps) if (place) names.add(place.name);
   const byName = new Map<string, Map<string, Sibling>>([...names].map((name) => [name, new Map()]));
   for (const row of await recordsNamed(db, zone.id, [...names])) byName.get(row.name)?.set(row.id, row);
   let recordCount = context.recordCount;
@@ -33,7 +35,9 @@ export async function checkSteps(db: Unit["db"], zone: ZoneRef, steps: readonly 
       recordCount += (place ? 1 : 0) - (remove ? 1 : 0);
       if (!place) continue;
       const siblings = byName.get(place.name);
-      checkSiblings(place, siblings ? [...siblings.values()] : [], zone.name);
+      const judges = siblings ? [...siblings.values()] : [];
+      if (context.beside !== "nothing")
+        checkSiblings(place, context.beside === "all" ? judges : judges.filter(({ type }) => type === place.type), zone.name);
       siblings?.set(place.id, place);
       if (!remove && recordCount > context.recordCountMax) throw new PlatformError("dns_quota");
     } catch (error) {

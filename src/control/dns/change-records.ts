@@ -6,6 +6,7 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { checkSteps } from "#control/dns/change-checks.ts";
 import { type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "#control/dns/change-steps.ts";
+import { permittedSteps } from "#control/dns/secondary-writes.ts";
 import type { RecordView, ShownRow } from "#control/dns/record-view.ts";
 import type { VersionedChange } from "#control/dns/version-changes.ts";
 import { appendVersion } from "#control/dns/version-log.ts";
@@ -36,6 +37,8 @@ export interface RecordChanges {
   readonly posts?: readonly DnsRecordWrite[];
   /** New records too, after `posts`: checked and in their stored form already, as an import has them. */
   readonly prepared?: readonly PreparedRecord[];
+  /** Existing records in their new stored form, as a transfer has them; told as `puts`. */
+  readonly rows?: readonly DnsRecordRow[];
   /**
    * Records that become again what they were, under their own ids, whether they exist or not. They are judged
    * beside each other only, not beside what they replace.
@@ -84,20 +87,24 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const { view } = deps;
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
-    const steps = planSteps(prepared, existing, { zone, origins: deps.origins, now });
-    if (steps.length === 0) return changedRecords([], view, null);
-    const added = steps.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
+    const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
+    if (planned.length === 0) return changedRecords([], view, null);
+    const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
     const touched = await touchZone(unit.db, zone.id, added, 1);
     if (touched === undefined) throw new PlatformError("zone_not_found");
+    const transferred = options.kind === "transfer";
+    const steps = transferred ? planned : permittedSteps({ ...touched, name: zone.name }, planned);
     const recordCount = touched.record_count - added;
     await checkSteps(unit.db, zone, steps, {
       recordCount,
       recordCountMax: deps.recordsPerZoneMax(zone.plan),
       pointed: POINTED.has(options.kind),
+      // What a primary says is not judged, and what callers may add to it stands beside it.
+      beside: transferred ? "nothing" : touched.type === "secondary" ? "own_type" : "all",
     });
     const changes = outcome(steps);
     await writeRows(unit, zone, changes);
-    await publish(unit, call, zone, changes, view);
+    await publish(unit, call, zone, changes, transferred ? null : view);
     unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
     await appendVersion(unit.db, {
       zone_id: zone.id,
@@ -163,13 +170,14 @@ async function writeRows({ db }: Unit, zone: ZoneRef, changes: readonly RecordOu
 /** Between so many records of a large write other requests get their turn. */
 const SLICE = 1000;
 
-/** Tells the planes and the audit log of each record. */
-async function publish(unit: Unit, call: Call, zone: ZoneRef, changes: readonly RecordOutcome[], view: RecordView): Promise<void> {
+/** Tells the planes of each record, and the audit log where a view shows it what it was. */
+async function publish(unit: Unit, call: Call, zone: ZoneRef, changes: readonly RecordOutcome[], view: RecordView | null): Promise<void> {
   const actor = auditActor(call);
   for (const [index, { before, after }] of changes.entries()) {
     if (index % SLICE === SLICE - 1) await setImmediate();
     const id = (after ?? before)?.id ?? "";
     unit.change({ kind: "record", id, value: after && recordEntry(after) });
+    if (view === null) continue;
     unit.audit({
       action: after === null ? "dns_record.delete" : before === null ? "dns_record.create" : "dns_record.edit",
       actor,

@@ -7,7 +7,7 @@ import type { DnsRecordWrite } from "#model/dns-record.ts";
 import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 
-export type Part = Exclude<keyof RecordChanges, "prepared">;
+export type Part = Exclude<keyof RecordChanges, "prepared" | "rows">;
 
 /** A record leaves the zone, enters it, or makes way for its new form. */
 export interface ChangeStep {
@@ -42,9 +42,9 @@ interface Scene {
 }
 
 export async function prepareChanges(changes: RecordChanges, zone: ZoneRef, origins: OriginPolicy): Promise<PreparedChanges> {
-  const { deletes = [], patches = [], puts = [], posts = [], restores = [] } = changes;
+  const { deletes = [], patches = [], puts = [], posts = [], restores = [], rows = [] } = changes;
   const check = (write: DnsRecordWrite): Checked => checked(() => prepareRecord(write, zone, origins));
-  const ids = new Set([deletes, patches, puts, restores].flatMap((items) => items.map(({ id }) => id)));
+  const ids = new Set([deletes, patches, puts, restores, rows].flatMap((items) => items.map(({ id }) => id)));
   const preparedPosts: readonly Checked[] = [...(await eachInSlices(posts, check)), ...(changes.prepared ?? [])];
   const [first] = preparedPosts;
   return {
@@ -80,7 +80,7 @@ async function eachInSlices<T, R>(items: readonly T[], work: (item: T) => R): Pr
 
 /** The steps in the order in which they are taken. `existing` holds the records of `prepared.ids` that exist. */
 export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecordRow[], scene: Scene): readonly ChangeStep[] {
-  const { deletes = [], patches = [], puts = [], restores = [] } = prepared.changes;
+  const { deletes = [], patches = [], puts = [], restores = [], rows: given = [] } = prepared.changes;
   const steps: ChangeStep[] = [];
   const rows = new Map(existing.map((row) => [row.id, row]));
   /** False once a step fails: nothing after it matters. */
@@ -102,6 +102,7 @@ export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecor
     restores.every(({ id }, i) => !rows.has(id) || change("restores", i, id, () => null)) &&
     patches.every(({ id, ...body }, i) => change("patches", i, id, (row) => patched(row, body, scene))) &&
     puts.every(({ id }, i) => change("puts", i, id, (row) => changedRow(row, prepared.puts[i] as Checked, scene.now))) &&
+    given.every((row, i) => change("puts", puts.length + i, row.id, () => ({ ...row, modified_on: scene.now }))) &&
     prepared.posts.every((post, i) => add("posts", i, null, newRow(post, scene))) &&
     restores.every((row, i) => add("restores", i, null, restoredRow(row, prepared.restores[i] as Checked, scene)));
   return taken ? steps : steps.slice(0, steps.findIndex(({ error }) => error !== null) + 1);

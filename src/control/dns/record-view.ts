@@ -1,5 +1,5 @@
 import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
-import { isProxiable, type OriginPolicy } from "#model/prepared-record.ts";
+import { isProxiable, type OriginPolicy, TTL_AUTOMATIC } from "#model/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 
 /** The columns that say all there is to say of a record; the others are made from them. */
@@ -17,7 +17,8 @@ export function createRecordView(deps: { readonly origins: OriginPolicy; readonl
     content: row.content,
     proxiable: isProxiable(row.type, row.content, deps.origins),
     proxied: row.proxied === 1,
-    ttl: row.ttl,
+    // Of a secondary zone the row keeps the primary's.
+    ttl: row.proxied === 1 ? TTL_AUTOMATIC : row.ttl,
     ...(row.priority === null ? {} : { priority: row.priority }),
     ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
     settings: JSON.parse(row.settings) as DnsRecord["settings"],
@@ -43,7 +44,8 @@ export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
     name: row.name,
     content: row.content,
     ...(keptData === null ? {} : { data: JSON.parse(keptData) as Record<string, unknown> }),
-    ttl: row.ttl,
+    // A record that is or becomes proxied has no TTL of its own to judge.
+    ttl: row.proxied === 1 || body.proxied === true ? TTL_AUTOMATIC : row.ttl,
     proxied: row.proxied === 1 && !newType,
     priority: row.priority,
     comment: row.comment,

@@ -25,6 +25,6 @@ export async function writeZone(deps: { readonly clock: Clock }, unit: Unit, zon
   const row = { ...zone.row, ...values };
   await updateZone(unit.db, row.id, values);
   unit.change({ kind: "zone", id: row.id, value: zoneEntry(row) });
-  unit.change({ kind: "serial", id: row.id, value: serialEntry({ serial: zone.serial }) });
+  unit.change({ kind: "serial", id: row.id, value: serialEntry({ ...row, serial: zone.serial }) });
   return row;
 }

@@ -44,7 +44,7 @@ storeTest("a zone exists once, and a write that is refused leaves nothing", asyn
   assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
   await assert.rejects(control.zones.create(call(), { name: "one.example", account }), failing(1061));
   await assert.rejects(control.zones.create(call(), { name: "www.example.com", account }), failing(1116));
-  await assert.rejects(control.zones.create(call(), { name: "three.example", account, type: "secondary" }), failing(1098));
+  await assert.rejects(control.zones.create(call(), { name: "three.example", account, type: "internal" }), failing(1098));
   await assert.rejects(control.zones.create(call(), { name: "three.example" }), failing(10400));
   assert.equal(await store.revision(), before + 1);
 });

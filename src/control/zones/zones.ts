@@ -11,6 +11,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
 import { zoneView } from "#control/zones/view.ts";
 import { accountDefaults } from "#control/zones/account-defaults.ts";
+import { changeZoneType, newZoneSettings } from "#control/zones/change-type.ts";
 import { openZone, writeZone } from "#control/zones/change-zone.ts";
 import { issueZoneCertificate } from "#control/zones/certificate.ts";
 import { removeZone } from "#control/zones/remove.ts";
@@ -46,8 +47,8 @@ export interface ZonesDeps {
   readonly nameServers: readonly string[];
 }
 
-/** Zones of the other types take their data from elsewhere. */
-const TYPES: ReadonlySet<ZoneType> = new Set(["full", "partial"]);
+/** Zones of type internal would be for views that do not exist here. */
+const TYPES: ReadonlySet<ZoneType> = new Set(["full", "partial", "secondary"]);
 
 export function createZones(deps: ZonesDeps): Zones {
   const { store, clock } = deps;
@@ -70,7 +71,8 @@ export function createZones(deps: ZonesDeps): Zones {
       return commit(deps, call, async (unit) => {
         const account = await findAccount(unit.db, accountId);
         if (account === undefined) throw new PlatformError("unauthorized_resource");
-        const row = { ...draft, ...(await accountDefaults(unit.db, account)) };
+        const defaults = { ...draft, ...(await accountDefaults(unit.db, account)) };
+        const row = { ...defaults, settings: newZoneSettings(body.type ?? "full", defaults.settings) };
         if (await zoneNameTaken(unit.db, name)) throw alreadyExists(name);
         await insertZone(unit.db, row);
         const zone = zoneView({ ...row, account_name: account.name });
@@ -101,9 +103,11 @@ export function createZones(deps: ZonesDeps): Zones {
 
     edit: async (call, id, body) =>
       commit(deps, call, async (unit) => {
-        const zone = await openZone(unit, id);
+        const opened = await openZone(unit, id);
         const before = await load(unit.db, id);
-        const after = zoneView({ ...before, ...(await writeZone(deps, unit, zone, editedColumns(body))) });
+        const columns = editedColumns(body);
+        const changed = changeZoneType(opened, body.type);
+        const after = zoneView({ ...before, ...(await writeZone(deps, unit, changed.zone, { ...columns, ...changed.columns })) });
         unit.audit({
           action: "zone.edit",
           actor: auditActor(call),
@@ -191,7 +195,6 @@ function editedColumns(body: ZoneEdit): Partial<ZoneRow> {
     throw new PlatformError("invalid_input", { message: `no plan has the id ${JSON.stringify(body.plan.id)}`, source: "/plan/id" });
   return {
     ...(body.paused === undefined ? {} : { paused: body.paused ? 1 : 0 }),
-    ...(body.type === undefined ? {} : { type: body.type }),
     ...(plan === undefined ? {} : { plan: plan.name }),
     ...(body.vanity_name_servers === undefined ? {} : { vanity_name_servers: JSON.stringify(body.vanity_name_servers.map(nameServer)) }),
   };

@@ -1,0 +1,26 @@
+import type { ZoneType } from "#model/zone.ts";
+import { primaryCopy, withPrimaryCopy } from "#model/primary-copy.ts";
+import type { ZoneRow } from "#store/zones.ts";
+import { isSerialAfter } from "#wire/dns/serial.ts";
+import type { OpenZone } from "./change-zone.ts";
+
+/** A new zone of type secondary answers nothing before its first transfer. */
+export const newZoneSettings = (type: ZoneType, settings: string): string =>
+  type === "secondary" ? withPrimaryCopy(settings, { expired: true, apex: null }) : settings;
+
+/**
+ * The zone as it is when it becomes of the type, and the columns that change with it. One that is no longer secondary keeps
+ * its records, and goes on with a serial behind that of its primary (RFC 1982). One that becomes secondary serves what it
+ * has until the first transfer.
+ */
+export function changeZoneType(
+  zone: OpenZone,
+  type: ZoneType | undefined,
+): { readonly zone: OpenZone; readonly columns: Partial<ZoneRow> } {
+  if (type === undefined || type === zone.row.type) return { zone, columns: {} };
+  const settings = withPrimaryCopy(zone.row.settings, undefined);
+  const answered = primaryCopy(zone.row)?.apex?.serial;
+  if (answered === undefined || isSerialAfter(zone.serial, answered)) return { zone, columns: { type, settings } };
+  const serial = (answered + 1) >>> 0 || 1;
+  return { zone: { ...zone, serial }, columns: { type, settings, serial } };
+}
