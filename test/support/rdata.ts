@@ -2,7 +2,9 @@ import fc from "fast-check";
 import * as codecs from "#wire/dns/field-codecs.ts";
 import { location } from "#wire/dns/location.ts";
 import { RECORD_TYPES } from "#wire/dns/record-types.ts";
+import { timestamp } from "#wire/dns/dnssec-codecs.ts";
 import { serviceParams } from "#wire/dns/service-params.ts";
+import { typeBitmap } from "#wire/dns/type-bitmap.ts";
 
 const bytes = (minLength: number, maxLength: number): fc.Arbitrary<Buffer> =>
   fc.uint8Array({ minLength, maxLength }).map((part) => Buffer.from(part));
@@ -48,6 +50,9 @@ const params = fc
       ),
   );
 
+const types = fc.array(fc.integer({ min: 1, max: 65_535 }), { maxLength: 5 }).map(typeBitmap);
+const codecOf = (type: string, key: string): unknown => RECORD_TYPES[type]?.fields.find((field) => field.key === key)?.codec;
+
 /** Wire bytes that each kind of field takes. */
 const FIELDS: ReadonlyMap<unknown, fc.Arbitrary<Buffer>> = new Map<unknown, fc.Arbitrary<Buffer>>([
   [codecs.u8, number(1)],
@@ -68,6 +73,9 @@ const FIELDS: ReadonlyMap<unknown, fc.Arbitrary<Buffer>> = new Map<unknown, fc.A
   [codecs.base64, bytes(1, 60)],
   [serviceParams, params],
   [location, place],
+  [timestamp, number(4)],
+  [codecOf("RRSIG", "type_covered"), number(2)],
+  [codecOf("NSEC", "types"), types],
 ]);
 
 /** RDATA of a type, in all the forms that it may have. */

@@ -17,6 +17,7 @@ import {
   u16,
   u32,
 } from "./field-codecs.ts";
+import { recordTypeCodec, recordTypesCodec, timestamp, type TypeNames } from "./dnssec-codecs.ts";
 import { location } from "./location.ts";
 import { serviceParams } from "./service-params.ts";
 
@@ -77,6 +78,28 @@ const NAPTR: Fields = {
   replacement: name,
 };
 
+/** The rows below by name; only asked once they are there. */
+const typeNames: TypeNames = {
+  nameOf: (code) => RECORD_TYPE_ROWS.find((type) => type.code === code)?.name ?? `TYPE${code}`,
+  codeOf: (text) => {
+    const digits = /^TYPE(\d{1,5})$/.exec(text)?.[1];
+    const code = RECORD_TYPE_ROWS.find((type) => type.name === text)?.code ?? Number(digits ?? Number.NaN);
+    return code <= 65_535 ? code : undefined;
+  },
+};
+const RRSIG: Fields = {
+  type_covered: recordTypeCodec(typeNames),
+  algorithm: u8,
+  labels: u8,
+  original_ttl: u32,
+  expiration: timestamp,
+  inception: timestamp,
+  key_tag: u16,
+  signer: name,
+  signature: base64,
+};
+const NSEC: Fields = { next: name, types: recordTypesCodec(typeNames) };
+
 /** RFC 9460 §2.4.2: priority 0 makes an alias, which has no parameters. */
 const aliasConflict = ([priority, , params]: readonly unknown[]): string | undefined =>
   priority === 0 && (params as readonly unknown[]).length > 0 ? "must not have parameters with priority 0" : undefined;
@@ -108,6 +131,8 @@ export const RECORD_TYPE_ROWS: readonly RecordType[] = [
   row("CERT", 37, { type: certificateType, key_tag: u16, algorithm: keyAlgorithm, certificate: base64 }, data),
   row("DS", 43, DS, data),
   row("SSHFP", 44, { algorithm: u8, type: u8, fingerprint: hex }, data),
+  row("RRSIG", 46, RRSIG, generated),
+  row("NSEC", 47, NSEC, generated),
   row("DNSKEY", 48, DNSKEY, data),
   row("DHCID", 49, { digest: base64 }),
   row("TLSA", 52, TLSA, data),

@@ -152,7 +152,8 @@ test("bad values are refused with a message that names what is wrong", () => {
     ["LOC", { lat_degrees: 1, lat_direction: "N", long_degrees: 1 }, /long_direction/],
     ["TYPE41", "\\# 0", /not known/],
     ["TYPE255", "\\# 0", /not known/],
-    ["TYPE46", "\\# 0", /not known/],
+    ["TYPE46", "\\# 0", /not RDATA of this type/],
+    ["TYPE50", "\\# 0", /not known/],
     ["DS", "1 13 2 abc", /hexadecimal/],
     ["DNSKEY", "257 3 13 a", /base64/],
     ["A", "\\# 3 c00002", /not RDATA of this type/],
@@ -194,6 +195,8 @@ for (const type of typeNames) {
         // Names are written as a client would send them only when they are host names; a master file takes all.
         const options = { origin: ".", style: "master" } as const;
         assert.equal(hexOf(encodeContent(type, priority === null ? content : `${priority} ${content}`, options)), hexOf(wire));
+        // A zone file's signatures are passed over, since whoever serves the zone makes its own.
+        if (type === "RRSIG" || type === "NSEC") return;
         const line = `odd.example.com. 60 IN ${type} ${masterText(type, wire)}\n`;
         const { records, errors } = parseZoneFile(line, { origin: "example.com" });
         assert.deepEqual([errors, records.map((record) => [record.content, record.priority])], [[], [[content, priority]]]);

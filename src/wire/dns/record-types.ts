@@ -29,7 +29,7 @@ export function typeCode(type: string): number | undefined {
 const isQuestionType = (code: number): boolean => code === 0 || code === 41 || (code >= 128 && code <= 255) || code === 65_535;
 
 /** DNAME, whose names below need answers of their own, and what only the signer of a zone can make. */
-const UNSTORED_CODES: ReadonlySet<number> = new Set([24, 30, 39, 46, 47, 50, 51, 63]);
+const UNSTORED_CODES: ReadonlySet<number> = new Set([24, 30, 39, 50, 51, 63]);
 
 /**
  * The type of a name that a record may have: a row of RECORD_TYPES, also by its number (`TYPE1` is A), or a
