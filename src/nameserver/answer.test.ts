@@ -3,9 +3,11 @@ import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
+import { dnskeyRdata, dsDigest, keyTag } from "#wire/dns/dnssec-key.ts";
 import { formatName, nameOfKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { RECORD_TYPES, describe, recordTypeByCode } from "#wire/dns/record-types.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { dnssecOp, zoneKey } from "../../test/support/zone-keys.ts";
 import { answer } from "./answer.ts";
 import type { AnswerSet } from "./answer-set.ts";
 import { createZones } from "./zones.ts";
@@ -294,7 +296,7 @@ test("a CNAME at the apex is flattened to what our zones know", () => {
 
 test("RFC 8482: ANY is answered with one small record", () => {
   const ops = [...BASE, recordOp(Z, "alias.example.com", "CNAME", "two.example.com")];
-  assert.deepEqual(ask(ops, "example.com", "ANY"), ["NOERROR aa", "an example.com 3600 13 …"]);
+  assert.deepEqual(ask(ops, "example.com", "ANY"), ["NOERROR aa", 'an example.com 3600 HINFO "RFC8482" ""']);
   assert.deepEqual(ask(ops, "alias.example.com", "ANY"), ["NOERROR aa", "an alias.example.com 600 CNAME two.example.com"]);
   assert.deepEqual(ask(ops, "deep.ent.example.com", "ANY"), ["NOERROR aa", SOA]);
   assert.deepEqual(ask(ops, "no.example.com", "ANY"), ["NXDOMAIN aa", SOA]);
@@ -356,4 +358,25 @@ test("what is to be signed knows where it comes from, and what is denied is said
   assert.equal(denied("alias.example.com", "A"), "no_name gone.example.com");
   assert.equal(denied("www.child.example.com", "A"), "delegation child.example.com");
   assert.equal(denied("child.example.com", "DS"), "no_data child.example.com of child.example.com");
+});
+
+test("the apex of a signed zone announces its keys, and asks the parent for what is wanted of it", () => {
+  const [old, next] = [zoneKey("old"), zoneKey("next", { signsZone: false })];
+  const shown = (ops: readonly Op[], type: string): string[] => ask([...BASE, ...ops], "example.com", type).slice(1);
+  const dnskey = (key: string): string => `an example.com 3600 DNSKEY 257 3 13 ${key}`;
+  const both = dnssecOp(Z, [old, next], ["next"]);
+  assert.deepEqual(shown([both], "DNSKEY"), [dnskey(old.public_key), dnskey(next.public_key)]);
+  assert.deepEqual(shown([both], "CDNSKEY"), [`an example.com 3600 CDNSKEY 257 3 13 ${next.public_key}`]);
+  const tag = keyTag(dnskeyRdata(Buffer.from(next.public_key, "base64")));
+  const digest = dsDigest("example.com", dnskeyRdata(Buffer.from(next.public_key, "base64"))).toLowerCase();
+  assert.deepEqual(shown([both], "CDS"), [`an example.com 3600 CDS ${tag} 13 2 ${digest}`]);
+  // RFC 8078 §4: the one way to ask for the end of DNSSEC.
+  assert.deepEqual(shown([dnssecOp(Z, [old], "delete")], "CDS"), ["an example.com 3600 CDS 0 0 0 00"]);
+  assert.deepEqual(shown([dnssecOp(Z, [old], "delete")], "CDNSKEY"), ["an example.com 3600 CDNSKEY 0 3 0 AA=="]);
+  assert.deepEqual(shown([dnssecOp(Z, [old])], "CDS"), [SOA]);
+  const ofAnother = recordOp(Z, "example.com", "DNSKEY", "256 3 13 b3RoZXI=");
+  assert.deepEqual(shown([dnssecOp(Z, [old]), ofAnother], "DNSKEY"), [
+    dnskey(old.public_key),
+    "an example.com 3600 DNSKEY 256 3 13 b3RoZXI=",
+  ]);
 });

@@ -1,13 +1,20 @@
-import type { ZoneEntry } from "#snapshot/entries.ts";
+import type { DnssecEntry, DnssecKeyEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
+import { CDNSKEY_DELETE, CDS_DELETE, dnskeyRdata, dsRdata } from "#wire/dns/dnssec-key.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 import type { RecordSet } from "./zone-nodes.ts";
 
+/** TTL in seconds of the sets that announce a zone's keys. */
+const KEY_TTL = 3600;
+
 /**
- * The SOA and NS sets at a zone's apex. They come from the zone's settings (SPEC 2.3, 2.4), never from
- * records. Throws RdataError where a name in the entry is none.
+ * The sets at a zone's apex that come from its settings (SPEC 2.3, 2.4) and keys, never from records. Throws RdataError
+ * where a name in the entry is none.
  */
-export function apexSets(entry: ZoneEntry, serial: number): ReadonlyMap<number, RecordSet> {
+export function apexSets(
+  entry: ZoneEntry,
+  { serial, dnssec }: { readonly serial: number; readonly dnssec: DnssecEntry | undefined },
+): ReadonlyMap<number, RecordSet> {
   const { soa } = entry;
   const numbers = Buffer.alloc(20);
   // RFC 1982: serials are 32 bits and wrap.
@@ -17,5 +24,18 @@ export function apexSets(entry: ZoneEntry, serial: number): ReadonlyMap<number, 
   if (entry.name_servers.length > 0) {
     sets.set(TYPE.NS, { type: TYPE.NS, ttl: entry.ns_ttl, rdatas: entry.name_servers.map(parseAbsoluteName), proxied: false });
   }
+  for (const set of dnssec ? keySets(entry.name, dnssec) : []) sets.set(set.type, set);
   return sets;
+}
+
+/** DNSKEY, and CDS with CDNSKEY where the parent is asked for something (RFC 7344, RFC 8078 §4). */
+function keySets(zone: string, { keys, cds }: DnssecEntry): RecordSet[] {
+  const rdataOf = (key: DnssecKeyEntry): Buffer => dnskeyRdata(Buffer.from(key.public_key, "base64"));
+  const wanted = cds === "delete" ? [] : keys.filter(({ id }) => cds.includes(id)).map(rdataOf);
+  const byType: [type: number, rdatas: readonly Uint8Array[]][] = [
+    [TYPE.DNSKEY, keys.map(rdataOf)],
+    [TYPE.CDS, cds === "delete" ? [CDS_DELETE] : wanted.map((rdata) => dsRdata(zone, rdata))],
+    [TYPE.CDNSKEY, cds === "delete" ? [CDNSKEY_DELETE] : wanted],
+  ];
+  return byType.filter(([, rdatas]) => rdatas.length > 0).map(([type, rdatas]) => ({ type, ttl: KEY_TTL, rdatas, proxied: false }));
 }

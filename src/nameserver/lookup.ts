@@ -72,6 +72,7 @@ export function visibleSet(
   if (source === zone.key) {
     const apex = zone.apex.get(type);
     // A CNAME cannot stand beside SOA and NS (RFC 1034 §3.6.2): at the apex it is flattened, never shown.
+    if (apex && type === TYPE.DNSKEY) return withRecords(apex, node?.sets.get(type));
     if (apex || type === TYPE.NS || type === TYPE.SOA || type === TYPE.CNAME) return apex;
   }
   if (!isAddressType(type) || !isProxied(zone, node)) return node?.sets.get(type);
@@ -79,6 +80,10 @@ export function visibleSet(
   const rdatas = type === TYPE.A ? edge.ipv4 : edge.ipv6;
   return rdatas.length === 0 ? undefined : { type, ttl: PROXIED_TTL, rdatas, proxied: true };
 }
+
+/** Keys of other providers that sign the same zone stand beside ours (RFC 8901 §2.2). */
+const withRecords = (made: RecordSet, written: RecordSet | undefined): RecordSet =>
+  written ? { ...made, rdatas: [...made.rdatas, ...written.rdatas] } : made;
 
 const isAddressType = (type: number): boolean => type === TYPE.A || type === TYPE.AAAA || type === TYPE.CNAME;
 

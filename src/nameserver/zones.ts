@@ -1,4 +1,4 @@
-import type { RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { DnssecEntry, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
@@ -13,11 +13,13 @@ export interface ZoneIndex {
   readonly key: NameKey;
   readonly name: DnsName;
   readonly entry: ZoneEntry;
-  /** The apex sets that the zone entry makes: SOA and NS. */
+  /** The apex sets that entries make: SOA, NS and what announces the keys. */
   readonly apex: ReadonlyMap<number, RecordSet>;
   /** TTL of negative answers in seconds (RFC 2308 §5). */
   readonly negativeTtl: number;
   readonly nodes: Pick<ZoneNodes, "get" | "delegations">;
+  /** Undefined where the zone is not signed. */
+  readonly dnssec: DnssecEntry | undefined;
 }
 
 /** What changed, for caches of answers. */
@@ -47,11 +49,10 @@ interface ZoneState extends Omit<ZoneIndex, "entry" | "nodes"> {
   readonly nodes: ZoneNodes;
 }
 
-const NO_ZONE: Omit<ZoneState, "id" | "nodes"> = {
+const NO_ZONE: Omit<ZoneState, "id" | "nodes" | "serial" | "dnssec"> = {
   key: ROOT_KEY,
   name: nameOfKey(ROOT_KEY),
   entry: undefined,
-  serial: 0,
   apex: new Map(),
   negativeTtl: 0,
 };
@@ -62,26 +63,27 @@ export function createZones(): Zones {
   const served = createDirectory();
   let rejected = 0;
 
-  const stateOf = (id: string): ZoneState => states.get(id) ?? { ...NO_ZONE, id, nodes: createZoneNodes() };
+  const stateOf = (id: string): ZoneState => states.get(id) ?? { ...NO_ZONE, id, serial: 0, dnssec: undefined, nodes: createZoneNodes() };
 
   const put = (state: ZoneState): void => {
     const before = states.get(state.id);
     if (before) served.remove(before);
     if (isServed(state)) served.add(state);
-    if (state.entry || !state.nodes.isEmpty || state.serial !== 0) states.set(state.id, state);
+    if (state.entry || !state.nodes.isEmpty || state.serial !== 0 || state.dnssec) states.set(state.id, state);
     else states.delete(state.id);
   };
 
   const putZone = (id: string, entry: ZoneEntry | null): void => {
     const state = stateOf(id);
-    const settings = entry ? attempt(() => readZone(entry, state.serial)) : {};
+    const settings = entry ? attempt(() => readZone(entry, state)) : {};
     if (!settings) rejected += 1;
-    put({ ...state, ...NO_ZONE, serial: state.serial, ...settings });
+    put({ ...state, ...NO_ZONE, ...settings });
   };
 
-  const putSerial = (id: string, serial: number): void => {
-    const state = stateOf(id);
-    put({ ...state, serial, ...(state.entry ? { apex: apexSets(state.entry, serial) } : {}) });
+  /** What stands beside the zone's settings and shows at its apex. */
+  const putBeside = (id: string, change: Partial<Pick<ZoneState, "serial" | "dnssec">>): void => {
+    const state = { ...stateOf(id), ...change };
+    put({ ...state, ...(state.entry ? { apex: apexSets(state.entry, state) } : {}) });
   };
 
   const putRecord = (id: string, value: RecordEntry | null, before: RecordEntry | undefined): void => {
@@ -99,7 +101,8 @@ export function createZones(): Zones {
 
   const applyOp = (op: AppliedOp): void => {
     if (op.kind === "zone") putZone(op.id, op.value);
-    else if (op.kind === "serial") putSerial(op.id, op.value?.serial ?? 0);
+    else if (op.kind === "serial") putBeside(op.id, { serial: op.value?.serial ?? 0 });
+    else if (op.kind === "dnssec") putBeside(op.id, { dnssec: op.value ?? undefined });
     else if (op.kind === "record") putRecord(op.id, op.value, op.before);
   };
 
@@ -115,7 +118,8 @@ export function createZones(): Zones {
       states.clear();
       served.clear();
       rejected = 0;
-      for (const [id, entry] of snapshot.entries("serial")) putSerial(id, entry.serial);
+      for (const [id, entry] of snapshot.entries("serial")) putBeside(id, entry);
+      for (const [id, dnssec] of snapshot.entries("dnssec")) putBeside(id, { dnssec });
       for (const [id, entry] of snapshot.entries("zone")) putZone(id, entry);
       for (const [id, entry] of snapshot.entries("record")) putRecord(id, entry, undefined);
       for (const state of states.values()) state.nodes.settle();
@@ -172,7 +176,7 @@ function byRank(a: ZoneIndex, b: ZoneIndex): number {
 const isServed = (state: ZoneState): state is ZoneState & ZoneIndex => state.entry !== undefined && state.entry.type !== "internal";
 
 function zonesOf(op: AppliedOp): string[] {
-  if (op.kind === "zone" || op.kind === "serial") return [op.id];
+  if (op.kind === "zone" || op.kind === "serial" || op.kind === "dnssec") return [op.id];
   if (op.kind !== "record") return [];
   return [op.value?.zone_id, op.before?.zone_id].filter((id) => id !== undefined);
 }
@@ -189,9 +193,9 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-function readZone(entry: ZoneEntry, serial: number): Omit<ZoneIndex, "id" | "nodes"> {
+function readZone(entry: ZoneEntry, beside: Pick<ZoneState, "serial" | "dnssec">): Omit<ZoneIndex, "id" | "nodes" | "dnssec"> {
   const name = parseAbsoluteName(entry.name);
-  return { entry, name, key: keyOf(name), apex: apexSets(entry, serial), negativeTtl: Math.min(entry.soa.ttl, entry.soa.min_ttl) };
+  return { entry, name, key: keyOf(name), apex: apexSets(entry, beside), negativeTtl: Math.min(entry.soa.ttl, entry.soa.min_ttl) };
 }
 
 function readRecord(id: string, entry: RecordEntry): StoredRecord {

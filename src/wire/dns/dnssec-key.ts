@@ -21,6 +21,17 @@ export function keyTag(rdata: Uint8Array): number {
   return (sum + (sum >>> 16)) & 0xffff;
 }
 
+/** RDATA of the DS record, and of CDS, that names the key (RFC 4034 §5.1). */
+export const dsRdata = (owner: string, rdata: Uint8Array): Buffer =>
+  Buffer.concat([
+    Buffer.of(keyTag(rdata) >> 8, keyTag(rdata) & 0xff, ALGORITHM_ECDSAP256SHA256, DIGEST_SHA256),
+    Buffer.from(dsDigest(owner, rdata), "hex"),
+  ]);
+
+/** RDATA of the CDS and CDNSKEY that ask the parent to give up all DS records (RFC 8078 §4). */
+export const CDS_DELETE = Buffer.of(0, 0, 0, 0, 0);
+export const CDNSKEY_DELETE = Buffer.of(0, 0, DNSKEY_PROTOCOL, 0, 0);
+
 /** The digest of a DS record, hexadecimal in capitals (RFC 4034 §5.1.4): over the owner's canonical name and the key. */
 export const dsDigest = (owner: string, rdata: Uint8Array): string =>
   createHash("sha256")
