@@ -37,6 +37,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const replica = await openReplica({
     port: createMessagePortFeed(data.feed),
     name: data.name,
+    kinds: ["zone", "record", "staged", "release", "ruleset", "certificate"],
     lastGoodPath: data.lastGoodPath,
     log: voice.log,
   });

@@ -18,6 +18,7 @@ const events = createEventSink({ port: data.events, metrics });
 const replica = await openReplica({
   port: createMessagePortFeed(data.feed),
   name: data.name,
+  kinds: ["gateway", "token"],
   lastGoodPath: data.lastGoodPath,
   log: voice.log,
 });

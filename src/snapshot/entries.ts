@@ -8,6 +8,8 @@ export interface EntryTypes {
   readonly zone: ZoneEntry;
   readonly serial: SerialEntry;
   readonly record: RecordEntry;
+  readonly staged: StagedEntry;
+  readonly release: ReleaseEntry;
   readonly dnssec: DnssecEntry;
   readonly transfer: TransferEntry;
   readonly ruleset: RulesetEntry;
@@ -67,6 +69,28 @@ export interface RecordEntry {
   /** RDATA in wire format, uncompressed, base64. */
   readonly rdata: string;
   readonly proxied: boolean;
+}
+
+/**
+ * id = `{import id}/{number}`. Records of a large import, which crosses in pieces while nobody sees it: they are kept
+ * aside until the import is released.
+ */
+export interface StagedEntry {
+  readonly import_id: string;
+  readonly zone_id: string;
+  readonly records: readonly StagedRecord[];
+}
+
+export type StagedRecord = Omit<RecordEntry, "zone_id"> & { readonly id: string };
+
+/**
+ * id = import id. What was staged under it becomes records, all of it in the delta that has this; a null instead
+ * forgets it. The op is carried out and never kept.
+ */
+export interface ReleaseEntry {
+  readonly zone_id: string;
+  /** How many there must be. */
+  readonly records: number;
 }
 
 /** id = zone id. A zone without one is answered unsigned. */
@@ -183,4 +207,13 @@ export interface Delta {
   readonly from: number;
   readonly rev: number;
   readonly ops: readonly Op[];
+}
+
+/** What an op weighs where memory or files are bounded by their number. */
+export const opWeight = (op: Op): number => (op.kind === "staged" ? (op.value?.records.length ?? 1) : 1);
+
+export function opsWeight(ops: readonly Op[]): number {
+  let weight = 0;
+  for (const op of ops) weight += opWeight(op);
+  return weight;
 }

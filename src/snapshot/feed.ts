@@ -9,7 +9,8 @@ export type FeedMessage =
 
 /** What a replica sends back. */
 export type FeedReply =
-  | { readonly type: "subscribe"; readonly name: string; readonly rev: number }
+  /** `kinds` are what the replica wants of it all; without them everything. A `rev` below 0 asks for a full copy. */
+  | { readonly type: "subscribe"; readonly name: string; readonly rev: number; readonly kinds?: readonly EntryKind[] }
   /** Every listener of the replica has applied this revision. */
   | { readonly type: "applied"; readonly rev: number };
 

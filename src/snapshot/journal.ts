@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type BaseFile, FORMAT } from "./base-file.ts";
-import type { Delta } from "./entries.ts";
+import { type Delta, opsWeight } from "./entries.ts";
 import { readLines } from "./lines.ts";
 
 /**
@@ -52,7 +52,7 @@ export async function readJournal(path: string, base: BaseFile, onDelta: (delta:
       if (delta?.from !== rev) return { rev, ops, bytes, damaged: true };
       onDelta(delta);
       rev = delta.rev;
-      ops += delta.ops.length;
+      ops += opsWeight(delta.ops);
     }
     bytes += bytesOfLine.length;
   }

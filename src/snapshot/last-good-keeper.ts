@@ -1,5 +1,5 @@
 import { writeBaseFile } from "./base-file.ts";
-import type { Delta } from "./entries.ts";
+import { type Delta, opsWeight } from "./entries.ts";
 import type { FeedLog, FullCopy } from "./feed.ts";
 import { continueJournal, createJournal, type Journal } from "./journal.ts";
 import { checkLastGood, journalPath } from "./last-good.ts";
@@ -117,6 +117,6 @@ export function createLastGoodKeeper({ path, log, full }: LastGoodKeeperDeps): L
 
 function countOps(deltas: readonly Delta[]): number {
   let ops = 0;
-  for (const delta of deltas) ops += delta.ops.length;
+  for (const delta of deltas) ops += opsWeight(delta.ops);
   return ops;
 }

@@ -1,5 +1,5 @@
 import { type BaseFile, readBaseFile } from "./base-file.ts";
-import type { Op } from "./entries.ts";
+import type { EntryKind, Op } from "./entries.ts";
 import type { FeedLog, FullCopy } from "./feed.ts";
 import { type JournalContent, readJournal } from "./journal.ts";
 
@@ -8,16 +8,19 @@ export const journalPath = (path: string): string => `${path}.journal`;
 
 /**
  * The last good copy: what a plane serves when it starts and control is not there. A base file and the
- * journal of what changed since. Null where there is none, or where the base file is refused, which is
+ * journal of what changed since, of all kinds or of some. Null where there is none, or where the base file is refused, which is
  * logged as an error; a damaged journal is logged too and counts as far as it is good.
  */
-export async function readLastGood(path: string, log: FeedLog): Promise<FullCopy | null> {
+export async function readLastGood(path: string, log: FeedLog, kinds?: readonly EntryKind[]): Promise<FullCopy | null> {
   const ops: Op[] = [];
+  const add = (op: Op): void => {
+    if (kinds === undefined || kinds.includes(op.kind)) ops.push(op);
+  };
   const files = await readFiles(
     path,
     log,
-    (line) => ops.push(JSON.parse(line.toString()) as Op),
-    (more) => ops.push(...more),
+    (line) => add(JSON.parse(line.toString()) as Op),
+    (more) => more.forEach(add),
   );
   return files && { rev: files.journal.rev, ops };
 }

@@ -172,3 +172,40 @@ test("a publisher that starts from a copy of a history that is gone starts over"
   const replica = await openReplica({ port: replicaEnd, name: "n", lastGoodPath });
   assert.deepEqual(dump(replica.snapshot), [serial("b", 1)]);
 });
+
+test("a replica gets the kinds that it wants, at every revision, from the last good copy too", async (t) => {
+  const lastGoodPath = join(temporaryDirectory(t), "last-good");
+  const source = createTestSource();
+  source.commit([serial("a", 1), { kind: "token", id: "t", value: null }]);
+  const publisher = await startedPublisher(t, source, lastGoodPath);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const replica = await openReplica({ port: replicaEnd, name: "n", kinds: ["gateway"], lastGoodPath });
+  const gateway = {
+    kind: "gateway",
+    id: "g",
+    value: { account_id: "a", gateway_id: "g", authentication: true, collect_logs: true },
+  } as const;
+  await publisher.settled(source.commit([serial("b", 1)]), WAIT_MS);
+  const rev = source.commit([serial("c", 1), gateway]);
+  assert.deepEqual(await publisher.settled(rev, WAIT_MS), { behind: [] });
+  assert.equal(replica.snapshot.rev, rev);
+  assert.deepEqual(
+    dump(replica.snapshot).map(({ id }) => id),
+    ["g"],
+  );
+});
+
+test("a replica that misses part of an import asks for everything", async (t) => {
+  const source = createTestSource();
+  const publisher = await startedPublisher(t, source);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const replica = await openReplica({ port: replicaEnd, name: "n", kinds: ["record", "release"] });
+  const record = { id: "r", name: "r.example.com", type: "A", ttl: 60, content: "192.0.2.1", rdata: "wAACAQ==", proxied: false };
+  source.commit([{ kind: "staged", id: "i/0", value: { import_id: "i", zone_id: "z", records: [record] } }]);
+  // The kinds leave the staged records out, as a fault would.
+  const rev = source.commit([{ kind: "release", id: "i", value: { zone_id: "z", records: 1 } }]);
+  assert.deepEqual(await publisher.settled(rev, WAIT_MS), { behind: [] });
+  assert.equal(replica.snapshot.get("record", "r")?.zone_id, "z");
+});

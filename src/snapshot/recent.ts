@@ -1,4 +1,4 @@
-import type { Delta } from "./entries.ts";
+import { type Delta, opsWeight } from "./entries.ts";
 
 /** The newest deltas, so that a replica that resumes soon needs nothing from the source. Bounded by ops held. */
 export interface RecentDeltas {
@@ -14,9 +14,9 @@ export function createRecentDeltas(opsMax: number): RecentDeltas {
   return {
     push: (delta) => {
       deltas.push(delta);
-      ops += delta.ops.length;
+      ops += opsWeight(delta.ops);
       let dropped = 0;
-      while (ops > opsMax && dropped < deltas.length) ops -= deltas[dropped++]!.ops.length;
+      while (ops > opsMax && dropped < deltas.length) ops -= opsWeight(deltas[dropped++]!.ops);
       if (dropped > 0) deltas = deltas.slice(dropped);
     },
     after: (rev) => {

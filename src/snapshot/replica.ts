@@ -1,4 +1,4 @@
-import type { Delta } from "./entries.ts";
+import type { Delta, EntryKind } from "./entries.ts";
 import type { AppliedOp, FeedLog, FeedPort, Replica } from "./feed.ts";
 import { readLastGood } from "./last-good.ts";
 import { createSnapshotState } from "./state.ts";
@@ -7,6 +7,8 @@ export interface ReplicaDeps {
   readonly port: FeedPort;
   /** How the publisher names this plane when it falls behind. */
   readonly name: string;
+  /** Entries of other kinds do not come here, nor take memory; without it all do. */
+  readonly kinds?: readonly EntryKind[];
   readonly lastGoodPath?: string;
   readonly log?: FeedLog;
 }
@@ -20,11 +22,11 @@ const LIVE_WAIT_MS = 2_000;
  *
  * Build what you index and call `onApplied` in the same turn: deltas arrive in later turns.
  */
-export async function openReplica({ port, name, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
+export async function openReplica({ port, name, kinds, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
   const state = createSnapshotState();
   const audience = createAudience(log);
   let resubscribed = false;
-  const subscribe = (): void => port.send({ type: "subscribe", name, rev: state.rev });
+  const subscribe = (rev = state.rev): void => port.send({ type: "subscribe", name, rev, ...(kinds ? { kinds } : {}) });
   const acknowledge = (ok: boolean): void => {
     if (ok) port.send({ type: "applied", rev: state.rev });
   };
@@ -40,11 +42,28 @@ export async function openReplica({ port, name, lastGoodPath, log = () => {} }: 
     // A resumed feed may repeat what is here already.
     if (delta.rev <= state.rev) return;
     if (delta.from !== state.rev) return resubscribe(delta.from);
-    acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
+    try {
+      acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
+    } catch (error) {
+      log("error", "a delta does not fit what is here: asking for a full copy", { name, reason: String(error) });
+      resubscribed = true;
+      subscribe(-1);
+    }
+  };
+  /** The revision of the last good copy; null where there is none. */
+  const openLastGood = async (path: string): Promise<number | null> => {
+    const copy = await readLastGood(path, log, kinds);
+    try {
+      if (copy) state.replace(copy.rev, copy.ops);
+      return copy?.rev ?? null;
+    } catch (error) {
+      log("error", "the last good copy is refused", { path, reason: String(error) });
+      state.replace(0, []);
+      return null;
+    }
   };
 
-  const copy = lastGoodPath === undefined ? null : await readLastGood(lastGoodPath, log);
-  if (copy) state.replace(copy.rev, copy.ops);
+  const rev = lastGoodPath === undefined ? null : await openLastGood(lastGoodPath);
   const caughtUp = new Promise<void>((resolve) => {
     port.onMessage((message) => {
       if (message.type === "delta") applyDelta(message.delta);
@@ -59,9 +78,9 @@ export async function openReplica({ port, name, lastGoodPath, log = () => {} }: 
     });
   });
   subscribe();
-  await (copy
-    ? within(caughtUp, LIVE_WAIT_MS, () => log("warn", "control does not answer: serving the last good copy", { name, rev: copy.rev }))
-    : caughtUp);
+  await (rev === null
+    ? caughtUp
+    : within(caughtUp, LIVE_WAIT_MS, () => log("warn", "control does not answer: serving the last good copy", { name, rev })));
   return {
     snapshot: state,
     onApplied: audience.add,

@@ -1,11 +1,14 @@
-import type { EntryKind, EntryTypes, Op } from "./entries.ts";
+import type { EntryKind, EntryTypes, Op, ReleaseEntry, StagedEntry } from "./entries.ts";
 import type { AppliedOp, Snapshot } from "./feed.ts";
 
 /** A snapshot that its owner moves from revision to revision. Values are frozen; readers may keep them. */
 export interface SnapshotState extends Snapshot {
-  /** Applies the ops of one unit in order and returns them with what stood there before. */
+  /**
+   * Applies the ops of one unit in order and returns them with what stood there before; a release is returned as
+   * the entries that come and go by it. Throws where staged records are missing: then only `replace` helps.
+   */
   apply(rev: number, ops: readonly Op[]): readonly AppliedOp[];
-  /** Forgets everything and starts again from these entries. */
+  /** Forgets everything and starts again from these entries. Throws as `apply` does. */
   replace(rev: number, ops: readonly Op[]): void;
 }
 
@@ -22,6 +25,23 @@ export function createSnapshotState(): SnapshotState {
     return before;
   };
 
+  const putInto = (applied: AppliedOp[], op: Op): void => {
+    applied.push({ kind: op.kind, id: op.id, value: op.value, before: put(op) } as AppliedOp);
+  };
+
+  const release = (applied: AppliedOp[], importId: string, value: ReleaseEntry | null): void => {
+    let count = 0;
+    for (const [stagedId, { import_id, zone_id, records }] of (kinds.get("staged") ?? new Map()) as Map<string, StagedEntry>) {
+      if (import_id !== importId) continue;
+      putInto(applied, { kind: "staged", id: stagedId, value: null });
+      if (value === null) continue;
+      for (const { id, ...record } of records) putInto(applied, { kind: "record", id, value: { zone_id, ...record } });
+      count += records.length;
+    }
+    if (value !== null && count !== value.records)
+      throw new Error(`an import of ${value.records} records is released, of which ${count} are here`);
+  };
+
   return {
     get rev() {
       return rev;
@@ -30,13 +50,20 @@ export function createSnapshotState(): SnapshotState {
     entries: <K extends EntryKind>(kind: K) =>
       (kinds.get(kind) ?? new Map<string, unknown>()).entries() as IterableIterator<readonly [string, EntryTypes[K]]>,
     apply: (next, ops) => {
-      const applied = ops.map((op) => ({ kind: op.kind, id: op.id, value: op.value, before: put(op) }) as AppliedOp);
+      const applied: AppliedOp[] = [];
+      for (const op of ops) {
+        if (op.kind === "release") release(applied, op.id, op.value);
+        else putInto(applied, op);
+      }
       rev = next;
       return applied;
     },
     replace: (next, ops) => {
       kinds = new Map();
-      for (const op of ops) put(op);
+      for (const op of ops) {
+        if (op.kind === "release") release([], op.id, op.value);
+        else put(op);
+      }
       rev = next;
     },
   };

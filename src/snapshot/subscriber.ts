@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Delta } from "./entries.ts";
+import type { Delta, EntryKind, Op } from "./entries.ts";
 import type { FeedLog, FeedPort, FullCopy } from "./feed.ts";
 import type { Follower } from "./settlement.ts";
 
@@ -29,6 +29,8 @@ const RETRY_MS = 250;
 export function createSubscriber(deps: SubscriberDeps): Subscriber {
   const { port, log } = deps;
   let name = "";
+  /** Of the ops those that the replica wants. */
+  let wanted = (ops: readonly Op[]): readonly Op[] => ops;
   let sent = 0;
   /** It has all that the publisher has, and takes the publisher's deltas. */
   let live = false;
@@ -36,11 +38,11 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   let turn = 0;
 
   const send = (delta: Delta): void => {
-    port.send({ type: "delta", delta });
+    port.send({ type: "delta", delta: { ...delta, ops: wanted(delta.ops) } });
     sent = delta.rev;
   };
   const sendFull = (copy: FullCopy): void => {
-    port.send({ type: "full", rev: copy.rev, ops: copy.ops });
+    port.send({ type: "full", rev: copy.rev, ops: wanted(copy.ops) });
     sent = copy.rev;
     // It may have been further, in a history that the source no longer has.
     subscriber.acked = Math.min(subscriber.acked, copy.rev - 1);
@@ -93,6 +95,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       port.onMessage((message) => {
         if (message.type === "subscribe") {
           name = message.name;
+          wanted = opsOf(message.kinds);
           sent = message.rev;
           subscriber.acked = message.rev;
           live = false;
@@ -119,4 +122,10 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     },
   };
   return subscriber;
+}
+
+function opsOf(kinds: readonly EntryKind[] | undefined): (ops: readonly Op[]) => readonly Op[] {
+  if (kinds === undefined) return (ops) => ops;
+  const set: ReadonlySet<EntryKind> = new Set(kinds);
+  return (ops) => (ops.every(({ kind }) => set.has(kind)) ? ops : ops.filter(({ kind }) => set.has(kind)));
 }

@@ -15,7 +15,7 @@ export interface TestSource extends FeedSource {
   fail(calls: number): void;
 }
 
-const KINDS = ["zone", "serial", "record", "ruleset", "certificate", "gateway", "token"] as const;
+const KINDS = ["zone", "serial", "record", "staged", "ruleset", "certificate", "gateway", "token"] as const;
 
 /** Every entry of a snapshot as an op that puts it, in a fixed order. */
 export const dump = (snapshot: Snapshot): readonly Op[] =>
