@@ -58,6 +58,22 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     folders: () => ["/usr/sbin"],
   },
   { name: "nsd", debianPackage: "nsd", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
+  { name: "knotd", debianPackage: "knot", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
+  { name: "named", debianPackage: "bind9", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
+  {
+    name: "pdns_server",
+    debianPackage: "pdns-server",
+    neededBy: "bench",
+    purpose: "is the nameserver's peer, and its API the management API's",
+    folders: () => ["/usr/sbin"],
+  },
+  {
+    name: "pdns-backend-sqlite3",
+    debianPackage: "pdns-backend-sqlite3",
+    neededBy: "bench",
+    purpose: "keeps the zones of the management API's peer",
+    file: "/usr/share/doc/pdns-backend-sqlite3",
+  },
 ];
 
 /** The path of the program or library, or undefined where it is not installed. */

@@ -21,8 +21,8 @@ export interface BenchContext {
 /** Servers that run, ready to be measured in turns. */
 export interface Contest {
   readonly ours: Contender;
-  /** Somebody else's server doing the same work in the same run. */
-  readonly peer?: Contender;
+  /** Other people's servers doing the same work in the same run; a ratio is told for each. */
+  readonly peers?: readonly Contender[];
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { dnsBatch } from "./dns-batch.ts";
 import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
-import { dnsQueries } from "./dns-queries.ts";
+import { dnsLatency, dnsQueries } from "./dns-queries.ts";
 import { edgeRequests } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { startToReady } from "./start-to-ready.ts";
@@ -20,5 +20,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsListOneZone,
   dnsListManyZones,
   dnsQueries,
+  dnsLatency,
   edgeRequests,
 ];

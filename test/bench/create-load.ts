@@ -7,9 +7,12 @@ import { quantile } from "./statistics.ts";
 export interface CreateLoad {
   readonly host: string;
   readonly port: number;
-  /** Path of the zone's collection of records. */
+  readonly server: "selvedge" | "powerdns";
+  /** Selvedge: the zone's collection of records; PowerDNS: the zone. */
   readonly path: string;
-  readonly token: string;
+  readonly zoneName: string;
+  /** What authorizes: a token, or PowerDNS's key. */
+  readonly secret: string;
   readonly connections: number;
   readonly seconds: number;
 }
@@ -44,13 +47,22 @@ const result: CreateLoadResult = {
 };
 console.log(JSON.stringify(result));
 
+/** How each server is asked to make one address record. */
+function createOf(n: number): { readonly method: string; readonly authorization: string; readonly body: object } {
+  const content = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+  if (load.server === "selvedge")
+    return { method: "POST", authorization: `authorization: Bearer ${load.secret}`, body: { type: "A", name: `h${n}`, content, ttl: 300 } };
+  const set = { name: `h${n}.${load.zoneName}.`, type: "A", ttl: 300, changetype: "REPLACE", records: [{ content, disabled: false }] };
+  return { method: "PATCH", authorization: `x-api-key: ${load.secret}`, body: { rrsets: [set] } };
+}
+
 function nextRequest(): string {
-  const n = created++;
-  const body = JSON.stringify({ type: "A", name: `h${n}`, content: `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`, ttl: 300 });
+  const { method, authorization, body: fields } = createOf(created++);
+  const body = JSON.stringify(fields);
   return [
-    `POST ${load.path} HTTP/1.1`,
+    `${method} ${load.path} HTTP/1.1`,
     `host: ${load.host}:${load.port}`,
-    `authorization: Bearer ${load.token}`,
+    authorization,
     "content-type: application/json",
     `content-length: ${body.length}`,
     "",
@@ -58,12 +70,17 @@ function nextRequest(): string {
   ].join("\r\n");
 }
 
-/** One keep-alive connection, one request at a time. */
-function createUntilDeadline(): Promise<void> {
+/** A connection after the other, where the server closes them; one request at a time. */
+async function createUntilDeadline(): Promise<void> {
+  while (performance.now() < deadline) await createUntilClosed();
+}
+
+function createUntilClosed(): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const socket = connect({ host: load.host, port: load.port, noDelay: true });
   let received = "";
   let sentAt = 0;
+  let answered = 0;
   const send = (): void => {
     sentAt = performance.now();
     if (sentAt < deadline) socket.write(nextRequest());
@@ -72,20 +89,24 @@ function createUntilDeadline(): Promise<void> {
   socket.setEncoding("latin1");
   socket.on("connect", send);
   socket.on("error", reject);
-  socket.on("close", () => reject(new Error("the server closed the connection")));
+  socket.on("close", () => (answered > 0 ? resolve() : reject(new Error("the server closed the connection without an answer"))));
   socket.on("data", (chunk: string) => {
     received += chunk;
     const body = received.indexOf("\r\n\r\n") + 4;
     const length = /\r\ncontent-length: (\d+)\r\n/i.exec(received)?.[1];
-    if (body < 4 || length === undefined || received.length < body + Number(length)) return;
-    if (received.startsWith("HTTP/1.1 200 ")) {
+    const bodyless = received.startsWith("HTTP/1.1 204 ");
+    if (body < 4 || (!bodyless && (length === undefined || received.length < body + Number(length)))) return;
+    answered += 1;
+    if (bodyless || received.startsWith("HTTP/1.1 200 ")) {
       latencies.push(performance.now() - sentAt);
     } else {
       refused++;
       refusal ||= received.slice(0, 2000);
     }
+    const closes = /\r\nconnection: close\r\n/i.test(received);
     received = "";
-    send();
+    if (closes) socket.end();
+    else send();
   });
   return promise;
 }

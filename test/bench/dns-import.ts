@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { succeed } from "../support/api.ts";
-import type { Benchmark } from "./benchmark.ts";
+import type { Benchmark, Measurement } from "./benchmark.ts";
 import { startBenchServer } from "./bench-server.ts";
 import { cpuSeconds } from "./cpu-time.ts";
+import { type PowerDns, startPowerDns } from "./power-dns.ts";
 import { quantile } from "./statistics.ts";
 
 const LINES = 100_000;
@@ -14,12 +16,13 @@ export const dnsImport: Benchmark = {
   unit: "ms for one import",
   better: "lower",
   target: 10_000,
-  tools: [],
-  prepare: async () => {
+  tools: ["pdns_server", "pdns-backend-sqlite3"],
+  prepare: async ({ directory }) => {
     const server = await startBenchServer(["--dns-import-bytes-max", String(FILE_BYTES_MAX), "--dns-import-requests-per-minute", "0"]);
     const { selvedge } = server;
     const headers = { authorization: `Bearer ${selvedge.ready.token ?? ""}` };
     const file = zoneFile();
+    const powerDns = await startPowerDns(join(directory, "powerdns"));
     let rounds = 0;
     return {
       ours: {
@@ -51,10 +54,26 @@ export const dnsImport: Benchmark = {
           };
         },
       },
-      close: async () => void (await selvedge.stop()),
+      peers: [{ name: "powerdns", run: () => importInto(powerDns, file) }],
+      close: async () => {
+        await powerDns.stop();
+        await selvedge.stop();
+      },
     };
   },
 };
+
+/** A new zone out of the same file, which is how PowerDNS takes one. */
+async function importInto(powerDns: PowerDns, file: string): Promise<Measurement> {
+  const name = "import.example";
+  const text = `$ORIGIN ${name}.\n@ 300 SOA ns1.example.net. hostmaster.example.net. 1 10000 2400 604800 1800\n@ 300 NS ns1.example.net.\n${file}`;
+  const started = performance.now();
+  await powerDns.importZone(name, text);
+  const value = performance.now() - started;
+  const rss_peak_mb = residentBytes(powerDns.pid) / 1e6;
+  await powerDns.removeZone(name);
+  return { value, also: { rss_peak_mb } };
+}
 
 function zoneFile(): string {
   const kinds = [

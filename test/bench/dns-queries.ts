@@ -1,92 +1,98 @@
-import { Resolver } from "node:dns/promises";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { succeed } from "../support/api.ts";
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
-import { startBenchServer } from "./bench-server.ts";
+import { type BenchServer, startBenchServer } from "./bench-server.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
-import { freePort, runTool, startTool } from "./program.ts";
+import { DNS_SERVER_TOOLS, type ServedZone, startDnsServers } from "./dns-servers.ts";
+import { pinToFirstCpu, runTool } from "./program.ts";
+import { quantile } from "./statistics.ts";
 
-const ZONE = "queries.example";
 const HOSTS = 200;
-
-/** Questions that a zone of addresses answers, one in ten of them for a name that does not exist. */
-export const dnsQueries: Benchmark = {
-  name: "dns-queries",
-  unit: "answers per CPU second of the server, UDP",
-  better: "higher",
-  tools: ["dnsperf", "nsd"],
-  prepare: async ({ seconds, directory }) => {
-    const questions = join(directory, "questions");
-    await writeFile(questions, Array.from({ length: HOSTS }, (_, i) => `${i % 10 === 9 ? "missing" : "h"}${i}.${ZONE} A\n`).join(""));
-    const server = await startBenchServer();
-    const zoneId = await server.createZone(ZONE);
-    for (let i = 0; i < HOSTS; i++) {
-      await succeed(server.call("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: `h${i}`, content: `192.0.2.${i}`, ttl: 300 }));
-    }
-    const nsd = await startNsd(directory);
-    const contender = (name: string, pid: number, port: number): Contender => ({ name, run: () => ask(pid, port, questions, seconds) });
-    return {
-      ours: contender("selvedge", server.selvedge.pid, Number(server.selvedge.ready.dns.split(":")[1])),
-      peer: contender("nsd", nsd.pid, nsd.port),
-      close: async () => {
-        await nsd.stop();
-        await server.selvedge.stop();
-      },
-    };
-  },
-};
-
-async function ask(pid: number, port: number, questions: string, seconds: number): Promise<Measurement> {
-  const args = ["-s", "127.0.0.1", "-p", String(port), "-d", questions, "-l", String(seconds), "-c", "8", "-T", "1", "-q", "100"];
-  const { result: report, seconds: cpu } = await cpuSecondsOf(pid, () => runTool("dnsperf", args));
-  const figure = (pattern: RegExp): number => Number(pattern.exec(report)?.[1] ?? Number.NaN);
-  const answered = figure(/Queries completed:\s+(\d+)/);
-  const codes = /Response codes:\s+(.*)/.exec(report)?.[1] ?? "";
-  if (!/^NOERROR \d+ \([^)]*\), NXDOMAIN \d+ \([^)]*\)$/.test(codes)) throw new Error(`unexpected answers: ${codes}`);
-  return {
-    value: answered / cpu,
-    also: { answers_per_second: figure(/Queries per second:\s+([\d.]+)/), lost: figure(/Queries lost:\s+(\d+)/) },
-  };
-}
-
-async function startNsd(directory: string): Promise<{ pid: number; port: number; stop(): Promise<void> }> {
-  const port = await freePort();
-  const home = join(directory, "nsd");
-  await mkdir(home);
-  const hosts = Array.from({ length: HOSTS }, (_, i) => `h${i} A 192.0.2.${i}`);
-  const zone = [
-    `$ORIGIN ${ZONE}.`,
+const ZONE: ServedZone = {
+  name: "queries.example",
+  probe: "h1.queries.example",
+  lines: [
+    "$ORIGIN queries.example.",
     "$TTL 300",
     "@ SOA ns1 hostmaster 1 10000 2400 604800 1800",
     "@ NS ns1",
     "ns1 A 192.0.2.1",
-    ...hosts,
-    "",
-  ];
-  await writeFile(join(home, "zone"), zone.join("\n"));
-  const config = [
-    "server:",
-    `  ip-address: 127.0.0.1@${port}`,
-    '  username: ""',
-    '  chroot: ""',
-    ...["database", "pidfile", "xfrdfile"].map((key) => `  ${key}: ""`),
-    `  zonelistfile: "${home}/zones"`,
-    `  xfrdir: "${home}"`,
-    "  server-count: 1",
-    // NSD would otherwise stop answering a client that asks this often.
-    "  rrl-ratelimit: 0",
-    "  rrl-whitelist-ratelimit: 0",
-    "remote-control:",
-    "  control-enable: no",
-    "zone:",
-    `  name: ${ZONE}`,
-    `  zonefile: "${home}/zone"`,
-    "",
-  ];
-  await writeFile(join(home, "nsd.conf"), config.join("\n"));
-  const resolver = new Resolver({ timeout: 500, tries: 1 });
-  resolver.setServers([`127.0.0.1:${port}`]);
-  const server = await startTool("nsd", ["-d", "-c", join(home, "nsd.conf")], () => resolver.resolve4(`h1.${ZONE}`));
-  return { ...server, port };
+    ...Array.from({ length: HOSTS }, (_, i) => `h${i} A 192.0.2.${i}`),
+  ],
+};
+
+type Ask = (target: { readonly pid: number; readonly port: number }, questions: string, seconds: number) => Promise<Measurement>;
+
+/** Questions that a zone of addresses answers, one in ten of them for a name that does not exist. */
+const benchmark = (row: Pick<Benchmark, "name" | "unit" | "better">, ask: Ask): Benchmark => ({
+  ...row,
+  tools: ["dnsperf", ...DNS_SERVER_TOOLS],
+  prepare: async ({ seconds, directory }) => {
+    const questions = await writeQuestions(directory);
+    const server = await startBenchServer();
+    await fillZone(server);
+    const peers = await startDnsServers(directory, ZONE);
+    const contender = async (name: string, pid: number, port: number): Promise<Contender> => {
+      await pinToFirstCpu(pid);
+      return { name, run: () => ask({ pid, port }, questions, seconds) };
+    };
+    return {
+      ours: await contender("selvedge", server.selvedge.pid, Number(server.selvedge.ready.dns.split(":")[1])),
+      peers: await Promise.all(peers.map(({ name, pid, port }) => contender(name, pid, port))),
+      close: async () => {
+        for (const peer of peers) await peer.stop();
+        await server.selvedge.stop();
+      },
+    };
+  },
+});
+
+async function writeQuestions(directory: string): Promise<string> {
+  const path = join(directory, "questions");
+  const lines = Array.from({ length: HOSTS }, (_, i) => `${i % 10 === 9 ? "missing" : "h"}${i}.${ZONE.name} A\n`);
+  await writeFile(path, lines.join(""));
+  return path;
+}
+
+async function fillZone(server: BenchServer): Promise<void> {
+  const zoneId = await server.createZone(ZONE.name);
+  const posts = Array.from({ length: HOSTS }, (_, i) => ({ type: "A", name: `h${i}`, content: `192.0.2.${i}`, ttl: 300 }));
+  await succeed(server.call("POST", `/zones/${zoneId}/dns_records/batch`, { posts }));
+}
+
+/** Flags of dnsperf: eight clients, one thread. */
+const load = (port: number, questions: string, seconds: number): readonly string[] => [
+  ...["-s", "127.0.0.1", "-p", String(port), "-d", questions, "-l", String(seconds), "-c", "8", "-T", "1", "-q", "100"],
+];
+
+export const dnsQueries = benchmark(
+  { name: "dns-queries", unit: "answers per CPU second of the server, UDP", better: "higher" },
+  async ({ pid, port }, questions, seconds) => {
+    const { result: report, seconds: cpu } = await cpuSecondsOf(pid, () => runTool("dnsperf", load(port, questions, seconds)));
+    assertAnswers(report);
+    const figure = (pattern: RegExp): number => Number(pattern.exec(report)?.[1] ?? Number.NaN);
+    return {
+      value: figure(/Queries completed:\s+(\d+)/) / cpu,
+      also: { answers_per_second: figure(/Queries per second:\s+([\d.]+)/), lost: figure(/Queries lost:\s+(\d+)/) },
+    };
+  },
+);
+
+const PACE = 5_000;
+
+/** How long one question waits at a load that no server is busy with. */
+export const dnsLatency = benchmark(
+  { name: "dns-latency", unit: `ms at p99 of an answer over UDP, at ${PACE} questions a second`, better: "lower" },
+  async ({ port }, questions, seconds) => {
+    const report = await runTool("dnsperf", [...load(port, questions, seconds), "-Q", String(PACE), "-v"]);
+    assertAnswers(report);
+    const waits = [...report.matchAll(/^> \S+ \S+ A (\d+\.\d+)$/gm)].map(([, wait]) => Number(wait) * 1000);
+    return { value: quantile(waits, 0.99), also: { p50_ms: quantile(waits, 0.5), p999_ms: quantile(waits, 0.999), answers: waits.length } };
+  },
+);
+
+function assertAnswers(report: string): void {
+  const codes = /Response codes:\s+(.*)/.exec(report)?.[1] ?? "";
+  if (!/^NOERROR \d+ \([^)]*\), NXDOMAIN \d+ \([^)]*\)$/.test(codes)) throw new Error(`unexpected answers: ${codes}`);
 }

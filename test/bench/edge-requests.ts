@@ -31,7 +31,7 @@ export const edgeRequests: Benchmark = {
     const contender = (name: string, pid: number, url: string): Contender => ({ name, run: () => visit(pid, url, seconds) });
     return {
       ours: contender("selvedge", selvedge.pid, selvedge.ready.http),
-      peer: contender("nginx", proxy.pid, `http://127.0.0.1:${proxyPort}`),
+      peers: [contender("nginx", proxy.pid, `http://127.0.0.1:${proxyPort}`)],
       close: async () => {
         await selvedge.stop();
         await proxy.stop();

@@ -1,15 +1,20 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { cpus } from "node:os";
 import { promisify } from "node:util";
 import { findTool } from "../../tools/system-tools.ts";
 
 const execute = promisify(execFile);
 const LOAD_TIMEOUT_MS = 120_000;
 
-/** Runs a load generator to its end and returns what it printed. */
+/** Runs a load generator to its end, off the first CPU where there is another, and returns what it printed. */
 export async function runTool(name: string, args: readonly string[]): Promise<string> {
-  const { stdout } = await execute(toolPath(name), args, { timeout: LOAD_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 });
+  const others = cpus().length === 1 ? "0" : `1-${cpus().length - 1}`;
+  const { stdout } = await execute("taskset", ["--cpu-list", others, toolPath(name), ...args], {
+    timeout: LOAD_TIMEOUT_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  });
   return stdout;
 }
 
@@ -61,6 +66,11 @@ export async function freePort(): Promise<number> {
   await once(server, "close");
   if (address === null || typeof address === "string") throw new Error("no port");
   return address.port;
+}
+
+/** The server and its threads run on the first CPU from now on, so that the load has the others. */
+export async function pinToFirstCpu(pid: number): Promise<void> {
+  await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", "0", String(pid)]);
 }
 
 function toolPath(name: string): string {

@@ -17,9 +17,11 @@ interface Side {
 interface Result {
   readonly benchmark: Benchmark;
   readonly ours: Side;
-  readonly peer: Side | null;
+  readonly peers: readonly Side[];
 }
 
+/** The longest is "to powerdns, 1". */
+const NAME_WIDTH = 14;
 const root = dirname(dirname(import.meta.dirname));
 const { values: flags, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -42,22 +44,23 @@ for (const row of BENCHMARKS) {
 }
 if (results.length > 0) save(results);
 
-/** Ours and the peer take turns, so that a change of the machine's mood meets both. */
+/** Ours and the peers take turns, so that a change of the machine's mood meets all. */
 async function measure(benchmark: Benchmark): Promise<Result> {
   const directory = await mkdtemp(join(tmpdir(), `selvedge-bench-${benchmark.name}-`));
   const contest = await benchmark.prepare({ seconds: Number(flags.seconds), directory });
   try {
-    const sides: { readonly contender: Contender; readonly side: Side }[] = [contest.ours, contest.peer]
-      .filter((contender) => contender !== undefined)
-      .map((contender) => ({ contender, side: { name: contender.name, rounds: [] } }));
+    const sides: { readonly contender: Contender; readonly side: Side }[] = [contest.ours, ...(contest.peers ?? [])].map((contender) => ({
+      contender,
+      side: { name: contender.name, rounds: [] },
+    }));
     // The first turn of each warms caches and the compiler up.
     for (const { contender } of sides) await contender.run();
     for (let round = 0; round < Number(flags.rounds); round++) {
       for (const { contender, side } of sides) side.rounds.push(await contender.run());
     }
-    const [ours, peer] = sides;
+    const [ours, ...peers] = sides;
     if (!ours) throw new Error("nothing was measured");
-    const result = { benchmark, ours: ours.side, peer: peer?.side ?? null };
+    const result = { benchmark, ours: ours.side, peers: peers.map(({ side }) => side) };
     print(result);
     return result;
   } finally {
@@ -66,11 +69,11 @@ async function measure(benchmark: Benchmark): Promise<Result> {
   }
 }
 
-function print({ benchmark, ours, peer }: Result): void {
+function print({ benchmark, ours, peers }: Result): void {
   const target = benchmark.target === undefined ? "" : `, target ${benchmark.target}`;
   console.log(`${benchmark.name} (${benchmark.unit}, ${benchmark.better} is better${target})`);
-  for (const side of peer ? [ours, peer] : [ours]) console.log(`  ${side.name.padEnd(10)} ${describe(side)}`);
-  if (peer) console.log(`  ratio      ${number(middle(ours) / middle(peer))}`);
+  for (const side of [ours, ...peers]) console.log(`  ${side.name.padEnd(NAME_WIDTH)} ${describe(side)}`);
+  for (const peer of peers) console.log(`  ${`to ${peer.name}`.padEnd(NAME_WIDTH)} ${number(middle(ours) / middle(peer))}`);
 }
 
 function describe(side: Side): string {
@@ -93,7 +96,7 @@ function save(all: readonly Result[]): void {
   const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim();
   const at = new Date().toISOString();
   const machine = { cpu: cpus()[0]?.model ?? "", cores: cpus().length, kernel: release(), node: process.versions.node };
-  const rows = all.map(({ benchmark, ours, peer }) => ({ name: benchmark.name, unit: benchmark.unit, ours, peer }));
+  const rows = all.map(({ benchmark, ours, peers }) => ({ name: benchmark.name, unit: benchmark.unit, ours, peers }));
   const folder = join(root, "bench-results");
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${at.replaceAll(/[:.]/g, "-")}.json`);

@@ -1,0 +1,118 @@
+import { Resolver } from "node:dns/promises";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startPowerDns } from "./power-dns.ts";
+import { freePort, type Server, startTool } from "./program.ts";
+
+/** What every server is asked about. */
+export interface ServedZone {
+  readonly name: string;
+  /** A name in it that has an address, by which a server is known to be up. */
+  readonly probe: string;
+  /** Lines of the zone's master file, `$ORIGIN` included. */
+  readonly lines: readonly string[];
+}
+
+export interface DnsServer extends Server {
+  readonly name: string;
+  readonly port: number;
+}
+
+interface Launch {
+  readonly tool: string;
+  /** Writes what the program needs into `home`, where `zone` is the master file, and returns its arguments. */
+  prepare(home: string, zone: ServedZone, port: number): Promise<readonly string[]>;
+}
+
+const write = (home: string, name: string, lines: readonly string[]): Promise<void> => writeFile(join(home, name), `${lines.join("\n")}\n`);
+
+/** Each with one worker, and without limits on how often one client may ask, where it has such. */
+const LAUNCHES: Readonly<Record<string, Launch>> = {
+  nsd: {
+    tool: "nsd",
+    prepare: async (home, { name }, port) => {
+      await write(home, "nsd.conf", [
+        "server:",
+        ...[`ip-address: 127.0.0.1@${port}`, 'username: ""', 'chroot: ""', "server-count: 1"].map((line) => `  ${line}`),
+        ...["database", "pidfile", "xfrdfile"].map((key) => `  ${key}: ""`),
+        ...[`zonelistfile: "${home}/zones"`, `xfrdir: "${home}"`].map((line) => `  ${line}`),
+        ...["rrl-ratelimit: 0", "rrl-whitelist-ratelimit: 0"].map((line) => `  ${line}`),
+        "remote-control:",
+        "  control-enable: no",
+        "zone:",
+        `  name: ${name}`,
+        `  zonefile: "${home}/zone"`,
+      ]);
+      return ["-d", "-c", join(home, "nsd.conf")];
+    },
+  },
+  knot: {
+    tool: "knotd",
+    prepare: async (home, { name }, port) => {
+      await write(home, "knot.conf", [
+        "server:",
+        ...[`listen: 127.0.0.1@${port}`, `rundir: ${home}`, "udp-workers: 1", "tcp-workers: 1", "background-workers: 1"].map(
+          (line) => `  ${line}`,
+        ),
+        "database:",
+        `  storage: ${home}`,
+        "zone:",
+        `  - domain: ${name}`,
+        `    file: ${home}/zone`,
+        "    zonefile-sync: -1",
+        "    journal-content: none",
+      ]);
+      return ["-c", join(home, "knot.conf")];
+    },
+  },
+  bind: {
+    tool: "named",
+    prepare: async (home, { name }, port) => {
+      await write(home, "named.conf", [
+        "options {",
+        `  directory "${home}"; pid-file none; session-keyfile "${home}/session.key"; lock-file none;`,
+        `  listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };`,
+        "  recursion no; notify no; dnssec-validation no; minimal-responses yes;",
+        "};",
+        "controls { };",
+        `zone "${name}" { type primary; file "${home}/zone"; };`,
+      ]);
+      return ["-g", "-n", "1", "-c", join(home, "named.conf")];
+    },
+  },
+};
+
+/** The peers, in the order in which they are shown. */
+export const DNS_SERVERS = [...Object.keys(LAUNCHES), "powerdns"] as const;
+/** Their programs, as tools/system-tools.ts knows them. */
+export const DNS_SERVER_TOOLS: readonly string[] = [
+  ...Object.values(LAUNCHES).map(({ tool }) => tool),
+  "pdns_server",
+  "pdns-backend-sqlite3",
+];
+
+/** Starts all of them on the zone, each on a port of its own; stops those that run when one does not start. */
+export async function startDnsServers(directory: string, zone: ServedZone): Promise<readonly DnsServer[]> {
+  const servers: DnsServer[] = [];
+  try {
+    for (const [name, launch] of Object.entries(LAUNCHES)) servers.push(await start(directory, name, launch, zone));
+    const power = await startPowerDns(join(directory, "powerdns"));
+    servers.push({ ...power, name: "powerdns" });
+    await power.importZone(zone.name, zone.lines.join("\n"));
+    return servers;
+  } catch (error) {
+    for (const server of servers) await server.stop();
+    throw error;
+  }
+}
+
+async function start(directory: string, name: string, launch: Launch, zone: ServedZone): Promise<DnsServer> {
+  const home = join(directory, name);
+  await mkdir(home);
+  await write(home, "zone", zone.lines);
+  const port = await freePort();
+  const resolver = new Resolver({ timeout: 500, tries: 1 });
+  resolver.setServers([`127.0.0.1:${port}`]);
+  const server = await startTool(launch.tool, await launch.prepare(home, zone, port), () => resolver.resolve4(zone.probe));
+  return { ...server, name, port };
+}
