@@ -48,6 +48,11 @@ export const CONFIG_KEYS = {
   "dns.host": { type: "host", default: "127.0.0.1", doc: "Address of the nameserver, UDP and TCP." },
   "dns.port": { type: "port", default: 5300, doc: "Port of the nameserver; 0: any free port." },
   "dns.workers": { type: "count", default: 1, min: 1, max: 256, doc: "Nameserver threads." },
+  "dns.nsid": {
+    type: "text",
+    default: "",
+    doc: "Name of this nameserver for clients that ask which one of several answers (NSID); empty: they are not told.",
+  },
   "dns.name_servers": {
     type: "names",
     default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],

@@ -152,6 +152,7 @@ const nameserverConfig = (config: Config, bound: Bound): NameserverConfig => ({
   port: bound["udp"] ?? config.dns.port,
   reusePort: config.dns.workers > 1,
   edgeAddresses: edgeAddresses(config),
+  nsid: config.dns.nsid,
   limits: NAMESERVER_LIMITS,
 });
 

@@ -41,10 +41,10 @@ export function compareIp(a: IpAddress, b: IpAddress): number {
   return 0;
 }
 
-/** `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
-export function isMapped(bytes: Uint8Array): boolean {
-  for (let i = 0; i < 10; i++) if (bytes[i] !== 0) return false;
-  return bytes[10] === 0xff && bytes[11] === 0xff;
+/** Whether the 16 bytes from `at` on are of `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
+export function isMapped(bytes: Uint8Array, at = 0): boolean {
+  for (let i = 0; i < 10; i++) if (bytes[at + i] !== 0) return false;
+  return bytes[at + 10] === 0xff && bytes[at + 11] === 0xff;
 }
 
 /** Filled by readIp and copied at once; nothing awaits in between. */

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /**
  * Secrets at rest: AES-256-GCM, one random 96-bit nonce a value. A sealed value is
@@ -10,6 +10,10 @@ export interface Sealer {
   /** Throws when the value was changed, belongs to another context or to another key. */
   open(sealed: string, context: string): Buffer;
 }
+
+/** A key for another purpose than sealing, of which that purpose can tell nothing about the sealing key (RFC 5869). */
+export const deriveKey = (key: Uint8Array, purpose: string, bytes: number): Uint8Array =>
+  new Uint8Array(hkdfSync("sha256", key, "", `selvedge ${purpose}`, bytes));
 
 const PREFIX = "sv1.";
 const NONCE_BYTES = 12;

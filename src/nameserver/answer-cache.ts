@@ -4,6 +4,9 @@ import { lowerCaseInto, NAME_BYTES_MAX, type NameKey } from "#wire/dns/name.ts";
 /** A complete response. Its question's name stands at byte 12 and is replaced by the asker's spelling. */
 export interface CachedResponse {
   readonly bytes: Buffer;
+  readonly rcode: number;
+  /** Where its OPT record starts, behind which nothing stands; 0 where it has none. */
+  readonly optStart: number;
   readonly zones: ReadonlySet<NameKey>;
 }
 
@@ -85,7 +88,7 @@ export function createAnswerCache({ entriesMax }: { readonly entriesMax: number 
       // A slice of Node's shared pool would keep all of its slab in memory for one short answer.
       const bytes = Buffer.allocUnsafeSlow(response.bytes.length);
       response.bytes.copy(bytes);
-      entries.set(key, { bytes, zones: response.zones });
+      entries.set(key, { ...response, bytes });
       for (const zone of response.zones) {
         const keys = keysByZone.get(zone);
         if (keys) keys.add(key);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { type Client, clientOf } from "./client.ts";
-import { createDatagramBatch, type DatagramBatch, OUTPUT_BYTES } from "./datagram-batch.ts";
+import { createDatagramBatch, type Datagram, type DatagramBatch, OUTPUT_BYTES } from "./datagram-batch.ts";
 import type { QuickAnswer } from "./quick-answers.ts";
 import type { Respond, Response } from "./respond.ts";
 import type { SystemSockets } from "./system-sockets.ts";
@@ -91,23 +91,27 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
 type SendLater = (response: Promise<Response>, client: Client) => void;
 
 function answerAll({ quickAnswer, respond }: BatchedUdpDeps, batch: DatagramBatch, received: number, sendLater: SendLater): void {
-  const { input, output } = batch;
   for (let slot = 0; slot < received; slot++) {
-    if (batch.isForged(slot)) continue;
-    const start = batch.inputStart(slot);
-    const length = batch.inputBytes(slot);
-    const outStart = batch.outputStart(slot);
-    let bytes = quickAnswer(input, start, length, output, outStart);
+    const datagram = batch.datagram(slot);
+    if (datagram.port === 0) continue;
+    let bytes = quickAnswer(datagram);
     if (bytes === 0) {
-      const client = batch.client(slot);
-      const response = respond(input.subarray(start, start + length), client);
+      const client = senderOf(datagram);
+      const response = respond(datagram.input.subarray(datagram.start, datagram.start + datagram.length), client);
       if (response === undefined) continue;
       if (response instanceof Promise) {
         sendLater(response, client);
         continue;
       }
-      bytes = response.copy(output, outStart, 0, OUTPUT_BYTES);
+      bytes = response.copy(datagram.output, datagram.outStart, 0, OUTPUT_BYTES);
     }
     batch.answer(slot, bytes);
   }
 }
+
+/** In memory of its own, which outlives the datagram. */
+const senderOf = ({ addresses, addressStart, addressBytes, port }: Datagram): Client => ({
+  transport: "udp",
+  address: Uint8Array.from(addresses.subarray(addressStart, addressStart + addressBytes)),
+  port,
+});

@@ -7,6 +7,8 @@ export interface NameserverConfig {
   readonly reusePort: boolean;
   /** IPv4 and IPv6 addresses that proxied names are answered with. */
   readonly edgeAddresses: readonly string[];
+  /** This server's name for those who ask which one of several answers (RFC 5001); empty: nobody is told. */
+  readonly nsid: string;
   readonly limits: NameserverLimits;
 }
 

@@ -1,5 +1,5 @@
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
-import { FLAG, RCODE } from "#wire/dns/codes.ts";
+import { RCODE } from "#wire/dns/codes.ts";
 import { type Transport, TRANSPORTS } from "./client.ts";
 
 /** What the nameserver counts about messages. Two calls with one registry give the same numbers. */
@@ -9,15 +9,17 @@ export interface Counters {
   readonly malformed: Metric;
   readonly internalErrors: Metric;
   readonly cacheHits: Metric;
-  /** Counts a response by its RCODE and truncation, from the header's second word. */
-  readonly responses: (flags: number) => void;
+  /** Counts a response by its RCODE, whose upper bits come from OPT, and by whether it was truncated. */
+  readonly responses: (rcode: number, truncated: boolean) => void;
 }
+
+const RCODE_MAX = Math.max(...Object.values(RCODE));
 
 export function createCounters(metrics: MetricRegistry): Counters {
   const queries = (transport: Transport): Metric => metrics.counter("selvedge_dns_queries_total", "DNS messages received", { transport });
-  const byRcode = Array.from({ length: 16 }, (_, code) => {
+  const byRcode = Array.from({ length: RCODE_MAX + 1 }, (_, code) => {
     const rcode = Object.entries(RCODE).find(([, value]) => value === code)?.[0] ?? String(code);
-    return metrics.counter("selvedge_dns_responses_total", "DNS responses sent, by the header's response code", { rcode });
+    return metrics.counter("selvedge_dns_responses_total", "DNS responses sent, by response code", { rcode });
   });
   const truncated = metrics.counter("selvedge_dns_truncated_total", "DNS responses that did not fit");
   return {
@@ -26,9 +28,9 @@ export function createCounters(metrics: MetricRegistry): Counters {
     malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
     internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because the server failed"),
     cacheHits: metrics.counter("selvedge_dns_cache_hits_total", "DNS responses taken from the answer cache"),
-    responses: (flags) => {
-      (byRcode[flags & 0xf] as Metric).value += 1;
-      if ((flags & FLAG.TC) !== 0) truncated.value += 1;
+    responses: (rcode, isTruncated) => {
+      (byRcode[rcode] as Metric).value += 1;
+      if (isTruncated) truncated.value += 1;
     },
   };
 }

@@ -1,22 +1,30 @@
-import { unmapIp } from "#kernel/ip.ts";
-import type { Client } from "./client.ts";
+import { isMapped } from "#kernel/ip.ts";
 import { AF_INET6, type SystemSockets } from "./system-sockets.ts";
 
+/** One datagram in memory that others share, and the room for its answer. */
+export interface Datagram {
+  readonly input: Buffer;
+  readonly start: number;
+  /** What was longer than there is room for is cut off. */
+  readonly length: number;
+  /** The sender's address of 4 or 16 bytes stands at `addressStart` of these; an IPv4 one has 4 on every socket. */
+  readonly addresses: Uint8Array;
+  readonly addressStart: number;
+  readonly addressBytes: number;
+  /** Nobody listens on port 0: such a datagram is forged. */
+  readonly port: number;
+  readonly output: Buffer;
+  /** OUTPUT_BYTES may be written from here. */
+  readonly outStart: number;
+}
+
 /**
- * Room for datagrams that are received together, and for the answers that are sent together. Slot `i` of the input
- * is answered in slot `i` of the output. Nothing is allocated after it is made.
+ * Room for datagrams that are received together, and for the answers that are sent together. Each slot holds one
+ * datagram and its answer. Nothing is allocated after it is made.
  */
 export interface DatagramBatch {
-  readonly input: Buffer;
-  readonly output: Buffer;
-  inputStart(slot: number): number;
-  /** Bytes of the datagram in the slot; what was longer than the slot is cut off. */
-  inputBytes(slot: number): number;
-  /** Nobody listens on port 0: such a datagram is forged. */
-  isForged(slot: number): boolean;
-  /** Who sent the datagram in the slot, in memory of its own. */
-  client(slot: number): Client;
-  outputStart(slot: number): number;
+  /** The datagram in the slot, until the next one is looked at: it is the same object every time. */
+  datagram(slot: number): Datagram;
   /** How many datagrams were waiting and are here now, at most DATAGRAMS_MAX. Forgets those before and their answers. */
   receive(fd: number): number;
   /** The output of the slot is to be sent to where its input came from. */
@@ -54,17 +62,32 @@ export function createDatagramBatch(sockets: SystemSockets): DatagramBatch {
   const names = slab(NAME_STRIDE);
   const received = createHeaders(sockets, names, input, INPUT_BYTES);
   const answers = createHeaders(sockets, names, output, OUTPUT_STRIDE);
+  const datagram = {
+    input,
+    start: 0,
+    length: 0,
+    addresses: names,
+    port: 0,
+    addressStart: 0,
+    addressBytes: 4,
+    output,
+    outStart: 0,
+  } satisfies Datagram;
   let answered = 0;
   let receivedBefore = DATAGRAMS_MAX;
 
   return {
-    input,
-    output,
-    inputStart: (slot) => slot * INPUT_BYTES,
-    inputBytes: (slot) => received.words[slot * HEADER_WORDS + RECEIVED] as number,
-    isForged: (slot) => names[slot * NAME_STRIDE + 2] === 0 && names[slot * NAME_STRIDE + 3] === 0,
-    client: (slot) => clientAt(names, slot * NAME_STRIDE),
-    outputStart: (slot) => slot * OUTPUT_STRIDE,
+    datagram: (slot) => {
+      const name = slot * NAME_STRIDE;
+      const address = addressAt(names, name);
+      datagram.start = slot * INPUT_BYTES;
+      datagram.length = received.words[slot * HEADER_WORDS + RECEIVED] as number;
+      datagram.port = ((names[name + 2] as number) << 8) | (names[name + 3] as number);
+      datagram.addressStart = address;
+      datagram.addressBytes = address === name + IPV6_AT ? 16 : 4;
+      datagram.outStart = slot * OUTPUT_STRIDE;
+      return datagram;
+    },
     receive: (fd) => {
       answered = 0;
       // The kernel has written how long each name is where it reads how much room there is.
@@ -90,11 +113,15 @@ export function createDatagramBatch(sockets: SystemSockets): DatagramBatch {
   };
 }
 
-/** Of a struct sockaddr_in or sockaddr_in6: family, port and address in the order of the network (ip(7), ipv6(7)). */
-function clientAt(names: Buffer, at: number): Client {
-  const family = names.readUInt16LE(at) === AF_INET6 ? 6 : 4;
-  const bytes = family === 6 ? names.subarray(at + 8, at + 24) : names.subarray(at + 4, at + 8);
-  return { transport: "udp", address: Uint8Array.from(unmapIp({ family, bytes }).bytes), port: names.readUInt16BE(at + 2) };
+/** In struct sockaddr_in and sockaddr_in6, behind the family and the port in the order of the network (ip(7), ipv6(7)). */
+const IPV4_AT = 4;
+const IPV6_AT = 8;
+
+/** Where the address stands in the name at `name`; of an IPv4 one on a socket for both its last 4 bytes. */
+function addressAt(names: Buffer, name: number): number {
+  // The machine's order is little-endian, and no family has a second byte.
+  if (names[name] !== AF_INET6) return name + IPV4_AT;
+  return name + IPV6_AT + (isMapped(names, name + IPV6_AT) ? 12 : 0);
 }
 
 // Memory of its own, outside Node's pool, and touched once so that no page is missing later.

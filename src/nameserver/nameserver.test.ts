@@ -5,12 +5,14 @@ import { once } from "node:events";
 import { type Socket, connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
+import { COOKIE_SECRET, nameserverConfig } from "../../test/support/nameserver.ts";
 import { toolOrSkip } from "../../test/support/tools.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "./config.ts";
@@ -52,15 +54,8 @@ interface Running {
 async function start(t: TestContext, [, sockets]: Path, change: Partial<NameserverConfig> = {}): Promise<Running> {
   const replica = createMemoryReplica(BASE);
   const metrics = createMetrics();
-  const config: NameserverConfig = {
-    host: "127.0.0.1",
-    port: 0,
-    reusePort: false,
-    edgeAddresses: ["203.0.113.7", "2001:db8::7"],
-    limits: NAMESERVER_LIMITS,
-    ...change,
-  };
-  const nameserver = createNameserver({ replica, metrics, config, sockets });
+  const config = nameserverConfig({ edgeAddresses: ["203.0.113.7", "2001:db8::7"], ...change });
+  const nameserver = createNameserver({ replica, metrics, config, clock: systemClock, cookieSecret: COOKIE_SECRET, sockets });
   const ports = await nameserver.listen();
   assert.equal(ports.udp, ports.tcp);
   t.after(() => nameserver.close(100));
@@ -270,15 +265,15 @@ testPaths("two nameservers share a port when told to", async (t, path) => {
 
 testPaths("a port that is taken is an error", async (t, path) => {
   const { port } = await start(t, path);
-  const config: NameserverConfig = { host: "127.0.0.1", port, reusePort: false, edgeAddresses: [], limits: NAMESERVER_LIMITS };
-  await assert.rejects(createNameserver({ replica: createMemoryReplica(), metrics: createMetrics(), config, sockets: path[1] }).listen(), {
-    code: "EADDRINUSE",
-  });
-  assert.throws(
-    () =>
-      createNameserver({ replica: createMemoryReplica(), metrics: createMetrics(), config: { ...config, edgeAddresses: ["nonsense"] } }),
-    RangeError,
-  );
+  const deps = {
+    replica: createMemoryReplica(),
+    metrics: createMetrics(),
+    clock: systemClock,
+    cookieSecret: COOKIE_SECRET,
+    sockets: path[1],
+  };
+  await assert.rejects(createNameserver({ ...deps, config: nameserverConfig({ port }) }).listen(), { code: "EADDRINUSE" });
+  assert.throws(() => createNameserver({ ...deps, config: nameserverConfig({ edgeAddresses: ["nonsense"] }) }), RangeError);
 });
 
 testPaths("garbage on the sockets leaves the server answering", async (t, path) => {
@@ -339,8 +334,8 @@ testPaths("of many datagrams at once each sender gets the answers to its own", a
 
 testPaths("a port is nobody else's while it is served, and free afterwards", async (t, path) => {
   const replica = createMemoryReplica(BASE);
-  const config: NameserverConfig = { host: "127.0.0.1", port: 0, reusePort: false, edgeAddresses: [], limits: NAMESERVER_LIMITS };
-  const nameserver = createNameserver({ replica, metrics: createMetrics(), config, sockets: path[1] });
+  const deps = { clock: systemClock, cookieSecret: COOKIE_SECRET, sockets: path[1] };
+  const nameserver = createNameserver({ replica, metrics: createMetrics(), config: nameserverConfig(), ...deps });
   const { udp: port } = await nameserver.listen();
   t.after(() => nameserver.close(100));
   const claim = async (): Promise<void> => {

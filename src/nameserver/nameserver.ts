@@ -1,9 +1,12 @@
+import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
+import { createClientOptions } from "./client-options.ts";
 import type { NameserverConfig } from "./config.ts";
+import { createCookies } from "./cookies.ts";
 import { createCounters } from "./counters.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
@@ -24,6 +27,9 @@ export interface NameserverDeps {
   readonly replica: Replica;
   readonly metrics: MetricRegistry;
   readonly config: NameserverConfig;
+  readonly clock: Clock;
+  /** 16 bytes that all servers of a name share, so that a client's cookie is good at each of them (RFC 9018 §5). */
+  readonly cookieSecret: Uint8Array;
   /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }
@@ -32,7 +38,7 @@ export interface NameserverDeps {
 const PORT_TRIES = 20;
 
 /** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
-export function createNameserver({ replica, metrics, config, sockets }: NameserverDeps): Nameserver {
+export function createNameserver({ replica, metrics, config, clock, cookieSecret, sockets }: NameserverDeps): Nameserver {
   const zones = createZones();
   const cache = createAnswerCache({ entriesMax: config.limits.cacheEntriesMax });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
@@ -41,8 +47,10 @@ export function createNameserver({ replica, metrics, config, sockets }: Nameserv
     "Snapshot entries since the last full copy that no zone or record could be made of",
   );
   const counters = createCounters(metrics);
-  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, counters });
-  const quickAnswer = createQuickAnswers({ cache, counters });
+  const cookies = createCookies(cookieSecret);
+  const clientOptions = createClientOptions({ cookies, nsid: config.nsid, clock });
+  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, counters, clientOptions });
+  const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock });
   let listeners: readonly Listener[] = [];
 
   const count = (): void => {

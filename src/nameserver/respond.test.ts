@@ -8,9 +8,9 @@ import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replic
 import { CLASS, FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { type Message, decodeMessage, encodeMessage } from "#wire/dns/message.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
+import { clientAt, responderParts } from "../../test/support/nameserver.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
-import { createAnswerCache } from "./answer-cache.ts";
-import type { Client } from "./client.ts";
+import { type CachedResponse, createAnswerCache } from "./answer-cache.ts";
 import { createCounters } from "./counters.ts";
 import { type Respond, createResponder } from "./respond.ts";
 import { createZones } from "./zones.ts";
@@ -33,7 +33,7 @@ interface Setup {
   count(name: string, labels?: Record<string, string>): number;
 }
 
-function setup(ops: readonly Op[] = BASE, entriesMax = 100): Setup {
+function setup(ops: readonly Op[] = BASE, entriesMax = 100, nsid = ""): Setup {
   const metrics = createMetrics();
   const replica = createMemoryReplica(ops);
   const zones = createZones();
@@ -49,6 +49,7 @@ function setup(ops: readonly Op[] = BASE, entriesMax = 100): Setup {
     edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] },
     cache,
     counters: createCounters(metrics),
+    ...responderParts(nsid),
   });
   const count = (name: string, labels: Record<string, string> = {}): number =>
     metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
@@ -63,11 +64,13 @@ interface QueryOptions {
   readonly edns?: number;
   readonly version?: number;
   readonly dnssecOk?: boolean;
+  /** EDNS options in hexadecimal. */
+  readonly options?: string;
 }
 
 function query(name: string, type: number, options: QueryOptions = {}): Buffer {
   const ttl = ((options.version ?? 0) << 16) | (options.dnssecOk ? 0x8000 : 0);
-  const opt = { name: Buffer.of(0), type: TYPE.OPT, class: options.edns ?? 0, ttl, rdata: Buffer.alloc(0) };
+  const opt = { name: Buffer.of(0), type: TYPE.OPT, class: options.edns ?? 0, ttl, rdata: Buffer.from(options.options ?? "", "hex") };
   return encodeMessage({
     id: options.id ?? 4711,
     flags: options.flags ?? FLAG.RD,
@@ -83,11 +86,10 @@ const rcodeOf = (message: Message): number => {
   return (message.flags & 0xf) | (opt ? (opt.ttl >>> 24) << 4 : 0);
 };
 
-const client = (transport: Client["transport"]): Client => ({ transport, address: Uint8Array.of(192, 0, 2, 53), port: 4242 });
-const UDP = client("udp");
+const UDP = clientAt("udp");
 
-function ask({ respond }: Setup, bytes: Buffer): Message {
-  const response = respond(bytes, UDP);
+function ask({ respond }: Setup, bytes: Buffer, client = UDP): Message {
+  const response = respond(bytes, client);
   assert.ok(response instanceof Buffer, "no response");
   return decodeMessage(response);
 }
@@ -123,6 +125,11 @@ test("opcodes, classes and types that are not served", () => {
     ["MAILB", query("example.com", 253), RCODE.NOTIMP],
     ["a type nobody has", query("www.example.com", 65_280), RCODE.NOERROR],
     ["not our zone", query("example.org", TYPE.A), RCODE.REFUSED],
+    ["opcode 15", query("www.example.com", TYPE.A, { flags: 15 << 11 }), RCODE.NOTIMP],
+    ["opcode 15 of a version to come", query("www.example.com", TYPE.A, { flags: 15 << 11, edns: 512, version: 9 }), RCODE.BADVERS],
+    ["class NONE", query("www.example.com", TYPE.A, { class: 254 }), RCODE.REFUSED],
+    ["class 0", query("www.example.com", TYPE.A, { class: 0 }), RCODE.REFUSED],
+    ["type 0", query("www.example.com", 0), RCODE.NOERROR],
   ];
   for (const [name, bytes, rcode] of rows) {
     const response = ask(server, bytes);
@@ -139,6 +146,7 @@ test("RFC 8914: who speaks EDNS learns why there is no answer", () => {
     ["not our zone", query("example.org", TYPE.A, { edns: 1232 }), RCODE.REFUSED, "000f00020014"],
     ["AXFR", query("example.com", 252, { edns: 1232 }), RCODE.REFUSED, "000f00020012"],
     ["CHAOS", query("version.bind", 16, { class: 3, edns: 1232 }), RCODE.REFUSED, "000f00020015"],
+    ["NXNAME", query("example.com", 128, { edns: 1232 }), RCODE.FORMERR, "000f0002001e"],
     ["MAILB", query("example.com", 253, { edns: 1232 }), RCODE.NOTIMP, "000f00020015"],
     ["BADVERS says it itself", query("example.com", TYPE.A, { edns: 1232, version: 1 }), RCODE.BADVERS, ""],
     ["NXDOMAIN", query("none.example.com", TYPE.A, { edns: 1232 }), RCODE.NXDOMAIN, ""],
@@ -165,6 +173,110 @@ test("RFC 6891: OPT is answered with OPT, versions above 0 with BADVERS, DO come
   const future = ask(server, query("www.example.com", TYPE.A, { edns: 4096, version: 1 }));
   assert.equal(rcodeOf(future), RCODE.BADVERS);
   assert.equal(future.answers.length, 0);
+});
+
+const optionsOf = (message: Message): string =>
+  Buffer.from(message.additionals.find((record) => record.type === TYPE.OPT)?.rdata ?? []).toString("hex");
+
+const CLIENT_COOKIE = "000a00082464c4abcf10c957";
+/** RFC 9018 §A.1: what the server there answers that client at that time. */
+const SERVER_COOKIE = "000a00182464c4abcf10c957010000005cf79f111f8130c3eee29480";
+
+test("RFC 7873: every answer to a cookie carries one, whatever the answer is and wherever it comes from", () => {
+  const server = setup();
+  const questions = (options: string): Buffer[] => [
+    query("www.example.com", TYPE.A, { edns: 1232, options }),
+    query("www.example.com", TYPE.A, { edns: 1232, options }),
+    query("none.example.com", TYPE.A, { edns: 1232, options }),
+    query("big.example.com", 16, { edns: 1232, options }),
+    query("www.example.com", TYPE.A, { edns: 1232, version: 1, options }),
+    query("www.example.com", TYPE.A, { edns: 1232, flags: 5 << 11, options }),
+  ];
+  for (const transport of ["udp", "tcp"] as const) {
+    for (const options of [CLIENT_COOKIE, SERVER_COOKIE]) {
+      for (const bytes of questions(options)) assert.equal(optionsOf(ask(server, bytes, clientAt(transport))), SERVER_COOKIE);
+    }
+  }
+  // Behind the extended error, which is everybody's.
+  const refused = query("example.org", TYPE.A, { edns: 1232, options: CLIENT_COOKIE });
+  assert.equal(optionsOf(ask(server, refused)), `000f00020014${SERVER_COOKIE}`);
+  // One client's cookie is no other client's.
+  assert.equal(optionsOf(ask(server, query("www.example.com", TYPE.A, { edns: 1232 }))), "");
+});
+
+test("RFC 7873 §5.4: a cookie can be had without a question", () => {
+  const server = setup();
+  const withoutQuestion = (options: string, flags = 0): Buffer => {
+    const opt = { name: Buffer.of(0), type: TYPE.OPT, class: 1232, ttl: 0, rdata: Buffer.from(options, "hex") };
+    return encodeMessage({ id: 5, flags, questions: [], answers: [], authorities: [], additionals: [opt] }) as Buffer;
+  };
+  const found = ask(server, withoutQuestion(CLIENT_COOKIE));
+  assert.deepEqual([rcodeOf(found), found.questions, found.answers, optionsOf(found)], [RCODE.NOERROR, [], [], SERVER_COOKIE]);
+  assert.equal(rcodeOf(ask(server, withoutQuestion(SERVER_COOKIE))), RCODE.NOERROR);
+  const foreign = ask(server, withoutQuestion(`000a00182464c4abcf10c957010000005cf79f11${"00".repeat(8)}`));
+  assert.deepEqual([rcodeOf(foreign), optionsOf(foreign)], [RCODE.BADCOOKIE, SERVER_COOKIE]);
+  assert.equal(rcodeOf(ask(server, withoutQuestion(""))), RCODE.FORMERR);
+  assert.equal(rcodeOf(ask(server, withoutQuestion(CLIENT_COOKIE, 2 << 11))), RCODE.NOTIMP);
+  assert.equal(server.count("selvedge_dns_responses_total", { rcode: "BADCOOKIE" }), 1);
+});
+
+test("RFC 7873 §5.2.2: cookies of other lengths are FORMERR, answered with OPT but without a cookie", () => {
+  const server = setup();
+  for (const bytes of [0, 1, 7, 9, 15, 41, 60]) {
+    const options = `000a00${bytes.toString(16).padStart(2, "0")}${"ab".repeat(bytes)}`;
+    const found = ask(server, query("www.example.com", TYPE.A, { edns: 1232, options }));
+    assert.deepEqual([rcodeOf(found), found.additionals.length, optionsOf(found)], [RCODE.FORMERR, 1, ""], `${bytes} bytes`);
+  }
+});
+
+test("the room that a cookie takes is the answer's loss, so that the limit holds", () => {
+  // As many addresses as fit into 512 bytes without a cookie.
+  const records = Array.from({ length: 28 }, (_, i) => recordOp(Z, "many.example.com", "A", `192.0.2.${i}`));
+  const server = setup([...BASE, ...records]);
+  const size = (options: string): number[] => {
+    const found = server.respond(query("many.example.com", TYPE.A, { edns: 512, options }), UDP) as Buffer;
+    const { flags, answers } = decodeMessage(found);
+    assert.ok(found.length <= 512);
+    return [flags & FLAG.TC, answers.length];
+  };
+  for (let round = 0; round < 2; round++) {
+    assert.deepEqual(size(""), [0, 28]);
+    assert.deepEqual(size(CLIENT_COOKIE), [FLAG.TC, 0]);
+  }
+});
+
+test("RFC 5001: who asks for the server's name gets it, where it has one", () => {
+  const bytes = query("www.example.com", TYPE.A, { edns: 1232, options: "00030000" });
+  const named = setup(BASE, 100, "ns-fra-1");
+  for (let i = 0; i < 2; i++) assert.equal(optionsOf(ask(named, bytes)), `00030008${Buffer.from("ns-fra-1").toString("hex")}`);
+  assert.equal(optionsOf(ask(named, query("www.example.com", TYPE.A, { edns: 1232 }))), "");
+  assert.equal(optionsOf(ask(setup(), bytes)), "");
+});
+
+test("RFC 8467: encrypted responses to padded queries are padded to a multiple of 468 bytes", () => {
+  const server = setup();
+  const padded = "000c0004deadbeef";
+  for (const name of ["www.example.com", "none.example.com", "medium.example.com", "big.example.com", "example.org"]) {
+    for (const options of [padded, padded + CLIENT_COOKIE]) {
+      const bytes = query(name, 16, { edns: 1232, options });
+      for (const transport of ["dot", "doh"] as const) {
+        const response = server.respond(bytes, clientAt(transport)) as Buffer;
+        assert.equal(response.length % 468, 0, `${name} over ${transport}: ${response.length}`);
+        assert.match(optionsOf(decodeMessage(response)), /000c[0-9a-f]{4}0*$/);
+      }
+      // Where anybody reads along, and where nobody asked for it, there is none.
+      assert.doesNotMatch(optionsOf(ask(server, bytes, clientAt("tcp"))), /000c/);
+      assert.doesNotMatch(optionsOf(ask(server, query(name, 16, { edns: 1232 }), clientAt("dot"))), /000c/);
+    }
+  }
+});
+
+test("responses are counted by their whole code", () => {
+  const server = setup();
+  ask(server, query("www.example.com", TYPE.A, { edns: 1232, version: 1 }));
+  ask(server, query("www.example.com", TYPE.A));
+  assert.equal(server.count("selvedge_dns_responses_total", { rcode: "BADVERS" }), 1);
+  assert.equal(server.count("selvedge_dns_responses_total", { rcode: "NOERROR" }), 1);
 });
 
 test("messages that break RFC 1035 or 6891 get FORMERR, and are counted", () => {
@@ -214,7 +326,7 @@ test("UDP answers keep within 512 bytes, the client's size and 1232, or say TC; 
   // Twice, so that what the cache holds is measured as well.
   for (let round = 0; round < 2; round++) {
     const size = (name: string, options: QueryOptions, transport: "udp" | "tcp" = "udp"): [length: number, truncated: boolean] => {
-      const bytes = server.respond(query(name, 16, options), client(transport)) as Buffer;
+      const bytes = server.respond(query(name, 16, options), clientAt(transport)) as Buffer;
       const message = decodeMessage(bytes);
       const truncated = (message.flags & FLAG.TC) !== 0;
       assert.equal(message.answers.length, truncated ? 0 : 1);
@@ -276,9 +388,10 @@ test("an alias into another zone follows that zone's changes", () => {
 test("the cache stays within its bound", () => {
   const cache = createAnswerCache({ entriesMax: 10 });
   const zones = new Set(["z"]);
-  for (let i = 0; i < 100; i++) cache.put(`k${i}`, { bytes: Buffer.alloc(20), zones });
+  const response = (bytes: number): CachedResponse => ({ bytes: Buffer.alloc(bytes), rcode: 0, optStart: 0, zones });
+  for (let i = 0; i < 100; i++) cache.put(`k${i}`, response(20));
   assert.equal(cache.entryCount, 10);
-  cache.put("large", { bytes: Buffer.alloc(2000), zones });
+  cache.put("large", response(2000));
   assert.equal(cache.get("large"), undefined);
   cache.dropZones(zones);
   assert.equal(cache.entryCount, 0);
@@ -326,7 +439,7 @@ test("any bytes get a well-formed answer or silence, never an exception", () => 
     );
   fc.assert(
     fc.property(fc.oneof(damaged, random, labels), fc.constantFrom("udp" as const, "tcp" as const), (bytes, transport) => {
-      const response = server.respond(bytes, client(transport));
+      const response = server.respond(bytes, clientAt(transport));
       if (response === undefined) return;
       assert.ok(response instanceof Buffer);
       const message = decodeMessage(response);

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
@@ -10,8 +13,8 @@ import { CLASS, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 import { createTestSource } from "../../test/support/feed.ts";
+import { nameserverConfig } from "../../test/support/nameserver.ts";
 import { recordOp, zoneOp } from "../../test/support/zone-entries.ts";
-import { NAMESERVER_LIMITS } from "./config.ts";
 import type { NameserverWorkerData } from "./worker.ts";
 
 const QUESTION = encodeMessage({
@@ -32,8 +35,12 @@ async function start(t: TestContext) {
   t.after(() => publisher.close());
   const { port1, port2 } = new MessageChannel();
   publisher.attach(createMessagePortFeed(port1));
-  const config = { host: "127.0.0.1", port: 0, reusePort: false, edgeAddresses: [], limits: NAMESERVER_LIMITS };
-  const data: NameserverWorkerData = { name: "nameserver", config, feed: port2, lastGoodPath: "/nonexistent/last-good" };
+  const files = await mkdtemp(join(tmpdir(), "selvedge-nameserver-"));
+  t.after(() => rm(files, { recursive: true, force: true }));
+  const sealKeyPath = join(files, "seal.key");
+  await writeFile(sealKeyPath, Buffer.alloc(32, 7));
+  const lastGoodPath = "/nonexistent/last-good";
+  const data: NameserverWorkerData = { name: "nameserver", config: nameserverConfig(), feed: port2, lastGoodPath, sealKeyPath };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, transferList: [port2] });
   t.after(() => worker.terminate());
   const next = async <K extends FromWorker["type"]>(type: K): Promise<Extract<FromWorker, { type: K }>> => {

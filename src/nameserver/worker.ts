@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
@@ -13,18 +16,21 @@ export interface NameserverWorkerData {
   readonly config: NameserverConfig;
   readonly feed: MessagePort;
   readonly lastGoodPath: string;
+  /** 32 bytes of which the secret of DNS cookies is made, the same in every thread and after every start. */
+  readonly sealKeyPath: string;
 }
 
 if (parentPort) await run(parentPort, workerData as NameserverWorkerData);
 
 /** The nameserver as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
-async function run(parent: MessagePort, { name, config, feed, lastGoodPath }: NameserverWorkerData): Promise<void> {
+async function run(parent: MessagePort, { name, config, feed, lastGoodPath, sealKeyPath }: NameserverWorkerData): Promise<void> {
   const voice = createWorkerVoice(parent);
   const metrics = createMetrics();
   const sockets = await loadSystemSockets();
   if (!sockets) voice.log("info", "UDP takes one datagram a system call, since koffi does not load here", { name });
   const replica = await openReplica({ port: createMessagePortFeed(feed), name, lastGoodPath, log: voice.log });
-  const nameserver = createNameserver({ replica, metrics, config, sockets });
+  const cookieSecret = deriveKey(readFileSync(sealKeyPath), "dns cookies", 16);
+  const nameserver = createNameserver({ replica, metrics, config, clock: systemClock, cookieSecret, sockets });
   voice.serve({
     metrics,
     drain: async (timeoutMs) => {

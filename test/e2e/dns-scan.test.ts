@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScanResolver } from "#control/dns/scan-resolver.ts";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
-import { NAMESERVER_LIMITS } from "#nameserver/config.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { controlOver } from "../support/control.ts";
+import { COOKIE_SECRET, nameserverConfig } from "../support/nameserver.ts";
 import { storeTest } from "../support/store.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 
@@ -18,7 +19,9 @@ async function elsewhere(records: readonly Op[]): Promise<{ server: string; clos
   const nameserver = createNameserver({
     replica: createMemoryReplica([zoneOp("z", ZONE), serialOp("z", 1), ...records]),
     metrics: createMetrics(),
-    config: { host: "127.0.0.1", port: 0, reusePort: false, edgeAddresses: [], limits: NAMESERVER_LIMITS },
+    config: nameserverConfig(),
+    clock: systemClock,
+    cookieSecret: COOKIE_SECRET,
   });
   const { udp } = await nameserver.listen();
   return { server: `127.0.0.1:${udp}`, close: () => nameserver.close(100) };

@@ -1,11 +1,11 @@
 /** Numbers of RFC 1035 §4.1.1 and their later registrations, by the names the field uses. */
-export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, NOTAUTH: 9, BADVERS: 16 } as const;
+export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, NOTAUTH: 9, BADVERS: 16, BADCOOKIE: 23 } as const;
 
 /** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
-export const EXTENDED_ERROR = { PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21 } as const;
+export const EXTENDED_ERROR = { PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21, INVALID_QUERY_TYPE: 30 } as const;
 
-/** EDNS options that the server writes. */
-export const OPTION = { EXTENDED_ERROR: 15 } as const;
+/** EDNS options that the server reads or writes. */
+export const OPTION = { NSID: 3, COOKIE: 10, PADDING: 12, EXTENDED_ERROR: 15 } as const;
 
 export const OPCODE = { QUERY: 0 } as const;
 
@@ -29,9 +29,12 @@ export const TYPE = {
   CDS: 59,
   CDNSKEY: 60,
   NXNAME: 128,
+  TKEY: 249,
   TSIG: 250,
   IXFR: 251,
   AXFR: 252,
+  MAILB: 253,
+  MAILA: 254,
   ANY: 255,
 } as const;
 

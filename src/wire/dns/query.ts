@@ -1,4 +1,4 @@
-import { HEADER_BYTES, TYPE } from "./codes.ts";
+import { HEADER_BYTES, OPCODE, opcodeOf, OPTION, TYPE } from "./codes.ts";
 import { WireError } from "./errors.ts";
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX, readName } from "./name.ts";
 import { WireReader } from "./wire-reader.ts";
@@ -9,13 +9,20 @@ export interface Edns {
   /** The largest UDP answer the client takes, in bytes, as it says. */
   readonly payloadBytes: number;
   readonly dnssecOk: boolean;
+  /** What the first COOKIE option holds (RFC 7873 §5.2), a view of the packet. */
+  readonly cookie: Buffer | undefined;
+  /** The client wants the server's name (RFC 5001). */
+  readonly asksNsid: boolean;
+  /** The client hides the length of its query, and wants that of the response hidden (RFC 7830). */
+  readonly hasPadding: boolean;
 }
 
-/** A message with one question, as servers receive it. */
+/** A message with one question, or none where only a cookie is asked for, as servers receive it. */
 export interface Query {
   readonly id: number;
   readonly flags: number;
-  /** Where the question's name ends in the packet; it starts behind the header and is uncompressed. */
+  readonly questions: 0 | 1;
+  /** Where the question's name ends in the packet; it starts behind the header and is uncompressed. Without a question: the end of the header, type and class 0. */
   readonly nameEnd: number;
   readonly type: number;
   readonly class: number;
@@ -25,19 +32,22 @@ export interface Query {
 /** Reads a query. Throws WireError where RFC 1035 or RFC 6891 calls it malformed. */
 export function readQuery(packet: Buffer): Query {
   if (packet.length < HEADER_BYTES) throw new WireError("truncated");
+  const id = packet.readUInt16BE(0);
+  const flags = packet.readUInt16BE(2);
+  const questions = packet.readUInt16BE(4);
   const answers = packet.readUInt16BE(6);
   // Several questions have no meaning that anybody agreed on (RFC 9619).
-  if (packet.readUInt16BE(4) !== 1 || answers !== 0) throw new WireError("bad_count");
+  if (questions > 1 || answers !== 0) throw new WireError("bad_count");
+  if (questions === 0) {
+    const edns = readExtra(packet, HEADER_BYTES);
+    // RFC 7873 §5.4 extends QUERY so far; without a cookie there is nothing to answer.
+    if (!edns?.cookie || opcodeOf(flags) !== OPCODE.QUERY) throw new WireError("bad_count");
+    return { id, flags, questions, nameEnd: HEADER_BYTES, type: 0, class: 0, edns };
+  }
   const nameEnd = questionNameEnd(packet);
   if (nameEnd + 4 > packet.length) throw new WireError("truncated");
-  return {
-    id: packet.readUInt16BE(0),
-    flags: packet.readUInt16BE(2),
-    nameEnd,
-    type: packet.readUInt16BE(nameEnd),
-    class: packet.readUInt16BE(nameEnd + 2),
-    edns: readExtra(packet, nameEnd + 4),
-  };
+  const type = packet.readUInt16BE(nameEnd);
+  return { id, flags, questions: 1, nameEnd, type, class: packet.readUInt16BE(nameEnd + 2), edns: readExtra(packet, nameEnd + 4) };
 }
 
 function questionNameEnd(packet: Buffer): number {
@@ -68,18 +78,26 @@ function readExtra(packet: Buffer, from: number): Edns | undefined {
     const rdata = reader.take(reader.u16());
     if (type !== TYPE.OPT) continue;
     if (i < authorities || !root || edns !== undefined) throw new WireError("bad_option");
-    checkOptions(rdata);
-    edns = { version: (extended >>> 16) & 0xff, payloadBytes, dnssecOk: (extended & 0x8000) !== 0 };
+    edns = { version: (extended >>> 16) & 0xff, payloadBytes, dnssecOk: (extended & 0x8000) !== 0, ...readOptions(rdata) };
   }
   if (!reader.done) throw new WireError("trailing_bytes");
   return edns;
 }
 
 /** Unknown options are ignored (RFC 6891 §6.1.2), but their lengths must add up. */
-function checkOptions(rdata: Buffer): void {
+function readOptions(rdata: Buffer): Pick<Edns, "cookie" | "asksNsid" | "hasPadding"> {
+  const found: { cookie: Buffer | undefined; asksNsid: boolean; hasPadding: boolean } = {
+    cookie: undefined,
+    asksNsid: false,
+    hasPadding: false,
+  };
   const options = new WireReader(rdata, { pointers: false });
   while (!options.done) {
-    options.u16();
-    options.take(options.u16());
+    const code = options.u16();
+    const data = options.take(options.u16());
+    if (code === OPTION.COOKIE) found.cookie ??= data;
+    found.asksNsid ||= code === OPTION.NSID;
+    found.hasPadding ||= code === OPTION.PADDING;
   }
+  return found;
 }

@@ -1,0 +1,42 @@
+import { MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
+import type { Query } from "#wire/dns/query.ts";
+import type { Client } from "./client.ts";
+import type { ClientOptions } from "./client-options.ts";
+
+/** One message that could be read, from the client's question to the room that its response has. */
+export interface Exchange {
+  /** May change as soon as the handler has returned: what a promise needs of it is copied before. */
+  readonly packet: Buffer;
+  readonly query: Query;
+  readonly client: Client;
+  /** What is put into the response besides the handler's reply. */
+  readonly options: ClientOptions;
+  /** What the reply may have, so that there is room for the options. */
+  readonly bytesMax: number;
+}
+
+/** A whole response, still without the EDNS options that are this client's own. */
+export interface Reply {
+  readonly bytes: Buffer;
+  /** With the upper bits, which the OPT record carries (RFC 6891 §6.1.3). */
+  readonly rcode: number;
+  /** Where the OPT record starts, which is the last one; 0 where there is none. */
+  readonly optStart: number;
+}
+
+/** Answers the messages of one opcode. What it throws becomes SERVFAIL. */
+export type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
+
+/** The largest UDP payload that arrives unfragmented on nearly every path (DNS flag day 2020, RFC 9715). */
+export const PAYLOAD_BYTES_MAX = 1232;
+/** What every client takes over UDP (RFC 1035 §4.2.1). */
+export const PAYLOAD_BYTES_MIN = 512;
+
+/** What is sent over UDP to a client that says it takes so many bytes (RFC 6891 §6.2.3). */
+export const boundPayload = (bytes: number): number => Math.min(Math.max(bytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX);
+
+/** What the whole response may have on its way to the client. */
+export function responseBytesMax({ edns }: Query, { transport }: Client): number {
+  if (transport !== "udp") return MESSAGE_BYTES_MAX;
+  return edns ? boundPayload(edns.payloadBytes) : PAYLOAD_BYTES_MIN;
+}

@@ -1,0 +1,65 @@
+import { CLASS, EXTENDED_ERROR, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/codes.ts";
+import { answer } from "./answer.ts";
+import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
+import type { Counters } from "./counters.ts";
+import type { Exchange, Handler, Reply } from "./exchange.ts";
+import type { EdgeAddresses } from "./lookup.ts";
+import { encodeAnswer, encodeRefusal, type Refusal } from "./response.ts";
+import type { Zones } from "./zones.ts";
+
+export interface QuestionsDeps {
+  readonly zones: Zones;
+  readonly edge: EdgeAddresses;
+  readonly cache: AnswerCache;
+  readonly counters: Counters;
+}
+
+const FORMERR: Refusal = { rcode: RCODE.FORMERR };
+const CLASS_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.NOT_SUPPORTED };
+const TRANSFER_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.PROHIBITED };
+const NOT_IMPLEMENTED: Refusal = { rcode: RCODE.NOTIMP, extendedError: EXTENDED_ERROR.NOT_SUPPORTED };
+
+/** Types that are questions about something else than data, and what each is answered with. */
+const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
+  [TYPE.OPT, FORMERR],
+  [TYPE.NXNAME, { rcode: RCODE.FORMERR, extendedError: EXTENDED_ERROR.INVALID_QUERY_TYPE }], // RFC 9824 §3.4
+  [TYPE.TKEY, FORMERR],
+  [TYPE.TSIG, FORMERR],
+  [TYPE.IXFR, TRANSFER_REFUSED],
+  [TYPE.AXFR, TRANSFER_REFUSED],
+  [TYPE.MAILB, NOT_IMPLEMENTED],
+  [TYPE.MAILA, NOT_IMPLEMENTED],
+]);
+
+/** The opcode QUERY: what the zones hold, from the cache where the same was asked before. */
+export function createQuestions({ zones, edge, cache, counters }: QuestionsDeps): Handler {
+  const fromCache = (key: string, { packet, query, bytesMax }: Exchange): Reply | undefined => {
+    const cached = cache.get(key);
+    if (!cached || cached.bytes.length > bytesMax) return undefined;
+    counters.cacheHits.value += 1;
+    const bytes = Buffer.allocUnsafe(cached.bytes.length);
+    fillIn(cached, packet, 0, query.nameEnd, bytes, 0);
+    return { ...cached, bytes };
+  };
+
+  return (exchange) => {
+    const { packet, query } = exchange;
+    // No question, only for a cookie (RFC 7873 §5.4).
+    if (query.questions === 0) return encodeRefusal(exchange, { rcode: exchange.options.isForeign ? RCODE.BADCOOKIE : RCODE.NOERROR });
+    const refused = query.class === CLASS.IN ? META_TYPES.get(query.type) : CLASS_REFUSED;
+    if (refused) return encodeRefusal(exchange, refused);
+
+    const ednsClass = query.edns ? (query.edns.dnssecOk ? 2 : 1) : 0;
+    const key = cacheKey(packet, HEADER_BYTES, query.nameEnd, query.type, query.class, ednsClass);
+    const known = fromCache(key, exchange);
+    if (known) return known;
+
+    const name = Buffer.from(packet.subarray(HEADER_BYTES, query.nameEnd));
+    const found = answer(zones, edge, { name, type: query.type });
+    // Only a name outside of all zones is refused by what they hold.
+    const extendedError = found.rcode === RCODE.REFUSED ? EXTENDED_ERROR.NOT_AUTHORITATIVE : undefined;
+    const reply = encodeAnswer(exchange, found, extendedError);
+    if (reply.complete && found.zones.size > 0) cache.put(key, { ...reply, zones: found.zones });
+    return reply;
+  };
+}

@@ -1,0 +1,41 @@
+import { fixedClock } from "#kernel/clock.ts";
+import type { Client } from "#nameserver/client.ts";
+import { createClientOptions } from "#nameserver/client-options.ts";
+import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
+import { COOKIE_BYTES, createCookies } from "#nameserver/cookies.ts";
+
+/** The secret of RFC 9018's first examples. */
+export const COOKIE_SECRET = Buffer.from("e5e973e5a6b2a43f48e7dc849e37bfcf", "hex");
+
+/** A nameserver on any free port of the loopback interface. */
+export const nameserverConfig = (change: Partial<NameserverConfig> = {}): NameserverConfig => ({
+  host: "127.0.0.1",
+  port: 0,
+  reusePort: false,
+  edgeAddresses: [],
+  nsid: "",
+  limits: NAMESERVER_LIMITS,
+  ...change,
+});
+
+/** The clock of RFC 9018's first example, and what a responder needs besides zones. */
+export function responderParts(nsid = "") {
+  const clock = fixedClock("2019-06-05T10:53:05Z");
+  const cookies = createCookies(COOKIE_SECRET);
+  return { clock, cookies, clientOptions: createClientOptions({ cookies, nsid, clock }) };
+}
+
+/** Client and server cookie as the server of those parts made it for the address, so many seconds ago. */
+export function cookieFor(address: readonly number[], clientCookie: string, ageSeconds = 0): Buffer {
+  const nowSeconds = responderParts().clock.nowMs() / 1000 - ageSeconds;
+  const cookie = Buffer.alloc(COOKIE_BYTES);
+  const asked = Buffer.from(clientCookie, "hex");
+  createCookies(COOKIE_SECRET).answer(asked, 0, asked.length, Uint8Array.from(address), 0, address.length, nowSeconds, cookie, 0);
+  return cookie;
+}
+
+export const clientAt = (transport: Client["transport"], address: readonly number[] = [198, 51, 100, 100]): Client => ({
+  transport,
+  address: Uint8Array.from(address),
+  port: 4242,
+});
