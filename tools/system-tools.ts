@@ -57,8 +57,20 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "is the edge's peer and the origin",
     folders: () => ["/usr/sbin"],
   },
-  { name: "nsd", debianPackage: "nsd", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
-  { name: "knotd", debianPackage: "knot", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
+  {
+    name: "nsd",
+    debianPackage: "nsd",
+    neededBy: "test",
+    purpose: "is the nameserver's peer, and answers the same questions",
+    folders: () => ["/usr/sbin"],
+  },
+  {
+    name: "knotd",
+    debianPackage: "knot",
+    neededBy: "test",
+    purpose: "answers the same questions as the nameserver",
+    folders: () => ["/usr/sbin"],
+  },
   { name: "named", debianPackage: "bind9", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
   {
     name: "pdns_server",

@@ -1,5 +1,5 @@
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
-import { type DnsName, type NameKey, isWithin, keyOf, nameOfKey } from "#wire/dns/name.ts";
+import { type DnsName, type NameKey, NAME_BYTES_MAX, isWithin, keyOf, nameOfKey } from "#wire/dns/name.ts";
 import type { Answer, AnswerSet, Denial, SetOrigin } from "./answer-set.ts";
 import { type EdgeAddresses, type Lookup, lookup, visibleSet } from "./lookup.ts";
 import type { NameNode, RecordSet } from "./zone-nodes.ts";
@@ -9,6 +9,11 @@ import type { ZoneIndex, Zones } from "./zones.ts";
 const ALIASES_MAX = 16;
 /** Targets of one set whose addresses are added. */
 const TARGETS_MAX = 32;
+
+interface Question {
+  readonly name: DnsName;
+  readonly type: number;
+}
 
 type Found = Extract<Lookup, { kind: "found" }>;
 type Draft = {
@@ -26,7 +31,7 @@ interface Work {
 }
 
 /** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
-export function answer(zones: Zones, edge: EdgeAddresses, question: { readonly name: DnsName; readonly type: number }): Answer {
+export function answer(zones: Zones, edge: EdgeAddresses, question: Question): Answer {
   const draft: Draft = {
     rcode: RCODE.NOERROR,
     authoritative: true,
@@ -50,7 +55,7 @@ export function answer(zones: Zones, edge: EdgeAddresses, question: { readonly n
 }
 
 /** Adds what one name of the chain contributes and returns the name that it is an alias of. */
-function step(work: Work, question: { name: DnsName; type: number }, found: Lookup, first: boolean): DnsName | undefined {
+function step(work: Work, question: Question, found: Lookup, first: boolean): DnsName | undefined {
   const { draft, edge } = work;
   if (found.kind === "outside") {
     // Behind an alias the resolver goes on by itself; a first name outside our zones is not ours to answer.
@@ -65,6 +70,7 @@ function step(work: Work, question: { name: DnsName; type: number }, found: Look
     refer(work, zone, found.cut, found.set);
     return undefined;
   }
+  if (found.kind === "redirected") return redirect(draft, question, found);
   if (found.kind === "absent") {
     draft.rcode = RCODE.NXDOMAIN;
     deny(draft, { kind: "no_name", zone, name: question.name });
@@ -93,6 +99,26 @@ function step(work: Work, question: { name: DnsName; type: number }, found: Look
 function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>): void {
   draft.authorities.push(negativeSoa(denial.zone));
   draft.denial = denial;
+}
+
+/** The DNAME, and as an alias what it makes of the name (RFC 6672 §3.1); YXDOMAIN where that is too long (§2.2). */
+function redirect(draft: Draft, question: Question, { zone, owner, set }: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
+  const { name, type } = question;
+  const start = name.length - owner.length;
+  const target = Buffer.concat([name.subarray(0, start), set.rdatas[0] as Uint8Array]);
+  draft.answers.push({
+    name: name.subarray(start),
+    type: TYPE.DNAME,
+    ttl: set.ttl,
+    rdatas: set.rdatas.slice(0, 1),
+    origin: { zone, source: owner },
+  });
+  if (target.length > NAME_BYTES_MAX) {
+    draft.rcode = RCODE.YXDOMAIN;
+    return undefined;
+  }
+  draft.answers.push({ name, type: TYPE.CNAME, ttl: set.ttl, rdatas: [target] });
+  return type === TYPE.CNAME ? undefined : target;
 }
 
 /** RFC 2308 §5: a negative answer lives as long as the lesser of the SOA's TTL and its minimum. */

@@ -14,6 +14,8 @@ export type Lookup =
   | { readonly kind: "outside" }
   /** At or below a zone cut: `cut` owns the NS set. */
   | { readonly kind: "delegated"; readonly zone: ZoneIndex; readonly cut: NameKey; readonly set: RecordSet }
+  /** Below a DNAME, which `owner` has: the name is another one's alias (RFC 6672 §3.2). */
+  | { readonly kind: "redirected"; readonly zone: ZoneIndex; readonly owner: NameKey; readonly set: RecordSet }
   /** The name exists, or the wildcard `source` covers it. `node` is undefined at an apex without records. */
   | { readonly kind: "found"; readonly zone: ZoneIndex; readonly source: NameKey; readonly node: NameNode | undefined }
   | { readonly kind: "absent"; readonly zone: ZoneIndex };
@@ -26,8 +28,8 @@ const PROXIED_TTL = 300;
 export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
   const zone = zoneFor(zones, key, type);
   if (zone === undefined) return { kind: "outside" };
-  const cut = zone.nodes.delegations > 0 ? zoneCut(zone, key, type) : undefined;
-  if (cut) return { kind: "delegated", zone, ...cut };
+  const border = zone.nodes.borders > 0 ? borderAbove(zone, key, type) : undefined;
+  if (border) return border;
   const node = zone.nodes.get(key);
   if (node || key === zone.key) return { kind: "found", zone, source: key, node };
   const source = WILDCARD_LABEL + closestEncloser(zone, key);
@@ -44,12 +46,19 @@ function zoneFor(zones: Zones, key: NameKey, type: number): ZoneIndex | undefine
   return parent?.nodes.get(key)?.sets.has(TYPE.NS) ? parent : zone;
 }
 
-/** The NS set nearest to the apex on the way down to the name (RFC 1034 §4.3.2 step 3b). */
-function zoneCut(zone: ZoneIndex, key: NameKey, type: number): { cut: NameKey; set: RecordSet } | undefined {
-  let found: { cut: NameKey; set: RecordSet } | undefined;
-  for (let name: NameKey | undefined = key; name !== undefined && name !== zone.key; name = parentKey(name)) {
-    const set = name === key && type === TYPE.DS ? undefined : zone.nodes.get(name)?.sets.get(TYPE.NS);
-    if (set) found = { cut: name, set };
+/**
+ * The first name on the way down from the apex at which the zone's own names end: a zone cut, or a DNAME above the
+ * name (RFC 1034 §4.3.2 step 3b, RFC 6672 §3.2). What the zone has below is glue or hidden.
+ */
+function borderAbove(zone: ZoneIndex, key: NameKey, type: number): Lookup | undefined {
+  let found: Lookup | undefined;
+  for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) {
+    const sets = zone.nodes.get(name)?.sets;
+    const cut = name === zone.key || (name === key && type === TYPE.DS) ? undefined : sets?.get(TYPE.NS);
+    const redirect = name === key ? undefined : sets?.get(TYPE.DNAME);
+    if (cut) found = { kind: "delegated", zone, cut: name, set: cut };
+    else if (redirect) found = { kind: "redirected", zone, owner: name, set: redirect };
+    if (name === zone.key) break;
   }
   return found;
 }

@@ -28,8 +28,8 @@ export interface StoredRecord {
 export interface ZoneNodes {
   get(key: NameKey): NameNode | undefined;
   readonly isEmpty: boolean;
-  /** Names that carry NS records. Most zones have none, and then no question needs to look for zone cuts. */
-  readonly delegations: number;
+  /** Names with NS or DNAME records. Most zones have none, and then no question needs to look for them above its name. */
+  readonly borders: number;
   add(record: StoredRecord): void;
   remove(key: NameKey, id: string): void;
   /** Makes the sets of all names that changed anew: once a delta, however many records of a name it holds. */
@@ -46,7 +46,7 @@ interface MutableNode {
 export function createZoneNodes(): ZoneNodes {
   const nodes = new Map<NameKey, MutableNode>();
   const changed = new Set<MutableNode>();
-  let delegations = 0;
+  let borders = 0;
 
   const remove = (key: NameKey, id: string): void => {
     const node = nodes.get(key);
@@ -63,8 +63,8 @@ export function createZoneNodes(): ZoneNodes {
     get isEmpty() {
       return nodes.size === 0;
     },
-    get delegations() {
-      return delegations;
+    get borders() {
+      return borders;
     },
     add: (record) => {
       remove(record.key, record.id);
@@ -80,14 +80,16 @@ export function createZoneNodes(): ZoneNodes {
     remove,
     settle: () => {
       for (const node of changed) {
-        const delegated = node.sets.has(TYPE.NS);
+        const before = isBorder(node);
         refreshSets(node);
-        delegations += Number(node.sets.has(TYPE.NS)) - Number(delegated);
+        borders += Number(isBorder(node)) - Number(before);
       }
       changed.clear();
     },
   };
 }
+
+const isBorder = ({ sets }: NameNode): boolean => sets.has(TYPE.NS) || sets.has(TYPE.DNAME);
 
 function* nodesAbove(nodes: ReadonlyMap<NameKey, MutableNode>, key: NameKey): Generator<readonly [NameKey, MutableNode]> {
   for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) yield [name, nodes.get(name) as MutableNode];

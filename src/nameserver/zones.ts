@@ -17,7 +17,7 @@ export interface ZoneIndex {
   readonly apex: ReadonlyMap<number, RecordSet>;
   /** TTL of negative answers in seconds (RFC 2308 §5). */
   readonly negativeTtl: number;
-  readonly nodes: Pick<ZoneNodes, "get" | "delegations">;
+  readonly nodes: Pick<ZoneNodes, "get" | "borders">;
   /** Undefined where the zone is not signed. */
   readonly dnssec: DnssecEntry | undefined;
 }

@@ -1,5 +1,16 @@
 /** Numbers of RFC 1035 §4.1.1 and their later registrations, by the names the field uses. */
-export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, NOTAUTH: 9, BADVERS: 16, BADCOOKIE: 23 } as const;
+export const RCODE = {
+  NOERROR: 0,
+  FORMERR: 1,
+  SERVFAIL: 2,
+  NXDOMAIN: 3,
+  NOTIMP: 4,
+  REFUSED: 5,
+  YXDOMAIN: 6,
+  NOTAUTH: 9,
+  BADVERS: 16,
+  BADCOOKIE: 23,
+} as const;
 
 /** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
 export const EXTENDED_ERROR = { PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21, INVALID_QUERY_TYPE: 30 } as const;
@@ -21,6 +32,7 @@ export const TYPE = {
   MX: 15,
   AAAA: 28,
   SRV: 33,
+  DNAME: 39,
   OPT: 41,
   DS: 43,
   RRSIG: 46,

@@ -129,6 +129,7 @@ export const RECORD_TYPE_ROWS: readonly RecordType[] = [
   row("NAPTR", 35, NAPTR, data),
   row("KX", 36, { preference: u16, target: name }),
   row("CERT", 37, { type: certificateType, key_tag: u16, algorithm: keyAlgorithm, certificate: base64 }, data),
+  row("DNAME", 39, { target: name }),
   row("DS", 43, DS, data),
   row("SSHFP", 44, { algorithm: u8, type: u8, fingerprint: hex }, data),
   row("RRSIG", 46, RRSIG, generated),

@@ -28,8 +28,8 @@ export function typeCode(type: string): number | undefined {
 /** Question and meta types, which no zone holds (RFC 6895 §3.1). */
 const isQuestionType = (code: number): boolean => code === 0 || code === 41 || (code >= 128 && code <= 255) || code === 65_535;
 
-/** DNAME, whose names below need answers of their own, and what only the signer of a zone can make. */
-const UNSTORED_CODES: ReadonlySet<number> = new Set([24, 30, 39, 50, 51, 63]);
+/** What only the signer of a zone can make. */
+const UNSTORED_CODES: ReadonlySet<number> = new Set([24, 30, 50, 51, 63]);
 
 /**
  * The type of a name that a record may have: a row of RECORD_TYPES, also by its number (`TYPE1` is A), or a
