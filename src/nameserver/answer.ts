@@ -1,35 +1,16 @@
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
-import { type DnsName, type NameKey, NAME_BYTES_MAX, isWithin, keyOf, nameOfKey } from "#wire/dns/name.ts";
+import { type DnsName, type NameKey, NAME_BYTES_MAX, keyOf } from "#wire/dns/name.ts";
+import { addReferral, addTargets } from "./additionals.ts";
 import type { Answer, AnswerSet, Denial, SetOrigin } from "./answer-set.ts";
+import type { Draft, Question, Work } from "./answer-work.ts";
 import { type EdgeAddresses, type Lookup, lookup, visibleSet } from "./lookup.ts";
-import type { NameNode, RecordSet } from "./zone-nodes.ts";
+import type { RecordSet } from "./zone-nodes.ts";
 import type { ZoneIndex, Zones } from "./zones.ts";
 
 /** A chain of aliases longer than this is cut off; resolvers give up no later. */
 const ALIASES_MAX = 16;
-/** Targets of one set whose addresses are added. */
-const TARGETS_MAX = 32;
-
-interface Question {
-  readonly name: DnsName;
-  readonly type: number;
-}
 
 type Found = Extract<Lookup, { kind: "found" }>;
-type Draft = {
-  -readonly [K in keyof Answer]: Answer[K] extends ReadonlySet<NameKey>
-    ? Set<NameKey>
-    : Answer[K] extends readonly AnswerSet[]
-      ? AnswerSet[]
-      : Answer[K];
-};
-
-interface Work {
-  readonly draft: Draft;
-  readonly zones: Zones;
-  readonly edge: EdgeAddresses;
-}
-
 /** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
 export function answer(zones: Zones, edge: EdgeAddresses, question: Question): Answer {
   const draft: Draft = {
@@ -67,7 +48,7 @@ function step(work: Work, question: Question, found: Lookup, first: boolean): Dn
   if (found.kind === "delegated") {
     // AA speaks for the first name (RFC 1035 §4.1.1).
     if (first) draft.authoritative = false;
-    refer(work, zone, found.cut, found.set);
+    addReferral(work, zone, found.cut, found.set);
     return undefined;
   }
   if (found.kind === "redirected") return redirect(draft, question, found);
@@ -82,7 +63,7 @@ function step(work: Work, question: Question, found: Lookup, first: boolean): Dn
     type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flattened(work, found, type));
   if (set) {
     draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas, origin });
-    for (const target of targetsOf(set)) addAddresses(work, target);
+    addTargets(work, name, set);
     return undefined;
   }
   const alias = type === TYPE.ANY ? undefined : visibleSet(edge, zone, found.source, found.node, TYPE.CNAME);
@@ -118,7 +99,7 @@ function redirect(draft: Draft, question: Question, { zone, owner, set }: Extrac
     return undefined;
   }
   draft.answers.push({ name, type: TYPE.CNAME, ttl: set.ttl, rdatas: [target] });
-  return type === TYPE.CNAME ? undefined : target;
+  return type === TYPE.CNAME || type === TYPE.ANY ? undefined : target;
 }
 
 /** RFC 2308 §5: a negative answer lives as long as the lesser of the SOA's TTL and its minimum. */
@@ -159,56 +140,4 @@ function flattened({ draft, zones, edge }: Work, { zone, source, node }: Found, 
     alias = target.node?.sets.get(TYPE.CNAME);
   }
   return undefined;
-}
-
-function refer(work: Work, zone: ZoneIndex, cut: NameKey, set: RecordSet): void {
-  const { draft, edge } = work;
-  draft.authorities.push({ name: nameOfKey(cut), type: TYPE.NS, ttl: set.ttl, rdatas: set.rdatas });
-  draft.denial = { kind: "delegation", zone, cut };
-  for (const target of targetsOf(set)) {
-    const key = keyOf(target);
-    // Below the cut the parent's copies serve as glue; elsewhere only what is authoritative.
-    if (isWithin(key, cut)) pushAddresses(draft.glue, edge, zone, target, key, zone.nodes.get(key), true);
-    else addAddresses(work, target);
-  }
-}
-
-/** Where the target's name starts in the RDATA of types whose targets clients look up next. */
-const TARGET_OFFSET: ReadonlyMap<number, number> = new Map([
-  [TYPE.NS, 0],
-  [TYPE.MX, 2],
-  [TYPE.SRV, 6],
-]);
-
-function targetsOf(set: RecordSet): DnsName[] {
-  const offset = TARGET_OFFSET.get(set.type);
-  if (offset === undefined) return [];
-  const targets = new Map(
-    set.rdatas.slice(0, TARGETS_MAX).map((rdata) => [keyOf(rdata.subarray(offset)), Buffer.from(rdata.subarray(offset))]),
-  );
-  return [...targets.values()];
-}
-
-function addAddresses({ draft, zones, edge }: Work, target: DnsName): void {
-  const found = lookup(zones, keyOf(target), TYPE.A);
-  if (found.kind === "outside") return;
-  draft.zones.add(found.zone.key);
-  if (found.kind !== "found") return;
-  pushAddresses(draft.additionals, edge, found.zone, target, found.source, found.node);
-}
-
-function pushAddresses(
-  list: AnswerSet[],
-  edge: EdgeAddresses,
-  zone: ZoneIndex,
-  name: DnsName,
-  source: NameKey,
-  node: NameNode | undefined,
-  isGlue = false,
-): void {
-  const origin: Pick<AnswerSet, "origin"> = isGlue ? {} : { origin: { zone, source } };
-  for (const type of [TYPE.A, TYPE.AAAA]) {
-    const set = visibleSet(edge, zone, source, node, type);
-    if (set) list.push({ name, type, ttl: set.ttl, rdatas: set.rdatas, ...origin });
-  }
 }

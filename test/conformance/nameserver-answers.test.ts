@@ -114,7 +114,7 @@ for (const seed of (process.env["SEEDS"] ?? "1").split(",").map(Number)) {
     let n = 0; let kn = 0;
     for (const [i, q] of questions.entries()) {
       const m = comparable(mine![i]!), k = comparable(theirs![i]!), s = comparable(others![i]!);
-      const J = (x: object) => JSON.stringify({ ...x, additionals: [] });
+      const J = JSON.stringify;
       if (J(k) !== J(s)) kn++;
       if (J(m) === J(k) || J(m) === J(s)) continue;
       if (n++ < Number(process.env["SHOW"] ?? 3)) {

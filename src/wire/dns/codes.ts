@@ -40,6 +40,8 @@ export const TYPE = {
   DNSKEY: 48,
   CDS: 59,
   CDNSKEY: 60,
+  SVCB: 64,
+  HTTPS: 65,
   NXNAME: 128,
   TKEY: 249,
   TSIG: 250,
