@@ -15,6 +15,7 @@ const CONTENT: Readonly<Record<string, string>> = {
   NS: "ns.example.org",
   MX: "mail.example.org",
   DS: "1 13 2 aabb",
+  DNAME: "example.org",
 };
 
 const record = (type: string, write: DnsRecordWrite = {}): PreparedRecord =>
@@ -49,8 +50,18 @@ test("a CNAME excludes every other record of its name", () => {
     ["NS", "A", 81053],
     ["DS", "NS", 0],
     ["NS", "DS", 0],
+    ["DNAME", "CNAME", 81054],
+    ["CNAME", "DNAME", 81053],
+    ["DNAME", "NS", 81056],
+    ["NS", "DNAME", 81053],
+    ["DNAME", "A", 0],
+    ["TXT", "DNAME", 0],
   ];
   for (const [added, existing, code] of rows) assert.equal(codeOf(record(added), record(existing)), code, `${added} beside ${existing}`);
+});
+
+test("RFC 6672 §2.4: a name has one DNAME at most", () => {
+  assert.equal(codeOf(record("DNAME", { content: "other.example" }), record("DNAME")), 81053);
 });
 
 test("a second CNAME conflicts before it is a duplicate", () => {

@@ -30,6 +30,10 @@ export function checkSiblings(record: PreparedRecord, siblings: readonly Sibling
 }
 
 function checkPair(type: string, other: string, apex: boolean): void {
+  // A name cannot be led to two places (RFC 6672 §2.4).
+  if (type === "DNAME" && other === "DNAME") {
+    throw new PlatformError("dns_host_exists", { message: "A DNAME record with that host already exists." });
+  }
   if (type === "CNAME" && HOST_TYPES.has(other)) throw new PlatformError("dns_host_exists");
   if (other === "CNAME" && HOST_TYPES.has(type)) throw new PlatformError("dns_cname_exists");
   // At the apex a CNAME is flattened, so what every zone has there may stay beside it (dns.md, "Flattening").

@@ -42,10 +42,17 @@ export function addReferral(work: Work, zone: ZoneIndex, cut: NameKey, set: Reco
   draft.denial = { kind: "delegation", zone, cut };
   for (const target of targetsOf(set, nameOfKey(cut))) {
     const key = keyOf(target);
-    // Below the cut the parent's copies serve as glue; elsewhere only what is authoritative.
-    if (isWithin(key, cut)) pushSets(draft.glue, work, { zone, name: target, source: key, node: zone.nodes.get(key) }, ADDRESSES, true);
+    const place = { zone, name: target, source: key, node: zone.nodes.get(key) };
+    // Below the cut nobody else could tell; below another one of the zone the parent can save a question (RFC 9471 §3).
+    if (isWithin(key, cut)) pushSets(draft.glue, work, place, ADDRESSES, true);
+    else if (isDelegatedBy(work, zone, key)) pushSets(draft.additionals, work, place, ADDRESSES, true);
     else addSets(work, target, ADDRESSES);
   }
+}
+
+function isDelegatedBy({ zones }: Work, zone: ZoneIndex, key: NameKey): boolean {
+  const found = lookup(zones, key, TYPE.A);
+  return found.kind === "delegated" && found.zone === zone;
 }
 
 function targetsOf(set: RecordSet, owner: DnsName): DnsName[] {

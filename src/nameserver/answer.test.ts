@@ -235,6 +235,56 @@ test("circles and endless chains of aliases end", () => {
   assert.ok(ask(long, "n0.example.com", "A").length <= 18);
 });
 
+test("RFC 6672: a DNAME makes aliases of the names below it, never of its own", () => {
+  const ops = [
+    ...BASE,
+    recordOp(Z, "old.example.com", "DNAME", "ent.example.com", { ttl: 120 }),
+    recordOp(Z, "old.example.com", "TXT", '"moved"'),
+    recordOp(Z, "hidden.old.example.com", "A", "192.0.2.99"),
+    recordOp(Z, "far.example.com", "DNAME", `${"f".repeat(63)}.example.net`),
+    recordOp(Z, "loop.example.com", "DNAME", "again.loop.example.com"),
+  ];
+  const dname = "an old.example.com 120 DNAME ent.example.com";
+  assert.deepEqual(ask(ops, "a.deep.old.example.com", "A"), [
+    "NOERROR aa",
+    dname,
+    "an a.deep.old.example.com 120 CNAME a.deep.ent.example.com",
+    "an a.deep.ent.example.com 600 A 192.0.2.3",
+  ]);
+  // What stands below is hidden, as below a zone cut.
+  assert.deepEqual(ask(ops, "hidden.old.example.com", "A"), [
+    "NXDOMAIN aa",
+    dname,
+    "an hidden.old.example.com 120 CNAME hidden.ent.example.com",
+    SOA,
+  ]);
+  assert.deepEqual(ask(ops, "x.old.example.com", "CNAME"), ["NOERROR aa", dname, "an x.old.example.com 120 CNAME x.ent.example.com"]);
+  assert.deepEqual(ask(ops, "old.example.com", "TXT"), ["NOERROR aa", 'an old.example.com 600 TXT "moved"']);
+  assert.deepEqual(ask(ops, "old.example.com", "A"), ["NOERROR aa", SOA]);
+  const long = `${`${"l".repeat(59)}.`.repeat(3)}far.example.com`;
+  assert.deepEqual(ask(ops, long, "A"), ["YXDOMAIN aa", `an far.example.com 600 DNAME ${"f".repeat(63)}.example.net`]);
+  assert.equal(ask(ops, "x.loop.example.com", "A").length, 3);
+});
+
+test("RFC 9460 §4.1: SVCB and HTTPS bring what stands at their targets", () => {
+  const ops = [
+    ...BASE,
+    recordOp(Z, "alias.example.com", "HTTPS", "0 svc.example.com"),
+    recordOp(Z, "svc.example.com", "HTTPS", "1 . alpn=h2"),
+    recordOp(Z, "svc.example.com", "A", "192.0.2.77"),
+    recordOp(Z, "none.example.com", "HTTPS", "0 ."),
+    recordOp(Z, "none.example.com", "A", "192.0.2.78"),
+  ];
+  assert.deepEqual(ask(ops, "alias.example.com", "HTTPS"), [
+    "NOERROR aa",
+    "an alias.example.com 600 HTTPS 0 svc.example.com",
+    "ad svc.example.com 600 A 192.0.2.77",
+    'ad svc.example.com 600 HTTPS 1 . alpn="h2"',
+  ]);
+  assert.deepEqual(ask(ops, "svc.example.com", "HTTPS").slice(2), ["ad svc.example.com 600 A 192.0.2.77"]);
+  assert.deepEqual(ask(ops, "none.example.com", "HTTPS").length, 2);
+});
+
 test("proxied names answer with the edge's addresses for 300 seconds", () => {
   const proxied = { proxied: true, ttl: 300 };
   const ops = [

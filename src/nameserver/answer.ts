@@ -82,9 +82,14 @@ function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>): vo
   draft.denial = denial;
 }
 
-/** The DNAME, and as an alias what it makes of the name (RFC 6672 §3.1); YXDOMAIN where that is too long (§2.2). */
+/**
+ * The DNAME, and as an alias what it makes of the name (RFC 6672 §3.1); YXDOMAIN where that is too long (§2.2). Once
+ * each: a DNAME into its own names would make ever longer ones, and a resolver goes on by itself.
+ */
 function redirect(draft: Draft, question: Question, { zone, owner, set }: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
   const { name, type } = question;
+  if (draft.answers.some((given) => given.type === TYPE.DNAME && given.origin?.zone === zone && given.origin.source === owner))
+    return undefined;
   const start = name.length - owner.length;
   const target = Buffer.concat([name.subarray(0, start), set.rdatas[0] as Uint8Array]);
   draft.answers.push({

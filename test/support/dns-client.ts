@@ -17,6 +17,7 @@ export const queryFor = (name: string | DnsName, type: number, id: number): Buff
 
 /** Asks all at once over one TCP connection; the responses in the order of the questions, whose ids must differ. */
 export async function askTcp(port: number, queries: readonly Buffer[], timeoutMs = 10_000): Promise<readonly Buffer[]> {
+  if (queries.length === 0) return [];
   const socket = connect(port, "127.0.0.1");
   const signal = AbortSignal.timeout(timeoutMs);
   try {

@@ -89,7 +89,8 @@ const FILL: Readonly<Record<Kind, (draft: Draft, name: string) => void>> = {
 
 function fillData(draft: Draft, name: string): void {
   const { random } = draft;
-  for (let i = 1 + random(3); i > 0; i--) {
+  if (random(2) === 0) put(draft, name, "A", address(draft));
+  for (let i = 1 + random(4); i > 0; i--) {
     const [type, content] = pick(random, DATA);
     put(draft, name, type, content(draft));
   }
