@@ -215,14 +215,14 @@ const wireRecord = ({ name, type, ttl, content, priority }: ZoneFileRecord): Wir
 });
 
 test("a type whose text is not read says how it can be imported", () => {
-  const { records, errors } = parseZoneFile("net APL 1:192.0.2.0/24\nnet TYPE42 \\# 4 00011800\nold DNAME x\n", { origin: "example.com" });
+  const { records, errors } = parseZoneFile("net APL 1:192.0.2.0/24\nnet TYPE42 \\# 4 00011800\nold WHAT x\n", { origin: "example.com" });
   assert.deepEqual(
     records.map(({ type, content }) => `${type} ${content}`),
     ["TYPE42 \\# 4 00011800"],
   );
   assert.deepEqual(errors, [
     { line: 1, message: "Records of type APL can be imported by number only: TYPE42 with \\# and the bytes (RFC 3597)." },
-    { line: 3, message: 'Record type "DNAME" is not known.' },
+    { line: 3, message: 'Record type "WHAT" is not known.' },
   ]);
 });
 
