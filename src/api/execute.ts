@@ -27,6 +27,10 @@ export type Executor = (execution: Execution) => Promise<RawReply>;
 
 const FIRST_PAGE = { page: 1, per_page: 1 } as const;
 
+const PLANES_BEHIND = 10001;
+/** What a use-case has to say beside its result. */
+const NOTE = 10002;
+
 /** Compiles a route's schemas once. */
 export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
   const readQuery = route.query ? compileQuery(route.query) : () => ({});
@@ -40,7 +44,8 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     const reply = await route.handler({ control, call, params, query: typedQuery, body, resolved, page } as Parameters<
       Route["handler"]
     >[0]);
-    const messages = call.rev === null ? [] : await waitForPlanes(call.rev, settled);
+    const notes = (call.notes ?? []).map((message) => ({ code: NOTE, message }));
+    const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled))];
     if (route.paging === "raw") return reply as RawReply;
     return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };
   };
@@ -49,7 +54,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
 /** The change is durable either way; the message says where it cannot be seen yet. */
 async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Message[]> {
   const { behind } = await settled(rev);
-  return behind.length === 0 ? [] : [{ code: 10001, message: `The change is stored; not yet visible in: ${behind.join(", ")}.` }];
+  return behind.length === 0 ? [] : [{ code: PLANES_BEHIND, message: `The change is stored; not yet visible in: ${behind.join(", ")}.` }];
 }
 
 function render(route: Route, reply: unknown, messages: readonly Message[], dated: DatedRequest | null, facts: Facts): string {

@@ -8,6 +8,7 @@ import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
 import { startJobs } from "#jobs/job.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
+import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
@@ -79,6 +80,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       vendorPrefix: config.vendor.prefix,
       nameServers: config.dns.name_servers,
       scanResolvers: config.dns.scan_resolvers,
+      dnssecRolloverDays: config.dns.dnssec_rollover_days,
       recordsPerZoneMax: config.dns.records_per_zone_max,
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
     });
@@ -109,7 +111,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
     });
     closing.addDraining(() => api.close());
-    const jobs = startJobs([renewCertificates(control.certificates)], log);
+    const jobs = startJobs([renewCertificates(control.certificates), watchDnssec(control.dnssecWatch)], log);
     closing.add(() => jobs.stop());
     await api.listen({ host: config.api.host, port: config.api.port });
 

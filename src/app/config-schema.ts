@@ -61,7 +61,13 @@ export const CONFIG_KEYS = {
   "dns.scan_resolvers": {
     type: "servers",
     default: [],
-    doc: "Resolvers that a scan for a zone's existing records asks; empty: those of the system.",
+    doc: "Resolvers that are asked for a zone's existing records, and over TCP for its DS records at the parent; empty: those of the system.",
+  },
+  "dns.dnssec_rollover_days": {
+    type: "count",
+    default: 0,
+    max: 36_500,
+    doc: "Age in days at which the key of a signed zone is replaced; 0: never by itself.",
   },
   "dns.records_per_zone_max": { type: "count", default: 1_000_000, min: 1, max: 5_000_000, doc: "DNS records that a zone may have." },
   "dns.records_per_free_zone_max": {

@@ -52,6 +52,8 @@ export interface Call {
   readonly reason?: string;
   /** The highest revision that this call wrote; the API waits for the planes to apply it. */
   rev: number | null;
+  /** What the caller should know beside the result; the API shows it as messages. */
+  notes?: string[];
 }
 
 /** A call by the program itself. */

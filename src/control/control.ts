@@ -4,6 +4,7 @@ import type { RecordScans } from "#control/dns/record-scans.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
 import type { CustomNameServers } from "#control/dns/custom-name-servers.ts";
 import type { DnssecControl } from "#control/dns/dnssec.ts";
+import type { DnssecWatch } from "#control/dns/dnssec-watch.ts";
 import type { DnsSettings } from "#control/dns/settings.ts";
 import type { DnsVersions } from "#control/dns/versions.ts";
 import type { ZoneFiles } from "#control/dns/zone-files.ts";
@@ -27,6 +28,7 @@ export interface Control {
   readonly zoneFiles: ZoneFiles;
   readonly dnsSettings: DnsSettings;
   readonly dnssec: DnssecControl;
+  readonly dnssecWatch: DnssecWatch;
   readonly customNameServers: CustomNameServers;
   readonly transfers: Transfers;
   readonly rulesets: Rulesets;

@@ -9,6 +9,8 @@ import { createDnsRecords } from "#control/dns/records.ts";
 import { createScanResolver } from "#control/dns/scan-resolver.ts";
 import { createCustomNameServers } from "#control/dns/custom-name-servers.ts";
 import { createDnssec } from "#control/dns/dnssec.ts";
+import { createDnssecWatch } from "#control/dns/dnssec-watch.ts";
+import { createLookAtParent } from "#control/dns/parent-ds.ts";
 import { createDnsSettings } from "#control/dns/settings.ts";
 import { createDnsVersions } from "#control/dns/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files.ts";
@@ -42,8 +44,10 @@ export interface ControlDeps {
   readonly vendorPrefix: string;
   /** Host names of the installation's name servers; by default names that exist nowhere, so that nobody is asked by mistake. */
   readonly nameServers?: readonly string[];
-  /** Resolvers that scans ask, as addresses with or without a port; the system's unless given. */
+  /** Resolvers that are asked for records elsewhere, as addresses with or without a port; the system's unless given. */
   readonly scanResolvers?: readonly string[];
+  /** After so many days a zone's key is replaced; never unless given, and for 0. */
+  readonly dnssecRolloverDays?: number;
   /** Records that one zone may have, and one of the free plan; many unless said. */
   readonly recordsPerZoneMax?: number;
   readonly recordsPerFreeZoneMax?: number;
@@ -62,6 +66,7 @@ export function createControl(deps: ControlDeps): Control {
   const recordsPerZoneMax = (plan: string): number => (planOf(plan).name === "free" ? mostFree : most);
   const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax });
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
+  const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   return {
     access: createAccess({ store, clock }),
     deprecationCalls: createDeprecationCalls({ store }),
@@ -72,7 +77,8 @@ export function createControl(deps: ControlDeps): Control {
     recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),
     zoneFiles: createZoneFiles({ store, origins, changer }),
     dnsSettings,
-    dnssec: createDnssec({ store, clock, sealer }),
+    dnssec: createDnssec({ store, clock, sealer, lookAtParent }),
+    dnssecWatch: createDnssecWatch({ store, clock, sealer, lookAtParent, rolloverDays: deps.dnssecRolloverDays ?? 0 }),
     customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),
     transfers: createTransfers({ store, clock, sealer }),
     rulesets: createRulesets({ store, clock }),

@@ -17,7 +17,7 @@ import { allGateways } from "#store/gateways.ts";
 import { allRulesets } from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { allTokens } from "#store/tokens.ts";
-import { allDnssec } from "#store/zone-dnssec.ts";
+import { allDnssec, allDnssecKeys } from "#store/zone-dnssec.ts";
 import { allZones } from "#store/zones.ts";
 
 type Db = Unit["db"];
@@ -31,8 +31,9 @@ export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] 
     for (const row of await allZones(db)) {
       ops.push({ kind: "zone", id: row.id, value: zoneEntry(row) }, { kind: "serial", id: row.id, value: serialEntry(row) });
     }
+    const keys = Map.groupBy(await allDnssecKeys(db), ({ zone_id }) => zone_id);
     for (const row of await allDnssec(db)) {
-      const value = dnssecEntry(row);
+      const value = dnssecEntry(row, keys.get(row.zone_id) ?? []);
       if (value !== null) ops.push({ kind: "dnssec", id: row.zone_id, value });
     }
     await addRecords(db, ops);

@@ -1,25 +1,8 @@
 import { type Static, Type } from "typebox";
+import { ROLLOVER_STAGES } from "./dnssec-life.ts";
 
 export const DNSSEC_STATUSES = ["active", "pending", "disabled", "pending-disabled", "error"] as const;
 export type DnssecStatus = (typeof DNSSEC_STATUSES)[number];
-
-/** `enable` and `disable` are the owner's; the other two what a look at the parent's servers finds. */
-export type DnssecEvent = "enable" | "disable" | "ds_found" | "ds_missing";
-
-/**
- * What follows on what; a pair without a row leaves the status as it is. `pending` waits for the DS record at the
- * parent and `pending-disabled` for it to go: whoever drops the keys first makes the zone bogus to resolvers that
- * still see the DS. `error` is a DS that was there and is gone while the zone is signed.
- */
-export const DNSSEC_TRANSITIONS: Readonly<Record<DnssecStatus, Partial<Record<DnssecEvent, DnssecStatus>>>> = {
-  disabled: { enable: "pending" },
-  pending: { disable: "disabled", ds_found: "active" },
-  active: { disable: "pending-disabled", ds_missing: "error" },
-  error: { disable: "pending-disabled", ds_found: "active" },
-  "pending-disabled": { enable: "pending", ds_missing: "disabled" },
-};
-
-export const afterEvent = (status: DnssecStatus, event: DnssecEvent): DnssecStatus => DNSSEC_TRANSITIONS[status][event] ?? status;
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -50,11 +33,15 @@ export const DnssecEdit = Type.Object({
 });
 export type DnssecEdit = Static<typeof DnssecEdit>;
 
+const KEY_ROLES = ["active", "publish", "retired"] as const;
+/** `active` signs the zone; the others stand beside it, to come or to go. */
+export type KeyRole = (typeof KEY_ROLES)[number];
+
 /** A key as `GET /zones/{zone_id}/dnssec/zsk` shows it; its member names are the field's own. */
 export const ZoneSigningKey = Type.Object({
   Name: Type.String(),
   Location: Type.Literal("database"),
-  Tag: Type.Enum(["active", "publish", "retired"]),
+  Tag: Type.Enum([...KEY_ROLES]),
   DNSKEY: Type.Object({
     Hdr: Type.Object({
       Name: Type.String(),
@@ -72,3 +59,28 @@ export const ZoneSigningKey = Type.Object({
   SigningKey: Type.Object({ kek: Type.Null(), privkey: Type.Null(), pubkey: Type.String() }),
 });
 export type ZoneSigningKey = Static<typeof ZoneSigningKey>;
+
+/** How one key takes over from another, and what the parent says of them. */
+export const DnssecRollover = Type.Object({
+  stage: Type.Enum([...ROLLOVER_STAGES], {
+    description:
+      "none: one key does everything. publish: the new key is made known. submit: CDS and CDNSKEY ask the parent for its DS record. retire: it signs, and the old one stays until nobody needs it.",
+  }),
+  since: Nullable(Type.String({ format: "date-time" })),
+  /** Oldest first. */
+  keys: Type.Array(
+    Type.Object({
+      key_tag: Type.Integer(),
+      role: Type.Enum([...KEY_ROLES]),
+      ds: Type.String(),
+      created_on: Type.String({ format: "date-time" }),
+    }),
+  ),
+  parent: Type.Object({
+    key_tags: Type.Array(Type.Integer(), { description: "Those of the keys that the DS records of the parent name." }),
+    since: Nullable(Type.String({ format: "date-time" })),
+    seen_on: Nullable(Type.String({ format: "date-time" })),
+    failure: Nullable(Type.String({ description: "Why the parent could not be seen at the last try." })),
+  }),
+});
+export type DnssecRollover = Static<typeof DnssecRollover>;

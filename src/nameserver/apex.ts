@@ -1,11 +1,8 @@
 import type { DnssecEntry, DnssecKeyEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
-import { CDNSKEY_DELETE, CDS_DELETE, dnskeyRdata, dsRdata } from "#wire/dns/dnssec-key.ts";
+import { CDNSKEY_DELETE, CDS_DELETE, DNSKEY_TTL_SECONDS, dnskeyRdata, dsRdata } from "#wire/dns/dnssec-key.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 import type { RecordSet } from "./zone-nodes.ts";
-
-/** TTL in seconds of the sets that announce a zone's keys. */
-const KEY_TTL = 3600;
 
 /**
  * The sets at a zone's apex that come from its settings (SPEC 2.3, 2.4) and keys, never from records. Throws RdataError
@@ -37,5 +34,7 @@ function keySets(zone: string, { keys, cds }: DnssecEntry): RecordSet[] {
     [TYPE.CDS, cds === "delete" ? [CDS_DELETE] : wanted.map((rdata) => dsRdata(zone, rdata))],
     [TYPE.CDNSKEY, cds === "delete" ? [CDNSKEY_DELETE] : wanted],
   ];
-  return byType.filter(([, rdatas]) => rdatas.length > 0).map(([type, rdatas]) => ({ type, ttl: KEY_TTL, rdatas, proxied: false }));
+  return byType
+    .filter(([, rdatas]) => rdatas.length > 0)
+    .map(([type, rdatas]) => ({ type, ttl: DNSKEY_TTL_SECONDS, rdatas, proxied: false }));
 }

@@ -1,4 +1,5 @@
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
+import { askedKey, type RolloverStage, signingKey } from "#model/dnssec-life.ts";
 import type { GatewaySettings } from "#model/gateway.ts";
 import { primaryCopy } from "#model/primary-copy.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
@@ -102,19 +103,27 @@ export const recordEntry = (row: RecordColumns): RecordEntry => ({
 /** The columns of a zone's DNSSEC that its entry is made of. */
 export interface DnssecColumns {
   readonly status: string;
-  readonly key_id: string;
+  readonly rollover: string;
+  readonly multi_signer: number;
+}
+
+export interface DnssecKeyColumns {
+  readonly id: string;
   readonly public_key: string;
   readonly private_key: string;
 }
 
-/** Null where the zone is unsigned: it has no key, or DNSSEC is off. It stays signed while the parent may still have its DS. */
-export const dnssecEntry = (row: DnssecColumns | undefined): DnssecEntry | null =>
-  row === undefined || row.status === "disabled"
-    ? null
-    : {
-        keys: [{ id: row.key_id, public_key: row.public_key, private_key: row.private_key, signs_zone: true }],
-        cds: row.status === "pending-disabled" ? "delete" : [row.key_id],
-      };
+/** Null where the zone is unsigned: DNSSEC is off. It stays signed while the parent may still have its DS. `keys` are the zone's, oldest first. */
+export function dnssecEntry(row: DnssecColumns | undefined, keys: readonly DnssecKeyColumns[]): DnssecEntry | null {
+  if (row === undefined || row.status === "disabled" || keys.length === 0) return null;
+  const life = { rollover: row.rollover as RolloverStage, keys: keys.map(({ id }) => id) };
+  const signing = signingKey(life);
+  return {
+    keys: keys.map(({ id, public_key, private_key }) => ({ id, public_key, private_key, signs_zone: id === signing })),
+    // Of several signers none can speak for all: what one asks for would end the others' DS records.
+    cds: row.multi_signer === 1 ? [] : row.status === "pending-disabled" ? "delete" : [askedKey(life)],
+  };
+}
 
 export interface RulesetColumns {
   readonly level: string;

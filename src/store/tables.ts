@@ -19,6 +19,7 @@ export interface Tables {
   gateways: GatewaysTable;
   certificates: CertificatesTable;
   zone_dnssec: ZoneDnssecTable;
+  zone_dnssec_keys: ZoneDnssecKeysTable;
   transfer_objects: TransferObjectsTable;
   zone_transfers: ZoneTransfersTable;
   incoming_transfer_states: IncomingTransferStatesTable;
@@ -199,17 +200,35 @@ export interface CertificatesTable {
   not_after: string;
   created_on: string;
 }
-/** The zone's one key, and how far DNSSEC has come. */
+/** How far the zone's DNSSEC has come: `DnssecLife` of model/dnssec-life.ts, whose times are ISO text here. */
 export interface ZoneDnssecTable {
   zone_id: string;
-  key_id: string;
   status: string;
+  status_since: string;
+  rollover: string;
+  rollover_since: string;
+  /** Ids of keys, JSON. */
+  ds_named: string;
+  ds_since: string;
+  ds_ttl: number;
+  /** When the parent was last seen; empty before. */
+  looked_on: string;
+  /** Why the last look failed; empty where it did not. */
+  look_failure: string;
+  /** Failures since the last look that succeeded. */
+  look_failures: number;
+  next_look_on: string;
+  multi_signer: number;
+  modified_on: string;
+}
+/** Keys of zones: one, two while one takes over from the other. */
+export interface ZoneDnssecKeysTable {
+  id: string;
+  zone_id: string;
   /** As in a DNSKEY record, base64. */
   public_key: string;
-  /** PKCS #8 PEM, sealed, context `dnssec:{key_id}`. */ private_key: string;
-  multi_signer: number;
-  use_nsec3: number;
-  modified_on: string;
+  /** PKCS #8 PEM, sealed, context `dnssec:{id}`. */ private_key: string;
+  created_on: string;
 }
 /** ACLs, peers and TSIG keys of an account. */
 export interface TransferObjectsTable {

@@ -106,9 +106,11 @@ export const routeFixtures = (
   "zone-secondary-overrides-edit": { body: { value: true }, status: 410 },
   "dnssec-get": {},
   // The key is made with it, and DNSSEC stays off, so that the key can be deleted.
-  "dnssec-edit": { body: { dnssec_use_nsec3: true } },
+  "dnssec-edit": { body: { dnssec_multi_signer: true } },
   "dnssec-delete": {},
   "dnssec-zsk-list": {},
+  "dnssec-rollover-get": {},
+  "dnssec-rollover-start": { status: 400 },
   "custom-ns-list": {},
   "custom-ns-create": { body: { ns_name: "ns2.another.example", ns_set: 2 } },
   "custom-ns-availability": { status: 410 },

@@ -23,6 +23,7 @@ export async function controlOver(
     readonly recordsPerZoneMax?: number;
     readonly recordsPerFreeZoneMax?: number;
     readonly scanResolvers?: readonly string[];
+    readonly dnssecRolloverDays?: number;
     readonly clock?: Clock;
   } = {},
 ): Promise<ControlFixture> {
@@ -38,6 +39,8 @@ export async function controlOver(
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,
     vendorPrefix: "svc",
+    // Nobody answers there, so that no test asks the network.
+    scanResolvers: ["127.0.0.1:1"],
     ...rest,
   });
   return { control, sealer, account_id, call: () => ({ actor: systemActor("test"), request_id: "test", rev: null }) };

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
-import { Dnssec, DnssecEdit, ZoneSigningKey } from "#model/dnssec.ts";
+import { Dnssec, DnssecEdit, DnssecRollover, ZoneSigningKey } from "#model/dnssec.ts";
 
 const READ = ["DNS Read", "DNS Write"] as const;
 const WRITE = ["DNS Write"] as const;
@@ -16,7 +16,7 @@ export const DNSSEC_ROUTES: readonly Route[] = [
     permissions: READ,
     result: Dnssec,
     paging: "one",
-    handler: ({ control, resolved }) => control.dnssec.get(zoneOf(resolved)),
+    handler: ({ control, call, resolved }) => control.dnssec.get(call, zoneOf(resolved)),
   }),
   route({
     method: "PATCH",
@@ -51,5 +51,27 @@ export const DNSSEC_ROUTES: readonly Route[] = [
     result: ZoneSigningKey,
     paging: "list",
     handler: ({ control, resolved }) => control.dnssec.signingKeys(zoneOf(resolved)),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/dnssec/rollover",
+    id: "dnssec-rollover-get",
+    summary: "Show how far the replacement of the zone's key has come",
+    scope: "zone",
+    permissions: READ,
+    result: DnssecRollover,
+    paging: "one",
+    handler: ({ control, resolved }) => control.dnssec.rollover(zoneOf(resolved)),
+  }),
+  route({
+    method: "POST",
+    path: "/zones/:zone_id/dnssec/rollover",
+    id: "dnssec-rollover-start",
+    summary: "Begin to replace the zone's key",
+    scope: "zone",
+    permissions: WRITE,
+    result: DnssecRollover,
+    paging: "one",
+    handler: ({ control, call, resolved }) => control.dnssec.startRollover(call, zoneOf(resolved)),
   }),
 ];

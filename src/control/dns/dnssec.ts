@@ -1,27 +1,17 @@
-import { generateKeyPair } from "node:crypto";
-import { promisify } from "node:util";
 import type { Clock } from "#kernel/clock.ts";
-import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { afterEvent, type Dnssec, type DnssecEdit, type DnssecStatus, type ZoneSigningKey } from "#model/dnssec.ts";
+import type { LookAtParent } from "#control/dns/parent-ds.ts";
+import { disabled, type DnssecLife, enabled, rolled } from "#model/dnssec-life.ts";
+import type { Dnssec, DnssecEdit, DnssecRollover, ZoneSigningKey } from "#model/dnssec.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { deleteDnssecOfZone, dnssecOfZone, putDnssec, type ZoneDnssecRow } from "#store/zone-dnssec.ts";
-import { dnssecEntry, serialEntry } from "#snapshot/compile.ts";
-import { lockZone, touchZone } from "#store/zones.ts";
-import { CLASS } from "#wire/dns/codes.ts";
-import {
-  ALGORITHM_ECDSAP256SHA256,
-  CSK_FLAGS,
-  DIGEST_SHA256,
-  DNSKEY_PROTOCOL,
-  dnskeyRdata,
-  dsDigest,
-  keyTag,
-} from "#wire/dns/dnssec-key.ts";
+import { deleteDnssecOfZone } from "#store/zone-dnssec.ts";
+import { lockZone } from "#store/zones.ts";
+import { dnssecView, rolloverView, zoneSigningKeys } from "./dnssec-view.ts";
+import { seenBy } from "./dnssec-watch.ts";
+import { iso, lifeOf, loadDnssec, newDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
 export interface DnssecZone {
   readonly id: string;
@@ -30,168 +20,133 @@ export interface DnssecZone {
 }
 
 export interface DnssecControl {
-  get(zone: DnssecZone): Promise<Dnssec>;
-  /** `status: "active"` makes the key if there is none and waits for the DS at the parent; see `DNSSEC_TRANSITIONS`. */
+  /** Notes on the call why the parent cannot be seen, where that holds the status up. */
+  get(call: Call, zone: DnssecZone): Promise<Dnssec>;
+  /** `active` makes a key if there is none, signs at once and waits for the DS at the parent; `disabled` as `disabled` of the model says. */
   edit(call: Call, zone: DnssecZone, body: DnssecEdit): Promise<Dnssec>;
   /** Destroys the key. Throws `dnssec_transition` unless the status is `disabled`. */
   remove(call: Call, zone: DnssecZone): Promise<string>;
-  /** The one key that signs keys and records alike. */
+  /** Keys that sign keys and records alike, oldest first. */
   signingKeys(zone: DnssecZone): Promise<readonly ZoneSigningKey[]>;
+  rollover(zone: DnssecZone): Promise<DnssecRollover>;
+  /** Throws `dnssec_transition` unless the zone is active and no rollover is under way. */
+  startRollover(call: Call, zone: DnssecZone): Promise<DnssecRollover>;
 }
 
 export interface DnssecDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  readonly lookAtParent: LookAtParent;
 }
 
-/** Resolvers keep keys for an hour, so that a new one is known everywhere in time. */
-const DNSKEY_TTL_SECONDS = 3600;
-const TYPE_DNSKEY = 48;
-
 export function createDnssec(deps: DnssecDeps): DnssecControl {
-  const { store, clock } = deps;
+  const { store } = deps;
   return {
-    get: async (zone) => view(zone, await dnssecOfZone(store.read, zone.id)),
-    edit: async (call, zone, body) => {
-      if (body.dnssec_presigned === true)
-        throw new PlatformError("setting_unavailable", {
-          message: "Zones that come signed from a primary are not available.",
-          source: "/dnssec_presigned",
-        });
-      // Before the unit, which would hold up other writes, and for nothing where the zone has a key.
-      const fresh = await newKey(deps, zone);
-      return commit(deps, call, async (unit) => {
-        if (!(await lockZone(unit.db, zone.id))) throw new PlatformError("zone_not_found");
-        const before = await dnssecOfZone(unit.db, zone.id);
-        const status = nextStatus(before, body.status);
-        const options = body.dnssec_multi_signer === true || body.dnssec_use_nsec3 === true;
-        // A zone whose DNSSEC was never on gets no key by being turned off.
-        if (before === undefined && status === "disabled" && !options) return view(zone, undefined);
-        const after: ZoneDnssecRow = {
-          ...(before ?? fresh),
-          status,
-          ...(body.dnssec_multi_signer === undefined ? {} : { multi_signer: body.dnssec_multi_signer ? 1 : 0 }),
-          ...(body.dnssec_use_nsec3 === undefined ? {} : { use_nsec3: body.dnssec_use_nsec3 ? 1 : 0 }),
-          modified_on: isoMicros(clock.nowMicros()),
-        };
-        await putDnssec(unit.db, after);
-        await tellPlanes(unit, before, after);
-        const shown = view(zone, after);
-        unit.audit({ ...auditOf("dnssec.edit", call, zone), before: view(zone, before), after: shown });
-        return shown;
-      });
+    get: async (call, zone) => {
+      const stored = await loadDnssec(store.read, zone.id);
+      const waits = stored?.row.status === "pending" || stored?.row.status === "pending-disabled";
+      if (waits && stored.row.look_failure !== "")
+        (call.notes ??= []).push(`Status stays ${stored.row.status}: the parent could not be seen: ${stored.row.look_failure}.`);
+      return dnssecView(zone.name, stored);
     },
+    edit: (call, zone, body) => edit(deps, call, zone, body),
     remove: (call, zone) =>
       commit(deps, call, async (unit) => {
         await lockZone(unit.db, zone.id);
-        const before = await dnssecOfZone(unit.db, zone.id);
+        const before = await loadDnssec(unit.db, zone.id);
         if (before === undefined) return "";
-        if (before.status !== "disabled")
+        if (before.row.status !== "disabled")
           throw new PlatformError("dnssec_transition", {
-            message: `DNSSEC is ${before.status}; its key can be deleted only while it is disabled.`,
+            message: `DNSSEC is ${before.row.status}; its key can be deleted only while it is disabled.`,
           });
         await deleteDnssecOfZone(unit.db, zone.id);
-        unit.audit({ ...auditOf("dnssec.delete", call, zone), before: view(zone, before) });
+        unit.audit({ ...auditOf("dnssec.delete", call, zone), before: dnssecView(zone.name, before) });
         return "";
       }),
     signingKeys: async (zone) => {
-      const row = await dnssecOfZone(store.read, zone.id);
-      return row ? [signingKey(zone, row)] : [];
+      const stored = await loadDnssec(store.read, zone.id);
+      return stored ? zoneSigningKeys(zone.name, stored) : [];
+    },
+    rollover: async (zone) => rolloverView(zone.name, await loadDnssec(store.read, zone.id)),
+    startRollover: async (call, zone) => {
+      const key = await newDnssecKey(deps, zone.id);
+      return commit(deps, call, async (unit) => {
+        const before = await openDnssec(unit, zone);
+        const now = deps.clock.nowMs();
+        const life = before && rolled(lifeOf(before), key.id, now);
+        if (!life)
+          throw new PlatformError("dnssec_transition", {
+            message: `DNSSEC is ${before?.row.status ?? "disabled"}${before && before.row.rollover !== "none" ? " and its key is being replaced already" : ""}; a rollover begins only while it is active.`,
+          });
+        const after = modified(withLife(before, life, [key]), now);
+        await saveDnssec(unit, before, after);
+        unit.audit({
+          ...auditOf("dnssec.rollover", call, zone),
+          before: rolloverView(zone.name, before),
+          after: rolloverView(zone.name, after),
+        });
+        return rolloverView(zone.name, after);
+      });
     },
   };
 }
 
-/** Only where the keys in use change. Servers that fetch the zone learn of them by its serial. */
-async function tellPlanes(unit: Unit, before: ZoneDnssecRow | undefined, after: ZoneDnssecRow): Promise<void> {
-  const entry = dnssecEntry(after);
-  if (JSON.stringify(entry) === JSON.stringify(dnssecEntry(before))) return;
-  const touched = await touchZone(unit.db, after.zone_id);
-  unit.change({ kind: "dnssec", id: after.zone_id, value: entry });
-  if (touched) unit.change({ kind: "serial", id: after.zone_id, value: serialEntry(touched) });
+async function edit(deps: DnssecDeps, call: Call, zone: DnssecZone, body: DnssecEdit): Promise<Dnssec> {
+  checkAvailable(body);
+  // Before the unit, which would hold up other writes; the key for nothing where the zone has one.
+  const key = await newDnssecKey(deps, zone.id);
+  const known = body.status === "disabled" ? await loadDnssec(deps.store.read, zone.id) : undefined;
+  const look = known?.row.status === "pending" ? await deps.lookAtParent(zone.name) : null;
+  return commit(deps, call, async (unit) => {
+    const before = await openDnssec(unit, zone);
+    const now = deps.clock.nowMs();
+    const stored = before ?? newDnssec(key, now);
+    const life = lifeOf(stored);
+    const after = modified(
+      withOptions(
+        withLife(stored, wanted(life, body.status, look && "records" in look ? seenBy(zone.name, stored, look) : null, now)),
+        body,
+      ),
+      now,
+    );
+    // A zone whose DNSSEC was never on gets no key by being turned off.
+    if (before === undefined && after.row.status === "disabled" && after.row.multi_signer === 0) return dnssecView(zone.name, undefined);
+    await saveDnssec(unit, before, after);
+    const shown = dnssecView(zone.name, after);
+    unit.audit({ ...auditOf("dnssec.edit", call, zone), before: dnssecView(zone.name, before), after: shown });
+    return shown;
+  });
 }
 
-function nextStatus(row: ZoneDnssecRow | undefined, wanted: DnssecEdit["status"]): DnssecStatus {
-  const status = (row?.status ?? "disabled") as DnssecStatus;
-  return wanted === undefined ? status : afterEvent(status, wanted === "active" ? "enable" : "disable");
-}
+const wanted = (life: DnssecLife, status: DnssecEdit["status"], seen: Parameters<typeof disabled>[1], now: number): DnssecLife =>
+  status === undefined ? life : status === "active" ? enabled(life, now) : disabled(life, seen, now);
 
-const generate = promisify(generateKeyPair);
+const withOptions = (stored: StoredDnssec, { dnssec_multi_signer: several }: DnssecEdit): StoredDnssec =>
+  several === undefined ? stored : { ...stored, row: { ...stored.row, multi_signer: several ? 1 : 0 } };
 
-async function newKey({ sealer, clock }: DnssecDeps, zone: DnssecZone): Promise<ZoneDnssecRow> {
-  const key_id = newId();
-  const { privateKey } = await generate("ec", { namedCurve: "P-256" });
-  const { x = "", y = "" } = privateKey.export({ format: "jwk" });
-  return {
-    zone_id: zone.id,
-    key_id,
-    status: "disabled",
-    public_key: Buffer.concat([Buffer.from(x, "base64url"), Buffer.from(y, "base64url")]).toString("base64"),
-    private_key: sealer.seal(privateKey.export({ format: "pem", type: "pkcs8" }), `dnssec:${key_id}`),
-    multi_signer: 0,
-    use_nsec3: 0,
-    modified_on: isoMicros(clock.nowMicros()),
-  };
-}
-
-const NO_KEY = {
-  flags: null,
-  algorithm: null,
-  key_type: null,
-  digest_type: null,
-  digest_algorithm: null,
-  digest: null,
-  ds: null,
-  key_tag: null,
-  public_key: null,
-} as const;
-
-function view(zone: DnssecZone, row: ZoneDnssecRow | undefined): Dnssec {
-  return {
-    status: (row?.status ?? "disabled") as DnssecStatus,
-    ...(row ? keyFields(zone, row) : NO_KEY),
-    dnssec_multi_signer: row?.multi_signer === 1,
-    dnssec_presigned: false,
-    dnssec_use_nsec3: row?.use_nsec3 === 1,
-    modified_on: row?.modified_on ?? null,
-  };
-}
-
-function keyFields(zone: DnssecZone, row: ZoneDnssecRow) {
-  const rdata = dnskeyRdata(Buffer.from(row.public_key, "base64"));
-  const [key_tag, digest] = [keyTag(rdata), dsDigest(zone.name, rdata)];
-  return {
-    flags: CSK_FLAGS,
-    algorithm: String(ALGORITHM_ECDSAP256SHA256),
-    key_type: "ECDSAP256SHA256",
-    digest_type: String(DIGEST_SHA256),
-    digest_algorithm: "SHA256",
-    digest,
-    ds: `${zone.name}. ${DNSKEY_TTL_SECONDS} IN DS ${key_tag} ${ALGORITHM_ECDSAP256SHA256} ${DIGEST_SHA256} ${digest}`,
-    key_tag,
-    public_key: row.public_key,
-  };
-}
-
-const signingKey = (zone: DnssecZone, row: ZoneDnssecRow): ZoneSigningKey => ({
-  Name: row.key_id,
-  Location: "database",
-  Tag: row.status === "disabled" ? "retired" : row.status === "active" ? "active" : "publish",
-  DNSKEY: {
-    Hdr: {
-      Name: `${zone.name}.`,
-      Rrtype: TYPE_DNSKEY,
-      Class: CLASS.IN,
-      Ttl: DNSKEY_TTL_SECONDS,
-      Rdlength: dnskeyRdata(Buffer.from(row.public_key, "base64")).length,
-    },
-    Flags: CSK_FLAGS,
-    Protocol: DNSKEY_PROTOCOL,
-    Algorithm: ALGORITHM_ECDSAP256SHA256,
-    PublicKey: row.public_key,
-  },
-  SigningKey: { kek: null, privkey: null, pubkey: row.public_key },
+/** What the owner has changed is looked after at once. */
+const modified = (stored: StoredDnssec, now: number): StoredDnssec => ({
+  ...stored,
+  row: { ...stored.row, look_failures: 0, next_look_on: iso(now), modified_on: iso(now) },
 });
+
+/** Locks first and reads then. Throws `zone_not_found`. */
+async function openDnssec(unit: Unit, zone: DnssecZone): Promise<StoredDnssec | undefined> {
+  if (!(await lockZone(unit.db, zone.id))) throw new PlatformError("zone_not_found");
+  return loadDnssec(unit.db, zone.id);
+}
+
+/** What would be stored without an effect is refused. */
+const UNAVAILABLE: readonly { readonly field: "dnssec_presigned" | "dnssec_use_nsec3"; readonly why: string }[] = [
+  { field: "dnssec_presigned", why: "Zones that come signed from a primary are not available." },
+  { field: "dnssec_use_nsec3", why: "Names are denied by NSEC (RFC 9824), which tells nobody more than NSEC3 would." },
+];
+
+function checkAvailable(body: DnssecEdit): void {
+  const row = UNAVAILABLE.find(({ field }) => body[field] === true);
+  if (row) throw new PlatformError("setting_unavailable", { message: row.why, source: `/${row.field}` });
+}
 
 const auditOf = (action: string, call: Call, zone: DnssecZone) => ({
   action,

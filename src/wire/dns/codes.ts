@@ -53,7 +53,7 @@ export const TYPE = {
 } as const;
 
 /** Bits of the header's second word. */
-export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100 } as const;
+export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100, RA: 0x0080 } as const;
 
 /** The bits of the second word that hold the opcode. */
 export const OPCODE_MASK = 0x7800;

@@ -10,6 +10,9 @@ export const ALGORITHM_ECDSAP256SHA256 = 13;
 /** RFC 4509. */
 export const DIGEST_SHA256 = 2;
 
+/** Seconds for which resolvers keep the set of keys, so that a new one is known everywhere within hours. */
+export const DNSKEY_TTL_SECONDS = 3600;
+
 /** RDATA of the DNSKEY record (RFC 4034 §2.1). `publicKey` is the curve point, x and y of 32 bytes each (RFC 6605 §4). */
 export const dnskeyRdata = (publicKey: Uint8Array): Buffer =>
   Buffer.concat([Buffer.of(CSK_FLAGS >> 8, CSK_FLAGS & 0xff, DNSKEY_PROTOCOL, ALGORITHM_ECDSAP256SHA256), publicKey]);
@@ -33,9 +36,21 @@ export const CDS_DELETE = Buffer.of(0, 0, 0, 0, 0);
 export const CDNSKEY_DELETE = Buffer.of(0, 0, DNSKEY_PROTOCOL, 0, 0);
 
 /** The digest of a DS record, hexadecimal in capitals (RFC 4034 §5.1.4): over the owner's canonical name and the key. */
-export const dsDigest = (owner: string, rdata: Uint8Array): string =>
-  createHash("sha256")
+export const dsDigest = (owner: string, rdata: Uint8Array): string => digestOf("sha256", owner, rdata).toString("hex").toUpperCase();
+
+/** Digest types of DS records (RFC 8624 §3.3), as the library names them. */
+const DIGESTS: Readonly<Record<number, string>> = { 1: "sha1", [DIGEST_SHA256]: "sha256", 4: "sha384" };
+
+/** Whether the DS record, by its RDATA, names the key; one of an unknown digest type names none. */
+export function dsNamesKey(ds: Uint8Array, owner: string, key: Uint8Array): boolean {
+  const digest = DIGESTS[ds[3] ?? 0];
+  if (digest === undefined || ds.length < 5 || ((ds[0] as number) << 8) + (ds[1] as number) !== keyTag(key) || ds[2] !== key[3])
+    return false;
+  return digestOf(digest, owner, key).equals(ds.subarray(4));
+}
+
+const digestOf = (digest: string, owner: string, rdata: Uint8Array): Buffer =>
+  createHash(digest)
     .update(nameOfKey(keyOf(parseAbsoluteName(owner))))
     .update(rdata)
-    .digest("hex")
-    .toUpperCase();
+    .digest();

@@ -1,0 +1,53 @@
+import { randomInt } from "node:crypto";
+import { connect } from "node:net";
+import { CLASS, FLAG, MESSAGE_BYTES_MAX, TYPE } from "#wire/dns/codes.ts";
+import { decodeMessage, encodeMessage, type Message } from "#wire/dns/message.ts";
+import { type DnsName, keyOf } from "#wire/dns/name.ts";
+
+/** An address, with a port or without: `192.0.2.53`, `[2001:db8::53]:5300`, as in the configuration and as Node lists those of the system. */
+export type ResolverAddress = string;
+
+/**
+ * Asks a resolver for a set and its signatures. It goes over TCP, so that nobody off the path can forge an answer
+ * (RFC 5452) on which keys are given up. Throws where there is no answer in time or it belongs to another question.
+ */
+export async function askResolver(address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> {
+  const id = randomInt(0x10000);
+  // The OPT record asks for signatures, too (RFC 3225 §3): its TTL holds the flags.
+  const opt = { name: Buffer.of(0), type: TYPE.OPT, class: MESSAGE_BYTES_MAX, ttl: 0x8000, rdata: Buffer.alloc(0) };
+  const query = { id, flags: FLAG.RD, questions: [{ name, type, class: CLASS.IN }], answers: [], authorities: [], additionals: [opt] };
+  const answer = decodeMessage(await exchange(address, encodeMessage(query) as Buffer, timeoutMs));
+  const question = answer.questions[0];
+  const fits = answer.id === id && (answer.flags & FLAG.QR) !== 0 && question?.type === type && keyOf(question.name) === keyOf(name);
+  if (!fits) throw new Error("the answer belongs to another question");
+  return answer;
+}
+
+function exchange(address: ResolverAddress, query: Buffer, timeoutMs: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(endpoint(address));
+    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    let received = Buffer.alloc(0);
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(query.length);
+    socket.on("connect", () => socket.write(Buffer.concat([length, query])));
+    socket.on("data", (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
+      resolve(received.subarray(2, 2 + received.readUInt16BE(0)));
+      socket.destroy();
+    });
+    socket.on("error", reject);
+    socket.on("close", () => {
+      clearTimeout(timer);
+      reject(new Error("the connection ended before the answer"));
+    });
+  });
+}
+
+function endpoint(address: ResolverAddress): { host: string; port: number } {
+  const bracketed = /^\[(?<host>.+)\](?::(?<port>\d+))?$/.exec(address)?.groups;
+  const plain = /^(?<host>[^:]+)(?::(?<port>\d+))?$/.exec(address)?.groups;
+  const { host = address, port = "53" } = bracketed ?? plain ?? {};
+  return { host, port: Number(port) };
+}
