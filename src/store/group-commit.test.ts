@@ -235,7 +235,7 @@ test("a connection that broke is replaced for the next group", async () => {
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
     clock: systemClock,
-    committed: () => {},
+    committed: async () => {},
     connect: async () => {
       const broken = ++connections === 1;
       return {

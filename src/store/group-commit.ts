@@ -20,8 +20,8 @@ export interface GroupCommitDeps {
   readonly dialect: Dialect;
   readonly clock: Clock;
   connect(): Promise<Session>;
-  /** Called after each commit that allocated revisions. */
-  committed(): void;
+  /** Called after each commit with the connection, and whether it allocated revisions; the next unit waits for it. */
+  committed(session: Session, news: boolean): Promise<void>;
 }
 
 /** Bounds how long the first unit of a group waits for its commit. */
@@ -117,7 +117,10 @@ async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly
   );
   await session.query("COMMIT");
   finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
-  if (revs.some((revision) => revision !== null)) deps.committed();
+  await deps.committed(
+    session,
+    revs.some((revision) => revision !== null),
+  );
 }
 
 /** Null when the unit failed and was undone. */

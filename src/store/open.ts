@@ -2,12 +2,13 @@ import { existsSync, statSync } from "node:fs";
 import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { readChangesSince, readRevision } from "./outbox.ts";
 import { createPostgres } from "./postgres.ts";
 import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session, withFault } from "./session.ts";
-import { createScanThread } from "./scan-thread.ts";
+import { createSqliteThread } from "./sqlite-thread.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import type { Tables } from "./tables.ts";
@@ -77,6 +78,8 @@ interface Backend {
   reader(): Promise<Reader>;
   /** What `scan` runs on. */
   scanner(reader: Reader): Reader;
+  /** Null where the server sees to it. */
+  checkpointer(): Checkpointer | null;
   close(): Promise<void>;
 }
 
@@ -98,7 +101,8 @@ function openBackend(url: string): Backend {
       dialect: DIALECTS.sqlite,
       connect,
       reader: () => connect("read"),
-      scanner: () => createScanThread(path),
+      scanner: () => createSqliteThread({ name: "store-scan", path, mode: "read" }),
+      checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "write" })),
       close: async () => {},
     };
   }
@@ -110,6 +114,7 @@ function openBackend(url: string): Backend {
     reader: async () => ({ query: server.query, close: async () => {} }),
     // The server works beside this process anyway.
     scanner: (reader) => reader,
+    checkpointer: () => null,
     close: server.close,
   };
 }
@@ -134,17 +139,20 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
       }
     });
   const read = committedOnly(reader);
+  const checkpointer = backend.checkpointer();
   const writer = createGroupCommit({
     dialect,
     clock,
     connect: () => backend.connect("write"),
-    committed: () => {
-      for (const listener of listeners) listener();
+    committed: async (session, news) => {
+      if (news) for (const listener of listeners) listener();
+      await checkpointer?.committed(session);
     },
   });
   const close = async (): Promise<void> => {
     // SQLite folds its log into the file when the last connection closes, which a read-only one cannot do.
     await scanner.close();
+    await checkpointer?.close();
     await reader.close();
     await writer.close();
     await backend.close();

@@ -1,20 +1,20 @@
 import { Worker } from "node:worker_threads";
 import type { Rows } from "./session.ts";
 
-/** Runs queries that may read a whole zone in a thread of their own: SQLite works in the thread that calls it. */
-export interface ScanThread {
+/** Runs what takes long in a thread of its own with its own connection: SQLite works in the thread that calls it. */
+export interface SqliteThread {
   query(sql: string, parameters: readonly unknown[]): Promise<Rows>;
   close(): Promise<void>;
 }
 
-export interface ScanRequest {
+export interface ThreadRequest {
   readonly id: number;
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
 /** `errcode` is SQLite's, which a cloned error would lose. */
-export type ScanReply =
+export type ThreadReply =
   | { readonly id: number; readonly rows: Rows }
   | { readonly id: number; readonly message: string; readonly errcode: unknown };
 
@@ -23,13 +23,19 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+export interface ThreadOptions {
+  readonly name: string;
+  readonly path: string;
+  readonly mode: "write" | "read";
+}
+
 /** The thread starts with the first query, and again with the next one after it died. */
-export function createScanThread(path: string): ScanThread {
+export function createSqliteThread(options: ThreadOptions): SqliteThread {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;
   let next = 0;
 
-  const settle = (reply: ScanReply): void => {
+  const settle = (reply: ThreadReply): void => {
     const one = waiting.get(reply.id);
     waiting.delete(reply.id);
     if ("rows" in reply) one?.resolve(reply.rows);
@@ -38,7 +44,7 @@ export function createScanThread(path: string): ScanThread {
     if (waiting.size === 0) worker?.unref();
   };
   const start = (): Worker => {
-    const thread = new Worker(new URL("./scan-worker.ts", import.meta.url), { name: "store-scan", workerData: path });
+    const thread = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { name: options.name, workerData: options });
     const fail = (error: unknown): void => {
       if (worker === thread) worker = null;
       for (const one of waiting.values()) one.reject(error);
@@ -46,7 +52,7 @@ export function createScanThread(path: string): ScanThread {
     };
     thread.on("message", settle);
     thread.on("error", fail);
-    thread.on("exit", () => fail(new Error("the thread that scans the database ended")));
+    thread.on("exit", () => fail(new Error(`the thread ${options.name} ended`)));
     return thread;
   };
 
@@ -57,7 +63,7 @@ export function createScanThread(path: string): ScanThread {
         worker.ref();
         const id = next++;
         waiting.set(id, { resolve, reject });
-        worker.postMessage({ id, sql, parameters } satisfies ScanRequest);
+        worker.postMessage({ id, sql, parameters } satisfies ThreadRequest);
       }),
     close: async () => void (await worker?.terminate()),
   };

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { systemClock } from "#kernel/clock.ts";
+import { openStore } from "./open.ts";
+
+test("what is written moves from the log to the file without a write that waits for it", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
+  const path = join(directory, "control.db");
+  const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+  try {
+    const before = statSync(path).size;
+    // 40 MB in units of 1 MB, more than the log is to hold.
+    for (let i = 0; i < 40; i++) {
+      await store.write(({ db }) =>
+        db
+          .insertInto("secrets")
+          .values({ name: `n${i}`, value: "v".repeat(1_000_000), created_on: "" })
+          .execute(),
+      );
+    }
+    const deadline = performance.now() + 20_000;
+    while (statSync(path).size < before + 30_000_000 && performance.now() < deadline) await delay(10);
+    assert.ok(statSync(path).size > before + 30_000_000, "the file has what the log had");
+    assert.equal((await store.read.selectFrom("secrets").select("name").execute()).length, 40);
+    assert.deepEqual((await sql`PRAGMA integrity_check`.execute(store.read)).rows, [{ integrity_check: "ok" }]);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
