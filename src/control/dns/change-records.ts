@@ -6,6 +6,7 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { checkSteps } from "#control/dns/change-checks.ts";
 import { type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "#control/dns/change-steps.ts";
+import { checkForeignKeys } from "#control/dns/foreign-keys.ts";
 import { permittedSteps } from "#control/dns/secondary-writes.ts";
 import type { RecordView, ShownRow } from "#control/dns/record-view.ts";
 import type { VersionedChange } from "#control/dns/version-changes.ts";
@@ -94,6 +95,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     if (touched === undefined) throw new PlatformError("zone_not_found");
     const transferred = options.kind === "transfer";
     const steps = transferred ? planned : permittedSteps({ ...touched, name: zone.name }, planned);
+    await checkForeignKeys(unit.db, zone, steps, options.kind);
     const recordCount = touched.record_count - added;
     await checkSteps(unit.db, zone, steps, {
       recordCount,

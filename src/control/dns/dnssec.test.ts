@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey } from "node:crypto";
+import { rebuildSnapshot } from "#control/rebuild.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import type { DnssecEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
@@ -59,4 +61,23 @@ storeTest("an active zone waits for its DS to go, and its key goes with the zone
   assert.deepEqual(await store.read.selectFrom("zone_dnssec").selectAll().execute(), []);
   assert.deepEqual(await store.read.selectFrom("zone_dnssec_keys").selectAll().execute(), []);
   await assert.rejects(control.dnssec.edit(call(), zone, { status: "active" }), failing(1001));
+});
+
+storeTest("keys of other providers stand in the zone only where several sign it, and then nobody asks the parent", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const zone = { id, name, account_id, plan: "free" };
+  const key = { type: "DNSKEY", name: "@", data: { flags: 256, protocol: 3, algorithm: 13, public_key: "aGVsbG8=" } };
+  await assert.rejects(control.dnsRecords.create(call(), zone, key), failing(9020));
+  await assert.rejects(
+    control.dnsRecords.batch(call(), zone, { posts: [{ type: "A", name: "a", content: "192.0.2.1" }, key] }),
+    (error: unknown) => failing(9020)(error) && (error as PlatformError).source === "/posts/1/type",
+  );
+  await control.dnssec.edit(call(), zone, { dnssec_multi_signer: true, status: "active" });
+  await control.dnsRecords.create(call(), zone, key);
+  const { ops } = await rebuildSnapshot(store);
+  assert.deepEqual(
+    ops.filter(({ kind }) => kind === "dnssec").map(({ value }) => (value as DnssecEntry | null)?.cds),
+    [[]],
+  );
 });
