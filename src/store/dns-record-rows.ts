@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import { type DnsRecordRow, RECORD_COLUMNS } from "#store/dns-records.ts";
+import { countRecords } from "#store/record-counts.ts";
 import { recordKeys, tagKeys } from "#store/record-keys.ts";
 import { prepareSetQuery } from "#store/set-query.ts";
 import type { DnsRecordsTable, DnsRecordTagsTable, Tables } from "#store/tables.ts";
@@ -8,7 +9,7 @@ import type { DnsRecordsTable, DnsRecordTagsTable, Tables } from "#store/tables.
 
 type Db = Kysely<Tables>;
 
-const COLUMNS = [...RECORD_COLUMNS, "name_reversed", "content_reversed", "comment_key", "comment_reversed"] as const;
+const COLUMNS = [...RECORD_COLUMNS, "name_reversed", "content_reversed", "comment_key", "comment_reversed", "commented", "tagged"] as const;
 type WholeRow = Selectable<DnsRecordsTable>;
 
 /** Every column but the key, which is what a record keeps for life. */
@@ -55,13 +56,13 @@ const selectNamed = prepareSetQuery<[zoneId: string], Pick<DnsRecordRow, "id" | 
       .where("name", "in", keysOf(tuples)),
 );
 
-const TAG_COLUMNS = ["record_id", "zone_id", "tag_key", "tag_reversed"] as const;
+const TAG_COLUMNS = ["record_id", "zone_id", "tag_key", "tag_reversed", "record_name", "repeated"] as const;
 const TAG_ROWS = { width: TAG_COLUMNS.length, shared: 0 } as const;
 
 const insertTags = prepareSetQuery<[], unknown>(TAG_ROWS, (db, tuples) =>
   db
     .insertInto("dns_record_tags")
-    .values(tuples.map((values) => Object.fromEntries(TAG_COLUMNS.map((column, i) => [column, values[i] as string])) as unknown as TagRow)),
+    .values(tuples.map((values) => Object.fromEntries(TAG_COLUMNS.map((column, i) => [column, values[i]])) as unknown as TagRow)),
 );
 type TagRow = Selectable<DnsRecordTagsTable>;
 
@@ -71,24 +72,31 @@ const removeTags = prepareSetQuery<[], unknown>(KEYS_ALONE, (db, tuples) =>
 
 const tuples = (keys: readonly string[]): string[][] => keys.map((key) => [key]);
 
-export async function insertRecords(db: Db, rows: readonly DnsRecordRow[]): Promise<void> {
-  await insert(db, rows.map(valuesOf));
-  await insertTags(db, rows.flatMap(tagTuples));
+/** A record before and after a write; null where there is none. Never both. */
+export interface RecordChange {
+  readonly before: DnsRecordRow | null;
+  readonly after: DnsRecordRow | null;
 }
 
-/** The records, which exist, become these rows. */
-export async function replaceRecords(db: Db, rows: readonly DnsRecordRow[]): Promise<void> {
-  await replace(db, rows.map(valuesOf));
-  await removeTags(db, tuples(rows.map(({ id }) => id)));
-  await insertTags(db, rows.flatMap(tagTuples));
+/** Each record once. Their tags go with them. */
+export async function writeRecords(db: Db, zoneId: string, changes: readonly RecordChange[]): Promise<void> {
+  const deleted: string[] = [];
+  const replaced: DnsRecordRow[] = [];
+  const created: DnsRecordRow[] = [];
+  for (const { before, after } of changes) {
+    if (after !== null) (before === null ? created : replaced).push(after);
+    else if (before !== null) deleted.push(before.id);
+  }
+  if (deleted.length > 0) await remove(db, tuples(deleted), zoneId);
+  if (replaced.length > 0) await replace(db, replaced.map(valuesOf));
+  if (replaced.length > 0) await removeTags(db, tuples(replaced.map(({ id }) => id)));
+  if (created.length > 0) await insert(db, created.map(valuesOf));
+  await insertTags(db, [...replaced, ...created].flatMap(tagTuples));
+  await countRecords(db, zoneId, changes);
 }
 
-const tagTuples = ({ id, zone_id, tags }: DnsRecordRow): string[][] =>
-  tagKeys(tags).map(({ tag_key, tag_reversed }) => [id, zone_id, tag_key, tag_reversed]);
-
-/** Their tags go with them. */
-export const deleteRecords = async (db: Db, zoneId: string, ids: readonly string[]): Promise<void> =>
-  void (await remove(db, tuples(ids), zoneId));
+const tagTuples = ({ id, zone_id, name, tags }: DnsRecordRow): (string | number)[][] =>
+  tagKeys(tags).map(({ tag_key, tag_reversed, repeated }) => [id, zone_id, tag_key, tag_reversed, name, repeated]);
 
 /** Those of the records that the zone has. */
 export const recordsByIds = (db: Db, zoneId: string, ids: readonly string[]): Promise<DnsRecordRow[]> => select(db, tuples(ids), zoneId);

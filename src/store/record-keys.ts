@@ -9,6 +9,9 @@ export interface RecordKeys {
   /** The comment as filters compare it; null without one. */
   readonly comment_key: string | null;
   readonly comment_reversed: string | null;
+  /** Whether it has a comment, and a tag: 0 or 1. */
+  readonly commented: number;
+  readonly tagged: number;
 }
 
 /** One tag as filters compare it: `name:value`, with the colon also where there is no value. */
@@ -16,30 +19,43 @@ export interface TagKeys {
   readonly tag_key: string;
   /** The value backwards, behind the name as it is: a filter on the end of a value names the tag. */
   readonly tag_reversed: string;
+  readonly name: string;
+  /** 1 where the record has several tags of this name, so that whoever counts records counts it once. */
+  readonly repeated: number;
 }
 
 /** Characters of a long text that an index holds: an index row has less room than content. */
 export const KEY_LENGTH_MAX = 64;
 
-export function recordKeys(row: Pick<DnsRecordRow, "name" | "content_key" | "comment">): RecordKeys {
+export function recordKeys(row: Pick<DnsRecordRow, "name" | "content_key" | "comment" | "tags">): RecordKeys {
   const comment = row.comment === null ? null : folded(row.comment);
   return {
     name_reversed: reversed(row.name),
     content_reversed: keyTail(row.content_key),
     comment_key: comment,
     comment_reversed: comment === null ? null : keyTail(comment),
+    commented: comment === null ? 0 : 1,
+    tagged: row.tags === "[]" ? 0 : 1,
   };
 }
 
 /** The tags of a row, each once: two that differ in case only are the same to a filter. */
 export function tagKeys(tags: string): readonly TagKeys[] {
   if (tags === "[]") return [];
-  const keys = new Map<string, TagKeys>();
+  const keys = new Map<string, ReturnType<typeof splitTag>>();
+  const names = new Map<string, number>();
   for (const tag of JSON.parse(tags) as string[]) {
     const { name, value } = splitTag(tag);
-    keys.set(`${name}:${value}`, { tag_key: `${name}:${value}`, tag_reversed: `${name}:${reversed(value)}` });
+    if (keys.has(`${name}:${value}`)) continue;
+    keys.set(`${name}:${value}`, { name, value });
+    names.set(name, (names.get(name) ?? 0) + 1);
   }
-  return [...keys.values()];
+  return [...keys].map(([tag_key, { name, value }]) => ({
+    tag_key,
+    tag_reversed: `${name}:${reversed(value)}`,
+    name,
+    repeated: names.get(name) === 1 ? 0 : 1,
+  }));
 }
 
 /** `name` or `name:value`, folded; without a value it is empty. */

@@ -10,61 +10,71 @@ import { databaseTest } from "../../test/support/store.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { openStore } from "./open.ts";
 import { createPostgres } from "./postgres.ts";
-import { driver, type RecordTest } from "./record-conditions.ts";
+import type { RecordTest } from "./record-conditions.ts";
+import { sourceOf } from "./record-sources.ts";
 import { afterPrefix, keyTail, reversed } from "./record-keys.ts";
 import { DIALECTS } from "./session.ts";
 import { openSqlite } from "./sqlite.ts";
 
-const texts = (
-  on: "name" | "content" | "comment",
-  indexes: readonly [head: string, tail: string],
-): readonly (readonly [RecordTest, string])[] => [
-  [{ on, operator: "exact", value: "a.example" }, indexes[0]],
-  [{ on, operator: "startswith", value: "a" }, indexes[0]],
-  [{ on, operator: "startswith", value: "a".repeat(99) }, indexes[0]],
-  [{ on, operator: "endswith", value: "e" }, indexes[1]],
-  [{ on: "any", tests: ["a", "b"].map((value) => ({ on, operator: "exact", value })) }, indexes[0]],
+/** A filter, the index that serves it, and whether that tells all without a row. */
+type Served = readonly [test: RecordTest, index: string, covering: boolean];
+
+const texts = (on: "name" | "content" | "comment", indexes: readonly [head: string, tail: string]): readonly Served[] => [
+  [{ on, operator: "exact", value: "a.example" }, indexes[0], true],
+  [{ on, operator: "startswith", value: "a" }, indexes[0], true],
+  [{ on, operator: "startswith", value: "a".repeat(99) }, indexes[0], on === "name"],
+  [{ on, operator: "endswith", value: "e" }, indexes[1], true],
+  [{ on: "any", tests: ["a", "b"].map((value) => ({ on, operator: "exact", value })) }, indexes[0], on === "name"],
+];
+
+const SERVED: readonly Served[] = [
+  ...texts("name", ["dns_records_by_name", "dns_records_by_name_end"]),
+  ...texts("content", ["dns_records_by_content", "dns_records_by_content_end"]),
+  ...texts("comment", ["dns_records_by_comment", "dns_records_by_comment_end"]),
+  // The rows of long texts are read, but only those.
+  [{ on: "content", operator: "contains", value: "a" }, "dns_records_by_content", false],
+  [{ on: "comment", operator: "contains", value: "a" }, "dns_records_by_comment", false],
+  [{ on: "commented", value: true }, "dns_records_by_comment", true],
+  [{ on: "commented", value: false }, "dns_records_by_name", true],
+  [{ on: "type", value: "MX" }, "dns_records_by_type", true],
+  [{ on: "any", tests: ["MX", "A"].map((value) => ({ on: "type", value })) }, "dns_records_by_type", true],
+  [{ on: "proxied", value: true }, "dns_records_proxied", true],
+  [{ on: "proxied", value: false }, "dns_records_by_name", true],
+  ...(["present", "exact", "startswith", "contains"] as const).map((operator): Served => [
+    { on: "tag", operator, name: "a", value: "b" },
+    "dns_record_tags_by_tag",
+    true,
+  ]),
+  [{ on: "tag", operator: "endswith", name: "a", value: "b" }, "dns_record_tags_by_tag_end", true],
+  [{ on: "tag", operator: "absent", name: "a", value: "" }, "dns_records_by_name", true],
+  [
+    {
+      on: "all",
+      tests: [
+        { on: "type", value: "TXT" },
+        { on: "content", operator: "exact", value: "v" },
+      ],
+    },
+    "dns_records_by_content",
+    true,
+  ],
 ];
 
 test("each filter is served by its index, without statistics and whatever else could be chosen", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
-  const rows: readonly (readonly [RecordTest, string])[] = [
-    ...texts("name", ["dns_records_by_name ", "dns_records_by_name_end"]),
-    ...texts("content", ["dns_records_by_content ", "dns_records_by_content_end"]),
-    ...texts("comment", ["dns_records_by_comment ", "dns_records_by_comment_end"]),
-    [{ on: "commented", value: true }, "dns_records_by_comment "],
-    [{ on: "type", value: "MX" }, "dns_records_by_type"],
-    [{ on: "proxied", value: true }, "dns_records_proxied"],
-    ...(["present", "exact", "startswith", "contains"] as const).map(
-      (operator) => [{ on: "tag", operator, name: "a", value: "b" }, "dns_record_tags_by_tag "] as const,
-    ),
-    [{ on: "tag", operator: "endswith", name: "a", value: "b" }, "dns_record_tags_by_tag_end"],
-    [
-      {
-        on: "all",
-        tests: [
-          { on: "type", value: "TXT" },
-          { on: "content", operator: "exact", value: "v" },
-        ],
-      },
-      "dns_records_by_content ",
-    ],
-  ];
   try {
-    for (const [wanted, index] of rows) {
-      const found = driver(wanted, "z", 100);
-      const { rows: plan } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN SELECT id FROM dns_records WHERE ${found!.condition}`.execute(
-        store.read,
-      );
+    for (const [wanted, index, covering] of SERVED) {
+      const { rows: plan } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN ${sourceOf(wanted, "z")!.names(null)}`.execute(store.read);
       const details = plan.map(({ detail }) => detail);
+      const says = `${JSON.stringify(wanted)}: ${details.join("; ")}`;
       assert.ok(
-        details.some((detail) => `${detail} `.includes(`${index}`)),
-        `${JSON.stringify(wanted)}: ${details.join("; ")}`,
+        details.some((detail) => `${detail} `.includes(`${covering ? "COVERING INDEX" : "INDEX"} ${index} `)),
+        says,
       );
       assert.ok(
         details.every((detail) => !detail.startsWith("SCAN dns_record")),
-        `${JSON.stringify(wanted)}: ${details.join("; ")}`,
+        says,
       );
     }
   } finally {
@@ -103,7 +113,7 @@ databaseTest("records from before the lists' migration are found", async (url, n
   await session.query(
     "INSERT INTO zones (id, account_id, name, status, type, paused, plan, name_servers, settings, serial, record_count, vanity_name_servers, created_on, modified_on) VALUES ('z', 'a', 'b.example', 'active', 'full', 0, 'pro', '[]', '{}', 1, 1, '[]', '', '')",
   );
-  const tags = JSON.stringify(["Team:Blue", "prod", "team:blue"]);
+  const tags = JSON.stringify(["Team:Blue", "prod", "team:blue", "team:red"]);
   await session.query(
     `INSERT INTO dns_records (${columns}) VALUES ('r', 'z', 'www.b.example', 'TXT', '"Hä llo"', 'hä llo', 1, 0, '{}', 'A Note', '${tags}', '', '', '')`,
   );
@@ -113,17 +123,27 @@ databaseTest("records from before the lists' migration are found", async (url, n
   try {
     const row = await store.read
       .selectFrom("dns_records")
-      .select(["name_reversed", "content_reversed", "comment_key", "comment_reversed"])
+      .select(["name_reversed", "content_reversed", "comment_key", "comment_reversed", "commented", "tagged"])
       .executeTakeFirst();
     assert.deepEqual(row, {
       name_reversed: "elpmaxe.b.www",
       content_reversed: "oll äh",
       comment_key: "a note",
       comment_reversed: "eton a",
+      commented: 1,
+      tagged: 1,
     });
+    const tag = { record_id: "r", zone_id: "z", record_name: "www.b.example" };
     assert.deepEqual(await store.read.selectFrom("dns_record_tags").selectAll().orderBy("tag_key").execute(), [
-      { record_id: "r", zone_id: "z", tag_key: "prod:", tag_reversed: "prod:" },
-      { record_id: "r", zone_id: "z", tag_key: "team:blue", tag_reversed: "team:eulb" },
+      { ...tag, tag_key: "prod:", tag_reversed: "prod:", repeated: 0 },
+      { ...tag, tag_key: "team:blue", tag_reversed: "team:eulb", repeated: 1 },
+      { ...tag, tag_key: "team:red", tag_reversed: "team:der", repeated: 1 },
+    ]);
+    assert.deepEqual(await store.read.selectFrom("dns_record_counts").select(["facet", "count"]).orderBy("facet").execute(), [
+      { facet: "commented", count: 1 },
+      { facet: "tag:prod", count: 1 },
+      { facet: "tag:team", count: 1 },
+      { facet: "type:TXT", count: 1 },
     ]);
     await store.write(({ db }) => db.deleteFrom("dns_records").execute());
     assert.deepEqual(await store.read.selectFrom("dns_record_tags").selectAll().execute(), [], "tags go with their record");

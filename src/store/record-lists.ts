@@ -1,6 +1,8 @@
-import { type Kysely, type RawBuilder, sql, type SqlBool } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { type DnsRecordRow, RECORD_COLUMNS } from "#store/dns-records.ts";
-import { ALWAYS, driver, judging, type RecordTest } from "#store/record-conditions.ts";
+import { ALWAYS, type Condition, judging, type RecordTest } from "#store/record-conditions.ts";
+import { countedRecords } from "#store/record-counts.ts";
+import { facetsOf, type RecordSource, sourceOf } from "#store/record-sources.ts";
 import type { Store } from "#store/store.ts";
 import type { Tables } from "#store/tables.ts";
 
@@ -26,56 +28,144 @@ export interface FoundRecords {
   readonly total: number;
 }
 
+/** A list that has a filter. */
+interface Filtered extends RecordList {
+  readonly test: RecordTest;
+}
+
+/** What decides between ways of finding the same page. */
+export interface ListCosts {
+  /** Entries of an index that take the thread a few milliseconds. */
+  readonly entriesMax: number;
+  /** How many entries of an index are read while one row is. */
+  readonly entriesPerRow: number;
+}
+
+const COSTS: ListCosts = { entriesMax: 5_000, entriesPerRow: 12 };
+
+type Db = Kysely<Tables>;
+
 /**
- * One page of a zone's records, and how many there are. No statistics are needed: a filter that finds few is
- * answered from its index and sorted; one that finds many, from the index of the order, where the next match is
- * never far. Between the two lies √(end of page × records in the zone), at which both read as many rows. Whatever
- * may read more than that runs on `store.scan`, where nobody else waits for it.
+ * One page of a zone's records, and how many there are. No statistics are needed. Whatever may read more than some
+ * thousand entries of an index runs on `store.scan`, where nobody else waits for it.
  */
-export async function listRecords(store: Store, list: RecordList, window: ListWindow): Promise<FoundRecords> {
-  if (list.test === null) {
-    const quick = ORDERED_BY_INDEX.has(list.order);
+export async function listRecords(store: Store, list: RecordList, window: ListWindow, costs: ListCosts = COSTS): Promise<FoundRecords> {
+  const { test } = list;
+  if (test === null) {
+    const quick = ORDERED_BY_INDEX.has(list.order) && window.offset + window.limit <= costs.entriesMax;
     return { items: await inOrder(quick ? store.read : store.scan, list, window), total: window.records };
   }
-  const { known_total } = window;
-  const fewMax = Math.ceil(Math.sqrt(Math.min(window.offset + window.limit, window.records) * window.records));
-  const many = known_total !== null && known_total > fewMax;
-  const few = driver(list.test, list.zone_id, fewMax);
-  const rest = few?.complete ? ALWAYS : judging(list.test);
-  if (few && !many) {
-    const found = await fewFound(store.read, list, window, { candidates: few.condition, rest, max: fewMax });
-    if (found) return found;
-  }
-  const all = sql<SqlBool>`${driver(list.test, list.zone_id, null)?.condition ?? ofZone(list)} AND ${rest}`;
-  if (!few?.complete && !many) {
-    const found = await fewFound(store.scan, list, window, { candidates: all, rest: ALWAYS, max: fewMax });
-    if (found) return found;
-  }
-  const total = known_total ?? (await countRecords(store.scan, all));
-  return { items: await inOrder(store.scan, list, window), total };
+  const facets = facetsOf(test);
+  const total = window.known_total ?? (facets && (await countedRecords(store.read, list.zone_id, facets)));
+  if (total !== null && total <= window.offset) return { items: [], total };
+  const source = sourceOf(test, list.zone_id);
+  if (source?.complete && list.order === "name") return listByNames(store, { ...list, test }, window, { source, total, ...costs });
+  return listByRows(store, { ...list, test }, window, { source, total });
 }
 
 /** What a count of the zone's records holds for: any change of a record raises the serial. */
-export const zoneState = (db: Kysely<Tables>, zoneId: string): Promise<{ serial: number; record_count: number } | undefined> =>
+export const zoneState = (db: Db, zoneId: string): Promise<{ serial: number; record_count: number } | undefined> =>
   db.selectFrom("zones").select(["serial", "record_count"]).where("id", "=", zoneId).executeTakeFirst();
 
 const ORDERED_BY_INDEX: ReadonlySet<RecordList["order"]> = new Set(["name", "type", "content"]);
 
-const ofZone = ({ zone_id }: RecordList): RawBuilder<SqlBool> => sql`zone_id = ${zone_id}`;
+const ofZone = ({ zone_id }: RecordList): Condition => sql`zone_id = ${zone_id}`;
 
 const columns = sql.join(RECORD_COLUMNS.map((column) => sql.ref(column)));
 
+/** What is known of the records that a filter finds before any is read. */
+interface Known<Source> {
+  readonly source: Source;
+  readonly total: number | null;
+}
+
+/**
+ * The list in its usual order: one index has the names of all that the filter finds, so that no row is read but those
+ * of the page. Where they are many, the page may be found sooner in the index of names, in which the next is near.
+ */
+async function listByNames(
+  store: Store,
+  list: Filtered,
+  window: ListWindow,
+  known: Known<RecordSource> & ListCosts,
+): Promise<FoundRecords> {
+  const { source, entriesMax, entriesPerRow } = known;
+  const end = window.offset + window.limit;
+  if (source.ordered && known.total !== null) {
+    const db = end <= entriesMax ? store.read : store.scan;
+    return { items: await selectRows(db, list, window, source.rows(null)), total: known.total };
+  }
+  if (known.total === null || known.total <= entriesMax) {
+    const { read, scan } = store;
+    const found = source.bounded
+      ? await pageByNames(read, list, window, source.names(entriesMax + 1))
+      : await pageByNames(scan, list, window, source.names(null));
+    if (!source.bounded || found.total <= entriesMax) return found;
+  }
+  const total = known.total ?? (await countRows(store.scan, source.names(null)));
+  const rowsExpected = Math.ceil((end * window.records) / total);
+  if (rowsExpected * entriesPerRow <= total) {
+    const items = await walkNames(store.scan, list, window, 4 * rowsExpected);
+    if (items.length === Math.min(window.limit, total - window.offset)) return { items, total };
+  }
+  return pageByNames(store.scan, list, window, source.names(null));
+}
+
+/** Counts the names and sorts them, then reads the rows of those that are on the page. */
+async function pageByNames(db: Db, list: Filtered, { limit, offset }: ListWindow, names: RawBuilder<unknown>): Promise<FoundRecords> {
+  const before = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
+  // The counts stand in one row, beside which the page may be empty. Rows of its first name may be on the page before.
+  const { rows } = await sql<DnsRecordRow & { found_count: number }>`
+    WITH found AS MATERIALIZED (${names}), on_page AS MATERIALIZED (
+      SELECT name FROM found ORDER BY name ${sql.raw(list.direction)} LIMIT ${limit} OFFSET ${offset}
+    )
+    SELECT counts.*, page.* FROM (SELECT count(*) AS found_count FROM found) AS counts LEFT JOIN (
+      SELECT ${columns} FROM dns_records WHERE ${ofZone(list)} AND name IN (SELECT name FROM on_page) AND ${judging(list.test)}
+      ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset} - (SELECT count(*) FROM found WHERE ${before})
+    ) AS page ON 1 = 1 ORDER BY ${orderOf(list)}`.execute(db);
+  return { items: rows[0]?.id === null ? [] : rows, total: rows[0]?.found_count ?? 0 };
+}
+
+/** Looks through the zone in the order of names, but only as far as about so many rows. */
+async function walkNames(db: Db, list: Filtered, window: ListWindow, rowsMax: number): Promise<readonly DnsRecordRow[]> {
+  const [beyond, all] = list.direction === "asc" ? [sql`<=`, "\u{10ffff}"] : [sql`>=`, ""];
+  const last = sql`SELECT name FROM dns_records WHERE ${ofZone(list)} ORDER BY name ${sql.raw(list.direction)} LIMIT 1 OFFSET ${rowsMax}`;
+  return selectRows(db, list, window, sql`${ofZone(list)} AND name ${beyond} coalesce((${last}), ${all}) AND ${judging(list.test)}`);
+}
+
+/**
+ * A list in another order, or of several filters, of which one index finds all that one of them does: where these are
+ * few, they are judged and sorted; where many, they are looked for in the index of the order. Between the two lies
+ * √(end of page × records in the zone), at which both read as many rows.
+ */
+async function listByRows(store: Store, list: Filtered, window: ListWindow, known: Known<RecordSource | null>): Promise<FoundRecords> {
+  const { source } = known;
+  const max = Math.ceil(Math.sqrt(Math.min(window.offset + window.limit, window.records) * window.records));
+  const rest = source?.complete ? ALWAYS : judging(list.test);
+  const many = known.total !== null && known.total > max;
+  if (source?.bounded && !many) {
+    const found = await fewFound(store.read, list, window, { candidates: source.rows(max + 1), rest, max });
+    if (found) return found;
+  }
+  const all = sql<never>`${source?.rows(null) ?? ofZone(list)} AND ${rest}` as Condition;
+  if (!(source?.bounded && source.complete) && !many) {
+    const found = await fewFound(store.scan, list, window, { candidates: all, rest: ALWAYS, max });
+    if (found) return found;
+  }
+  const total = known.total ?? (await countRows(store.scan, sql`SELECT 1 FROM dns_records WHERE ${all}`));
+  return { items: await inOrder(store.scan, list, window), total };
+}
+
 /** Finds the candidates by their index, then keeps, sorts and counts what else fits; null where there are more than `max`. */
 async function fewFound(
-  db: Kysely<Tables>,
+  db: Db,
   list: RecordList,
   { limit, offset }: ListWindow,
-  { candidates, rest, max }: { readonly candidates: RawBuilder<SqlBool>; readonly rest: RawBuilder<SqlBool>; readonly max: number },
+  { candidates, rest, max }: { readonly candidates: Condition; readonly rest: Condition; readonly max: number },
 ): Promise<FoundRecords | null> {
-  // The counts stand in one row, beside which the page may be empty.
   const { rows } = await sql<DnsRecordRow & Counts>`
     WITH candidate AS MATERIALIZED (
-      SELECT ${columns}, comment_key FROM dns_records WHERE ${candidates} LIMIT ${max + 1}
+      SELECT ${columns}, comment_key, commented, tagged FROM dns_records WHERE ${candidates} LIMIT ${max + 1}
     ), found AS MATERIALIZED (
       SELECT * FROM candidate AS dns_records WHERE ${rest}
     )
@@ -94,15 +184,18 @@ interface Counts {
   readonly found_count: number;
 }
 
-async function inOrder(db: Kysely<Tables>, list: RecordList, { limit, offset }: ListWindow): Promise<readonly DnsRecordRow[]> {
+/** The page out of all that fit, in the order in which the zone's index has them. */
+const inOrder = (db: Db, list: RecordList, window: ListWindow): Promise<readonly DnsRecordRow[]> =>
+  selectRows(db, list, window, list.test === null ? ofZone(list) : sql`${ofZone(list)} AND ${judging(list.test)}`);
+
+async function selectRows(db: Db, list: RecordList, { limit, offset }: ListWindow, condition: Condition): Promise<readonly DnsRecordRow[]> {
   const { rows } = await sql<DnsRecordRow>`
-    SELECT ${columns} FROM dns_records WHERE ${ofZone(list)} AND ${list.test === null ? ALWAYS : judging(list.test)}
-    ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset}`.execute(db);
+    SELECT ${columns} FROM dns_records WHERE ${condition} ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset}`.execute(db);
   return rows;
 }
 
-async function countRecords(db: Kysely<Tables>, condition: RawBuilder<SqlBool>): Promise<number> {
-  const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM dns_records WHERE ${condition}`.execute(db);
+async function countRows(db: Db, query: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM (${query}) AS found`.execute(db);
   return rows[0]?.total ?? 0;
 }
 

@@ -12,6 +12,7 @@ export interface Tables {
   zones: ZonesTable;
   dns_records: DnsRecordsTable;
   dns_record_tags: DnsRecordTagsTable;
+  dns_record_counts: DnsRecordCountsTable;
   dns_scan_candidates: DnsScanCandidatesTable;
   dns_versions: DnsVersionsTable;
   dns_version_parts: DnsVersionPartsTable;
@@ -128,6 +129,8 @@ export interface DnsRecordsTable {
   content_reversed: string;
   comment_key: string | null;
   comment_reversed: string | null;
+  commented: number;
+  tagged: number;
 }
 /** A row for each tag of a record, gone with the record; for filters only. */
 export interface DnsRecordTagsTable {
@@ -135,6 +138,15 @@ export interface DnsRecordTagsTable {
   zone_id: string;
   tag_key: string;
   tag_reversed: string;
+  record_name: string;
+  /** 1 where the record has several tags of one name. */
+  repeated: number;
+}
+/** How many records of a zone have a facet; see store/record-counts.ts. */
+export interface DnsRecordCountsTable {
+  zone_id: string;
+  facet: string;
+  count: number;
 }
 /** What a scan found and nobody has decided about. */
 export interface DnsScanCandidatesTable {

@@ -6,7 +6,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { newId } from "#kernel/ids.ts";
 import { contentKey } from "#model/dns-text.ts";
 import type { DnsRecordQuery } from "#model/dns-record.ts";
-import { insertRecords } from "#store/dns-record-rows.ts";
+import { writeRecords } from "#store/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 import { openStore } from "#store/open.ts";
 import { insertAccount } from "#store/accounts.ts";
@@ -146,7 +146,13 @@ async function fill(store: Store, zones: number): Promise<void> {
       const rows = Array.from({ length: Math.min(UNIT, perZone - done) }, (_, i) =>
         recordRow(id, `zone${z}.example`, z * perZone + done + i),
       );
-      await store.write(({ db }) => insertRecords(db, rows));
+      await store.write(({ db }) =>
+        writeRecords(
+          db,
+          id,
+          rows.map((after) => ({ before: null, after })),
+        ),
+      );
     }
   }
   for (const index of indexes) await store.write(({ db }) => sql.raw(index.sql).execute(db));

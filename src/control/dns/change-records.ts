@@ -15,7 +15,7 @@ import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
 import type { OriginPolicy, PreparedRecord } from "#model/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import { recordEntry, serialEntry } from "#snapshot/compile.ts";
-import { deleteRecords, insertRecords, recordsByIds, replaceRecords } from "#store/dns-record-rows.ts";
+import { recordsByIds, writeRecords } from "#store/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { touchZone } from "#store/zones.ts";
@@ -105,7 +105,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       beside: transferred ? "nothing" : touched.type === "secondary" ? "own_type" : "all",
     });
     const changes = outcome(steps);
-    await writeRows(unit, zone, changes);
+    await writeRecords(unit.db, zone.id, changes);
     await publish(unit, call, zone, changes, transferred ? null : view);
     unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
     await appendVersion(unit.db, {
@@ -154,19 +154,6 @@ function outcome(steps: readonly ChangeStep[]): readonly RecordOutcome[] {
     else byId.set(id, { before: remove, after: place });
   }
   return [...byId.values()];
-}
-
-async function writeRows({ db }: Unit, zone: ZoneRef, changes: readonly RecordOutcome[]): Promise<void> {
-  const deleted: string[] = [];
-  const replaced: DnsRecordRow[] = [];
-  const created: DnsRecordRow[] = [];
-  for (const { before, after } of changes) {
-    if (after === null) deleted.push((before as DnsRecordRow).id);
-    else (before === null ? created : replaced).push(after);
-  }
-  if (deleted.length > 0) await deleteRecords(db, zone.id, deleted);
-  if (replaced.length > 0) await replaceRecords(db, replaced);
-  if (created.length > 0) await insertRecords(db, created);
 }
 
 /** Between so many records of a large write other requests get their turn. */
