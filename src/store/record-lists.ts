@@ -41,7 +41,7 @@ export interface ListCosts {
   readonly entriesPerRow: number;
 }
 
-const COSTS: ListCosts = { entriesMax: 5_000, entriesPerRow: 12 };
+const COSTS: ListCosts = { entriesMax: 2_000, entriesPerRow: 12 };
 
 type Db = Kysely<Tables>;
 
@@ -96,11 +96,9 @@ async function listByNames(
     return { items: await selectRows(db, list, window, source.rows(null)), total: known.total };
   }
   if (known.total === null || known.total <= entriesMax) {
-    const { read, scan } = store;
-    const found = source.bounded
-      ? await pageByNames(read, list, window, source.names(entriesMax + 1))
-      : await pageByNames(scan, list, window, source.names(null));
-    if (!source.bounded || found.total <= entriesMax) return found;
+    if (!source.bounded) return pageByNames(store.scan, list, window, { ...known, max: null });
+    const found = await pageByNames(store.read, list, window, { ...known, max: entriesMax + 1 });
+    if (found.total <= entriesMax) return found;
   }
   const total = known.total ?? (await countRows(store.scan, source.names(null)));
   const rowsExpected = Math.ceil((end * window.records) / total);
@@ -108,20 +106,30 @@ async function listByNames(
     const items = await walkNames(store.scan, list, window, 4 * rowsExpected);
     if (items.length === Math.min(window.limit, total - window.offset)) return { items, total };
   }
-  return pageByNames(store.scan, list, window, source.names(null));
+  return pageByNames(store.scan, list, window, { source, total, max: null });
 }
 
-/** Counts the names and sorts them, then reads the rows of those that are on the page. */
-async function pageByNames(db: Db, list: Filtered, { limit, offset }: ListWindow, names: RawBuilder<unknown>): Promise<FoundRecords> {
-  const before = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
-  // The counts stand in one row, beside which the page may be empty. Rows of its first name may be on the page before.
+/** Counts the names, up to `max` of them, and sorts them, then reads the rows of those that are on the page. */
+async function pageByNames(
+  db: Db,
+  list: Filtered,
+  { limit, offset }: ListWindow,
+  { source: { names, bounded }, total, max }: Known<RecordSource> & { readonly max: number | null },
+): Promise<FoundRecords> {
+  const count = total === null ? sql`(SELECT count(*) FROM found)` : sql`CAST(${total} AS bigint)`;
+  // Rows of the page's first name may be on the page before.
+  const beforePage = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
+  const skipped = offset === 0 ? sql`0` : sql`${offset} - (SELECT count(*) FROM found WHERE ${beforePage})`;
+  // Reading a range of an index twice costs less than keeping it, unless much in between is left out.
+  const kept = bounded ? sql`NOT MATERIALIZED` : sql`MATERIALIZED`;
+  // The count stands in one row, beside which the page may be empty.
   const { rows } = await sql<DnsRecordRow & { found_count: number }>`
-    WITH found AS MATERIALIZED (${names}), on_page AS MATERIALIZED (
+    WITH found AS ${kept} (${names(max)}), on_page AS MATERIALIZED (
       SELECT name FROM found ORDER BY name ${sql.raw(list.direction)} LIMIT ${limit} OFFSET ${offset}
     )
-    SELECT counts.*, page.* FROM (SELECT count(*) AS found_count FROM found) AS counts LEFT JOIN (
+    SELECT counts.*, page.* FROM (SELECT ${count} AS found_count) AS counts LEFT JOIN (
       SELECT ${columns} FROM dns_records WHERE ${ofZone(list)} AND name IN (SELECT name FROM on_page) AND ${judging(list.test)}
-      ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset} - (SELECT count(*) FROM found WHERE ${before})
+      ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${skipped}
     ) AS page ON 1 = 1 ORDER BY ${orderOf(list)}`.execute(db);
   return { items: rows[0]?.id === null ? [] : rows, total: rows[0]?.found_count ?? 0 };
 }
