@@ -53,6 +53,19 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "Name of this nameserver for clients that ask which one of several answers (NSID); empty: they are not told.",
   },
+  "dns.rate_limit_per_second": {
+    type: "count",
+    default: 200,
+    max: 1_000_000,
+    doc: "Responses over UDP that say the same and go to one network (/24, /56) in a second; 0: no limit.",
+  },
+  "dns.rate_limit_slip": {
+    type: "count",
+    default: 2,
+    max: 100,
+    doc: "Of so many responses over the limit one sends the client to TCP, the others are dropped; 0: all are dropped.",
+  },
+  "dns.rate_limit_exempt": { type: "networks", default: [], doc: "Networks whose clients dns.rate_limit_per_second does not limit." },
   "dns.name_servers": {
     type: "names",
     default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],

@@ -4,6 +4,7 @@ import { EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
 import { DEFAULT_RETENTION } from "#events/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
+import { createRateTable } from "#nameserver/rate-limit.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
@@ -51,6 +52,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const { config } = deps;
   const serving: PlaneWorker[] = [];
   const edges: PlaneWorker[] = [];
+  const rateTable = createRateTable();
   const writer = startPlaneWorker({
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
@@ -92,7 +94,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
           name,
           "../nameserver/worker.ts",
           () => ({}),
-          (bound) => nameserverConfig(config, { ...siblings, ...bound }),
+          (bound) => nameserverConfig(config, { ...siblings, ...bound }, rateTable),
         ),
       ),
       startSharing("edge", config.edge.workers, startEdge),
@@ -147,12 +149,19 @@ async function startSharing(name: string, count: number, start: (name: string, s
   return bound;
 }
 
-const nameserverConfig = (config: Config, bound: Bound): NameserverConfig => ({
+/** `rateTable`: one for all threads, among which the kernel spreads a network's questions. */
+const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBuffer): NameserverConfig => ({
   host: config.dns.host,
   port: bound["udp"] ?? config.dns.port,
   reusePort: config.dns.workers > 1,
   edgeAddresses: edgeAddresses(config),
   nsid: config.dns.nsid,
+  rateLimit: {
+    perSecond: config.dns.rate_limit_per_second,
+    slip: config.dns.rate_limit_slip,
+    exempt: config.dns.rate_limit_exempt,
+    table: rateTable,
+  },
   limits: NAMESERVER_LIMITS,
 });
 

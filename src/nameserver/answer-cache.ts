@@ -1,5 +1,6 @@
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { lowerCaseInto, NAME_BYTES_MAX, type NameKey } from "#wire/dns/name.ts";
+import type { EdnsClass } from "./exchange.ts";
 
 /** A complete response. Its question's name stands at byte 12 and is replaced by the asker's spelling. */
 export interface CachedResponse {
@@ -7,6 +8,8 @@ export interface CachedResponse {
   readonly rcode: number;
   /** Where its OPT record starts, behind which nothing stands; 0 where it has none. */
   readonly optStart: number;
+  /** What is limited together with it (rate-sorts.ts). */
+  readonly sort: number;
   readonly zones: ReadonlySet<NameKey>;
 }
 
@@ -28,8 +31,7 @@ const RESPONSE_BYTES_MAX = 1500;
 const scratch = Buffer.alloc(NAME_BYTES_MAX + 5);
 
 /**
- * What tells responses apart: the name between `nameStart` and `nameEnd` without its case, type, class and EDNS (0
- * without, 1 with, 2 with DO). The name must be whole and of at most 255 bytes.
+ * What tells responses apart: the name between `nameStart` and `nameEnd` without its case, type, class and EDNS. The name must be whole and of at most 255 bytes.
  */
 export function cacheKey(
   packet: Uint8Array,
@@ -37,7 +39,7 @@ export function cacheKey(
   nameEnd: number,
   type: number,
   questionClass: number,
-  ednsClass: 0 | 1 | 2,
+  ednsClass: EdnsClass,
 ): string {
   const length = nameEnd - nameStart;
   lowerCaseInto(scratch, packet, nameStart, length);

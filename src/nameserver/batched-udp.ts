@@ -4,7 +4,7 @@ import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { type Client, clientOf } from "./client.ts";
 import { createDatagramBatch, type Datagram, type DatagramBatch, OUTPUT_BYTES } from "./datagram-batch.ts";
-import type { QuickAnswer } from "./quick-answers.ts";
+import { DROPPED, type QuickAnswer } from "./quick-answers.ts";
 import type { Respond, Response } from "./respond.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 import { createSend, enlargeBuffer, type Listener, type UdpConfig, udpSendErrors } from "./udp.ts";
@@ -95,6 +95,7 @@ function answerAll({ quickAnswer, respond }: BatchedUdpDeps, batch: DatagramBatc
     const datagram = batch.datagram(slot);
     if (datagram.port === 0) continue;
     let bytes = quickAnswer(datagram);
+    if (bytes === DROPPED) continue;
     if (bytes === 0) {
       const client = senderOf(datagram);
       const response = respond(datagram.input.subarray(datagram.start, datagram.start + datagram.length), client);

@@ -1,3 +1,5 @@
+import type { RateLimitConfig } from "./rate-limit.ts";
+
 /** What the nameserver is told at its start; plain data, so it crosses to a worker thread. */
 export interface NameserverConfig {
   readonly host: string;
@@ -9,6 +11,7 @@ export interface NameserverConfig {
   readonly edgeAddresses: readonly string[];
   /** This server's name for those who ask which one of several answers (RFC 5001); empty: nobody is told. */
   readonly nsid: string;
+  readonly rateLimit: RateLimitConfig;
   readonly limits: NameserverLimits;
 }
 

@@ -22,6 +22,8 @@ export interface Reply {
   readonly rcode: number;
   /** Where the OPT record starts, which is the last one; 0 where there is none. */
   readonly optStart: number;
+  /** What is limited together with it (rate-sorts.ts). */
+  readonly sort: number;
 }
 
 /** Answers the messages of one opcode. What it throws becomes SERVFAIL. */
@@ -34,6 +36,10 @@ export const PAYLOAD_BYTES_MIN = 512;
 
 /** What is sent over UDP to a client that says it takes so many bytes (RFC 6891 §6.2.3). */
 export const boundPayload = (bytes: number): number => Math.min(Math.max(bytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX);
+
+/** What answers differ by besides their question: 0 without EDNS, 1 with, 2 with signatures as well. */
+export type EdnsClass = 0 | 1 | 2;
+export const ednsClassOf = ({ edns }: Query): EdnsClass => (edns ? (edns.dnssecOk ? 2 : 1) : 0);
 
 /** What the whole response may have on its way to the client. */
 export function responseBytesMax({ edns }: Query, { transport }: Client): number {

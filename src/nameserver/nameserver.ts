@@ -10,6 +10,7 @@ import { createCookies } from "./cookies.ts";
 import { createCounters } from "./counters.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
+import { createRateLimit } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 import { listenTcp } from "./tcp.ts";
@@ -49,8 +50,9 @@ export function createNameserver({ replica, metrics, config, clock, cookieSecret
   const counters = createCounters(metrics);
   const cookies = createCookies(cookieSecret);
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, clock });
-  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, counters, clientOptions });
-  const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock });
+  const rateLimit = createRateLimit(config.rateLimit);
+  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, counters, clientOptions, clock, rateLimit });
+  const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock, rateLimit });
   let listeners: readonly Listener[] = [];
 
   const count = (): void => {

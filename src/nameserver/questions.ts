@@ -2,7 +2,7 @@ import { CLASS, EXTENDED_ERROR, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/code
 import { answer } from "./answer.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
 import type { Counters } from "./counters.ts";
-import type { Exchange, Handler, Reply } from "./exchange.ts";
+import { ednsClassOf, type Exchange, type Handler, type Reply } from "./exchange.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { encodeAnswer, encodeRefusal, type Refusal } from "./response.ts";
 import type { Zones } from "./zones.ts";
@@ -49,8 +49,7 @@ export function createQuestions({ zones, edge, cache, counters }: QuestionsDeps)
     const refused = query.class === CLASS.IN ? META_TYPES.get(query.type) : CLASS_REFUSED;
     if (refused) return encodeRefusal(exchange, refused);
 
-    const ednsClass = query.edns ? (query.edns.dnssecOk ? 2 : 1) : 0;
-    const key = cacheKey(packet, HEADER_BYTES, query.nameEnd, query.type, query.class, ednsClass);
+    const key = cacheKey(packet, HEADER_BYTES, query.nameEnd, query.type, query.class, ednsClassOf(query));
     const known = fromCache(key, exchange);
     if (known) return known;
 

@@ -11,14 +11,15 @@ import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import { createCounters } from "./counters.ts";
 import type { Datagram } from "./datagram-batch.ts";
-import { createQuickAnswers } from "./quick-answers.ts";
+import { createQuickAnswers, DROPPED } from "./quick-answers.ts";
+import { createRateLimit, createRateTable, type RateLimitConfig } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";
 import { createZones } from "./zones.ts";
 
 const Z = "zone1";
 const NAMES = ["a.example.com", "A.eXample.com", "none.example.com", "long.example.com", "example.org", "."];
 
-function setUp() {
+function setUp(limit?: RateLimitConfig) {
   const zones = createZones();
   zones.rebuild(
     createMemoryReplica([
@@ -31,14 +32,14 @@ function setUp() {
   const cache = createAnswerCache({ entriesMax: 100 });
   const metrics = createMetrics();
   const counters = createCounters(metrics);
-  const parts = responderParts();
+  const parts = responderParts("", limit && createRateLimit(limit));
   const respond = createResponder({ zones, edge: { ipv4: [], ipv6: [] }, cache, counters, ...parts });
   const sum = (name: string): number =>
     metrics
       .samples()
       .filter((sample) => sample.name === name)
       .reduce((total, sample) => total + sample.value, 0);
-  return { respond, quickAnswer: createQuickAnswers({ cache, counters, ...parts }), sum };
+  return { respond, quickAnswer: createQuickAnswers({ cache, counters, ...parts }), clock: parts.clock, sum };
 }
 
 const ADDRESSES = [
@@ -77,14 +78,14 @@ const queries = fc
     name: fc.constantFrom(...NAMES),
     type: fc.constantFrom(TYPE.A, TYPE.AAAA, 16, 257, 252),
     id: fc.nat(0xffff),
-    flags: fc.constantFrom(0, FLAG.RD, FLAG.RD | 0x10, 0x2800),
+    flags: fc.constantFrom(0, FLAG.RD, FLAG.RD, FLAG.RD | 0x10, 0x2800),
     opts: fc.array(
       fc.record({
         payloadBytes: fc.constantFrom(0, 512, 1232, 4096, 65_535),
-        ttl: fc.constantFrom(0, 0x8000, 0x10000, 0x1000000),
-        rdata: fc.constantFrom("", "fde80000", "000a", "00030000", "000c00020000", ...COOKIES),
+        ttl: fc.constantFrom(0, 0, 0x8000, 0x10000, 0x1000000),
+        rdata: fc.oneof(fc.constantFrom(...COOKIES), fc.constantFrom("", "fde80000", "000a", "00030000", "000c00020000")),
       }),
-      { maxLength: 2 },
+      { minLength: 0, maxLength: 2, size: "max" },
     ),
   })
   .map(
@@ -99,8 +100,7 @@ const queries = fc
       }) as Buffer,
   );
 
-/** Mostly sound messages, and what becomes of them when bytes change or go missing. */
-const packets = fc
+const damaged = fc
   .tuple(queries, fc.array(fc.tuple(fc.nat(79), fc.nat(255)), { maxLength: 2 }), fc.option(fc.nat(80)))
   .map(([bytes, changes, cut]) => {
     const packet = Buffer.from(bytes);
@@ -108,43 +108,61 @@ const packets = fc
     return cut === null ? packet : packet.subarray(0, cut);
   });
 
-test("a quick answer is what the whole way answers, byte by byte and in its counters", () => {
-  const { respond, quickAnswer, sum } = setUp();
-  const input = Buffer.alloc(4096);
-  const output = Buffer.alloc(4096);
-  let quick = 0;
-  let cookies = 0;
-  fc.assert(
-    fc.property(packets, fc.nat(100), fc.constantFrom(...ADDRESSES), (packet, start, address) => {
-      const counted = (run: () => unknown): readonly number[] => {
-        const names = ["selvedge_dns_queries_total", "selvedge_dns_responses_total", "selvedge_dns_truncated_total"];
-        const before = names.map(sum);
-        run();
-        return names.map((name, i) => sum(name) - (before[i] as number));
-      };
-      let whole: ReturnType<typeof respond>;
-      const wholeCounts = counted(() => (whole = respond(packet, clientAt("udp", address))));
+/** Mostly sound messages, and what becomes of them when bytes change or go missing. */
+const packets = fc.oneof({ arbitrary: queries, weight: 3 }, { arbitrary: damaged, weight: 1 });
+
+/** All counters but the one of the cache, which the whole way may leave alone. */
+const COUNTED = [
+  "selvedge_dns_queries_total",
+  "selvedge_dns_responses_total",
+  "selvedge_dns_truncated_total",
+  "selvedge_dns_rate_limited_total",
+];
+
+for (const [perSecond, slip] of [
+  [0, 0],
+  [3, 1],
+  [3, 2],
+  [3, 0],
+] as const) {
+  test(`a server with quick answers answers as one without, byte by byte and in its counters: ${perSecond}/s, slip ${slip}`, () => {
+    const table = createRateTable();
+    const whole = setUp({ perSecond, slip, exempt: [], table });
+    const quick = setUp({ perSecond, slip, exempt: [], table: table.slice(0) });
+    const input = Buffer.alloc(4096);
+    const output = Buffer.alloc(4096);
+    const seen = { quick: 0, cookies: 0, dropped: 0 };
+    const answered = (packet: Buffer, start: number, address: readonly number[]): Buffer | undefined => {
       // What stands around the message must not matter.
       input.fill(start);
       packet.copy(input, start);
       output.fill(0xee);
-      let bytes = 0;
-      const quickCounts = counted(() => (bytes = quickAnswer(datagram(input, start, packet.length, output, 7, address))));
-      if (bytes === 0) {
-        assert.deepEqual(quickCounts, [0, 0, 0]);
-        return;
+      const bytes = quick.quickAnswer(datagram(input, start, packet.length, output, 7, address));
+      if (bytes === 0) return quick.respond(packet, clientAt("udp", address)) as Buffer | undefined;
+      seen.quick += 1;
+      if (packet.includes(Buffer.from(CLIENT_COOKIE, "hex"))) seen.cookies += 1;
+      if (bytes === DROPPED) {
+        seen.dropped += 1;
+        return undefined;
       }
-      quick += 1;
-      if (packet.includes(Buffer.from(CLIENT_COOKIE, "hex"))) cookies += 1;
-      assert.deepEqual(output.subarray(7, 7 + bytes), whole);
-      assert.ok(output.subarray(0, 7).every((byte) => byte === 0xee) && output[7 + bytes] === 0xee);
-      assert.deepEqual(quickCounts, wholeCounts);
-    }),
-    { numRuns: 4000 },
-  );
-  assert.ok(quick > 200, `${quick} of 4000 messages were answered quickly`);
-  assert.ok(cookies > 40, `${cookies} of those with a cookie`);
-});
+      assert.ok(output.subarray(0, 7).every((byte) => byte === 0xee));
+      // Nothing is written behind the longest answer.
+      assert.ok(output.subarray(7 + 1232).every((byte) => byte === 0xee));
+      return output.subarray(7, 7 + bytes);
+    };
+    fc.assert(
+      fc.property(packets, fc.nat(100), fc.constantFrom(...ADDRESSES), fc.nat(9), (packet, start, address, pauseMs) => {
+        for (const { clock } of [whole, quick]) clock.advance(pauseMs);
+        assert.deepEqual(answered(packet, start, address), whole.respond(packet, clientAt("udp", address)));
+        assert.deepEqual(COUNTED.map(quick.sum), COUNTED.map(whole.sum));
+      }),
+      // A shrunk run would repeat its messages in another state of the limit.
+      { numRuns: 3000, seed: 41, endOnFailure: true },
+    );
+    assert.ok(seen.quick > 150 && seen.cookies > 50, JSON.stringify(seen));
+    assert.equal(seen.dropped > 50, perSecond > 0 && slip !== 1, JSON.stringify(seen));
+  });
+}
 
 /** With the address somewhere in memory of its own. */
 const datagram = (

@@ -1,5 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
-import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, TYPE } from "#wire/dns/codes.ts";
+import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { OPT_BYTES } from "#wire/dns/message.ts";
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from "#wire/dns/name.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
@@ -7,11 +7,13 @@ import { addToOptions, COOKIE_OPTION_BYTES, OPTION_HEAD_BYTES, writeCookieOption
 import { type Cookies, isCookieLength } from "./cookies.ts";
 import type { Counters } from "./counters.ts";
 import type { Datagram } from "./datagram-batch.ts";
-import { boundPayload, PAYLOAD_BYTES_MIN } from "./exchange.ts";
+import { boundPayload, type EdnsClass, PAYLOAD_BYTES_MIN } from "./exchange.ts";
+import { DROP, type RateLimit, SEND } from "./rate-limit.ts";
+import { truncatedBytes, writeTruncated } from "./truncated.ts";
 
 /**
  * Answers the datagram into its output, where its answer is known already, and returns the answer's length. 0 where the
- * message is unusual or the answer unknown: `Respond` has the say then. What is written is what `Respond` would have
+ * message is unusual or the answer unknown: `Respond` has the say then; DROPPED where it is to be left unanswered. What is written is what `Respond` would have
  * returned, without an allocation.
  */
 export type QuickAnswer = (datagram: Datagram) => number;
@@ -21,63 +23,86 @@ export interface QuickAnswersDeps {
   readonly counters: Counters;
   readonly cookies: Cookies;
   readonly clock: Clock;
+  readonly rateLimit: RateLimit | undefined;
 }
+
+/** No answer is to be sent: the limit drops it. */
+export const DROPPED = -1;
 
 /** Root name, type and class. */
 const QUESTION_BYTES_MIN = 5;
 const NOT_A_QUERY = (FLAG.QR | OPCODE_MASK) >> 8;
 
-export function createQuickAnswers({ cache, counters, cookies, clock }: QuickAnswersDeps): QuickAnswer {
+export function createQuickAnswers({ cache, counters, cookies, clock, rateLimit }: QuickAnswersDeps): QuickAnswer {
+  /** What the parts of one call tell each other; numbers alone, so that writing them allocates nothing. */
+  const asked: Asked = { nameEnd: 0, ednsClass: 0, bytesMax: 0, cookieAt: 0 };
+
   return (datagram) => {
-    const { input, start, length, output, outStart } = datagram;
-    if (length < HEADER_BYTES + QUESTION_BYTES_MIN || ((input[start + 2] as number) & NOT_A_QUERY) !== 0) return 0;
-    // One question, no answers, no authorities.
-    if (u16(input, start + 4) !== 1 || u16(input, start + 6) !== 0 || u16(input, start + 8) !== 0) return 0;
-    const end = start + length;
-    const nameStart = start + HEADER_BYTES;
-    const nameEnd = skipName(input, nameStart, end);
-    if (nameEnd === 0 || nameEnd + 4 > end) return 0;
-
-    let ednsClass: 0 | 1 | 2 = 0;
-    let bytesMax = PAYLOAD_BYTES_MIN;
-    let cookieAt = 0;
-    const extra = nameEnd + 4;
-    const additionals = u16(input, start + 10);
-    if (additionals === 1) {
-      cookieAt = plainOpt(input, extra, end);
-      if (cookieAt === UNUSUAL) return 0;
-      bytesMax = boundPayload(u16(input, extra + 3));
-      ednsClass = ((input[extra + 7] as number) & 0x80) === 0 ? 1 : 2;
-    } else if (additionals !== 0 || extra !== end) return 0;
-
-    const cached = cache.get(cacheKey(input, nameStart, nameEnd, u16(input, nameEnd), u16(input, nameEnd + 2), ednsClass));
+    if (!readUsual(datagram, asked)) return 0;
+    const { input, start, addresses, addressStart, addressBytes, output, outStart } = datagram;
+    const { nameEnd, cookieAt, ednsClass } = asked;
+    const cached = cache.get(cacheKey(input, start + HEADER_BYTES, nameEnd, u16(input, nameEnd), u16(input, nameEnd + 2), ednsClass));
     const optionBytes = cookieAt === 0 ? 0 : COOKIE_OPTION_BYTES;
-    if (cached === undefined || cached.bytes.length + optionBytes > bytesMax) return 0;
-    const answerBytes = cached.bytes.length;
-    fillIn(cached, input, start, nameEnd, output, outStart);
-    if (optionBytes > 0) {
-      const { addresses, addressStart, addressBytes } = datagram;
-      const from = cookieAt + OPTION_HEAD_BYTES;
-      const cookieBytes = u16(input, cookieAt + 2);
-      writeCookieOption(
-        cookies,
-        input,
-        from,
-        cookieBytes,
-        addresses,
-        addressStart,
-        addressBytes,
-        clock.nowMs(),
-        output,
-        outStart + answerBytes,
-      );
-      addToOptions(output, outStart + cached.optStart, optionBytes);
-    }
+    if (cached === undefined || cached.bytes.length + optionBytes > asked.bytesMax) return 0;
     counters.queries.udp.value += 1;
     counters.cacheHits.value += 1;
-    counters.responses(cached.rcode, ((output[outStart + 2] as number) & (FLAG.TC >> 8)) !== 0);
-    return answerBytes + optionBytes;
+    const nowMs = clock.nowMs();
+    const optionAt = outStart + cached.bytes.length;
+    let isKnown = false;
+    if (optionBytes > 0) {
+      const from = cookieAt + OPTION_HEAD_BYTES;
+      const cookieBytes = u16(input, cookieAt + 2);
+      isKnown = writeCookieOption(cookies, input, from, cookieBytes, addresses, addressStart, addressBytes, nowMs, output, optionAt);
+    }
+    const verdict = isKnown || !rateLimit ? SEND : rateLimit.verdict(addresses, addressStart, addressBytes, cached.sort, nowMs);
+    if (verdict === SEND) {
+      fillIn(cached, input, start, nameEnd, output, outStart);
+      if (optionBytes > 0) addToOptions(output, outStart + cached.optStart, optionBytes);
+      counters.responses(cached.rcode, ((output[outStart + 2] as number) & (FLAG.TC >> 8)) !== 0);
+      return cached.bytes.length + optionBytes;
+    }
+    counters.limited[verdict].value += 1;
+    if (verdict === DROP) return DROPPED;
+    // Never longer than the answer, so that the option behind that is still whole.
+    const bytes = writeTruncated(input, start, nameEnd, ednsClass, output, outStart);
+    if (optionBytes > 0) {
+      output.copyWithin(outStart + bytes, optionAt, optionAt + optionBytes);
+      addToOptions(output, outStart + truncatedBytes(start, nameEnd), optionBytes);
+    }
+    counters.responses(RCODE.NOERROR, false);
+    return bytes + optionBytes;
   };
+}
+
+interface Asked {
+  nameEnd: number;
+  ednsClass: EdnsClass;
+  bytesMax: number;
+  /** 0: there is no cookie. */
+  cookieAt: number;
+}
+
+/** Whether the message is a question as nearly all are; `asked` then says what it holds. */
+function readUsual({ input, start, length }: Datagram, asked: Asked): boolean {
+  if (length < HEADER_BYTES + QUESTION_BYTES_MIN || ((input[start + 2] as number) & NOT_A_QUERY) !== 0) return false;
+  // One question, no answers, no authorities.
+  if (u16(input, start + 4) !== 1 || u16(input, start + 6) !== 0 || u16(input, start + 8) !== 0) return false;
+  const end = start + length;
+  const nameEnd = skipName(input, start + HEADER_BYTES, end);
+  const extra = nameEnd + 4;
+  if (nameEnd === 0 || extra > end) return false;
+  asked.nameEnd = nameEnd;
+  asked.ednsClass = 0;
+  asked.bytesMax = PAYLOAD_BYTES_MIN;
+  asked.cookieAt = 0;
+  const additionals = u16(input, start + 10);
+  if (additionals === 0) return extra === end;
+  const cookieAt = additionals === 1 ? plainOpt(input, extra, end) : UNUSUAL;
+  if (cookieAt === UNUSUAL) return false;
+  asked.ednsClass = ((input[extra + 7] as number) & 0x80) === 0 ? 1 : 2;
+  asked.bytesMax = boundPayload(u16(input, extra + 3));
+  asked.cookieAt = cookieAt;
+  return true;
 }
 
 const u16 = (bytes: Uint8Array, at: number): number => ((bytes[at] as number) << 8) | (bytes[at + 1] as number);

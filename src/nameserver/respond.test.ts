@@ -11,7 +11,9 @@ import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { clientAt, responderParts } from "../../test/support/nameserver.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { type CachedResponse, createAnswerCache } from "./answer-cache.ts";
+import type { Client } from "./client.ts";
 import { createCounters } from "./counters.ts";
+import { createRateLimit, createRateTable, type RateLimit } from "./rate-limit.ts";
 import { type Respond, createResponder } from "./respond.ts";
 import { createZones } from "./zones.ts";
 
@@ -33,7 +35,7 @@ interface Setup {
   count(name: string, labels?: Record<string, string>): number;
 }
 
-function setup(ops: readonly Op[] = BASE, entriesMax = 100, nsid = ""): Setup {
+function setup(ops: readonly Op[] = BASE, entriesMax = 100, nsid = "", rateLimit?: RateLimit): Setup {
   const metrics = createMetrics();
   const replica = createMemoryReplica(ops);
   const zones = createZones();
@@ -49,7 +51,7 @@ function setup(ops: readonly Op[] = BASE, entriesMax = 100, nsid = ""): Setup {
     edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] },
     cache,
     counters: createCounters(metrics),
-    ...responderParts(nsid),
+    ...responderParts(nsid, rateLimit),
   });
   const count = (name: string, labels: Record<string, string> = {}): number =>
     metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
@@ -279,6 +281,78 @@ test("responses are counted by their whole code", () => {
   assert.equal(server.count("selvedge_dns_responses_total", { rcode: "NOERROR" }), 1);
 });
 
+/** How many of so many questions of one network are answered in a moment, and how many of those only with TC. */
+function limited(perSecond: number, slip: number, asked: readonly Buffer[], transport: Client["transport"] = "udp") {
+  const limit = createRateLimit({ perSecond, slip, exempt: [], table: createRateTable() });
+  const server = setup([...BASE, recordOp(Z, "a.wild.example.com", "A", "192.0.2.5")], 100, "", limit);
+  const responses = asked.map((bytes) => server.respond(bytes, clientAt(transport)) as Buffer | undefined);
+  const messages = responses.filter((response) => response !== undefined).map(decodeMessage);
+  const truncated = messages.filter((message) => (message.flags & FLAG.TC) !== 0);
+  return { server, messages, answered: messages.length - truncated.length, truncated };
+}
+
+test("responses of one sort to one network are limited; what differs in sort is not limited together", () => {
+  const many = (name: (i: number) => string, type: number): Buffer[] => Array.from({ length: 40 }, (_, i) => query(name(i), type));
+  const rows: [sort: string, questions: Buffer[]][] = [
+    ["one name", many(() => "www.example.com", TYPE.A)],
+    ["ANY", many(() => "www.example.com", TYPE.ANY)],
+    ["names that a wildcard makes", many((i) => `n${i}.wild.example.com`, TYPE.A)],
+    ["names that do not exist", many((i) => `n${i}.example.com`, TYPE.A)],
+    ["types that names do not have", many((i) => (i % 2 === 0 ? "www.example.com" : "big.example.com"), TYPE.MX)],
+    ["names behind a delegation", many((i) => `n${i}.child.example.com`, TYPE.A)],
+    ["names of other zones", many((i) => `n${i}.example.org`, TYPE.A)],
+    ["transfers", many(() => "example.com", 252)],
+    [
+      "opcodes that are not served",
+      many(() => "example.com", TYPE.A).map((bytes) => Buffer.concat([bytes.subarray(0, 2), Buffer.of(0x28), bytes.subarray(3)])),
+    ],
+    ["no DNS", Array.from({ length: 40 }, () => Buffer.alloc(12))],
+  ];
+  for (const [sort, questions] of rows) {
+    const { server, answered, truncated } = limited(10, 0, questions);
+    assert.deepEqual([answered, truncated.length], [10, 0], sort);
+    assert.equal(server.count("selvedge_dns_rate_limited_total", { action: "dropped" }), 30, sort);
+    // Nobody connects from a forged address.
+    for (const transport of ["tcp", "dot", "doh"] as const) assert.equal(limited(10, 0, questions, transport).messages.length, 40, sort);
+  }
+  const mixed = rows.slice(0, 7).flatMap(([, questions]) => questions.slice(0, 10));
+  // The first two are the same: it is the name that counts, not its type.
+  assert.equal(limited(10, 0, mixed).answered, 60);
+});
+
+test("over the limit a client is sent to TCP with an answer no larger than its question, and learns its cookie on the way", () => {
+  const asked = Array.from({ length: 30 }, () => query("big.example.com", 16, { edns: 4096, dnssecOk: true, options: CLIENT_COOKIE }));
+  const { server, answered, truncated } = limited(10, 1, asked);
+  assert.deepEqual([answered, truncated.length], [0, 30]);
+  assert.equal(server.count("selvedge_dns_rate_limited_total", { action: "truncated" }), 20);
+  const [last] = truncated.slice(-1) as [Message];
+  assert.equal(last.flags, FLAG.QR | FLAG.TC | FLAG.RD);
+  assert.deepEqual([formatName((last.questions[0] as { name: Buffer }).name), last.answers, last.authorities], ["big.example.com", [], []]);
+  assert.equal(optionsOf(last), SERVER_COOKIE);
+  assert.equal(last.additionals[0]?.ttl, 0x8000);
+  const bare = limited(
+    10,
+    1,
+    Array.from({ length: 30 }, () => query("www.example.com", TYPE.A)),
+  );
+  for (const message of bare.truncated) assert.equal((encodeMessage(message) as Buffer).length, query("www.example.com", TYPE.A).length);
+  // Errors are short already, and TCP would change nothing about them.
+  const errors = limited(
+    10,
+    1,
+    Array.from({ length: 30 }, () => query("example.org", TYPE.A)),
+  );
+  assert.deepEqual([errors.answered, errors.truncated.length], [30, 0]);
+});
+
+test("who has a cookie of ours is where its address says, and is not limited", () => {
+  const known = Array.from({ length: 30 }, () => query("www.example.com", TYPE.A, { edns: 1232, options: SERVER_COOKIE }));
+  assert.equal(limited(1, 0, known).answered, 30);
+  const guessed = SERVER_COOKIE.replace(/.$/, "1");
+  const unknown = Array.from({ length: 30 }, () => query("www.example.com", TYPE.A, { edns: 1232, options: guessed }));
+  assert.equal(limited(1, 0, unknown).answered, 1);
+});
+
 test("messages that break RFC 1035 or 6891 get FORMERR, and are counted", () => {
   const server = setup();
   const good = query("www.example.com", TYPE.A, { edns: 1232 });
@@ -388,7 +462,7 @@ test("an alias into another zone follows that zone's changes", () => {
 test("the cache stays within its bound", () => {
   const cache = createAnswerCache({ entriesMax: 10 });
   const zones = new Set(["z"]);
-  const response = (bytes: number): CachedResponse => ({ bytes: Buffer.alloc(bytes), rcode: 0, optStart: 0, zones });
+  const response = (bytes: number): CachedResponse => ({ bytes: Buffer.alloc(bytes), rcode: 0, optStart: 0, sort: 0, zones });
   for (let i = 0; i < 100; i++) cache.put(`k${i}`, response(20));
   assert.equal(cache.entryCount, 10);
   cache.put("large", response(2000));

@@ -1,11 +1,16 @@
+import type { Clock } from "#kernel/clock.ts";
 import { FLAG, HEADER_BYTES, OPCODE, opcodeOf, RCODE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
+import { OPT_BYTES } from "#wire/dns/message.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
 import type { Client } from "./client.ts";
 import { type ClientOptions, NO_CLIENT_OPTIONS, type ReadClientOptions, withOptions } from "./client-options.ts";
-import { type Exchange, type Handler, type Reply, responseBytesMax } from "./exchange.ts";
+import { ednsClassOf, type Exchange, type Handler, type Reply, responseBytesMax } from "./exchange.ts";
 import { createQuestions, type QuestionsDeps } from "./questions.ts";
+import { DROP, type RateLimit, SEND, TRUNCATE, type Verdict } from "./rate-limit.ts";
+import { ERROR_SORT } from "./rate-sorts.ts";
 import { bareReply, encodeRefusal } from "./response.ts";
+import { truncatedBytes, writeTruncated } from "./truncated.ts";
 
 /**
  * One message in, one message out; undefined where silence is the right answer. Never throws or rejects. A promise
@@ -16,10 +21,14 @@ export type Response = Buffer | undefined;
 
 export interface ResponderDeps extends QuestionsDeps {
   readonly clientOptions: ReadClientOptions;
+  readonly clock: Clock;
+  /** Undefined: responses are not limited. */
+  readonly rateLimit: RateLimit | undefined;
 }
 
 export function createResponder(deps: ResponderDeps): Respond {
   const { counters, clientOptions } = deps;
+  const finish = createFinish(deps);
   const handlers: ReadonlyMap<number, Handler> = new Map([[OPCODE.QUERY, createQuestions(deps)]]);
 
   const respond = (packet: Buffer, client: Client): Response | Promise<Response> => {
@@ -27,35 +36,29 @@ export function createResponder(deps: ResponderDeps): Respond {
     const query = readOrUndefined(packet);
     if (!query) {
       if (handler) counters.malformed.value += 1;
-      return finish(bareReply(packet, handler ? RCODE.FORMERR : RCODE.NOTIMP), NO_CLIENT_OPTIONS, HEADER_BYTES);
+      const reply = bareReply(packet, handler ? RCODE.FORMERR : RCODE.NOTIMP);
+      return finish(reply, { packet, query, client, options: NO_CLIENT_OPTIONS, bytesMax: reply.bytes.length });
     }
     const options = clientOptions(query, client);
-    const bytesMax = responseBytesMax(query, client);
-    const exchange: Exchange = { packet, query, client, options, bytesMax: bytesMax - options.bytes.length };
+    const exchange: Exchange = { packet, query, client, options, bytesMax: responseBytesMax(query, client) - options.bytes.length };
     const refused = refusal(query, options, handler !== undefined);
-    if (refused !== undefined || !handler) return finish(encodeRefusal(exchange, { rcode: refused ?? RCODE.NOTIMP }), options, bytesMax);
+    if (refused !== undefined || !handler) return finish(encodeRefusal(exchange, { rcode: refused ?? RCODE.NOTIMP }), exchange);
     const reply = guarded(exchange, handler);
-    return reply instanceof Promise ? reply.then((known) => finish(known, options, bytesMax)) : finish(reply, options, bytesMax);
+    if (!(reply instanceof Promise)) return finish(reply, exchange);
+    const kept = { ...exchange, packet: Buffer.from(packet) };
+    return reply.catch(() => failed(kept)).then((known) => finish(known, kept));
+  };
+  const failed = (exchange: Exchange): Reply => {
+    counters.internalErrors.value += 1;
+    return encodeRefusal(exchange, { rcode: RCODE.SERVFAIL });
   };
   /** What goes wrong with one message becomes that message's answer, never the process's end. */
   const guarded = (exchange: Exchange, handler: Handler): Reply | Promise<Reply> => {
-    const failed = (packet: Buffer): Reply => {
-      counters.internalErrors.value += 1;
-      return encodeRefusal({ ...exchange, packet }, { rcode: RCODE.SERVFAIL });
-    };
     try {
-      const reply = handler(exchange);
-      if (!(reply instanceof Promise)) return reply;
-      const packet = Buffer.from(exchange.packet);
-      return reply.catch(() => failed(packet));
+      return handler(exchange);
     } catch {
-      return failed(exchange.packet);
+      return failed(exchange);
     }
-  };
-  const finish = (reply: Reply, options: ClientOptions, bytesMax: number): Buffer => {
-    const bytes = withOptions(reply, options, bytesMax);
-    counters.responses(reply.rcode, (bytes.readUInt16BE(2) & FLAG.TC) !== 0);
-    return bytes;
   };
 
   return (packet, client) => {
@@ -67,6 +70,36 @@ export function createResponder(deps: ResponderDeps): Respond {
     }
     return respond(packet, client);
   };
+}
+
+/** The end of every exchange: the limit on responses, the client's own options, and the count. */
+function createFinish({ counters, rateLimit, clock }: ResponderDeps) {
+  const verdictOn = ({ sort }: Reply, { client: { transport, address }, options }: Ending): Verdict =>
+    transport !== "udp" || rateLimit === undefined || options.isKnown
+      ? SEND
+      : rateLimit.verdict(address, 0, address.length, sort, clock.nowMs());
+  return (reply: Reply, ending: Ending): Response => {
+    const verdict = verdictOn(reply, ending);
+    if (verdict !== SEND) counters.limited[verdict].value += 1;
+    if (verdict === DROP) return undefined;
+    const sent = verdict === TRUNCATE ? truncated(reply, ending) : reply;
+    const bytes = withOptions(sent, ending.options, ending.bytesMax + ending.options.bytes.length);
+    counters.responses(sent.rcode, verdict === SEND && (bytes.readUInt16BE(2) & FLAG.TC) !== 0);
+    return bytes;
+  };
+}
+
+/** An exchange, or as much of it as could be read. */
+type Ending = Omit<Exchange, "query"> & { readonly query: Query | undefined };
+
+/** Errors are as short as what would tell of their being limited: they stay as they are. */
+function truncated(reply: Reply, { packet, query }: Ending): Reply {
+  if (!query || reply.sort === ERROR_SORT) return reply;
+  const ednsClass = ednsClassOf(query);
+  const optStart = ednsClass === 0 ? 0 : truncatedBytes(0, query.nameEnd);
+  const bytes = Buffer.alloc(truncatedBytes(0, query.nameEnd) + (ednsClass === 0 ? 0 : OPT_BYTES));
+  writeTruncated(packet, 0, query.nameEnd, ednsClass, bytes, 0);
+  return { ...reply, bytes, optStart, rcode: RCODE.NOERROR };
 }
 
 /** Why the message does not reach the handler of its opcode, whatever it asks. */

@@ -2,6 +2,7 @@ import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION } from "#wire/dns/codes.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import type { Answer } from "./answer-set.ts";
 import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
+import { ERROR_SORT, sortOf } from "./rate-sorts.ts";
 
 /** The answer to the exchange's question. `complete` is false where something had to be left out for want of room. */
 export function encodeAnswer(
@@ -36,7 +37,7 @@ export function encodeAnswer(
   }
   const opcodeAndRd = query.flags & (OPCODE_MASK | FLAG.RD);
   const flags = FLAG.QR | (found.authoritative ? FLAG.AA : 0) | (fits ? 0 : FLAG.TC) | opcodeAndRd | (found.rcode & 0xf);
-  return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, complete };
+  return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, sort: sortOf(found), complete };
 }
 
 /** Why nothing was looked up: a code of the header, and where it says too little the extended error. */
@@ -64,7 +65,7 @@ export function bareReply(packet: Buffer, rcode: number): Reply {
   const bytes = Buffer.alloc(HEADER_BYTES);
   packet.copy(bytes, 0, 0, 2);
   bytes.writeUInt16BE(FLAG.QR | (packet.readUInt16BE(2) & (OPCODE_MASK | FLAG.RD)) | rcode, 2);
-  return { bytes, rcode, optStart: 0 };
+  return { bytes, rcode, optStart: 0, sort: ERROR_SORT };
 }
 
 const NO_OPTIONS = Buffer.alloc(0);

@@ -2,6 +2,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import type { Client } from "#nameserver/client.ts";
 import { createClientOptions } from "#nameserver/client-options.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
+import { createRateTable, type RateLimit } from "#nameserver/rate-limit.ts";
 import { COOKIE_BYTES, createCookies } from "#nameserver/cookies.ts";
 
 /** The secret of RFC 9018's first examples. */
@@ -14,15 +15,17 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
   reusePort: false,
   edgeAddresses: [],
   nsid: "",
+  // Tests ask the same often.
+  rateLimit: { perSecond: 0, slip: 2, exempt: [], table: createRateTable() },
   limits: NAMESERVER_LIMITS,
   ...change,
 });
 
 /** The clock of RFC 9018's first example, and what a responder needs besides zones. */
-export function responderParts(nsid = "") {
+export function responderParts(nsid = "", rateLimit?: RateLimit) {
   const clock = fixedClock("2019-06-05T10:53:05Z");
   const cookies = createCookies(COOKIE_SECRET);
-  return { clock, cookies, clientOptions: createClientOptions({ cookies, nsid, clock }) };
+  return { clock, cookies, clientOptions: createClientOptions({ cookies, nsid, clock }), rateLimit };
 }
 
 /** Client and server cookie as the server of those parts made it for the address, so many seconds ago. */

@@ -1,0 +1,131 @@
+import { randomFillSync } from "node:crypto";
+import { type Cidr, parseCidr } from "#kernel/cidr.ts";
+
+/** What becomes of a response over UDP. */
+export const SEND = 0;
+export const DROP = 1;
+/** An empty answer that sends the client to TCP, which nobody speaks from a forged address. */
+export const TRUNCATE = 2;
+export type Verdict = typeof SEND | typeof DROP | typeof TRUNCATE;
+
+/** What the operator says about it, and the table that all threads of the server share. */
+export interface RateLimitConfig {
+  /** Responses of one sort to one network in a second; 0: no limit. */
+  readonly perSecond: number;
+  /** Of so many responses over the limit one is truncated instead of dropped; 0: none, 1: each. */
+  readonly slip: number;
+  /** Networks in CIDR notation that are never limited. */
+  readonly exempt: readonly string[];
+  readonly table: SharedArrayBuffer;
+}
+
+/**
+ * Response rate limiting: questions under a forged address are answered to whoever has it, so no network gets more of
+ * the same than one that caches could ask for.
+ */
+export interface RateLimit {
+  /**
+   * Counts a response of the sort (rate-sorts.ts) to the client whose address of 4 or 16 bytes stands at `start` of
+   * `addresses`. Allocates nothing.
+   */
+  verdict(addresses: Uint8Array, start: number, addressBytes: number, sort: number, nowMs: number): Verdict;
+}
+
+/** Networks are told apart by /24 and /56: within one, an attacked client and its neighbours share a line. */
+const IPV4_NETWORK_BYTES = 3;
+const IPV6_NETWORK_BYTES = 7;
+/** What a network may save up while it asks nothing. */
+const BURST_MS = 1_000;
+/** Who goes on asking over the limit waits no longer than this once it has stopped. */
+const WINDOW_MS = 15_000;
+
+const SEED_BYTES = 8;
+const SETS = 16_384;
+const WAYS = 4;
+const SLOTS = SETS * WAYS;
+const TAGS_AT = SEED_BYTES;
+const SPENT_AT = TAGS_AT + SLOTS * 4;
+
+/** Room for the 65,536 sorts of responses and networks that were seen last, whatever comes. */
+export function createRateTable(): SharedArrayBuffer {
+  const table = new SharedArrayBuffer(SPENT_AT + SLOTS * 8);
+  // Nobody outside may know which networks share a set.
+  randomFillSync(new Uint8Array(table, 0, SEED_BYTES));
+  return table;
+}
+
+/** Throws RangeError on an exemption that is no network. Threads race for a slot without harm: one response more or less. */
+export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitConfig): RateLimit | undefined {
+  if (perSecond === 0) return undefined;
+  const [indexSeed = 0, tagSeed = 0] = new Int32Array(table, 0, 2);
+  const tags = new Int32Array(table, TAGS_AT, SLOTS);
+  /** The point in time up to which the budget of a slot is spent. */
+  const spentUntil = new Float64Array(table, SPENT_AT, SLOTS);
+  const costMs = 1_000 / perSecond;
+  const exemptions = exempt.map(network);
+  let random = tagSeed;
+
+  /** The slot that has the tag, or of its set the one that is forgotten with the least harm: which has the most left. */
+  const slotOf = (set: number, tag: number, nowMs: number): number => {
+    let oldest = set;
+    for (let slot = set; slot < set + WAYS; slot++) {
+      if (tags[slot] === tag) return slot;
+      if ((spentUntil[slot] as number) < (spentUntil[oldest] as number)) oldest = slot;
+    }
+    tags[oldest] = tag;
+    spentUntil[oldest] = nowMs - BURST_MS;
+    return oldest;
+  };
+
+  return {
+    verdict: (addresses, start, addressBytes, sort, nowMs) => {
+      const network = addressBytes === 4 ? IPV4_NETWORK_BYTES : IPV6_NETWORK_BYTES;
+      const tag = hash(tagSeed, addresses, start, network, sort);
+      const set = (hash(indexSeed, addresses, start, network, sort) & (SETS - 1)) * WAYS;
+      const slot = slotOf(set, tag, nowMs);
+      let spent = spentUntil[slot] as number;
+      // Nothing is spent that far ahead: the clock was set back.
+      if (spent > nowMs + WINDOW_MS + costMs) spent = nowMs - BURST_MS;
+      spent = Math.max(spent, nowMs - BURST_MS) + costMs;
+      spentUntil[slot] = Math.min(spent, nowMs + WINDOW_MS);
+      if (spent <= nowMs || isExempt(exemptions, addresses, start, addressBytes)) return SEND;
+      // No pattern, so that nobody's questions always fall on the dropped ones.
+      random = (Math.imul(random, 1_664_525) + 1_013_904_223) | 0;
+      return slip > 0 && (random >>> 8) % slip === 0 ? TRUNCATE : DROP;
+    },
+  };
+}
+
+/** A mix as of MurmurHash3 with the family as its start, so that no IPv4 network is taken for an IPv6 one. */
+function hash(seed: number, bytes: Uint8Array, start: number, length: number, sort: number): number {
+  let mixed = mix(seed ^ length, sort);
+  for (let i = 0; i < length; i++) mixed = mix(mixed, bytes[start + i] as number);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
+function mix(state: number, word: number): number {
+  const scrambled = Math.imul(word, 0xcc9e2d51);
+  const mixed = state ^ Math.imul((scrambled << 15) | (scrambled >>> 17), 0x1b873593);
+  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+function network(text: string): Cidr {
+  const cidr = parseCidr(text);
+  if (!cidr) throw new RangeError(`not a network: ${JSON.stringify(text)}`);
+  return cidr;
+}
+
+function isExempt(exemptions: readonly Cidr[], addresses: Uint8Array, start: number, addressBytes: number): boolean {
+  for (const { base, prefix } of exemptions) {
+    if (base.bytes.length !== addressBytes) continue;
+    let left = prefix;
+    for (let i = 0; left > 0; i++, left -= 8) {
+      const mask = left >= 8 ? 0xff : 0xff00 >> left;
+      if ((((base.bytes[i] as number) ^ (addresses[start + i] as number)) & mask) !== 0) break;
+    }
+    if (left <= 0) return true;
+  }
+  return false;
+}
