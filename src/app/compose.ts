@@ -2,12 +2,13 @@ import type { AddressInfo } from "node:net";
 import { BASE_PATH, createApi, type ApiConfig } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import { bootstrap, firstTokenShown } from "#control/access/bootstrap.ts";
+import { systemCall } from "#control/call.ts";
 import { createControl } from "#control/create.ts";
 import { createAddressPolicy } from "#edge/address-policy.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
 import { startJobs } from "#jobs/job.ts";
-import { renewCertificates } from "#jobs/renew-certificates.ts";
+import { RENEW_WITHIN_MS, renewCertificates } from "#jobs/renew-certificates.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import { createMetrics } from "#kernel/metrics.ts";
@@ -85,6 +86,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
     });
     closing.add(() => control.access.close());
+    await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
 
     const publisher = createPublisher({
       source: createFeedSource(store, control.access),
@@ -111,7 +113,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
     });
     closing.addDraining(() => api.close());
-    const jobs = startJobs([renewCertificates(control.certificates), watchDnssec(control.dnssecWatch)], log);
+    const jobs = startJobs([renewCertificates(control), watchDnssec(control.dnssecWatch)], log);
     closing.add(() => jobs.stop());
     await api.listen({ host: config.api.host, port: config.api.port });
 

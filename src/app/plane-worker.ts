@@ -1,6 +1,6 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/metrics.ts";
-import type { FromWorker, SinkName, ToWorker } from "#kernel/worker-protocol.ts";
+import type { FromWorker, NeighbourName, SinkName, ToWorker } from "#kernel/worker-protocol.ts";
 import type { Log } from "./log.ts";
 
 /** How long a start may take before it counts as failed. */
@@ -28,6 +28,8 @@ export interface PlaneWorker {
   attach(port: MessagePort): void;
   /** The thread that this one sends to as `to` is a new one. */
   reconnect(to: SinkName, port: MessagePort): void;
+  /** Another plane can be reached at this port; the next start is to be told by its own configuration. */
+  introduce(name: NeighbourName, port: number): void;
   /** Lets requests under way finish, then ends the thread. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -116,6 +118,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     metrics: () => (state === "up" ? metricRequests.ask((request) => post({ type: "metrics", request })) : Promise.resolve([])),
     attach: (port) => post({ type: "attach", port }, [port]),
     reconnect: (to, port) => post({ type: "reconnect", to, port }, [port]),
+    introduce: (neighbour, port) => post({ type: "neighbour", name: neighbour, port }),
     stop: async (timeoutMs) => {
       const mustDrain = state === "up";
       state = "stopping";

@@ -53,6 +53,8 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const serving: PlaneWorker[] = [];
   const edges: PlaneWorker[] = [];
   const rateTable = createRateTable();
+  /** 0 until a nameserver listens; edges that have started by then are told. */
+  let dohPort = 0;
   const writer = startPlaneWorker({
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
@@ -83,7 +85,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   };
   const startEdge = (name: string, siblings: Bound): PlaneWorker => {
     const ports = (): Ports => ({ events: handOver(writer), tap: handOver(detector) });
-    const worker = serve(name, "../edge/worker.ts", ports, (bound) => edgeConfig(config, { ...siblings, ...bound }));
+    const worker = serve(name, "../edge/worker.ts", ports, (bound) => edgeConfig(config, { ...siblings, ...bound }, dohPort));
     edges.push(worker);
     return worker;
   };
@@ -96,7 +98,11 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
           () => ({}),
           (bound) => nameserverConfig(config, { ...siblings, ...bound }, rateTable),
         ),
-      ),
+      ).then((bound) => {
+        dohPort = portOf(bound, "doh");
+        for (const edge of edges) edge.introduce("doh", dohPort);
+        return bound;
+      }),
       startSharing("edge", config.edge.workers, startEdge),
       serve(
         "gateway",
@@ -162,10 +168,11 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
     exempt: config.dns.rate_limit_exempt,
     table: rateTable,
   },
+  doh: { port: bound["doh"] ?? 0 },
   limits: NAMESERVER_LIMITS,
 });
 
-const edgeConfig = (config: Config, bound: Bound): EdgeConfig => ({
+const edgeConfig = (config: Config, bound: Bound, dohPort: number): EdgeConfig => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,
@@ -173,6 +180,7 @@ const edgeConfig = (config: Config, bound: Bound): EdgeConfig => ({
   vendorPrefix: config.vendor.prefix,
   originPort: config.edge.origin_port,
   originAllow: config.edge.origin_allow,
+  doh: { hosts: config.dns.name_servers, port: dohPort },
   limits: EDGE_LIMITS,
 });
 

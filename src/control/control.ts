@@ -13,6 +13,7 @@ import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
+import type { ServiceCertificate } from "#control/service-certificate.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
@@ -22,6 +23,7 @@ export interface Control {
   readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
   readonly certificates: CertificateRenewal;
+  readonly serviceCertificate: ServiceCertificate;
   readonly dnsRecords: DnsRecords;
   readonly dnsVersions: DnsVersions;
   readonly recordScans: RecordScans;

@@ -19,6 +19,7 @@ import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
+import { createServiceCertificate } from "#control/service-certificate.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createZones } from "#control/zones/zones.ts";
 import type { EventQueries } from "#events/queries.ts";
@@ -71,6 +72,7 @@ export function createControl(deps: ControlDeps): Control {
     access: createAccess({ store, clock }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
+    serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, nameServers }),
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),

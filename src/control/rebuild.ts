@@ -1,3 +1,4 @@
+import { SERVICE_CERTIFICATE_ID, serviceCertificateEntry } from "#control/service-certificate.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
 import {
@@ -40,6 +41,8 @@ export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] 
     ops.push(...(await transferOps(db)));
     for (const row of await allRulesets(db)) ops.push({ kind: "ruleset", id: row.id, value: rulesetEntry(row) });
     for (const row of await allCertificates(db)) ops.push({ kind: "certificate", id: row.id, value: certificateEntry(row) });
+    const service = await serviceCertificateEntry(db);
+    if (service !== null) ops.push({ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service });
     for (const row of await allGateways(db)) ops.push({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) });
     for (const row of await allTokens(db)) {
       const value = tokenEntry(await readTokenFacts(db, row));

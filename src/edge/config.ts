@@ -12,6 +12,8 @@ export interface EdgeConfig {
   readonly originPort: number;
   /** Blocks that origins may be in although they are not public addresses. */
   readonly originAllow: readonly string[];
+  /** DNS over HTTPS (RFC 8484): the names it is served under, and the nameserver's port; 0 while that is not known. */
+  readonly doh: { readonly hosts: readonly string[]; readonly port: number };
   readonly limits: EdgeLimits;
 }
 

@@ -9,6 +9,7 @@ import { ClientConnection } from "./client-connection.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
+import { createDohRoute, type DohRoute } from "./doh-route.ts";
 import { rayField } from "./http1-responder.ts";
 import { type Listener, openListener } from "./listener.ts";
 import { createOriginHeads } from "./origin-head.ts";
@@ -39,11 +40,14 @@ export interface Edge {
   listen(): Promise<{ readonly http: number; readonly https: number }>;
   /** Takes no more connections, lets requests under way finish within the time, then closes what is left. */
   close(timeoutMs: number): Promise<void>;
+  /** Where the nameserver takes questions from now on. */
+  nameserverAt(port: number): void;
 }
 
 export function createEdge(deps: EdgeDeps): Edge {
   const { config, metrics } = deps;
-  const context = createContext(deps, () => closing);
+  const doh = createDohRoute(config.doh);
+  const context = createContext(deps, doh, () => closing);
   const { connections, timers } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
   const handshakesFailed = metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed");
@@ -71,6 +75,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     });
 
   return {
+    nameserverAt: doh.moveTo,
     listen: async () => {
       const http = await listenFor("http", config.httpPort);
       listeners = [http];
@@ -90,7 +95,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-function createContext(deps: EdgeDeps, isDraining: () => boolean): EdgeContext {
+function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
@@ -110,7 +115,7 @@ function createContext(deps: EdgeDeps, isDraining: () => boolean): EdgeContext {
     limits,
     clock,
     timers,
-    pipeline: createPipeline({ zones, tap: deps.tap, loopName: config.vendorPrefix }),
+    pipeline: createPipeline({ zones, doh, tap: deps.tap, loopName: config.vendorPrefix }),
     origins: createOriginSelector({
       zones,
       resolve: createResolver({ clock, timeoutMs: limits.resolveTimeoutMs, cacheMs: limits.resolveCacheMs }),

@@ -2,6 +2,7 @@ import type { Match } from "#rules/types.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
+import type { OriginPlan } from "./origin.ts";
 import type { Zone } from "./zones.ts";
 
 /** Where the connection came from, the same for each of its requests. */
@@ -35,6 +36,8 @@ export class Exchange implements RequestView {
   originHost = "";
   originPort = 0;
   hostHeader = "";
+  /** A part of this installation answers, and no rule or origin of a customer has a say. */
+  ownOrigin: OriginPlan | null = null;
   /** Rules that matched and leave a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
   status = 0;

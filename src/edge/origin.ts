@@ -49,6 +49,7 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
 
   return {
     select: (exchange) => {
+      if (exchange.ownOrigin !== null) return exchange.ownOrigin;
       const proxied = findProxied(deps.zones, exchange);
       // A rule may name another origin; only a proxied record makes the edge serve the name at all.
       const found = proxied === null || exchange.originHost === "" ? proxied : follow(deps.zones, exchange.originHost);

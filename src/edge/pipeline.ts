@@ -4,6 +4,7 @@ import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
+import type { DohRoute } from "./doh-route.ts";
 import type { BodyTap, Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
@@ -12,7 +13,7 @@ import type { Zones } from "./zones.ts";
 
 const NO_RULESETS: readonly CompiledRuleset[] = [];
 
-/** What a request meets on its way, in this order. Origin selection, forwarding and the request row follow. */
+/** What a request meets on its way, in this order, unless the installation itself answers it. Origin selection, forwarding and the request row follow. */
 export interface Pipeline {
   /** Runs the request stages. A page answers the request; null sends it on to its origin. */
   request(exchange: Exchange): Page | null;
@@ -23,6 +24,7 @@ export interface Pipeline {
 export interface PipelineDeps {
   readonly zones: Zones;
   readonly tap: Pick<Tap, "begin">;
+  readonly doh: DohRoute;
   /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
   readonly loopName: string;
 }
@@ -35,6 +37,7 @@ interface Stage {
 /** Stages in the order in which a request meets them; phases keep the order of the rules' own table (waf.md). */
 const REQUEST_STAGES: readonly Stage[] = [
   // Host and target were validated before an exchange was made.
+  { name: "doh", run: passQuestion },
   { name: "zone", run: findZone },
   { name: "loop", run: refuseLoop },
   // Here: http_request_sanitize, http_request_dynamic_redirect, http_request_transform, http_config_settings.
@@ -63,7 +66,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     request: (exchange) => {
       for (const stage of REQUEST_STAGES) {
         const page = stage.run(exchange, deps);
-        if (page !== null) return page;
+        if (page !== null || exchange.ownOrigin !== null) return page;
       }
       return null;
     },
@@ -100,6 +103,12 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match) => Page 
       return null;
     },
   };
+}
+
+/** Questions for the nameserver, under the nameservers' own names, whether or not a zone here has them. */
+function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
+  exchange.ownOrigin = doh.originOf(exchange);
+  return null;
 }
 
 /** A zone that is paused or has moved away leaves its visitors to its own servers. */

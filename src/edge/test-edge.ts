@@ -65,6 +65,7 @@ export async function startEdge(ops: readonly Op[], config: Partial<EdgeConfig> 
       vendorPrefix: "svc",
       originPort: 0,
       originAllow: [],
+      doh: { hosts: [], port: 0 },
       ...config,
       limits: { ...EDGE_LIMITS, ...limits },
     },

@@ -47,6 +47,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const edge = createEdge({ replica, events, tap, clock: systemClock, metrics, sealer, config: data.config, onError });
   voice.serve({
     metrics,
+    neighbour: (_name, port) => edge.nameserverAt(port),
     reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),
     drain: async (timeoutMs) => {
       await edge.close(timeoutMs);

@@ -20,11 +20,16 @@ export type ToWorker =
   | { readonly type: "attach"; readonly port: MessagePort }
   /** A thread that this one sends to has been started again, and listens here now. */
   | { readonly type: "reconnect"; readonly to: SinkName; readonly port: MessagePort }
+  /** Another plane takes what this one hands on to it at a port of this machine. */
+  | { readonly type: "neighbour"; readonly name: NeighbourName; readonly port: number }
   /** Stop accepting, finish what is under way within the time, then answer `drained`. */
   | { readonly type: "drain"; readonly timeoutMs: number };
 
 /** The threads that others send to. */
 export type SinkName = "events" | "detector";
+
+/** What planes do for each other over loopback. */
+export type NeighbourName = "doh";
 
 export interface WorkerDuties {
   readonly metrics: MetricRegistry;
@@ -32,6 +37,7 @@ export interface WorkerDuties {
   drain(timeoutMs: number): Promise<void>;
   attach?(port: MessagePort): void;
   reconnect?(to: SinkName, port: MessagePort): void;
+  neighbour?(name: NeighbourName, port: number): void;
 }
 
 /** A worker's words to the main thread. */
@@ -55,6 +61,8 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
             return duties.attach?.(message.port);
           case "reconnect":
             return duties.reconnect?.(message.to, message.port);
+          case "neighbour":
+            return duties.neighbour?.(message.name, message.port);
           case "drain":
             return void duties.drain(message.timeoutMs).finally(() => {
               say({ type: "drained" });

@@ -12,6 +12,8 @@ export interface NameserverConfig {
   /** This server's name for those who ask which one of several answers (RFC 5001); empty: nobody is told. */
   readonly nsid: string;
   readonly rateLimit: RateLimitConfig;
+  /** Where the edge brings questions that came over HTTPS (0: any free port); without it none do. */
+  readonly doh?: { readonly port: number };
   readonly limits: NameserverLimits;
 }
 

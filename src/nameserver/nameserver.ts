@@ -8,6 +8,7 @@ import { createClientOptions } from "./client-options.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createCookies } from "./cookies.ts";
 import { createCounters } from "./counters.ts";
+import { listenDoh } from "./doh.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
 import { createRateLimit } from "./rate-limit.ts";
@@ -19,9 +20,16 @@ import { createZones } from "./zones.ts";
 
 export interface Nameserver {
   /** Starts answering and resolves to the ports; rejects with the system's error where none can be bound. */
-  listen(): Promise<{ readonly udp: number; readonly tcp: number }>;
+  listen(): Promise<NameserverPorts>;
   /** Takes no more questions; connections that do not take their answers within the time are cut off. */
   close(timeoutMs: number): Promise<void>;
+}
+
+export interface NameserverPorts {
+  readonly udp: number;
+  readonly tcp: number;
+  /** On loopback, for the edge. */
+  readonly doh?: number;
 }
 
 export interface NameserverDeps {
@@ -101,7 +109,10 @@ export function createNameserver({ replica, metrics, config, clock, cookieSecret
         }
       }
       const [udp, tcp] = listeners as readonly [Listener, Listener];
-      return { udp: udp.port, tcp: tcp.port };
+      if (!config.doh) return { udp: udp.port, tcp: tcp.port };
+      const doh = await listenDoh({ ...config.doh, reusePort: config.reusePort }, respond);
+      listeners = [udp, tcp, doh];
+      return { udp: udp.port, tcp: tcp.port, doh: doh.port };
     },
     close: async (timeoutMs) => {
       await Promise.all(listeners.map((listener) => listener.close(timeoutMs)));

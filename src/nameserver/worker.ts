@@ -38,5 +38,5 @@ async function run(parent: MessagePort, { name, config, feed, lastGoodPath, seal
       replica.close();
     },
   });
-  voice.listening(await nameserver.listen());
+  voice.listening({ ...(await nameserver.listen()) });
 }

@@ -1,0 +1,70 @@
+import type { LocalCa } from "#acme/local-ca.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import type { CertificateEntry } from "#snapshot/entries.ts";
+import { putSecret, secretValue } from "#store/secrets.ts";
+import type { Store, Unit } from "#store/store.ts";
+
+/**
+ * The certificate under which the installation itself is reached, by the names of its nameservers: DNS over TLS, and
+ * over HTTPS at the edge. It comes from the local authority and belongs to no zone.
+ */
+export interface ServiceCertificate {
+  /** Issues it where there is none, where it is for other names, or where it ends within `withinMs`; says whether it did. */
+  ensure(call: Call, withinMs: number): Promise<boolean>;
+}
+
+/** The id of its entry in the snapshot, which no row has. */
+export const SERVICE_CERTIFICATE_ID = "service";
+const SECRET_NAME = "service-certificate";
+
+export interface ServiceCertificateDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly ca: LocalCa | null;
+  readonly nameServers: readonly string[];
+}
+
+export function createServiceCertificate({ store, clock, sealer, ca, nameServers }: ServiceCertificateDeps): ServiceCertificate {
+  const hosts = nameServers.map((name) => name.toLowerCase());
+  const isGood = (entry: CertificateEntry | null, withinMs: number): boolean =>
+    entry !== null && entry.hosts.join() === hosts.join() && entry.not_after > isoMicros(clock.nowMicros() + withinMs * 1000);
+  return {
+    ensure: async (call, withinMs) => {
+      if (ca === null || isGood(await serviceCertificateEntry(store.read), withinMs)) return false;
+      const issued = await ca.issue(hosts);
+      const entry: CertificateEntry = {
+        zone_id: "",
+        hosts,
+        chain: issued.chain,
+        private_key: sealer.seal(issued.privateKey, `certificate:${SERVICE_CERTIFICATE_ID}`),
+        not_after: issued.notAfter,
+      };
+      return commit({ store }, call, async (unit) => {
+        // Another node may have been quicker.
+        if (isGood(await serviceCertificateEntry(unit.db), withinMs)) return false;
+        const created_on = isoMicros(clock.nowMicros());
+        await putSecret(unit.db, { name: SECRET_NAME, value: JSON.stringify(entry), created_on });
+        unit.change({ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: entry });
+        unit.audit({
+          action: "service_certificate.issue",
+          actor: auditActor(call),
+          account_id: null,
+          zone_id: null,
+          resource: { type: "certificate", id: SERVICE_CERTIFICATE_ID },
+          after: { hosts, not_after: entry.not_after },
+        });
+        return true;
+      });
+    },
+  };
+}
+
+/** The entry as it is stored, its key sealed; null before the first was issued. */
+export async function serviceCertificateEntry(db: Unit["db"]): Promise<CertificateEntry | null> {
+  const value = await secretValue(db, SECRET_NAME);
+  return value === null ? null : (JSON.parse(value) as CertificateEntry);
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { buffer } from "node:stream/consumers";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { test } from "node:test";
+import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
+import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
+import { parseAbsoluteName } from "#wire/dns/name.ts";
+import { apiCaller, succeed } from "../support/api.ts";
+import { startSelvedge } from "../support/selvedge.ts";
+
+const NAME_SERVER = "ns1.selvedge.internal";
+const MEDIA_TYPE = "application/dns-message";
+
+interface Asked {
+  readonly res: IncomingMessage;
+  readonly body: Buffer;
+}
+
+test("the edge takes questions over HTTPS under the nameservers' names, and only there", async (t) => {
+  const selvedge = await startSelvedge();
+  t.after(() => selvedge.stop());
+  const call = apiCaller(selvedge.ready);
+  const zone = await succeed(call("POST", "/zones", { name: "doh.test", account: { id: selvedge.ready.account_id } }));
+  await succeed(call("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "www", content: "192.0.2.80", ttl: 120 }));
+  const ca = readFileSync(join(selvedge.dataDir, "ca.pem"));
+  const ask = async (
+    path: string,
+    options: { readonly host?: string; readonly method?: string; readonly body?: Buffer; readonly type?: string } = {},
+  ): Promise<Asked> => {
+    const { host = NAME_SERVER, method = "GET", body, type = MEDIA_TYPE } = options;
+    const headers = { host, accept: MEDIA_TYPE, ...(body ? { "content-type": type, "content-length": body.length } : {}) };
+    const req = request({
+      host: "127.0.0.1",
+      port: new URL(selvedge.ready.https).port,
+      servername: host,
+      ca,
+      path,
+      method,
+      headers,
+      agent: false,
+    });
+    req.end(body);
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    return { res, body: await buffer(res) };
+  };
+  const question = query("www.doh.test");
+  const assertAnswer = ({ res, body }: Asked): void => {
+    assert.equal(res.statusCode, 200);
+    assert.equal(res.headers["content-type"], MEDIA_TYPE);
+    assert.equal(res.headers["cache-control"], "max-age=120");
+    const { id, answers } = decodeMessage(body);
+    assert.deepEqual([id, answers.map(({ rdata }) => [...rdata])], [0, [[192, 0, 2, 80]]]);
+  };
+
+  assertAnswer(await ask(`/dns-query?dns=${question.toString("base64url")}`));
+  assertAnswer(await ask("/dns-query", { method: "POST", body: question }));
+  const negative = await ask("/dns-query", { method: "POST", body: query("missing.doh.test") });
+  assert.equal(negative.res.headers["cache-control"], "max-age=1800", "the negative TTL");
+  const large = Buffer.alloc(70_000);
+  const refused: readonly (readonly [Promise<Asked>, number])[] = [
+    [ask("/dns-query"), 400],
+    [ask("/dns-query?dns=%2B%2B"), 400],
+    [ask(`/dns-query?dns=${Buffer.from("short").toString("base64url")}`), 400],
+    [ask("/dns-query", { method: "POST", body: question, type: "text/plain" }), 415],
+    [ask("/dns-query", { method: "POST", body: large }), 413],
+    [ask("/dns-query", { method: "DELETE" }), 405],
+  ];
+  for (const [asked, status] of refused) assert.equal((await asked).res.statusCode, status);
+  // A customer's name is none of the nameservers', and its own path stays its own.
+  assert.equal((await ask(`/dns-query?dns=${question.toString("base64url")}`, { host: "www.doh.test" })).res.statusCode, 530);
+  assert.equal((await ask("/elsewhere")).res.statusCode, 530);
+});
+
+/** RFC 8484 §4.1: id 0, so that caches see equal questions as equal. */
+const query = (name: string): Buffer =>
+  encodeMessage({
+    id: 0,
+    flags: FLAG.RD,
+    questions: [{ name: parseAbsoluteName(name), type: TYPE.A, class: CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+  })!;
