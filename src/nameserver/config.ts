@@ -29,6 +29,13 @@ export interface NameserverLimits {
   readonly tcpBacklogBytesMax: number;
   /** Questions of a TCP connection whose answers are being looked up before it is read no further. */
   readonly tcpPendingMax: number;
+  /** Zone transfers to other servers at the same time, in all and to one address. */
+  readonly transfersMax: number;
+  readonly transfersPerAddressMax: number;
+  /** For one whole transfer, however slowly the other server takes it. */
+  readonly transferTimeoutMs: number;
+  /** Names and records of past versions that are kept to answer IXFR from. */
+  readonly journalWeightMax: number;
 }
 
 export const NAMESERVER_LIMITS: NameserverLimits = {
@@ -37,5 +44,9 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   tcpConnectionsPerAddressMax: 100,
   tcpIdleTimeoutMs: 10_000,
   tcpBacklogBytesMax: 64 * 1024,
+  transfersMax: 20,
+  transfersPerAddressMax: 5,
+  transferTimeoutMs: 3_600_000,
+  journalWeightMax: 200_000,
   tcpPendingMax: 100,
 };

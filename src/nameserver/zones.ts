@@ -5,7 +5,7 @@ import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteN
 import { readRdata, typeCode } from "#wire/dns/record-types.ts";
 import { WireReader } from "#wire/dns/wire-reader.ts";
 import { apexSets } from "./apex.ts";
-import { createZoneNodes, type RecordSet, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";
+import { createZoneNodes, type NameChange, type RecordSet, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";
 
 /** A zone as answers read it. */
 export interface ZoneIndex {
@@ -17,9 +17,23 @@ export interface ZoneIndex {
   readonly apex: ReadonlyMap<number, RecordSet>;
   /** TTL of negative answers in seconds (RFC 2308 §5). */
   readonly negativeTtl: number;
-  readonly nodes: Pick<ZoneNodes, "get" | "borders">;
+  readonly nodes: Pick<ZoneNodes, "get" | "borders" | "size" | "walk">;
   /** Undefined where the zone is not signed. */
   readonly dnssec: DnssecEntry | undefined;
+}
+
+/** What one delta made of a zone; undefined where it is not served. */
+export interface ZoneChange {
+  readonly id: string;
+  readonly before: ZoneIndex | undefined;
+  readonly after: ZoneIndex | undefined;
+  readonly names: readonly NameChange[];
+}
+
+/** Sees the changes of the zones that it wants to see; is told without the names of others, too. */
+export interface ZoneObserver {
+  wants(zoneId: string): boolean;
+  changed(change: ZoneChange): void;
 }
 
 /** What changed, for caches of answers. */
@@ -58,7 +72,7 @@ const NO_ZONE: Omit<ZoneState, "id" | "nodes" | "serial" | "dnssec"> = {
 };
 
 /** The index of zones and names that answers are read from. */
-export function createZones(): Zones {
+export function createZones(observer?: ZoneObserver): Zones {
   const states = new Map<string, ZoneState>();
   const served = createDirectory();
   let rejected = 0;
@@ -125,12 +139,15 @@ export function createZones(): Zones {
       for (const state of states.values()) state.nodes.settle();
     },
     apply: (ops) => {
+      const touched = new Map(ops.flatMap(zonesOf).map((id) => [id, states.get(id)]));
       for (const op of ops) applyOp(op);
       const zones = new Set<NameKey>();
-      for (const id of new Set(ops.flatMap(zonesOf))) {
+      for (const [id, before] of touched) {
         const state = states.get(id);
+        const names: NameChange[] = [];
+        state?.nodes.settle(observer?.wants(id) === true ? (change) => names.push(change) : undefined);
+        observer?.changed({ id, before: servedOf(before), after: servedOf(state), names });
         if (!state) continue;
-        state.nodes.settle();
         if (state.entry) zones.add(state.key);
         // Its last record may have gone after the zone itself.
         else put(state);
@@ -174,6 +191,8 @@ function byRank(a: ZoneIndex, b: ZoneIndex): number {
 
 /** Zones of type internal are for views that public questions never see. */
 const isServed = (state: ZoneState): state is ZoneState & ZoneIndex => state.entry !== undefined && state.entry.type !== "internal";
+
+const servedOf = (state: ZoneState | undefined): ZoneIndex | undefined => (state && isServed(state) ? state : undefined);
 
 function zonesOf(op: AppliedOp): string[] {
   if (op.kind === "zone" || op.kind === "serial" || op.kind === "dnssec") return [op.id];

@@ -1,0 +1,28 @@
+/** How many of something may be under way, in all and for each holder. */
+export interface Slots {
+  readonly taken: number;
+  /** Undefined where there is none left; else to be called once, when it is over. */
+  take(holder: string): (() => void) | undefined;
+}
+
+export function createSlots(max: number, perHolderMax: number): Slots {
+  const holders = new Map<string, number>();
+  let taken = 0;
+  return {
+    get taken() {
+      return taken;
+    },
+    take: (holder) => {
+      const held = holders.get(holder) ?? 0;
+      if (taken >= max || held >= perHolderMax) return undefined;
+      taken += 1;
+      holders.set(holder, held + 1);
+      return () => {
+        taken -= 1;
+        const rest = (holders.get(holder) ?? 1) - 1;
+        if (rest === 0) holders.delete(holder);
+        else holders.set(holder, rest);
+      };
+    },
+  };
+}

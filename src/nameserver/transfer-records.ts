@@ -1,0 +1,107 @@
+import { TYPE } from "#wire/dns/codes.ts";
+import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
+import type { EdgeAddresses } from "./lookup.ts";
+import { visibleSet } from "./lookup.ts";
+import { soaOf, type ZoneVersion } from "./zone-journal.ts";
+import type { RecordSet, RecordSets } from "./zone-nodes.ts";
+import type { ZoneIndex } from "./zones.ts";
+
+/** One record of a transfer. */
+export interface TransferRecord {
+  readonly name: Uint8Array;
+  readonly type: number;
+  readonly ttl: number;
+  readonly rdata: Uint8Array;
+}
+
+/** The addresses that the zone's name has now, whichever way it has them; types that it has none of are left out. */
+export type ApexAddresses = (zone: ZoneIndex) => readonly RecordSet[];
+
+/** The whole zone as it is at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). */
+export function* wholeZone(zone: ZoneIndex, edge: EdgeAddresses, addresses: ApexAddresses): Generator<TransferRecord, void> {
+  const walk = zone.nodes.walk();
+  try {
+    const flattened = isFlattened(zone, zone.nodes.get(zone.key)?.sets) ? addresses(zone) : [];
+    const soa = soaRecord(zone, zone.apex);
+    yield soa;
+    for (const set of zone.apex.values()) if (set.type !== TYPE.SOA) yield* recordsOf(zone.key, set);
+    for (const set of flattened) yield* recordsOf(zone.key, set);
+    for (let found = walk.next(); found; found = walk.next()) {
+      const [key, sets] = found;
+      for (const set of shownSets(zone, edge, key, sets)) yield* recordsOf(key, set);
+    }
+    yield soa;
+  } finally {
+    walk.close();
+  }
+}
+
+/** What changed from version to version, the oldest first (RFC 1995 §4). */
+export function* differences(zone: ZoneIndex, edge: EdgeAddresses, versions: readonly ZoneVersion[]): Generator<TransferRecord, void> {
+  const soa = soaRecord(zone, zone.apex);
+  yield soa;
+  for (const { apexBefore, apexAfter, names } of versions) {
+    const changes = [
+      { key: zone.key, before: withoutSoa(apexBefore), after: withoutSoa(apexAfter) },
+      ...names.map(({ key, before, after }) => ({
+        key,
+        before: shownSets(zone, edge, key, before),
+        after: shownSets(zone, edge, key, after),
+      })),
+    ];
+    yield soaRecord(zone, apexBefore);
+    for (const { key, before, after } of changes) yield* missing(key, before, after);
+    yield soaRecord(zone, apexAfter);
+    for (const { key, before, after } of changes) yield* missing(key, after, before);
+  }
+  yield soa;
+}
+
+/** The zone's SOA alone: nothing is newer, or what is does not fit. */
+export function* soaAlone(zone: ZoneIndex): Generator<TransferRecord, void> {
+  yield soaRecord(zone, zone.apex);
+}
+
+/** Whether the versions can be told as differences: the addresses behind an alias at the apex change without a new serial. */
+export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]): boolean =>
+  !isFlattened(zone, zone.nodes.get(zone.key)?.sets) &&
+  !versions.some(({ names }) =>
+    names.some(({ key, before, after }) => key === zone.key && [before, after].some((sets) => isFlattened(zone, sets))),
+  );
+
+/** Whether the apex has the addresses of another name. A proxied one has the edge's. */
+function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
+  const alias = sets?.get(TYPE.CNAME);
+  return alias !== undefined && (entry.paused || !alias.proxied);
+}
+
+/**
+ * The sets of one name as secondaries get them: the edge's addresses where it is proxied, and at the apex nothing of what
+ * the zone's settings say.
+ */
+function shownSets(zone: ZoneIndex, edge: EdgeAddresses, key: NameKey, sets: RecordSets): RecordSet[] {
+  const types = new Set([...sets.keys(), TYPE.A, TYPE.AAAA]);
+  if (key === zone.key) for (const type of zone.apex.keys()) types.delete(type);
+  return Array.from(types, (type) => visibleSet(edge, zone, key, { sets }, type)).filter((set) => set !== undefined);
+}
+
+const withoutSoa = (apex: RecordSets): RecordSet[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);
+
+/** The records of `sets` that `others` have not, a record being its TTL too. */
+function* missing(key: NameKey, sets: readonly RecordSet[], others: readonly RecordSet[]): Generator<TransferRecord, void> {
+  for (const set of sets) {
+    const other = others.find(({ type, ttl }) => type === set.type && ttl === set.ttl);
+    const known = new Set(other?.rdatas.map((rdata) => Buffer.from(rdata).toString("latin1")));
+    for (const record of recordsOf(key, set)) if (!known.has(Buffer.from(record.rdata).toString("latin1"))) yield record;
+  }
+}
+
+function* recordsOf(key: NameKey, { type, ttl, rdatas }: RecordSet): Generator<TransferRecord, void> {
+  const name = nameOfKey(key);
+  for (const rdata of rdatas) yield { name, type, ttl, rdata };
+}
+
+function soaRecord(zone: ZoneIndex, apex: RecordSets): TransferRecord {
+  const ttl = apex.get(TYPE.SOA)?.ttl ?? 0;
+  return { name: zone.name, type: TYPE.SOA, ttl, rdata: soaOf(apex) ?? new Uint8Array() };
+}

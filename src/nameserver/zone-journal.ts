@@ -1,0 +1,113 @@
+import { soaSerial } from "#wire/dns/serial.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import type { NameChange, RecordSet } from "./zone-nodes.ts";
+import type { ZoneIndex, ZoneObserver } from "./zones.ts";
+
+/** How a zone went from one serial to the next. */
+export interface ZoneVersion {
+  readonly from: number;
+  readonly to: number;
+  readonly apexBefore: ReadonlyMap<number, RecordSet>;
+  readonly apexAfter: ReadonlyMap<number, RecordSet>;
+  readonly names: readonly NameChange[];
+}
+
+/** The last changes of zones, for secondaries that ask for differences (RFC 1995). Kept in memory only, and bounded. */
+export interface ZoneJournal extends ZoneObserver {
+  /** The versions that lead from the serial to the zone's own, oldest first; undefined where they are not all known. */
+  since(zone: ZoneIndex, serial: number): readonly ZoneVersion[] | undefined;
+  /** Everything may have changed. */
+  clear(): void;
+}
+
+export interface ZoneJournalDeps {
+  /** Whether anybody will ask for the zone's differences. */
+  wants(zoneId: string): boolean;
+  /** Names and records in all versions together. */
+  readonly weightMax: number;
+}
+
+interface Kept {
+  readonly zoneId: string;
+  readonly version: ZoneVersion;
+  readonly weight: number;
+}
+
+export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJournal {
+  const byZone = new Map<string, ZoneVersion[]>();
+  /** In the order in which they came, which is also each zone's own. */
+  const kept = new Set<Kept>();
+  let weight = 0;
+
+  const forgetOldest = (): void => {
+    for (const oldest of kept) {
+      if (weight <= weightMax) return;
+      kept.delete(oldest);
+      weight -= oldest.weight;
+      const versions = byZone.get(oldest.zoneId);
+      // A list that has been started over does not begin with it any more.
+      if (versions?.[0] !== oldest.version) continue;
+      versions.shift();
+      if (versions.length === 0) byZone.delete(oldest.zoneId);
+    }
+  };
+
+  return {
+    wants,
+    changed: ({ id, before, after, names }) => {
+      const version = before && after && versionOf(before, after, names);
+      if (version === undefined || !wants(id)) {
+        byZone.delete(id);
+        return;
+      }
+      if (version === null) return;
+      const versions = byZone.get(id);
+      if (versions?.at(-1)?.to === version.from) versions.push(version);
+      else byZone.set(id, [version]);
+      const cost = names.reduce((sum, name) => sum + weightOf(name), 2);
+      kept.add({ zoneId: id, version, weight: cost });
+      weight += cost;
+      forgetOldest();
+    },
+    since: (zone, serial) => {
+      const versions = byZone.get(zone.id) ?? [];
+      const first = versions.findIndex(({ from }) => from === serial);
+      return first === -1 || versions.at(-1)?.to !== serialOf(zone) ? undefined : versions.slice(first);
+    },
+    clear: () => {
+      byZone.clear();
+      kept.clear();
+      weight = 0;
+    },
+  };
+}
+
+export const soaOf = (apex: ReadonlyMap<number, RecordSet>): Uint8Array | undefined => apex.get(TYPE.SOA)?.rdatas[0];
+
+export const serialOf = ({ apex }: Pick<ZoneIndex, "apex">): number => {
+  const soa = soaOf(apex);
+  return soa ? soaSerial(soa) : 0;
+};
+
+/** Null where nothing changed; undefined where the change cannot be told as a difference of names. */
+function versionOf(before: ZoneIndex, after: ZoneIndex, names: readonly NameChange[]): ZoneVersion | null | undefined {
+  const [from, to] = [serialOf(before), serialOf(after)];
+  // Pausing changes the answers of names that nobody touched, signing what stands beside them.
+  if (before.key !== after.key || before.entry.paused !== after.entry.paused || before.dnssec !== after.dnssec) return undefined;
+  if (from === to) return names.length === 0 && sameSets(before.apex, after.apex) ? null : undefined;
+  return { from, to, apexBefore: before.apex, apexAfter: after.apex, names };
+}
+
+function sameSets(a: ReadonlyMap<number, RecordSet>, b: ReadonlyMap<number, RecordSet>): boolean {
+  const text = (sets: ReadonlyMap<number, RecordSet>): string =>
+    JSON.stringify(
+      Array.from(sets.values(), ({ type, ttl, rdatas }) => [type, ttl, rdatas.map((rdata) => Buffer.from(rdata).toString("hex"))]),
+    );
+  return text(a) === text(b);
+}
+
+function weightOf({ before, after }: NameChange): number {
+  let records = 1;
+  for (const sets of [before, after]) for (const { rdatas } of sets.values()) records += rdatas.length;
+  return records;
+}

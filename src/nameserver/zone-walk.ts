@@ -1,0 +1,101 @@
+import type { NameKey } from "#wire/dns/name.ts";
+import type { RecordSets } from "./zone-nodes.ts";
+
+/** A zone's names as they were at one moment, one after the other, whatever changes meanwhile. */
+export interface ZoneWalk {
+  /** The next name that has records, in no order; undefined behind the last. Throws ZoneWalkError where too much has changed. */
+  next(): readonly [name: NameKey, sets: RecordSets] | undefined;
+  /** To be called when no more is wanted. */
+  close(): void;
+}
+
+/** Too much has changed since the walk began for keeping what was there before. */
+export class ZoneWalkError extends Error {
+  constructor() {
+    super("the zone changed too much while it was read");
+    this.name = "ZoneWalkError";
+  }
+}
+
+/** What walks need to know of a name. */
+export interface WalkedNode {
+  readonly sets: RecordSets;
+  /** Grows with each name that is created, as does its place in the map. */
+  readonly order: number;
+}
+
+/** The walks that are under way over one map of names. */
+export interface ZoneWalks {
+  /** `nextOrder` is what the next name to be created will get. */
+  start(nextOrder: number): ZoneWalk;
+  /** To be called before what is at the name is replaced. */
+  keep(key: NameKey, before: WalkedNode): void;
+}
+
+/**
+ * Walks read the living map, which a zone of any size can have many of: a Map hands out its entries in the order of their
+ * creation, whatever is deleted or created meanwhile. Only what changes ahead of a walk is kept for it, up to
+ * `keptMax` names.
+ */
+export function createZoneWalks(nodes: ReadonlyMap<NameKey, WalkedNode>, keptMax = KEPT_MAX): ZoneWalks {
+  const walks = new Set<(key: NameKey, before: WalkedNode) => void>();
+
+  const start = (end: number): ZoneWalk => {
+    const entries = nodes.entries();
+    const kept = new Map<NameKey, RecordSets>();
+    /** The last name that was handed out or passed over. */
+    let at = -1;
+    let broken = false;
+    const keep = (key: NameKey, { order, sets }: WalkedNode): void => {
+      if (order <= at || order >= end || kept.has(key)) return;
+      kept.set(key, sets);
+      if (kept.size > keptMax) close(true);
+    };
+    const close = (tooMuch: boolean): void => {
+      walks.delete(keep);
+      kept.clear();
+      broken ||= tooMuch;
+    };
+    const living = (): readonly [NameKey, RecordSets] | undefined => {
+      for (;;) {
+        const { value, done } = entries.next();
+        // What was created after the start stands behind everything else.
+        if (done === true || value[1].order >= end) {
+          at = end;
+          return undefined;
+        }
+        const [key, node] = value;
+        at = node.order;
+        const sets = kept.get(key) ?? node.sets;
+        kept.delete(key);
+        if (sets.size > 0) return [key, sets];
+      }
+    };
+    /** What the map has no more, or only as names created after the start. */
+    const gone = (): readonly [NameKey, RecordSets] | undefined => {
+      for (const [key, sets] of kept) {
+        kept.delete(key);
+        if (sets.size > 0) return [key, sets];
+      }
+      return undefined;
+    };
+    walks.add(keep);
+    return {
+      next: () => {
+        if (broken) throw new ZoneWalkError();
+        return (at < end ? living() : undefined) ?? gone();
+      },
+      close: () => close(false),
+    };
+  };
+
+  return {
+    start,
+    keep: (key, before) => {
+      for (const keep of walks) keep(key, before);
+    },
+  };
+}
+
+/** Names with all their records: some 20 MB at most. */
+const KEPT_MAX = 50_000;
