@@ -2,6 +2,7 @@ import { MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
 import type { Query } from "#wire/dns/query.ts";
 import type { Client } from "./client.ts";
 import type { ClientOptions } from "./client-options.ts";
+import type { Signature } from "./signatures.ts";
 
 /** One message that could be read, from the client's question to the room that its response has. */
 export interface Exchange {
@@ -11,7 +12,9 @@ export interface Exchange {
   readonly client: Client;
   /** What is put into the response besides the handler's reply. */
   readonly options: ClientOptions;
-  /** What the reply may have, so that there is room for the options. */
+  /** Whether the message came under a key, and how its response is signed. */
+  readonly signature: Signature;
+  /** What the reply may have, so that there is room for the options and for a signature. */
   readonly bytesMax: number;
 }
 

@@ -96,7 +96,12 @@ for (const [name, listen] of UDP_PATHS) {
 }
 
 async function tcp(t: TestContext, limits = NAMESERVER_LIMITS) {
-  const server = await listenTcp({ host: "127.0.0.1", port: 0, reusePort: false }, limits, echo, createMetrics());
+  const server = await listenTcp(
+    { host: "127.0.0.1", port: 0, reusePort: false },
+    limits,
+    { respond: echo, openStream: () => undefined },
+    createMetrics(),
+  );
   t.after(() => server.close(100));
   const socket = connect(server.port, "127.0.0.1");
   t.after(() => socket.destroy());

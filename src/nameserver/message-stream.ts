@@ -1,7 +1,7 @@
 import { CLASS, FLAG, HEADER_BYTES, MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import type { Query } from "#wire/dns/query.ts";
-import { type AnswerSigner, type TsigKey, tsigBytes } from "#wire/dns/tsig.ts";
+import type { Signature } from "./signatures.ts";
 import type { TransferRecord } from "./transfer-records.ts";
 
 /** An answer of many messages, each made when the one before is on its way. */
@@ -19,7 +19,7 @@ export interface AnswerStreamSpec {
   readonly records: Iterator<TransferRecord, void>;
   /** What the OPT record of the answer offers; it stands in the first message only (RFC 5936 §2.2.5). */
   readonly payloadBytes: number;
-  readonly signature: { readonly key: TsigKey; readonly sign: AnswerSigner } | undefined;
+  readonly signature: Signature;
 }
 
 /** What a message is filled up to: names further back than this cannot be pointed to, and other clients wait meanwhile. */
@@ -29,7 +29,7 @@ const MESSAGE_BYTES = 0x4000;
 export function createAnswerStream(spec: AnswerStreamSpec): MessageStream {
   const { query, records, signature } = spec;
   const question = { name: Buffer.from(spec.packet.subarray(HEADER_BYTES, query.nameEnd)), type: query.type, class: query.class };
-  const bytesMax = MESSAGE_BYTES_MAX - (signature ? tsigBytes(signature.key) : 0);
+  const bytesMax = MESSAGE_BYTES_MAX - signature.bytes;
   const flags = FLAG.QR | FLAG.AA | (query.flags & FLAG.RD);
   let first = true;
   let ahead = records.next();
@@ -49,7 +49,7 @@ export function createAnswerStream(spec: AnswerStreamSpec): MessageStream {
     if (withOpt) writer.opt(spec.payloadBytes, 0, query.edns.dnssecOk, NO_OPTIONS);
     const bytes = writer.finish(query.id, flags, [first ? 1 : 0, answers, 0, withOpt ? 1 : 0]);
     first = false;
-    return signature ? signature.sign(bytes) : bytes;
+    return signature.sign(bytes);
   };
 
   return {

@@ -5,14 +5,13 @@ import { once } from "node:events";
 import { type Socket, connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
-import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
-import { COOKIE_SECRET, nameserverConfig } from "../../test/support/nameserver.ts";
+import { NAMESERVER_PARTS, nameserverConfig } from "../../test/support/nameserver.ts";
 import { toolOrSkip } from "../../test/support/tools.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "./config.ts";
@@ -55,7 +54,7 @@ async function start(t: TestContext, [, sockets]: Path, change: Partial<Nameserv
   const replica = createMemoryReplica(BASE);
   const metrics = createMetrics();
   const config = nameserverConfig({ edgeAddresses: ["203.0.113.7", "2001:db8::7"], ...change });
-  const nameserver = createNameserver({ replica, metrics, config, clock: systemClock, cookieSecret: COOKIE_SECRET, sockets });
+  const nameserver = createNameserver({ replica, metrics, config, ...NAMESERVER_PARTS, sockets });
   const ports = await nameserver.listen();
   assert.equal(ports.udp, ports.tcp);
   t.after(() => nameserver.close(100));
@@ -268,8 +267,7 @@ testPaths("a port that is taken is an error", async (t, path) => {
   const deps = {
     replica: createMemoryReplica(),
     metrics: createMetrics(),
-    clock: systemClock,
-    cookieSecret: COOKIE_SECRET,
+    ...NAMESERVER_PARTS,
     sockets: path[1],
   };
   await assert.rejects(createNameserver({ ...deps, config: nameserverConfig({ port }) }).listen(), { code: "EADDRINUSE" });
@@ -334,7 +332,7 @@ testPaths("of many datagrams at once each sender gets the answers to its own", a
 
 testPaths("a port is nobody else's while it is served, and free afterwards", async (t, path) => {
   const replica = createMemoryReplica(BASE);
-  const deps = { clock: systemClock, cookieSecret: COOKIE_SECRET, sockets: path[1] };
+  const deps = { ...NAMESERVER_PARTS, sockets: path[1] };
   const nameserver = createNameserver({ replica, metrics: createMetrics(), config: nameserverConfig(), ...deps });
   const { udp: port } = await nameserver.listen();
   t.after(() => nameserver.close(100));

@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { Sealer } from "#kernel/seal.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
@@ -13,9 +14,13 @@ import type { EdgeAddresses } from "./lookup.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";
+import { createSignatures } from "./signatures.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 import { listenTcp } from "./tcp.ts";
+import { createTransferPartners } from "./transfer-partners.ts";
+import { createTransfersOut } from "./transfers-out.ts";
 import { type Listener, listenUdp } from "./udp.ts";
+import { createZoneJournal } from "./zone-journal.ts";
 import { createZones } from "./zones.ts";
 
 export interface Nameserver {
@@ -39,16 +44,24 @@ export interface NameserverDeps {
   readonly clock: Clock;
   /** 16 bytes that all servers of a name share, so that a client's cookie is good at each of them (RFC 9018 §5). */
   readonly cookieSecret: Uint8Array;
+  /** Opens the keys of transfers. */
+  readonly sealer: Sealer;
+  readonly log: NameserverLog;
   /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }
+
+export type NameserverLog = (level: "info" | "warn", message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** Tries of any free UDP port until its number is free for TCP as well. */
 const PORT_TRIES = 20;
 
 /** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
-export function createNameserver({ replica, metrics, config, clock, cookieSecret, sockets }: NameserverDeps): Nameserver {
-  const zones = createZones();
+export function createNameserver({ replica, metrics, config, clock, cookieSecret, sealer, log, sockets }: NameserverDeps): Nameserver {
+  const { limits } = config;
+  const partners = createTransferPartners(replica.snapshot, sealer);
+  const journal = createZoneJournal({ wants: (zoneId) => partners.outgoing(zoneId) !== undefined, weightMax: limits.journalWeightMax });
+  const zones = createZones(journal);
   const cache = createAnswerCache({ entriesMax: config.limits.cacheEntriesMax });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
   const rejectedGauge = metrics.gauge(
@@ -59,7 +72,10 @@ export function createNameserver({ replica, metrics, config, clock, cookieSecret
   const cookies = createCookies(cookieSecret);
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, clock });
   const rateLimit = createRateLimit(config.rateLimit);
-  const respond = createResponder({ zones, edge: edgeAddresses(config.edgeAddresses), cache, counters, clientOptions, clock, rateLimit });
+  const edge = edgeAddresses(config.edgeAddresses);
+  const transfers = createTransfersOut({ zones, edge, partners, journal, clock, metrics, limits, log });
+  const signatures = createSignatures({ zones, partners, clock });
+  const respond = createResponder({ zones, edge, cache, counters, clientOptions, signatures, transfers, clock, rateLimit });
   const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock, rateLimit });
   let listeners: readonly Listener[] = [];
 
@@ -72,6 +88,7 @@ export function createNameserver({ replica, metrics, config, clock, cookieSecret
   replica.onApplied((ops) => {
     if (ops === null) {
       zones.rebuild(replica.snapshot);
+      journal.clear();
       cache.clear();
     } else {
       const changes = zones.apply(ops);
@@ -91,7 +108,7 @@ export function createNameserver({ replica, metrics, config, clock, cookieSecret
   const bindBoth = async (): Promise<readonly [Listener, Listener]> => {
     const udp = await bindUdp();
     try {
-      return [udp, await listenTcp({ ...config, port: udp.port }, config.limits, respond, metrics)];
+      return [udp, await listenTcp({ ...config, port: udp.port }, limits, { respond, openStream: transfers.open }, metrics)];
     } catch (error) {
       await udp.close(0);
       throw error;

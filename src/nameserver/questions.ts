@@ -5,6 +5,7 @@ import type { Counters } from "./counters.ts";
 import { ednsClassOf, type Exchange, type Handler, type Reply } from "./exchange.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { encodeAnswer, encodeRefusal, type Refusal } from "./response.ts";
+import type { TransfersOut } from "./transfers-out.ts";
 import type { Zones } from "./zones.ts";
 
 export interface QuestionsDeps {
@@ -12,6 +13,7 @@ export interface QuestionsDeps {
   readonly edge: EdgeAddresses;
   readonly cache: AnswerCache;
   readonly counters: Counters;
+  readonly transfers: Pick<TransfersOut, "datagram">;
 }
 
 const FORMERR: Refusal = { rcode: RCODE.FORMERR };
@@ -32,7 +34,7 @@ const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
 ]);
 
 /** The opcode QUERY: what the zones hold, from the cache where the same was asked before. */
-export function createQuestions({ zones, edge, cache, counters }: QuestionsDeps): Handler {
+export function createQuestions({ zones, edge, cache, counters, transfers }: QuestionsDeps): Handler {
   const fromCache = (key: string, { packet, query, bytesMax }: Exchange): Reply | undefined => {
     const cached = cache.get(key);
     if (!cached || cached.bytes.length > bytesMax) return undefined;
@@ -46,6 +48,8 @@ export function createQuestions({ zones, edge, cache, counters }: QuestionsDeps)
     const { packet, query } = exchange;
     // No question, only for a cookie (RFC 7873 §5.4).
     if (query.questions === 0) return encodeRefusal(exchange, { rcode: exchange.options.isForeign ? RCODE.BADCOOKIE : RCODE.NOERROR });
+    const transferred = query.type === TYPE.IXFR ? transfers.datagram(exchange) : undefined;
+    if (transferred) return transferred;
     const refused = query.class === CLASS.IN ? META_TYPES.get(query.type) : CLASS_REFUSED;
     if (refused) return encodeRefusal(exchange, refused);
 

@@ -4,12 +4,13 @@ import { WireError } from "#wire/dns/errors.ts";
 import { OPT_BYTES } from "#wire/dns/message.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
 import type { Client } from "./client.ts";
-import { type ClientOptions, NO_CLIENT_OPTIONS, type ReadClientOptions, withOptions } from "./client-options.ts";
+import { NO_CLIENT_OPTIONS, type ReadClientOptions, withOptions } from "./client-options.ts";
 import { ednsClassOf, type Exchange, type Handler, type Reply, responseBytesMax } from "./exchange.ts";
 import { createQuestions, type QuestionsDeps } from "./questions.ts";
 import { DROP, type RateLimit, SEND, TRUNCATE, type Verdict } from "./rate-limit.ts";
 import { ERROR_SORT } from "./rate-sorts.ts";
 import { bareReply, encodeRefusal } from "./response.ts";
+import { type ReadSignature, type Signature, UNSIGNED } from "./signatures.ts";
 import { truncatedBytes, writeTruncated } from "./truncated.ts";
 
 /**
@@ -21,27 +22,37 @@ export type Response = Buffer | undefined;
 
 export interface ResponderDeps extends QuestionsDeps {
   readonly clientOptions: ReadClientOptions;
+  readonly signatures: ReadSignature;
   readonly clock: Clock;
   /** Undefined: responses are not limited. */
   readonly rateLimit: RateLimit | undefined;
 }
 
 export function createResponder(deps: ResponderDeps): Respond {
-  const { counters, clientOptions } = deps;
+  const { counters, clientOptions, signatures } = deps;
   const finish = createFinish(deps);
   const handlers: ReadonlyMap<number, Handler> = new Map([[OPCODE.QUERY, createQuestions(deps)]]);
 
   const respond = (packet: Buffer, client: Client): Response | Promise<Response> => {
     const handler = handlers.get(opcodeOf(packet.readUInt16BE(2)));
-    const query = readOrUndefined(packet);
-    if (!query) {
+    const read = readOrUndefined(packet, signatures);
+    if (!read) {
       if (handler) counters.malformed.value += 1;
       const reply = bareReply(packet, handler ? RCODE.FORMERR : RCODE.NOTIMP);
-      return finish(reply, { packet, query, client, options: NO_CLIENT_OPTIONS, bytesMax: reply.bytes.length });
+      return finish(reply, {
+        packet,
+        query: undefined,
+        client,
+        options: NO_CLIENT_OPTIONS,
+        signature: UNSIGNED,
+        bytesMax: reply.bytes.length,
+      });
     }
+    const { query, signature } = read;
     const options = clientOptions(query, client);
-    const exchange: Exchange = { packet, query, client, options, bytesMax: responseBytesMax(query, client) - options.bytes.length };
-    const refused = refusal(query, options, handler !== undefined);
+    const bytesMax = responseBytesMax(query, client) - options.bytes.length - signature.bytes;
+    const exchange: Exchange = { packet, query, client, options, signature, bytesMax };
+    const refused = refusal(exchange, handler !== undefined);
     if (refused !== undefined || !handler) return finish(encodeRefusal(exchange, { rcode: refused ?? RCODE.NOTIMP }), exchange);
     const reply = guarded(exchange, handler);
     if (!(reply instanceof Promise)) return finish(reply, exchange);
@@ -74,8 +85,8 @@ export function createResponder(deps: ResponderDeps): Respond {
 
 /** The end of every exchange: the limit on responses, the client's own options, and the count. */
 function createFinish({ counters, rateLimit, clock }: ResponderDeps) {
-  const verdictOn = ({ sort }: Reply, { client: { transport, address }, options }: Ending): Verdict =>
-    transport !== "udp" || rateLimit === undefined || options.isKnown
+  const verdictOn = ({ sort }: Reply, { client: { transport, address }, options, signature }: Ending): Verdict =>
+    transport !== "udp" || rateLimit === undefined || options.isKnown || signature.key !== undefined
       ? SEND
       : rateLimit.verdict(address, 0, address.length, sort, clock.nowMs());
   return (reply: Reply, ending: Ending): Response => {
@@ -83,7 +94,7 @@ function createFinish({ counters, rateLimit, clock }: ResponderDeps) {
     if (verdict !== SEND) counters.limited[verdict].value += 1;
     if (verdict === DROP) return undefined;
     const sent = verdict === TRUNCATE ? truncated(reply, ending) : reply;
-    const bytes = withOptions(sent, ending.options, ending.bytesMax + ending.options.bytes.length);
+    const bytes = ending.signature.sign(withOptions(sent, ending.options, ending.bytesMax + ending.options.bytes.length));
     counters.responses(sent.rcode, verdict === SEND && (bytes.readUInt16BE(2) & FLAG.TC) !== 0);
     return bytes;
   };
@@ -103,16 +114,18 @@ function truncated(reply: Reply, { packet, query }: Ending): Reply {
 }
 
 /** Why the message does not reach the handler of its opcode, whatever it asks. */
-function refusal({ edns }: Query, { isMalformed }: ClientOptions, isImplemented: boolean): number | undefined {
+function refusal({ query: { edns }, options, signature }: Exchange, isImplemented: boolean): number | undefined {
+  if (signature.isRefused) return RCODE.NOTAUTH;
   // RFC 6891 §6.1.3: a version that is not known says nothing about the rest.
   if (edns && edns.version > 0) return RCODE.BADVERS;
-  if (isMalformed) return RCODE.FORMERR;
+  if (options.isMalformed) return RCODE.FORMERR;
   return isImplemented ? undefined : RCODE.NOTIMP;
 }
 
-function readOrUndefined(packet: Buffer): Query | undefined {
+function readOrUndefined(packet: Buffer, signatures: ReadSignature): { query: Query; signature: Signature } | undefined {
   try {
-    return readQuery(packet);
+    const query = readQuery(packet);
+    return { query, signature: signatures(packet, query) };
   } catch (error) {
     if (error instanceof WireError) return undefined;
     throw error;

@@ -2,15 +2,28 @@ import { once } from "node:events";
 import { type AddressInfo, type Socket, createServer } from "node:net";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
-import { clientOf } from "./client.ts";
+import { type Client, clientOf } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
+import type { MessageStream } from "./message-stream.ts";
 import type { Respond, Response } from "./respond.ts";
+import { createStreamSender, type StreamSender } from "./stream-sender.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
 const LENGTH_BYTES = 2;
 
+export interface TcpResponders {
+  readonly respond: Respond;
+  /** An answer of many messages; undefined where `respond` has the answer. */
+  openStream(packet: Buffer, client: Client): MessageStream | undefined;
+}
+
 /** DNS over TCP (RFC 7766): many messages a connection. Rejects with the system's error where the address cannot be bound. */
-export async function listenTcp(config: UdpConfig, limits: NameserverLimits, respond: Respond, metrics: MetricRegistry): Promise<Listener> {
+export async function listenTcp(
+  config: UdpConfig,
+  limits: NameserverLimits,
+  { respond, openStream }: TcpResponders,
+  metrics: MetricRegistry,
+): Promise<Listener> {
   const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open");
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many");
   const sockets = new Map<Socket, Connection>();
@@ -26,7 +39,7 @@ export async function listenTcp(config: UdpConfig, limits: NameserverLimits, res
       return;
     }
     perAddress.set(address, count + 1);
-    sockets.set(socket, serve(socket, limits, respond));
+    sockets.set(socket, serve(socket, limits, { respond, openStream }));
     open.value = sockets.size;
     socket.on("close", () => {
       sockets.delete(socket);
@@ -63,7 +76,7 @@ interface Connection {
  * Reads length-prefixed messages and answers each, for as long as the client keeps up. An answer that has to be looked
  * up is sent when it is known, behind those of questions that were asked later (RFC 7766 §6.2.1.1).
  */
-function serve(socket: Socket, limits: NameserverLimits, respond: Respond): Connection {
+function serve(socket: Socket, limits: NameserverLimits, { respond, openStream }: TcpResponders): Connection {
   const client = clientOf("tcp", socket.remoteAddress, socket.remotePort);
   let chunks: Buffer[] = [];
   let buffered = 0;
@@ -73,7 +86,10 @@ function serve(socket: Socket, limits: NameserverLimits, respond: Respond): Conn
   let closing = false;
   let halfClosed = false;
   const timer = setTimeout(() => socket.destroy(), limits.tcpIdleTimeoutMs);
-  const isBehind = (): boolean => socket.writableLength > limits.tcpBacklogBytesMax || pending >= limits.tcpPendingMax;
+  let sender: StreamSender | undefined;
+  const isFull = (): boolean => socket.writableLength > limits.tcpBacklogBytesMax;
+  // Clients of transfers need not tell the messages of two answers apart (RFC 5936 §4.1.1): one comes after the other.
+  const isBehind = (): boolean => isFull() || pending >= limits.tcpPendingMax || sender !== undefined;
 
   const pump = (): void => {
     while (buffered >= needed && !socket.destroyed && !closing && !isBehind()) {
@@ -90,7 +106,10 @@ function serve(socket: Socket, limits: NameserverLimits, respond: Respond): Conn
       buffered -= needed;
       needed = LENGTH_BYTES;
       timer.refresh();
-      reply(respond(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length), client));
+      const message = bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
+      const stream = openStream(message, client);
+      if (stream) sender = createStreamSender({ stream, write: send, isFull, ended });
+      else reply(respond(message, client));
     }
     if (isBehind()) socket.pause();
     else if (halfClosed) endWhenDone();
@@ -109,14 +128,26 @@ function serve(socket: Socket, limits: NameserverLimits, respond: Respond): Conn
       else goOn();
     });
   };
+  const send = (message: Buffer): void => {
+    timer.refresh();
+    write(socket, message);
+  };
+  const ended = (isWhole: boolean): void => {
+    sender = undefined;
+    // Nobody must take a part for the whole.
+    if (!isWhole) socket.destroy();
+    else if (closing) endWhenDone();
+    else goOn();
+  };
   const goOn = (): void => {
+    sender?.resume();
     if (isBehind()) return;
     socket.resume();
     pump();
   };
   const endWhenDone = (): void => {
     // Ending flushes what the client has not taken yet.
-    if (pending === 0) socket.end();
+    if (pending === 0 && sender === undefined) socket.end();
   };
 
   socket.on("data", (chunk) => {
@@ -132,7 +163,10 @@ function serve(socket: Socket, limits: NameserverLimits, respond: Respond): Conn
     halfClosed = true;
     pump();
   });
-  socket.on("close", () => clearTimeout(timer));
+  socket.on("close", () => {
+    clearTimeout(timer);
+    sender?.close();
+  });
   return {
     end: () => {
       closing = true;

@@ -1,18 +1,22 @@
 import type { Clock } from "#kernel/clock.ts";
 import { formatIp } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import { CLASS, HEADER_BYTES, TYPE } from "#wire/dns/codes.ts";
+import { CLASS, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { decodeMessage } from "#wire/dns/message.ts";
 import { keyOf } from "#wire/dns/name.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
 import { isSerialAfter, soaSerial } from "#wire/dns/serial.ts";
-import { createAnswerSigner, verifyRequest } from "#wire/dns/tsig.ts";
-import { readTsig, TSIG_ERROR } from "#wire/dns/tsig-record.ts";
+import type { TsigKey } from "#wire/dns/tsig.ts";
+import { answer } from "./answer.ts";
+import type { Answer } from "./answer-set.ts";
 import type { Client } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
+import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
 import type { EdgeAddresses } from "./lookup.ts";
-import { type AnswerStreamSpec, createAnswerStream, type MessageStream } from "./message-stream.ts";
+import { createAnswerStream, type MessageStream } from "./message-stream.ts";
+import { encodeAnswer } from "./response.ts";
+import { createSignatures, type Signature } from "./signatures.ts";
 import { createSlots } from "./slots.ts";
 import type { TransferPartners } from "./transfer-partners.ts";
 import { type ApexAddresses, areDifferences, differences, soaAlone, type TransferRecord, wholeZone } from "./transfer-records.ts";
@@ -26,6 +30,11 @@ export interface TransfersOut {
    * malformed or refused: then it is to be answered like any other message.
    */
   open(packet: Buffer, client: Client): MessageStream | undefined;
+  /**
+   * The answer to IXFR in one message: the differences where they fit, else the zone's SOA, upon which the client comes
+   * back over TCP (RFC 1995 §2). Undefined where it is refused, or came over a connection.
+   */
+  datagram(exchange: Exchange): Reply | undefined;
 }
 
 export interface TransfersOutDeps {
@@ -33,26 +42,17 @@ export interface TransfersOutDeps {
   readonly edge: EdgeAddresses;
   readonly partners: TransferPartners;
   readonly journal: ZoneJournal;
-  readonly addresses: ApexAddresses;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly limits: Pick<NameserverLimits, "transfersMax" | "transfersPerAddressMax" | "transferTimeoutMs">;
-  readonly payloadBytes: number;
   log(level: "info" | "warn", message: string, fields: Readonly<Record<string, unknown>>): void;
-}
-
-/** A request that may be answered. */
-interface Granted {
-  readonly query: Query;
-  readonly zone: ZoneIndex;
-  readonly signature: AnswerStreamSpec["signature"];
 }
 
 /** What is sent: all of the zone, what is new in it, or word that nothing is. */
 type Kind = "axfr" | "ixfr" | "current";
 
 export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
-  const { zones, edge, partners, journal, addresses, clock, metrics, limits, log } = deps;
+  const { zones, edge, partners, journal, clock, metrics, limits, log } = deps;
   const slots = createSlots(limits.transfersMax, limits.transfersPerAddressMax);
   const active = metrics.gauge("selvedge_dns_transfers_active", "Zone transfers to other servers under way");
   const ended = (kind: Kind, result: "sent" | "broken") =>
@@ -60,21 +60,23 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   const refused = metrics.counter("selvedge_dns_transfers_refused_total", "Requests for zone transfers that were not granted");
   const sentBytes = metrics.counter("selvedge_dns_transfer_bytes_total", "Bytes of zone transfers to other servers");
 
-  const grant = (packet: Buffer, client: Client): Granted | undefined => {
-    const query = readQuery(packet);
-    const zone = zones.find(keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES));
-    const side = zone && partners.outgoing(zone.id);
-    if (!zone || !side || zone.key.length !== query.nameEnd - HEADER_BYTES || query.class !== CLASS.IN) return undefined;
-    if (query.edns && query.edns.version > 0) return undefined;
-    const record = readTsig(packet);
-    if (!record) return side.admits(client.address, undefined) ? { query, zone, signature: undefined } : undefined;
-    const nowSeconds = (): number => Math.floor(clock.nowMs() / 1000);
-    const { error, key } = verifyRequest(packet, record, side.keys, nowSeconds());
-    if (error !== TSIG_ERROR.NONE || !key || !side.admits(client.address, key)) return undefined;
-    return { query, zone, signature: { key, sign: createAnswerSigner(key, record.mac, nowSeconds) } };
+  const signatures = createSignatures(deps);
+  const addresses: ApexAddresses = ({ name }) =>
+    [TYPE.A, TYPE.AAAA].flatMap((type) =>
+      answer(zones, edge, { name, type })
+        .answers.filter((set) => set.type === type)
+        .map(({ ttl, rdatas }) => ({ type, ttl, rdatas, proxied: false })),
+    );
+
+  /** The zone that is asked for, where the client may have it. */
+  const grantedZone = (packet: Buffer, query: Query, client: Client, key: TsigKey | undefined): ZoneIndex | undefined => {
+    const asked = keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES);
+    const zone = zones.find(asked);
+    if (!zone || zone.key !== asked || query.class !== CLASS.IN || (query.edns?.version ?? 0) > 0) return undefined;
+    return partners.outgoing(zone.id)?.admits(client.address, key) === true ? zone : undefined;
   };
 
-  const recordsFor = (zone: ZoneIndex, packet: Buffer, query: Query): { kind: Kind; records: Iterator<TransferRecord, void> } => {
+  const recordsFor = (zone: ZoneIndex, packet: Buffer, query: Query): { kind: Kind; records: Generator<TransferRecord, void> } => {
     const serial = query.type === TYPE.IXFR ? knownSerial(packet, zone) : undefined;
     if (serial !== undefined && !isSerialAfter(serialOf(zone), serial)) return { kind: "current", records: soaAlone(zone) };
     const versions = serial === undefined ? undefined : journal.since(zone, serial);
@@ -84,9 +86,16 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     return { kind: "axfr", records: wholeZone(zone, edge, addresses) };
   };
 
-  const start = (packet: Buffer, client: Client, { query, zone, signature }: Granted, release: () => void): MessageStream => {
+  const start = (
+    packet: Buffer,
+    query: Query,
+    client: Client,
+    zone: ZoneIndex,
+    signature: Signature,
+    release: () => void,
+  ): MessageStream => {
     const { kind, records } = recordsFor(zone, packet, query);
-    const stream = createAnswerStream({ packet, query, records, signature, payloadBytes: deps.payloadBytes });
+    const stream = createAnswerStream({ packet, query, records, signature, payloadBytes: PAYLOAD_BYTES_MAX });
     const startedMs = clock.monotonicMs();
     const fields = {
       zone: zone.entry.name,
@@ -122,24 +131,58 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     };
   };
 
+  const open = (packet: Buffer, client: Client): MessageStream | undefined => {
+    const query = readQuery(packet);
+    const signature = signatures(packet, query);
+    const zone = signature.isRefused ? undefined : grantedZone(packet, query, client, signature.key);
+    const release = zone && slots.take(Buffer.from(client.address).toString("hex"));
+    if (!release) {
+      refused.value += 1;
+      return undefined;
+    }
+    try {
+      return start(packet, query, client, zone, signature, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
   return {
     open: (packet, client) => {
       if (!isTransferRequest(packet)) return undefined;
-      const granted = grantOrUndefined(() => grant(packet, client));
-      const release = granted && slots.take(Buffer.from(client.address).toString("hex"));
-      if (!granted || !release) {
-        refused.value += 1;
+      try {
+        return open(packet, client);
+      } catch (error) {
+        if (!(error instanceof WireError)) log("warn", "a zone transfer to another server failed", { reason: String(error) });
         return undefined;
       }
-      try {
-        return start(packet, client, granted, release);
-      } catch (error) {
-        release();
-        throw error;
-      }
+    },
+    datagram: (exchange) => {
+      const { packet, query, client, signature } = exchange;
+      const zone = client.transport === "udp" ? grantedZone(packet, query, client, signature.key) : undefined;
+      if (!zone) return undefined;
+      const { kind, records } = recordsFor(zone, packet, query);
+      const ahead = kind === "axfr" ? [] : records.take(DATAGRAM_RECORDS_MAX + 1).toArray();
+      const reply = ahead.length > 0 && ahead.length <= DATAGRAM_RECORDS_MAX ? encodeAnswer(exchange, answerOf(ahead)) : undefined;
+      return reply?.complete === true ? reply : encodeAnswer(exchange, answerOf([...soaAlone(zone)]));
     },
   };
 }
+
+/** No more fit into a datagram, since each takes twelve bytes at least. */
+const DATAGRAM_RECORDS_MAX = 100;
+
+const answerOf = (records: readonly TransferRecord[]): Answer => ({
+  rcode: RCODE.NOERROR,
+  authoritative: true,
+  answers: records.map(({ name, type, ttl, rdata }) => ({ name: Buffer.from(name), type, ttl, rdatas: [rdata] })),
+  authorities: [],
+  glue: [],
+  additionals: [],
+  denial: undefined,
+  zones: new Set(),
+});
 
 /** Cheap, since it is asked of every message that comes by TCP. */
 function isTransferRequest(packet: Buffer): boolean {
@@ -150,15 +193,6 @@ function isTransferRequest(packet: Buffer): boolean {
   if (at + 3 > packet.length) return false;
   const type = packet.readUInt16BE(at + 1);
   return type === TYPE.AXFR || type === TYPE.IXFR;
-}
-
-function grantOrUndefined(grant: () => Granted | undefined): Granted | undefined {
-  try {
-    return grant();
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
-  }
 }
 
 /** The serial of the SOA that an IXFR request has in its authority section (RFC 1995 §3). */

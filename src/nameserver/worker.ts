@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
-import { deriveKey } from "#kernel/seal.ts";
+import { createSealer, deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
@@ -16,7 +16,7 @@ export interface NameserverWorkerData {
   readonly config: NameserverConfig;
   readonly feed: MessagePort;
   readonly lastGoodPath: string;
-  /** 32 bytes of which the secret of DNS cookies is made, the same in every thread and after every start. */
+  /** 32 bytes that open sealed secrets, and of which that of DNS cookies is made: the same in every thread and after every start. */
   readonly sealKeyPath: string;
 }
 
@@ -29,8 +29,10 @@ async function run(parent: MessagePort, { name, config, feed, lastGoodPath, seal
   const sockets = await loadSystemSockets();
   if (!sockets) voice.log("info", "UDP takes one datagram a system call, since koffi does not load here", { name });
   const replica = await openReplica({ port: createMessagePortFeed(feed), name, lastGoodPath, log: voice.log });
-  const cookieSecret = deriveKey(readFileSync(sealKeyPath), "dns cookies", 16);
-  const nameserver = createNameserver({ replica, metrics, config, clock: systemClock, cookieSecret, sockets });
+  const sealKey = readFileSync(sealKeyPath);
+  const cookieSecret = deriveKey(sealKey, "dns cookies", 16);
+  const sealer = createSealer(sealKey);
+  const nameserver = createNameserver({ replica, metrics, config, clock: systemClock, cookieSecret, sealer, log: voice.log, sockets });
   voice.serve({
     metrics,
     drain: async (timeoutMs) => {

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScanResolver } from "#control/dns/scan-resolver.ts";
-import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { controlOver } from "../support/control.ts";
-import { COOKIE_SECRET, nameserverConfig } from "../support/nameserver.ts";
+import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { storeTest } from "../support/store.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 
@@ -20,8 +19,7 @@ async function elsewhere(records: readonly Op[]): Promise<{ server: string; clos
     replica: createMemoryReplica([zoneOp("z", ZONE), serialOp("z", 1), ...records]),
     metrics: createMetrics(),
     config: nameserverConfig(),
-    clock: systemClock,
-    cookieSecret: COOKIE_SECRET,
+    ...NAMESERVER_PARTS,
   });
   const { udp } = await nameserver.listen();
   return { server: `127.0.0.1:${udp}`, close: () => nameserver.close(100) };

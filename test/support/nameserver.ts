@@ -1,12 +1,14 @@
-import { fixedClock } from "#kernel/clock.ts";
+import { fixedClock, systemClock } from "#kernel/clock.ts";
+import { createSealer } from "#kernel/seal.ts";
 import type { Client } from "#nameserver/client.ts";
 import { createClientOptions } from "#nameserver/client-options.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
 import { createRateTable, type RateLimit } from "#nameserver/rate-limit.ts";
 import { COOKIE_BYTES, createCookies } from "#nameserver/cookies.ts";
+import { UNSIGNED } from "#nameserver/signatures.ts";
 
 /** The secret of RFC 9018's first examples. */
-export const COOKIE_SECRET = Buffer.from("e5e973e5a6b2a43f48e7dc849e37bfcf", "hex");
+const COOKIE_SECRET = Buffer.from("e5e973e5a6b2a43f48e7dc849e37bfcf", "hex");
 
 /** A nameserver on any free port of the loopback interface. */
 export const nameserverConfig = (change: Partial<NameserverConfig> = {}): NameserverConfig => ({
@@ -21,11 +23,24 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
   ...change,
 });
 
+/** Opens what tests seal in entries. */
+export const SEALER = createSealer(Buffer.alloc(32, 7));
+
+/** What a nameserver needs besides what it serves. */
+export const NAMESERVER_PARTS = { clock: systemClock, cookieSecret: COOKIE_SECRET, sealer: SEALER, log: () => {} };
+
 /** The clock of RFC 9018's first example, and what a responder needs besides zones. */
 export function responderParts(nsid = "", rateLimit?: RateLimit) {
   const clock = fixedClock("2019-06-05T10:53:05Z");
   const cookies = createCookies(COOKIE_SECRET);
-  return { clock, cookies, clientOptions: createClientOptions({ cookies, nsid, clock }), rateLimit };
+  return {
+    clock,
+    cookies,
+    clientOptions: createClientOptions({ cookies, nsid, clock }),
+    signatures: () => UNSIGNED,
+    transfers: { datagram: () => undefined },
+    rateLimit,
+  };
 }
 
 /** Client and server cookie as the server of those parts made it for the address, so many seconds ago. */

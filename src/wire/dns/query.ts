@@ -27,6 +27,8 @@ export interface Query {
   readonly type: number;
   readonly class: number;
   readonly edns: Edns | undefined;
+  /** The last record is a TSIG record, which nobody has verified yet. */
+  readonly isSigned: boolean;
 }
 
 /** Reads a query. Throws WireError where RFC 1035 or RFC 6891 calls it malformed. */
@@ -39,15 +41,15 @@ export function readQuery(packet: Buffer): Query {
   // Several questions have no meaning that anybody agreed on (RFC 9619).
   if (questions > 1 || answers !== 0) throw new WireError("bad_count");
   if (questions === 0) {
-    const edns = readExtra(packet, HEADER_BYTES);
+    const { edns, isSigned } = readExtra(packet, HEADER_BYTES);
     // RFC 7873 §5.4 extends QUERY so far; without a cookie there is nothing to answer.
     if (!edns?.cookie || opcodeOf(flags) !== OPCODE.QUERY) throw new WireError("bad_count");
-    return { id, flags, questions, nameEnd: HEADER_BYTES, type: 0, class: 0, edns };
+    return { id, flags, questions, nameEnd: HEADER_BYTES, type: 0, class: 0, edns, isSigned };
   }
   const nameEnd = questionNameEnd(packet);
   if (nameEnd + 4 > packet.length) throw new WireError("truncated");
   const type = packet.readUInt16BE(nameEnd);
-  return { id, flags, questions: 1, nameEnd, type, class: packet.readUInt16BE(nameEnd + 2), edns: readExtra(packet, nameEnd + 4) };
+  return { id, flags, questions: 1, nameEnd, type, class: packet.readUInt16BE(nameEnd + 2), ...readExtra(packet, nameEnd + 4) };
 }
 
 function questionNameEnd(packet: Buffer): number {
@@ -62,12 +64,13 @@ function questionNameEnd(packet: Buffer): number {
   }
 }
 
-/** Authority records (IXFR sends one) are passed over; of the additional ones only OPT matters here. */
-function readExtra(packet: Buffer, from: number): Edns | undefined {
+/** Authority records (IXFR sends one) are passed over; of the additional ones only OPT and TSIG matter here. */
+function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned"> {
   const authorities = packet.readUInt16BE(8);
   const additionals = packet.readUInt16BE(10);
   const reader = new WireReader(packet, { offset: from, pointers: true });
   let edns: Edns | undefined;
+  let isSigned = false;
   // Each record takes 11 bytes or more, so that the reader ends the loop whatever the counts claim.
   for (let i = 0; i < authorities + additionals; i++) {
     const root = packet[reader.offset] === 0;
@@ -76,12 +79,15 @@ function readExtra(packet: Buffer, from: number): Edns | undefined {
     const payloadBytes = reader.u16();
     const extended = reader.u32();
     const rdata = reader.take(reader.u16());
+    // RFC 8945 §5.1: what follows a signature would not be signed.
+    if (isSigned || (type === TYPE.TSIG && i < authorities)) throw new WireError("bad_tsig");
+    isSigned = type === TYPE.TSIG;
     if (type !== TYPE.OPT) continue;
     if (i < authorities || !root || edns !== undefined) throw new WireError("bad_option");
     edns = { version: (extended >>> 16) & 0xff, payloadBytes, dnssecOk: (extended & 0x8000) !== 0, ...readOptions(rdata) };
   }
   if (!reader.done) throw new WireError("trailing_bytes");
-  return edns;
+  return { edns, isSigned };
 }
 
 /** Unknown options are ignored (RFC 6891 §6.1.2), but their lengths must add up. */

@@ -1,0 +1,58 @@
+import type { Clock } from "#kernel/clock.ts";
+import { HEADER_BYTES } from "#wire/dns/codes.ts";
+import { keyOf } from "#wire/dns/name.ts";
+import type { Query } from "#wire/dns/query.ts";
+import { createAnswerSigner, refuseSignature, type TsigKey, tsigBytes, verifyRequest } from "#wire/dns/tsig.ts";
+import { readTsig, TSIG_ERROR, type TsigRecord } from "#wire/dns/tsig-record.ts";
+import type { TransferPartners } from "./transfer-partners.ts";
+import type { Zones } from "./zones.ts";
+
+/** What the signature of a message is worth, and how its response is signed (RFC 8945). */
+export interface Signature {
+  /** The key that made it; undefined where it is missing or refused. */
+  readonly key: TsigKey | undefined;
+  /** Nothing of what the message asks for may be told: the response says NOTAUTH, and why. */
+  readonly isRefused: boolean;
+  /** By how much signing makes a message longer. */
+  readonly bytes: number;
+  /** Signs the messages of the response, in their order. */
+  sign(message: Buffer): Buffer;
+}
+
+export const UNSIGNED: Signature = { key: undefined, isRefused: false, bytes: 0, sign: (message) => message };
+
+/** Throws WireError where the signature is none (RFC 8945 §5.2: FORMERR). */
+export type ReadSignature = (packet: Buffer, query: Query) => Signature;
+
+export interface SignaturesDeps {
+  readonly zones: Zones;
+  readonly partners: TransferPartners;
+  readonly clock: Clock;
+}
+
+/** A key counts for messages about the zones of those who manage it, whatever they are about. */
+export function createSignatures({ zones, partners, clock }: SignaturesDeps): ReadSignature {
+  const nowSeconds = (): number => Math.floor(clock.nowMs() / 1000);
+  return (packet, query) => {
+    const record = query.isSigned ? readTsig(packet) : undefined;
+    if (!record) return UNSIGNED;
+    const zone = zones.find(keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES));
+    const verdict = verifyRequest(packet, record, zone ? partners.keys(zone.id) : [], nowSeconds());
+    const { error, key } = verdict;
+    if (error === TSIG_ERROR.NONE && key)
+      return { key, isRefused: false, bytes: tsigBytes(key), sign: createAnswerSigner(key, record.mac, nowSeconds) };
+    const request = ownCopy(record);
+    return {
+      key: undefined,
+      isRefused: true,
+      bytes: REFUSAL_BYTES,
+      sign: (message) => refuseSignature(message, request, verdict, nowSeconds()),
+    };
+  };
+}
+
+/** A refusal carries the names that the client has sent; most have less. */
+const REFUSAL_BYTES = 128;
+
+/** The packet's memory is somebody else's when the response is signed. */
+const ownCopy = (record: TsigRecord): TsigRecord => ({ ...record, mac: Buffer.from(record.mac) });
