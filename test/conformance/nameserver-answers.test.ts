@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type TestContext, test } from "node:test";
-import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
@@ -15,7 +14,7 @@ import { type DnsName, keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/
 import { typeCode } from "#wire/dns/record-types.ts";
 import { comparable, type ComparableAnswer, questionText, recordLines, setsOf } from "../support/comparable-answers.ts";
 import { askTcp, queryFor } from "../support/dns-client.ts";
-import { COOKIE_SECRET, nameserverConfig } from "../support/nameserver.ts";
+import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { startKnot, startNsd } from "../support/peer-nameservers.ts";
 import {
   NS_TTL,
@@ -90,7 +89,7 @@ function isLetterOfLabel(name: Uint8Array, index: number): boolean {
 
 async function startOurs(t: TestContext, zones: readonly TestZone[]): Promise<{ readonly port: number }> {
   const replica = createMemoryReplica(zones.flatMap(zoneOps));
-  const deps = { metrics: createMetrics(), config: nameserverConfig(), clock: systemClock, cookieSecret: COOKIE_SECRET };
+  const deps = { metrics: createMetrics(), config: nameserverConfig(), ...NAMESERVER_PARTS };
   const nameserver = createNameserver({ replica, ...deps });
   t.after(() => nameserver.close(100));
   return { port: (await nameserver.listen()).tcp };

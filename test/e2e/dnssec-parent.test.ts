@@ -4,14 +4,14 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { createLookAtParent } from "#control/dns/parent-ds.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
-import { fixedClock, systemClock } from "#kernel/clock.ts";
+import { fixedClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import type { Dnssec } from "#model/dnssec.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { controlOver } from "../support/control.ts";
-import { COOKIE_SECRET, nameserverConfig } from "../support/nameserver.ts";
+import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { storeTest } from "../support/store.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 
@@ -35,8 +35,7 @@ async function startParent(): Promise<Parent> {
     replica,
     metrics: createMetrics(),
     config: nameserverConfig(),
-    clock: systemClock,
-    cookieSecret: COOKIE_SECRET,
+    ...NAMESERVER_PARTS,
   });
   const { tcp } = await nameserver.listen();
   return {
