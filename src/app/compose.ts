@@ -8,6 +8,7 @@ import { createAddressPolicy } from "#edge/address-policy.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
 import { startJobs } from "#jobs/job.ts";
+import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
 import { RENEW_WITHIN_MS, renewCertificates } from "#jobs/renew-certificates.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
@@ -86,6 +87,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
     });
     closing.add(() => control.access.close());
+    closing.add(() => control.secondaries.close());
     await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
 
     const publisher = createPublisher({
@@ -113,7 +115,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
     });
     closing.addDraining(() => api.close());
-    const jobs = startJobs([renewCertificates(control), watchDnssec(control.dnssecWatch)], log);
+    const duties = [renewCertificates(control), watchDnssec(control.dnssecWatch), refreshSecondaries(control.secondaries)];
+    const jobs = startJobs(duties, log);
     closing.add(() => jobs.stop());
     await api.listen({ host: config.api.host, port: config.api.port });
 

@@ -14,6 +14,7 @@ import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
+import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
@@ -33,6 +34,7 @@ export interface Control {
   readonly dnssecWatch: DnssecWatch;
   readonly customNameServers: CustomNameServers;
   readonly transfers: Transfers;
+  readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;

@@ -20,6 +20,7 @@ import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
 import { createServiceCertificate } from "#control/service-certificate.ts";
+import { createSecondaries, type SecondaryLimits } from "#control/secondary/secondaries.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createZones } from "#control/zones/zones.ts";
 import type { EventQueries } from "#events/queries.ts";
@@ -52,6 +53,8 @@ export interface ControlDeps {
   /** Records that one zone may have, and one of the free plan; many unless said. */
   readonly recordsPerZoneMax?: number;
   readonly recordsPerFreeZoneMax?: number;
+  /** Bounds of what primaries may take in time and bytes, where they are to be others. */
+  readonly secondaryLimits?: Partial<SecondaryLimits>;
 }
 
 /** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
@@ -66,6 +69,7 @@ export function createControl(deps: ControlDeps): Control {
   const { recordsPerZoneMax: most = RECORDS_PER_ZONE_MAX, recordsPerFreeZoneMax: mostFree = most } = deps;
   const recordsPerZoneMax = (plan: string): number => (planOf(plan).name === "free" ? mostFree : most);
   const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax });
+  const secondaries = createSecondaries({ store, clock, sealer, changer, recordsPerZoneMax, limits: deps.secondaryLimits ?? {} });
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   return {
@@ -82,7 +86,8 @@ export function createControl(deps: ControlDeps): Control {
     dnssec: createDnssec({ store, clock, sealer, lookAtParent }),
     dnssecWatch: createDnssecWatch({ store, clock, sealer, lookAtParent, rolloverDays: deps.dnssecRolloverDays ?? 0 }),
     customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),
-    transfers: createTransfers({ store, clock, sealer }),
+    transfers: createTransfers({ store, clock, sealer, secondaries }),
+    secondaries,
     rulesets: createRulesets({ store, clock }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),

@@ -174,13 +174,6 @@ export const ERROR_CODES = {
     cause: "The value chooses something that this installation does not have.",
     remedy: "Choose another value, as the message says.",
   },
-  transfers_unavailable: {
-    code: 10416,
-    status: 400,
-    message: "Zone transfers are configured but not carried out by this version, so nothing was done.",
-    cause: "The operation would transfer a zone or tell another server to.",
-    remedy: "Keep the configuration: a version that transfers zones uses it as it is.",
-  },
   secondary_zone_read_only: {
     code: 10420,
     status: 400,

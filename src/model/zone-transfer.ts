@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 const Name = Type.String({ minLength: 1, maxLength: 255 });
 const Id = Type.String({ maxLength: 32 });
 const Time = Type.String({ format: "date-time" });
+const MaybeTime = Type.Union([Time, Type.Null()]);
 
 /** Addresses that NOTIFY and transfers may come from, for all zones of the account. */
 export const TransferAcl = Type.Object({ id: Id, name: Name, ip_range: Type.String({ maxLength: 64 }) });
@@ -56,7 +57,19 @@ const CONFIGURATION = {
 };
 
 /** A zone that comes from a primary elsewhere. */
-export const IncomingTransfer = Type.Object({ ...CONFIGURATION, auto_refresh_seconds: Type.Integer({ minimum: 300 }) });
+export const IncomingTransfer = Type.Object({
+  ...CONFIGURATION,
+  auto_refresh_seconds: Type.Integer({ minimum: 300 }),
+  status: Type.Enum(["inactive", "pending", "ok", "failing", "expired"], {
+    description: "inactive: the zone is not of type secondary; pending: nothing was transferred yet; expired: not answered from.",
+  }),
+  checked_time: MaybeTime,
+  transferred_time: MaybeTime,
+  next_check_time: MaybeTime,
+  expires_time: MaybeTime,
+  transfer_method: Type.Union([Type.Enum(["AXFR", "IXFR"]), Type.Null()]),
+  last_error: Type.Union([Type.String({ description: "Why the last check found no peer with an answer." }), Type.Null()]),
+});
 export type IncomingTransfer = Static<typeof IncomingTransfer>;
 /** A zone that secondaries elsewhere serve as well. */
 export const OutgoingTransfer = Type.Object(CONFIGURATION);

@@ -32,13 +32,12 @@ export async function claimIncoming(db: Db, zoneId: string, seenMs: number, unti
   return claimed !== undefined;
 }
 
-/** Makes the zone's check due; its state begins anew where there is none. */
-export async function dueNow(db: Db, zoneId: string, nowMs: number, forced: boolean): Promise<void> {
-  const due = { next_check_ms: nowMs, ...(forced ? { forced: 1 } : {}) };
+/** Makes the zone's check due, and begins its state where there is none. */
+export async function beginIncoming(db: Db, zoneId: string, nowMs: number): Promise<void> {
   await db
     .insertInto("incoming_transfer_states")
-    .values({ zone_id: zoneId, forced: 0, failures: 0, ...due })
-    .onConflict((conflict) => conflict.column("zone_id").doUpdateSet(due))
+    .values({ zone_id: zoneId, forced: 0, failures: 0, next_check_ms: nowMs })
+    .onConflict((conflict) => conflict.column("zone_id").doUpdateSet({ next_check_ms: nowMs }))
     .execute();
 }
 

@@ -2,7 +2,7 @@ import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { type Call, systemActor } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
-import { createControl } from "#control/create.ts";
+import { type ControlDeps, createControl } from "#control/create.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { type Clock, systemClock } from "#kernel/clock.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
@@ -25,6 +25,7 @@ export async function controlOver(
     readonly scanResolvers?: readonly string[];
     readonly dnssecRolloverDays?: number;
     readonly clock?: Clock;
+    readonly secondaryLimits?: NonNullable<ControlDeps["secondaryLimits"]>;
   } = {},
 ): Promise<ControlFixture> {
   const { clock = systemClock, ...rest } = options;

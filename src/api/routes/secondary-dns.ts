@@ -169,8 +169,8 @@ export const SECONDARY_DNS_ROUTES: readonly Route[] = [
   ...objectRoutes({ plural: "peers", single: "peer", title: "transfer peer", object: TransferPeer, body: TransferPeerWrite }),
   ...directionRoutes("incoming", IncomingTransfer, IncomingTransferWrite),
   ...directionRoutes("outgoing", OutgoingTransfer, OutgoingTransferWrite),
-  operation("POST", "force_axfr", "incoming-transfer-force", "Fetch the zone from its primary now", (transfers, _call, zone) =>
-    transfers.refuse(zone),
+  operation("POST", "force_axfr", "incoming-transfer-force", "Fetch the zone from its primary now", (transfers, call, zone) =>
+    transfers.forceAxfr(call, zone),
   ),
   operation("POST", "outgoing/enable", "outgoing-transfer-enable", "Turn outgoing transfers on", (transfers, call, zone) =>
     transfers.enable(call, zone, true),

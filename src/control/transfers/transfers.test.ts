@@ -133,13 +133,15 @@ storeTest("outgoing transfers are off until they are turned on, and the planes k
   assert.equal(await entry(), undefined);
 });
 
-storeTest("zones are not fetched from elsewhere yet", async ({ store }) => {
+storeTest("only a zone of type secondary is fetched from elsewhere", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { transfers } = control;
   const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const zone = { id, name, account_id };
-  await assert.rejects(transfers.refuse(zone), failing(10404));
+  await assert.rejects(transfers.forceAxfr(call(), zone), failing(10404));
   const peer = await transfers.peers.create(call(), account_id, { name: "p", ip: "192.0.2.1" });
-  await transfers.incoming.create(call(), zone, { peers: [peer.id] });
-  await assert.rejects(transfers.refuse(zone), failing(10416));
+  const made = await transfers.incoming.create(call(), zone, { peers: [peer.id] });
+  assert.deepEqual([made.status, made.next_check_time], ["inactive", null]);
+  await assert.rejects(transfers.forceAxfr(call(), zone), failing(10400));
+  assert.equal(await control.secondaries.startDue(), 0);
 });

@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
+import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type {
   IncomingTransfer,
@@ -15,7 +16,9 @@ import type {
   TransferTsig,
   TransferTsigWrite,
 } from "#model/zone-transfer.ts";
+import { updateIncomingState } from "#store/incoming-transfers.ts";
 import type { Store } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
 import { ACLS, createTsigs, PEERS } from "./kinds.ts";
 import { createTransferObjects, type TransferObjects } from "./objects.ts";
@@ -28,8 +31,11 @@ export interface Transfers {
   readonly tsigs: TransferObjects<TransferTsig, TransferTsigWrite>;
   readonly incoming: ZoneTransfers<IncomingTransfer, IncomingTransferWrite>;
   readonly outgoing: ZoneTransfers<OutgoingTransfer, OutgoingTransferWrite>;
-  /** Throws `transfers_unavailable`, or `not_found` where the zone has no incoming transfers. */
-  refuse(zone: TransferZone): Promise<never>;
+  /**
+   * Fetches the whole zone from a primary, whatever its serial, as soon as may be. Throws `not_found` where the zone has no
+   * incoming transfers, and `invalid_input` where it is not of type secondary.
+   */
+  forceAxfr(call: Call, zone: TransferZone): Promise<"OK">;
   /** Turns outgoing transfers on or off. All of these throw `not_found` where none are configured. */
   enable(call: Call, zone: TransferZone, enabled: boolean): Promise<OutgoingStatus>;
   status(zone: TransferZone): Promise<OutgoingStatus>;
@@ -39,17 +45,42 @@ export interface Transfers {
 
 export type OutgoingStatus = "Enabled" | "Disabled";
 
-export function createTransfers(deps: { readonly store: Store; readonly clock: Clock; readonly sealer: Sealer }): Transfers {
+export interface TransfersDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Told when a zone's check is due. */
+  readonly secondaries: Pick<Secondaries, "wake">;
+}
+
+export function createTransfers(deps: TransfersDeps): Transfers {
+  const { store, clock, secondaries } = deps;
   const [incoming, outgoing] = [createIncoming(deps), createOutgoing(deps)];
+  const waking = async <T>(write: Promise<T>): Promise<T> => {
+    const result = await write;
+    secondaries.wake();
+    return result;
+  };
   return {
     acls: createTransferObjects(deps, ACLS),
     peers: createTransferObjects(deps, PEERS),
     tsigs: createTransferObjects(deps, createTsigs(deps.sealer)),
-    incoming,
+    incoming: {
+      ...incoming,
+      create: (call, zone, body) => waking(incoming.create(call, zone, body)),
+      update: (call, zone, body) => waking(incoming.update(call, zone, body)),
+    },
     outgoing,
-    refuse: async (zone) => {
+    forceAxfr: async (call, zone) => {
       await incoming.assertConfigured(zone);
-      throw new PlatformError("transfers_unavailable");
+      if ((await zoneRowById(store.read, zone.id))?.type !== "secondary")
+        throw new PlatformError("invalid_input", { message: "The zone is not of type secondary, so it is not fetched from anywhere." });
+      const force = commit(deps, call, async (unit) => {
+        await updateIncomingState(unit.db, zone.id, { next_check_ms: clock.nowMs(), forced: 1 });
+        unit.audit(transferAudit(call, zone, "incoming_transfer.force"));
+        return "OK" as const;
+      });
+      return waking(force);
     },
     enable: async (call, zone, enabled) => {
       await outgoing.enable(call, zone, enabled);

@@ -4,9 +4,12 @@ import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import { incomingStatus } from "#control/secondary/status.ts";
 import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/zone-transfer.ts";
 import { AUTO_REFRESH_SECONDS } from "#model/zone-transfer.ts";
+import { serialEntry } from "#snapshot/compile.ts";
 import { lockAccount } from "#store/accounts.ts";
+import { beginIncoming, deleteIncomingState, incomingState, type IncomingState } from "#store/incoming-transfers.ts";
 import type { Store, Unit } from "#store/store.ts";
 import {
   deleteZoneTransfer,
@@ -16,7 +19,7 @@ import {
   zoneTransfer,
   type ZoneTransferRow,
 } from "#store/transfers.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { zoneRowById, type ZoneRow } from "#store/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
 
 export interface TransferZone {
@@ -54,23 +57,30 @@ interface Stored {
 }
 
 export const createIncoming = (deps: ZoneTransfersDeps): ZoneTransfers<IncomingTransfer, IncomingTransferWrite> =>
-  createZoneTransfers(deps, "incoming", (row, serial) => {
+  createZoneTransfers(deps, "incoming", (row, facts) => {
     const { auto_refresh_seconds = AUTO_REFRESH_SECONDS } = JSON.parse(row.settings) as Stored;
-    return { ...common(row, serial), auto_refresh_seconds };
+    return { ...common(row, facts), auto_refresh_seconds, ...incomingStatus(facts.zone, facts.state) };
   });
 
 export const createOutgoing = (deps: ZoneTransfersDeps): ZoneTransfers<OutgoingTransfer, OutgoingTransferWrite> =>
   createZoneTransfers(deps, "outgoing", common);
 
-function common(row: ZoneTransferRow, serial: number): OutgoingTransfer {
+/** What a configuration is shown with. */
+interface Facts {
+  readonly zone: ZoneRow | undefined;
+  readonly state: IncomingState | undefined;
+}
+
+function common(row: ZoneTransferRow, { zone }: Facts): OutgoingTransfer {
   const { name, peers } = JSON.parse(row.settings) as Stored;
+  const serial = zone ? serialEntry(zone).serial : 0;
   return { id: row.id, name, peers: [...peers], created_time: row.created_on, modified_time: row.modified_on, soa_serial: serial };
 }
 
 function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "enabled"> & { readonly name?: string }>(
   deps: ZoneTransfersDeps,
   direction: TransferDirection,
-  view: (row: ZoneTransferRow, serial: number) => T,
+  view: (row: ZoneTransferRow, facts: Facts) => T,
 ): ZoneTransfers<T, W> {
   const { store, clock } = deps;
 
@@ -79,7 +89,8 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
     if (!row) throw new PlatformError("not_found", { message: `The zone has no ${direction} transfer.` });
     return row;
   };
-  const shown = async (db: Unit["db"], row: ZoneTransferRow): Promise<T> => view(row, (await zoneRowById(db, row.zone_id))?.serial ?? 0);
+  const shown = async (db: Unit["db"], row: ZoneTransferRow): Promise<T> =>
+    view(row, { zone: await zoneRowById(db, row.zone_id), state: await incomingState(db, row.zone_id) });
 
   const write = (call: Call, zone: TransferZone, body: W, action: "create" | "update"): Promise<T> =>
     commit(deps, call, async (unit) => {
@@ -104,10 +115,12 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
         created_on: before?.created_on ?? now,
         modified_on: now,
       };
+      const shownBefore = before && (await shown(unit.db, before));
       await putZoneTransfer(unit.db, row);
+      if (direction === "incoming") await beginIncoming(unit.db, zone.id, clock.nowMs());
       await publishZoneTransfers(unit, zone);
       const after = await shown(unit.db, row);
-      unit.audit({ ...transferAudit(call, zone, `${direction}_transfer.${action}`), before: before && view(before, 0), after });
+      unit.audit({ ...transferAudit(call, zone, `${direction}_transfer.${action}`), before: shownBefore, after });
       return after;
     });
 
@@ -118,9 +131,11 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
     remove: (call, zone) =>
       commit(deps, call, async (unit) => {
         const before = await load(unit.db, zone);
+        const shownBefore = await shown(unit.db, before);
         await deleteZoneTransfer(unit.db, zone.id, direction);
+        if (direction === "incoming") await deleteIncomingState(unit.db, zone.id);
         await publishZoneTransfers(unit, zone);
-        unit.audit({ ...transferAudit(call, zone, `${direction}_transfer.delete`), before: view(before, 0) });
+        unit.audit({ ...transferAudit(call, zone, `${direction}_transfer.delete`), before: shownBefore });
         return { id: before.id };
       }),
     assertConfigured: async (zone) => void (await load(store.read, zone)),

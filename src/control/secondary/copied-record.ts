@@ -1,0 +1,61 @@
+import type { PreparedRecord } from "#model/prepared-record.ts";
+import { contentKey } from "#model/dns-text.ts";
+import { canonicalRdata } from "#wire/dns/canonical.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import type { ResourceRecord } from "#wire/dns/message.ts";
+import { formatName, keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
+import { describe, recordTypeByCode, recordTypeOf, typeCode } from "#wire/dns/record-types.ts";
+import { TransferError } from "#wire/dns/transfer-reader.ts";
+
+/** Equal exactly for records of a zone that are the same but for their TTL (RFC 2181 §5). */
+export type RecordKey = string;
+
+export const recordKey = (name: NameKey, type: number, rdata: Uint8Array): RecordKey =>
+  `${name}${type} ${Buffer.from(canonicalRdata(type, rdata)).toString("latin1")}`;
+
+export const keyOfRecord = ({ name, type, rdata }: ResourceRecord): RecordKey => recordKey(keyOf(name), type, rdata);
+
+/** The key of a record as it is stored. */
+export const keyOfRow = (row: { readonly name: string; readonly type: string; readonly rdata: string }): RecordKey =>
+  recordKey(keyOf(parseAbsoluteName(row.name)), typeCode(row.type) ?? 0, Buffer.from(row.rdata, "base64"));
+
+/**
+ * What a primary that signs its zone adds to it: SIG, KEY, NXT, RRSIG, NSEC, DNSKEY, NSEC3, NSEC3PARAM, CDS, CDNSKEY,
+ * ZONEMD. It would be wrong here, where answers are made and signed as the zone's settings say.
+ */
+const SIGNING_TYPES: ReadonlySet<number> = new Set([24, 25, 30, 46, 47, 48, 50, 51, 59, 60, 63]);
+
+/** What becomes of a primary's record: the zone's apex, a record, or nothing. */
+export function roleOf({ name, type }: Pick<ResourceRecord, "name" | "type">, zone: NameKey): "apex" | "record" | "none" {
+  if (SIGNING_TYPES.has(type)) return "none";
+  return type === TYPE.NS && keyOf(name) === zone ? "apex" : "record";
+}
+
+/** The record in the form in which it is stored. Throws TransferError where a zone here cannot hold it. */
+export function copiedRecord(record: ResourceRecord, zone: NameKey, proxied: boolean): PreparedRecord {
+  const type = typeName(record.type);
+  const name = formatName(record.name).toLowerCase();
+  if (recordTypeOf(type) === undefined) throw new TransferError(`${name} has a record of type ${type}, which this server cannot serve`);
+  if (record.type === TYPE.CNAME && keyOf(record.name) === zone)
+    throw new TransferError(`${name} is the zone's name and has a CNAME record`);
+  const { content, data, priority } = describe(type, record.rdata);
+  return {
+    name,
+    type,
+    content,
+    content_key: contentKey(content),
+    data: data === null ? null : JSON.stringify(data),
+    priority,
+    ttl: storedTtl(record.ttl),
+    proxied: proxied ? 1 : 0,
+    settings: "{}",
+    comment: null,
+    tags: "[]",
+    rdata: Buffer.from(record.rdata).toString("base64"),
+  };
+}
+
+export const typeName = (code: number): string => recordTypeByCode(code)?.name ?? `TYPE${code}`;
+
+/** RFC 2181 §8: with the highest bit set it means zero. One second would mean "automatic" here, so it is none at all. */
+export const storedTtl = (ttl: number): number => (ttl === 1 || ttl > 0x7fff_ffff ? 0 : ttl);

@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { HEADER_BYTES } from "#wire/dns/codes.ts";
+import { TransferError } from "#wire/dns/transfer-reader.ts";
+
+export interface StreamLimits {
+  /** To connect, and between any two arrivals of data. */
+  readonly idleTimeoutMs: number;
+  /** For everything together. */
+  readonly totalTimeoutMs: number;
+  readonly bytesMax: number;
+}
+
+/** DNS messages over one TCP connection (RFC 7766). Throws TransferError, also where a limit is passed. */
+export interface MessageStream {
+  send(message: Uint8Array): void;
+  next(): Promise<Buffer>;
+  close(): void;
+}
+
+const LENGTH_BYTES = 2;
+
+export async function openMessageStream(
+  to: { readonly address: string; readonly port: number },
+  limits: StreamLimits,
+  signal: AbortSignal,
+): Promise<MessageStream> {
+  const socket = connect({ host: to.address, port: to.port, noDelay: true });
+  const fail = (message: string): void => void socket.destroy(new TransferError(message));
+  socket.setTimeout(limits.idleTimeoutMs, () => fail(`no answer within ${limits.idleTimeoutMs / 1000} s`));
+  const total = setTimeout(() => fail(`not done within ${limits.totalTimeoutMs / 1000} s`), limits.totalTimeoutMs);
+  const abort = (): void => fail("the server stops");
+  signal.addEventListener("abort", abort, { once: true });
+  const close = (): void => {
+    clearTimeout(total);
+    signal.removeEventListener("abort", abort);
+    socket.destroy();
+  };
+  // Whoever reads is told by the iterator; between two reads nobody else listens.
+  socket.on("error", () => undefined);
+  try {
+    await once(socket, "connect", { signal });
+  } catch (error) {
+    close();
+    throw explained(error);
+  }
+  const messages = read(socket, limits.bytesMax);
+  return {
+    send: (message) => {
+      const length = Buffer.alloc(LENGTH_BYTES);
+      length.writeUInt16BE(message.length);
+      socket.write(Buffer.concat([length, message]));
+    },
+    next: async () => {
+      try {
+        const { value, done } = await messages.next();
+        if (done === true) throw new TransferError(CLOSED);
+        return value;
+      } catch (error) {
+        throw explained(error);
+      }
+    },
+    close,
+  };
+}
+
+async function* read(socket: Socket, bytesMax: number): AsyncGenerator<Buffer, undefined> {
+  let bytes: Buffer = Buffer.alloc(0);
+  let received = 0;
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > bytesMax) throw new TransferError(`the answer is longer than ${bytesMax} bytes`);
+    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+    for (let length = lengthOf(bytes); length <= bytes.length; length = lengthOf(bytes)) {
+      if (length < LENGTH_BYTES + HEADER_BYTES) throw new TransferError("a message is shorter than a header");
+      yield bytes.subarray(LENGTH_BYTES, length);
+      bytes = bytes.subarray(length);
+    }
+  }
+  return undefined;
+}
+
+/** Of the message and its length field; infinite while that is not there. */
+const lengthOf = (bytes: Buffer): number => (bytes.length < LENGTH_BYTES ? Number.POSITIVE_INFINITY : LENGTH_BYTES + bytes.readUInt16BE(0));
+
+/** What the system says of a connection, in words for the zone's status. */
+function explained(error: unknown): unknown {
+  const { code, name } = error as NodeJS.ErrnoException;
+  if (code === "ERR_STREAM_PREMATURE_CLOSE") return new TransferError(CLOSED);
+  if (name === "AbortError") return new TransferError("the server stops");
+  return typeof code === "string" && /^E[A-Z]+$/.test(code)
+    ? new TransferError(`the connection failed: ${REASONS.get(code) ?? code}`)
+    : error;
+}
+
+const CLOSED = "the connection was closed before the answer was complete";
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "nobody listens there"],
+  ["ECONNRESET", "it was reset"],
+  ["EPIPE", "it was reset"],
+  ["EHOSTUNREACH", "the host cannot be reached"],
+  ["ENETUNREACH", "the network cannot be reached"],
+  ["ETIMEDOUT", "nobody answers there"],
+]);

@@ -1,0 +1,38 @@
+import type { ResourceRecord } from "#wire/dns/message.ts";
+import { formatName } from "#wire/dns/name.ts";
+import { TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
+import { keyOfRecord, type RecordKey, typeName } from "./copied-record.ts";
+
+/** What several differences do to one record. */
+export interface NetChange {
+  /** The record, for its name and type. */
+  readonly sample: ResourceRecord;
+  /** Whether the zone must have had it before the first difference. */
+  readonly existed: boolean;
+  /** The record after the last difference; null where it is gone. */
+  readonly after: ResourceRecord | null;
+}
+
+/**
+ * Differences that follow each other as one. Throws TransferError where they contradict each other: a record cannot go
+ * twice, or come twice.
+ */
+export function netDifference(
+  differences: readonly ZoneDifference[],
+  counts: (record: ResourceRecord) => boolean,
+): ReadonlyMap<RecordKey, NetChange> {
+  const net = new Map<RecordKey, NetChange>();
+  const step = (record: ResourceRecord, after: ResourceRecord | null): void => {
+    if (!counts(record)) return;
+    const key = keyOfRecord(record);
+    const known = net.get(key);
+    if (known && (known.after === null) === (after === null))
+      throw new TransferError(`the differences ${after ? "add" : "remove"} ${formatName(record.name)} ${typeName(record.type)} twice`);
+    net.set(key, { sample: record, existed: known?.existed ?? after === null, after });
+  };
+  for (const { removed, added } of differences) {
+    for (const record of removed) step(record, null);
+    for (const record of added) step(record, record);
+  }
+  return net;
+}

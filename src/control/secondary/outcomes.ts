@@ -1,0 +1,124 @@
+import { isoMicros } from "#kernel/clock.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { changeTimeoutMs, type RecordChanger } from "#control/dns/change-records.ts";
+import { type PrimaryCopy, primaryCopy, withPrimaryCopy } from "#model/primary-copy.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { updateIncomingState } from "#store/incoming-transfers.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+import type { TransferPlan } from "./plan-transfer.ts";
+import { expiresAtMs, nextRefreshMs, nextRetryMs } from "./timers.ts";
+import type { SourcePeer, ZoneSource } from "./zone-source.ts";
+
+/** What a check of a zone leads to, each as one unit. */
+export interface Outcomes {
+  /**
+   * The zone becomes what its primary has: records, apex, serial, history and what planes answer, at once. False where
+   * somebody has changed the zone since it was read, so that the plan has to be made anew.
+   */
+  applied(source: ZoneSource, peer: SourcePeer, method: "AXFR" | "IXFR", plan: TransferPlan): Promise<boolean>;
+  /** A peer has nothing newer. An expired zone is answered from again. */
+  confirmed(source: ZoneSource, peer: SourcePeer): Promise<void>;
+  /** No peer had an answer, for these reasons. A zone that has not been confirmed for too long expires. */
+  failed(source: ZoneSource, reasons: readonly string[]): Promise<void>;
+}
+
+export interface OutcomesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly changer: RecordChanger;
+  /** Between 0 and 1, for jitter. */
+  random(): number;
+  call(): Call;
+}
+
+const REASON_LENGTH_MAX = 1000;
+
+export function createOutcomes(deps: OutcomesDeps): Outcomes {
+  const { clock, changer } = deps;
+  const scene = (copy: PrimaryCopy | undefined) => ({ apex: copy?.apex ?? null, nowMs: clock.nowMs(), random: deps.random() });
+  const success = (source: ZoneSource, peer: SourcePeer, copy: PrimaryCopy | undefined) => ({
+    next_check_ms: nextRefreshMs(scene(copy), source.autoRefreshSeconds),
+    forced: 0,
+    failures: 0,
+    checked_ms: clock.nowMs(),
+    confirmed_ms: clock.nowMs(),
+    peer_id: peer.id,
+    last_error: null,
+  });
+
+  return {
+    applied: (source, peer, method, { apex, changes }) => {
+      const call = deps.call();
+      const { zone } = source;
+      const count = (changes.deletes?.length ?? 0) + (changes.rows?.length ?? 0) + (changes.prepared?.length ?? 0);
+      const apply = async (unit: Unit): Promise<boolean> => {
+        const row = await lockedRow(unit, zone.id);
+        if (row?.serial !== zone.serial || row.type !== zone.type) return false;
+        const copy: PrimaryCopy = { expired: false, apex };
+        await putCopy(unit, clock, row, copy);
+        const reason = `serial ${apex.serial} from ${peer.label} by ${method}`;
+        await changer.changeWithin(unit, call, zone, changes, { kind: "transfer", reason });
+        await updateIncomingState(unit.db, zone.id, { ...success(source, peer, copy), transferred_ms: clock.nowMs(), method });
+        const before = { serial: source.copy?.apex?.serial ?? null };
+        unit.audit({
+          ...auditOf(call, zone, "zone.transfer"),
+          before,
+          after: { serial: apex.serial, method, peer_id: peer.id, changes: count },
+        });
+        return true;
+      };
+      return commit(deps, call, apply, { timeoutMs: changeTimeoutMs(count) });
+    },
+
+    confirmed: (source, peer) =>
+      commit(deps, deps.call(), async (unit) => {
+        if (source.copy?.expired === true) await setExpired(unit, deps, source, false);
+        await updateIncomingState(unit.db, source.zone.id, success(source, peer, source.copy));
+      }),
+
+    failed: (source, reasons) =>
+      commit(deps, deps.call(), async (unit) => {
+        const now = scene(source.copy);
+        const failures = source.state.failures + 1;
+        const expires = expiresAtMs(now.apex, source.state.confirmed_ms);
+        if (expires !== null && expires <= now.nowMs && source.copy?.expired === false) await setExpired(unit, deps, source, true);
+        await updateIncomingState(unit.db, source.zone.id, {
+          next_check_ms: nextRetryMs(now, failures, expires),
+          failures,
+          checked_ms: now.nowMs,
+          last_error: reasons.join("; ").slice(0, REASON_LENGTH_MAX),
+        });
+      }),
+  };
+}
+
+async function setExpired(unit: Unit, deps: OutcomesDeps, { zone }: ZoneSource, expired: boolean): Promise<void> {
+  const row = await lockedRow(unit, zone.id);
+  const copy = row && primaryCopy(row);
+  // Another node may have been quicker.
+  if (!row || !copy || copy.expired === expired) return;
+  await putCopy(unit, deps.clock, row, { ...copy, expired });
+  unit.audit({ ...auditOf(deps.call(), row, expired ? "zone.expire" : "zone.unexpire"), after: { serial: copy.apex?.serial ?? null } });
+}
+
+async function putCopy(unit: Unit, clock: Clock, row: ZoneRow, copy: PrimaryCopy): Promise<void> {
+  const changed = { settings: withPrimaryCopy(row.settings, copy), modified_on: isoMicros(clock.nowMicros()) };
+  await updateZone(unit.db, row.id, changed);
+  unit.change({ kind: "zone", id: row.id, value: zoneEntry({ ...row, ...changed }) });
+  unit.change({ kind: "serial", id: row.id, value: serialEntry({ ...row, ...changed }) });
+}
+
+/** Locks first and reads then, as every writer of a zone does. */
+const lockedRow = async (unit: Unit, id: string): Promise<ZoneRow | undefined> =>
+  (await lockZone(unit.db, id)) ? zoneRowById(unit.db, id) : undefined;
+
+const auditOf = (call: Call, zone: ZoneRow, action: string) => ({
+  action,
+  actor: auditActor(call),
+  account_id: zone.account_id,
+  zone_id: zone.id,
+  resource: { type: "zone", id: zone.id },
+});

@@ -1,0 +1,143 @@
+import { setImmediate } from "node:timers/promises";
+import type { RecordChanges } from "#control/dns/change-records.ts";
+import type { PreparedRecord } from "#model/prepared-record.ts";
+import type { PrimaryApex } from "#model/primary-copy.ts";
+import { recordsByIds, recordsNamed } from "#store/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns-records.ts";
+import type { Unit } from "#store/store.ts";
+import { zoneFileRows } from "#store/zone-file-rows.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import type { ResourceRecord } from "#wire/dns/message.ts";
+import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import { type Transfer, TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
+import { apexOf } from "./apex-copy.ts";
+import { copiedRecord, keyOfRecord, keyOfRow, type RecordKey, recordKey, roleOf, storedTtl, typeName } from "./copied-record.ts";
+import { netDifference } from "./net-difference.ts";
+
+/** What makes the zone what its primary says it is. */
+export interface TransferPlan {
+  readonly apex: PrimaryApex;
+  readonly changes: Pick<RecordChanges, "deletes" | "rows" | "prepared">;
+}
+
+export interface PlanScene {
+  readonly db: Unit["db"];
+  readonly zone: { readonly id: string; readonly name: string };
+  /** What the zone has of its primary so far. */
+  readonly apex: PrimaryApex | null;
+}
+
+/** The primary's differences do not fit to what the zone holds: it has to be transferred as a whole. */
+export class OutOfStepError extends TransferError {
+  constructor(reason: string) {
+    super(`the differences do not fit to the zone: ${reason}`);
+    this.name = "OutOfStepError";
+  }
+}
+
+/** Between so many records other requests get their turn. */
+const SLICE = 500;
+
+/** Makes the zone the given one. Throws TransferError where a record cannot be held. */
+export async function planFull(scene: PlanScene, { soa, records }: Extract<Transfer, { kind: "full" }>): Promise<TransferPlan> {
+  const zone = keyOf(soa.name);
+  const wanted = new Map<RecordKey, ResourceRecord>();
+  const nameServers = new Map<RecordKey, ResourceRecord>();
+  for (const record of records) {
+    const role = roleOf(record, zone);
+    if (role === "none") continue;
+    (role === "apex" ? nameServers : wanted).set(keyOfRecord(record), record);
+  }
+  const deletes: { id: string }[] = [];
+  const ttls = new Map<string, number>();
+  const proxied = new Set<string>();
+  for await (const rows of zoneFileRows(scene.db, scene.zone.id)) {
+    for (const row of rows) {
+      if (isOwnAlias(row, scene.zone.name)) continue;
+      if (row.proxied === 1) proxied.add(`${row.name} ${row.type}`);
+      const key = keyOfRow(row);
+      const record = wanted.get(key);
+      if (!record) deletes.push({ id: row.id });
+      else if (row.ttl !== storedTtl(record.ttl)) ttls.set(row.id, storedTtl(record.ttl));
+      wanted.delete(key);
+    }
+    await setImmediate();
+  }
+  const kept = await recordsByIds(scene.db, scene.zone.id, [...ttls.keys()]);
+  const rows = kept.map((row) => ({ ...row, ttl: ttls.get(row.id) ?? row.ttl }));
+  const servers = [...nameServers.values()];
+  const nsTtl = servers.reduce((least, { ttl }) => Math.min(least, ttl), servers[0]?.ttl ?? 0);
+  const apex = apexOf(
+    soa,
+    servers.map(({ rdata }) => rdata),
+    nsTtl,
+  );
+  return { apex, changes: { deletes, rows, prepared: await copied(wanted.values(), soa, proxied) } };
+}
+
+/** Applies the differences to what the zone holds. Throws OutOfStepError, and TransferError as `planFull`. */
+export async function planDifferences(
+  scene: PlanScene & { readonly apex: PrimaryApex },
+  { soa, differences }: { readonly soa: ResourceRecord; readonly differences: readonly ZoneDifference[] },
+): Promise<TransferPlan> {
+  const zone = keyOf(soa.name);
+  const net = netDifference(differences, (record) => roleOf(record, zone) !== "none");
+  const names = new Set<string>();
+  for (const { sample } of net.values()) names.add(formatName(sample.name).toLowerCase());
+  const found = await recordsNamed(scene.db, scene.zone.id, [...names]);
+  const siblings = await recordsByIds(
+    scene.db,
+    scene.zone.id,
+    found.map(({ id }) => id),
+  );
+  const rows = new Map(siblings.filter((row) => !isOwnAlias(row, scene.zone.name)).map((row) => [keyOfRow(row), row]));
+  const servers = nameServersOf(scene);
+  let nsTtl = scene.apex.ns_ttl;
+
+  const deletes: { id: string }[] = [];
+  const changed: DnsRecordRow[] = [];
+  const added: ResourceRecord[] = [];
+  for (const [key, { sample, existed, after }] of net) {
+    const inApex = roleOf(sample, zone) === "apex";
+    const row = rows.get(key);
+    if (existed !== (inApex ? servers.has(key) : row !== undefined))
+      throw new OutOfStepError(`${formatName(sample.name)} ${typeName(sample.type)} is ${existed ? "not " : ""}there already`);
+    if (inApex) {
+      if (after) servers.set(key, after.rdata);
+      else servers.delete(key);
+      nsTtl = after?.ttl ?? nsTtl;
+    } else if (!row && after) added.push(after);
+    else if (row && !after) deletes.push({ id: row.id });
+    else if (row && after && row.ttl !== storedTtl(after.ttl)) changed.push({ ...row, ttl: storedTtl(after.ttl) });
+  }
+  const proxied = new Set(siblings.filter((row) => row.proxied === 1).map((row) => `${row.name} ${row.type}`));
+  return { apex: apexOf(soa, servers.values(), nsTtl), changes: { deletes, rows: changed, prepared: await copied(added, soa, proxied) } };
+}
+
+/** New records, proxied where others of their name and type are: an override outlives the address that it was made for. */
+async function copied(records: Iterable<ResourceRecord>, soa: ResourceRecord, proxied: ReadonlySet<string>): Promise<PreparedRecord[]> {
+  const zone = keyOf(soa.name);
+  const prepared: PreparedRecord[] = [];
+  for (const record of records) {
+    const override = proxied.size > 0 && proxied.has(`${formatName(record.name).toLowerCase()} ${typeName(record.type)}`);
+    prepared.push(copiedRecord(record, zone, override));
+    if (prepared.length % SLICE === 0) await setImmediate();
+  }
+  return prepared;
+}
+
+/** A CNAME at the apex is an override: no primary has one. */
+const isOwnAlias = (row: { readonly name: string; readonly type: string }, zoneName: string): boolean =>
+  row.type === "CNAME" && row.name === zoneName;
+
+function nameServersOf({
+  apex,
+  zone,
+}: {
+  readonly apex: PrimaryApex;
+  readonly zone: { readonly name: string };
+}): Map<RecordKey, Uint8Array> {
+  const name = keyOf(parseAbsoluteName(zone.name));
+  const rdatas = apex.name_servers.map((server) => parseAbsoluteName(server));
+  return new Map(rdatas.map((rdata) => [recordKey(name, TYPE.NS, rdata), rdata]));
+}

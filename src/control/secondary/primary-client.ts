@@ -1,0 +1,146 @@
+import { randomInt } from "node:crypto";
+import { CLASS, FLAG, OPCODE, opcodeOf, RCODE, TYPE } from "#wire/dns/codes.ts";
+import { WireError } from "#wire/dns/errors.ts";
+import { decodeMessage, encodeMessage, type Message, type Question, type ResourceRecord } from "#wire/dns/message.ts";
+import { type DnsName, keyOf } from "#wire/dns/name.ts";
+import { soaSerial } from "#wire/dns/serial.ts";
+import { createTransferReader, type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
+import { type AnswerVerifier, createAnswerVerifier, signRequest, type TsigFault, type TsigKey } from "#wire/dns/tsig.ts";
+import { type MessageStream, openMessageStream, type StreamLimits } from "./message-stream.ts";
+
+/** A name server that a zone is fetched from. */
+export interface Primary {
+  readonly address: string;
+  readonly port: number;
+  /** Null where it is trusted by its address. */
+  readonly key: TsigKey | null;
+}
+
+export interface PrimaryLimits extends StreamLimits {
+  readonly recordsMax: number;
+}
+
+/** One connection to a primary. Everything throws TransferError, with a message that is fit to show. */
+export interface PrimaryConnection {
+  /** The zone's SOA record there. Throws where the server has no authority for the zone. */
+  soa(): Promise<ResourceRecord>;
+  /** The zone: whole (AXFR), or where a serial is given from that on (IXFR), as far as the server can. */
+  transfer(serial: number | null): Promise<Transfer>;
+  close(): void;
+}
+
+export interface PrimaryClientDeps {
+  readonly limits: PrimaryLimits;
+  nowSeconds(): number;
+}
+
+export async function connectPrimary(
+  deps: PrimaryClientDeps,
+  primary: Primary,
+  zone: DnsName,
+  signal: AbortSignal,
+): Promise<PrimaryConnection> {
+  const { limits, nowSeconds } = deps;
+  const stream = await openMessageStream(primary, limits, signal);
+
+  const ask = (type: number, authorities: readonly ResourceRecord[]): AnswerReader => {
+    const question: Question = { name: zone, type, class: CLASS.IN };
+    const id = randomInt(0x1_0000);
+    const bytes = encodeMessage({ id, flags: 0, questions: [question], answers: [], authorities, additionals: [] }) as Buffer;
+    const signed = primary.key && signRequest(bytes, primary.key, nowSeconds());
+    stream.send(signed?.bytes ?? bytes);
+    const verifier = signed && primary.key ? createAnswerVerifier(primary.key, signed.mac, nowSeconds) : null;
+    return createAnswerReader(stream, { id, question, verifier });
+  };
+
+  return {
+    soa: async () => {
+      const answer = ask(TYPE.SOA, []);
+      const { flags, answers } = await answer.next();
+      answer.end();
+      const soa = answers.find(({ type, name }) => type === TYPE.SOA && keyOf(name) === keyOf(zone));
+      if ((flags & FLAG.AA) === 0 || !soa) throw new TransferError("it has no authority for the zone");
+      return soa;
+    },
+    transfer: async (serial) => {
+      const answer = serial === null ? ask(TYPE.AXFR, []) : ask(TYPE.IXFR, [ownSoa(zone, serial)]);
+      const reader = createTransferReader({ zone: keyOf(zone), serial, recordsMax: limits.recordsMax });
+      while (!reader.transfer) {
+        for (const record of (await answer.next()).answers) reader.take(record);
+        reader.endMessage();
+      }
+      answer.end();
+      if (reader.transfer.kind === "current" && serial !== soaSerial(reader.transfer.soa.rdata))
+        throw new TransferError("it has an older zone");
+      return reader.transfer;
+    },
+    close: () => stream.close(),
+  };
+}
+
+/** What a request for differences says of the client's zone: nothing but the serial is read of it (RFC 1995 §3). */
+function ownSoa(zone: DnsName, serial: number): ResourceRecord {
+  const rdata = Buffer.alloc(22);
+  rdata.writeUInt32BE(serial, 2);
+  return { name: zone, type: TYPE.SOA, class: CLASS.IN, ttl: 0, rdata };
+}
+
+/** The messages of one answer. */
+interface AnswerReader {
+  next(): Promise<Message>;
+  /** Throws where the last message is not vouched for. */
+  end(): void;
+}
+
+interface Expected {
+  readonly id: number;
+  readonly question: Question;
+  readonly verifier: AnswerVerifier | null;
+}
+
+function createAnswerReader(stream: MessageStream, { id, question, verifier }: Expected): AnswerReader {
+  return {
+    next: async () => {
+      const bytes = await stream.next();
+      const { fault, message } = decoded(bytes, verifier);
+      const rcode = message.flags & 0xf;
+      if (rcode !== RCODE.NOERROR) throw new TransferError(`it answered ${rcodeName(rcode)}${fault ? ` (${FAULTS[fault]})` : ""}`);
+      if (fault) throw new TransferError(FAULTS[fault]);
+      if (message.id !== id || (message.flags & FLAG.QR) === 0 || opcodeOf(message.flags) !== OPCODE.QUERY || !asked(message, question))
+        throw new TransferError("it answered something else than what it was asked");
+      if ((message.flags & FLAG.TC) !== 0) throw new TransferError("it cut its answer short");
+      return message;
+    },
+    end: () => {
+      if (verifier && !verifier.settled) throw new TransferError(FAULTS.unsigned);
+    },
+  };
+}
+
+/** Later messages of a transfer may come without the question (RFC 5936 §2.2.1). */
+const asked = ({ questions }: Message, question: Question): boolean =>
+  questions.length === 0 ||
+  questions.every(({ name, type, class: of }) => keyOf(name) === keyOf(question.name) && type === question.type && of === question.class);
+
+function decoded(bytes: Buffer, verifier: AnswerVerifier | null): { readonly fault: TsigFault | null; readonly message: Message } {
+  try {
+    return { fault: verifier?.accept(bytes) ?? null, message: decodeMessage(bytes) };
+  } catch (error) {
+    if (error instanceof WireError) throw new TransferError(`its answer is ${error.message}`);
+    throw error;
+  }
+}
+
+const rcodeName = (rcode: number): string => Object.entries(RCODE).find(([, code]) => code === rcode)?.[0] ?? `RCODE ${rcode}`;
+
+const FAULTS: Readonly<Record<TsigFault, string>> = {
+  unsigned: "its answer is not signed with the TSIG key",
+  bad_key: "its answer is signed with another TSIG key",
+  bad_signature: "the TSIG signature of its answer is wrong: the secrets differ, or somebody changed the answer",
+  bad_time: "the TSIG signature of its answer is not of this time: compare the clocks",
+  truncated_signature: "the TSIG signature of its answer is shortened",
+  peer_bad_key: "it does not know the TSIG key: compare name and algorithm",
+  peer_bad_signature: "it found the TSIG signature wrong: compare the secrets",
+  peer_bad_time: "it found the TSIG signature not of its time: compare the clocks",
+  peer_error: "it refused the TSIG signature",
+};

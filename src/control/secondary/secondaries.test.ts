@@ -1,0 +1,386 @@
+import assert from "node:assert/strict";
+import { type FixedClock, fixedClock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { SerialEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { Store } from "#store/store.ts";
+import { createTsigKey } from "#wire/dns/tsig.ts";
+import { controlOver } from "../../../test/support/control.ts";
+import { type FakePrimary, startFakePrimary, zoneVersion, type ZoneVersion } from "../../../test/support/fake-primary.ts";
+import { storeTest } from "../../../test/support/store.ts";
+
+const NAME = "zone.example";
+const SECRET = Buffer.from("a secret that two servers share");
+const NS = [`${NAME} 7200 NS ns1.${NAME}.`, `${NAME} 7200 NS ns2.elsewhere.example.`];
+const version = (serial: number, lines: readonly string[] = [], timers?: string): ZoneVersion =>
+  zoneVersion(NAME, serial, [...NS, ...lines], timers);
+
+async function secondaryOver(
+  store: Store,
+  primary: FakePrimary,
+  options: { readonly ixfr?: boolean; readonly tsig?: boolean; readonly clock?: FixedClock; readonly recordsPerZoneMax?: number } = {},
+) {
+  const { clock = fixedClock("2026-05-01T00:00:00Z"), ixfr = false, tsig = false } = options;
+  const { recordsPerZoneMax = 1000 } = options;
+  const { control, account_id, call } = await controlOver(store, { clock, recordsPerZoneMax, secondaryLimits: { idleTimeoutMs: 300 } });
+  const { transfers } = control;
+  const { id } = await control.zones.create(call(), { name: NAME, account: { id: account_id }, type: "secondary" });
+  const zone = { id, name: NAME, account_id, plan: "free" };
+  const key = tsig
+    ? await transfers.tsigs.create(call(), account_id, { name: "key.example.", algo: "hmac-sha256.", secret: SECRET.toString("base64") })
+    : null;
+  const peer = await transfers.peers.create(call(), account_id, {
+    name: "primary",
+    ip: "127.0.0.1",
+    port: primary.port,
+    ixfr_enable: ixfr,
+    tsig_id: key?.id ?? null,
+  });
+  await transfers.incoming.create(call(), zone, { peers: [peer.id] });
+  await control.secondaries.idle();
+  const check = async (): Promise<void> => {
+    await control.secondaries.startDue();
+    await control.secondaries.idle();
+  };
+  /** A NOTIFY has come. */
+  const notified = async (): Promise<void> => {
+    await control.secondaries.notified(id);
+    await check();
+  };
+  const records = async (): Promise<string[]> => {
+    const { items } = await control.dnsRecords.list(zone, {}, { page: 1, per_page: 1000 });
+    return items
+      .map(({ name, ttl, type, content, priority }) => [name, ttl, type, priority, content].filter((part) => part !== undefined).join(" "))
+      .toSorted();
+  };
+  const newest = async <T>(kind: string): Promise<T | null> => {
+    const sets = (await store.changesSince(0, 10_000)) ?? [];
+    return (sets.flatMap(({ changes }) => changes).findLast((change) => change.kind === kind && change.id === id)?.value ??
+      null) as T | null;
+  };
+  return {
+    control,
+    call,
+    clock,
+    zone,
+    peer,
+    account_id,
+    check,
+    notified,
+    records,
+    status: () => transfers.incoming.get(zone),
+    zoneEntry: () => newest<ZoneEntry>("zone"),
+    serial: async () => (await newest<SerialEntry>("serial"))?.serial,
+  };
+}
+
+const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
+
+storeTest("a secondary zone becomes what its primary has: records, apex and serial, as one version", async ({ store }) => {
+  const lines = [
+    `www.${NAME} 300 A 192.0.2.1`,
+    `1.${NAME} 1 A 192.0.2.2`,
+    `${NAME} 300 MX 10 mail.${NAME}.`,
+    `a\\.b.${NAME} 600 TYPE65400 \\# 2 0102`,
+    `sub.${NAME} 600 NS sub.${NAME}.`,
+    `sub.${NAME} 600 A 192.0.2.3`,
+    `www.${NAME} 300 TYPE46 \\# 4 00010203`,
+  ];
+  const primary = await startFakePrimary([
+    version(
+      2_026_050_101,
+      lines.filter((line) => !line.includes("TYPE46")),
+    ),
+  ]);
+  const secondary = await secondaryOver(store, primary);
+  try {
+    assert.deepEqual(await secondary.records(), [
+      `1.${NAME} 0 A 192.0.2.2`,
+      `a\\.b.${NAME} 600 TYPE65400 \\# 2 0102`,
+      `sub.${NAME} 600 A 192.0.2.3`,
+      `sub.${NAME} 600 NS sub.${NAME}`,
+      `www.${NAME} 300 A 192.0.2.1`,
+      `${NAME} 300 MX 10 mail.${NAME}`,
+    ]);
+    const entry = await secondary.zoneEntry();
+    assert.deepEqual(entry?.name_servers, ["ns1.zone.example", "ns2.elsewhere.example"]);
+    assert.deepEqual([entry?.ns_ttl, entry?.expired, entry?.paused], [7200, undefined, true]);
+    assert.deepEqual(entry?.soa, {
+      mname: `ns1.${NAME}`,
+      rname: `who.${NAME}`,
+      refresh: 10_000,
+      retry: 2400,
+      expire: 604_800,
+      min_ttl: 1800,
+      ttl: 3600,
+    });
+    assert.equal(await secondary.serial(), 2_026_050_101);
+    const [made, ...others] = (await secondary.control.dnsVersions.list(secondary.zone, { page: 1, per_page: 10 })).items;
+    assert.deepEqual([made?.kind, made?.created, others.length], ["transfer", 6, 0]);
+    assert.equal(made?.reason, `serial 2026050101 from primary (127.0.0.1, port ${primary.port}) by AXFR`);
+    const status = await secondary.status();
+    assert.deepEqual(
+      [status.status, status.soa_serial, status.checked_time, status.transfer_method, status.last_error],
+      ["ok", 2_026_050_101, "2026-05-01T00:00:00.000000Z", "AXFR", null],
+    );
+  } finally {
+    await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});
+
+storeTest("differences are fetched where the peer is asked for them, and the whole zone where they do not fit", async ({ store }) => {
+  const first = version(5, [`www.${NAME} 300 A 192.0.2.1`, `old.${NAME} 300 TXT "x"`]);
+  const primary = await startFakePrimary([first]);
+  const secondary = await secondaryOver(store, primary, { ixfr: true });
+  try {
+    assert.deepEqual(primary.asked, ["SOA", "AXFR"]);
+    const second = version(6, [`www.${NAME} 600 A 192.0.2.1`, `www.${NAME} 300 A 192.0.2.9`]);
+    const third = zoneVersion(NAME, 7, [
+      NS[0] ?? "",
+      `${NAME} 3600 NS ns3.${NAME}.`,
+      `www.${NAME} 600 A 192.0.2.1`,
+      `new.${NAME} 300 AAAA 2001:db8::1`,
+    ]);
+    primary.versions = [first, second, third];
+    await secondary.notified();
+    assert.deepEqual(primary.asked.splice(0), ["SOA", "AXFR", "SOA", "IXFR 5"]);
+    assert.deepEqual(await secondary.records(), [`new.${NAME} 300 AAAA 2001:db8::1`, `www.${NAME} 600 A 192.0.2.1`]);
+    assert.deepEqual((await secondary.zoneEntry())?.name_servers, [`ns1.${NAME}`, `ns3.${NAME}`]);
+    assert.equal((await secondary.status()).transfer_method, "IXFR");
+
+    // A primary whose history is another than ours.
+    primary.versions = [zoneVersion(NAME, 7, [`never.${NAME} 300 A 192.0.2.1`]), version(8, [`www.${NAME} 300 A 192.0.2.8`])];
+    await secondary.notified();
+    assert.deepEqual(
+      primary.asked.splice(0),
+      ["SOA", "IXFR 7", "SOA", "AXFR"].filter((_, i) => i !== 2),
+    );
+    assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.8`]);
+    assert.deepEqual([(await secondary.status()).transfer_method, await secondary.serial()], ["AXFR", 8]);
+
+    await secondary.notified();
+    assert.deepEqual(primary.asked.splice(0), ["SOA"], "nothing newer");
+    assert.equal(await secondary.control.transfers.forceAxfr(secondary.call(), secondary.zone), "OK");
+    await secondary.check();
+    assert.deepEqual(primary.asked.splice(0), ["SOA", "AXFR"]);
+  } finally {
+    await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});
+
+storeTest("what is broken, cut short, too long or not of the zone changes nothing", async ({ store }) => {
+  const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
+  const secondary = await secondaryOver(store, primary, { recordsPerZoneMax: 6 });
+  try {
+    const [before, revision] = [await secondary.records(), await store.revision()];
+    const many = Array.from({ length: 7 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`);
+    const more = Array.from({ length: 30 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`);
+    const newer = version(6, [`www.${NAME} 300 A 192.0.2.2`]);
+    const transferOnly =
+      (change: (messages: readonly Buffer[]) => readonly Buffer[]): FakePrimary["distort"] =>
+      (messages, type) =>
+        type === 252 ? change(messages) : messages;
+    const cases: readonly (readonly [RegExp, ZoneVersion, FakePrimary["distort"]])[] = [
+      [/malformed/, newer, transferOnly(([first = Buffer.alloc(0)]) => [first.subarray(0, -3)])],
+      [/malformed/, newer, transferOnly((messages) => messages.map((bytes) => Buffer.concat([bytes, Buffer.of(0)])))],
+      [/no answer within/, newer, transferOnly((messages) => messages.slice(0, -1))],
+      [
+        /answered REFUSED/,
+        newer,
+        (messages) => messages.map((bytes) => Buffer.concat([bytes.subarray(0, 3), Buffer.of(5), bytes.subarray(4)])),
+      ],
+      [/something else/, newer, (messages) => messages.map((bytes) => Buffer.concat([Buffer.of(0, 0), bytes.subarray(2)]))],
+      [
+        /no authority/,
+        newer,
+        (messages) => messages.map((bytes) => Buffer.concat([bytes.subarray(0, 2), Buffer.of(0x80), bytes.subarray(3)])),
+      ],
+      [/maximum|quota|limit/i, version(6, many), (messages) => messages],
+      [/more than 24 records/, version(6, more), (messages) => messages],
+      [/outside of the zone/, version(6, ["www.other.example 300 A 192.0.2.1"]), (messages) => messages],
+      [/CNAME/, version(6, [`${NAME} 300 CNAME www.${NAME}.`]), (messages) => messages],
+      [/older than 5/, version(4), (messages) => messages],
+    ];
+    for (const [reason, zone, distort] of cases) {
+      Object.assign(primary, { versions: [zone], distort });
+      await secondary.notified();
+      const { status, last_error, soa_serial } = await secondary.status();
+      assert.match(last_error ?? "", reason);
+      assert.deepEqual([status, soa_serial], ["failing", 5]);
+      assert.deepEqual([await secondary.records(), await store.revision()], [before, revision]);
+    }
+    Object.assign(primary, { versions: [newer], distort: (messages: readonly Buffer[]) => messages });
+    await secondary.notified();
+    assert.deepEqual([(await secondary.status()).status, await secondary.serial()], ["ok", 6]);
+  } finally {
+    await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});
+
+storeTest("a peer with a key is believed under its signature only, and the status says why not", async ({ store }) => {
+  const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
+  const key = createTsigKey("key.example", "hmac-sha256", SECRET);
+  const secondary = await secondaryOver(store, primary, { tsig: true });
+  const lastError = async (): Promise<string> => {
+    await secondary.notified();
+    return (await secondary.status()).last_error ?? "none";
+  };
+  try {
+    assert.match(await lastError(), /not signed with the TSIG key/);
+    primary.key = createTsigKey("key.example", "hmac-sha256", Buffer.from("another secret of two servers"));
+    assert.match(await lastError(), /answered REFUSED/);
+    assert.deepEqual([await secondary.records(), (await secondary.zoneEntry())?.expired], [[], true]);
+    primary.key = key;
+    assert.equal(await lastError(), "none");
+    assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.1`]);
+
+    primary.versions = [
+      version(
+        6,
+        [1, 2, 3, 4].map((i) => `h${i}.${NAME} 300 A 192.0.2.1`),
+      ),
+    ];
+    // What was signed is what was sent: a message that is changed on its way is noticed.
+    for (const tamper of [
+      [2, 1, 3],
+      [1, 3],
+      [1, 2, 2, 3],
+    ].map((order) => (messages: readonly Buffer[]) => order.map((at) => messages[at - 1] ?? Buffer.alloc(12)))) {
+      primary.tamper = (messages, type) => (type === 252 ? tamper(messages) : messages);
+      assert.match(await lastError(), /TSIG signature of its answer is wrong/);
+    }
+    assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.1`]);
+    const stored = await store.read.selectFrom("incoming_transfer_states").selectAll().execute();
+    assert.ok(!JSON.stringify(stored).includes(SECRET.toString("base64")));
+  } finally {
+    await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});
+
+storeTest("without its primary a zone is tried again, expires, and is answered from again once it is confirmed", async ({ store }) => {
+  const clock = fixedClock("2026-05-01T00:00:00Z");
+  const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`], "3600 600 86400 300")]);
+  const secondary = await secondaryOver(store, primary, { clock });
+  const away: FakePrimary["distort"] = (messages) =>
+    messages.map((bytes) => Buffer.concat([bytes.subarray(0, 3), Buffer.of(2), bytes.subarray(4)]));
+  const inSeconds = async (): Promise<number> => (Date.parse((await secondary.status()).next_check_time ?? "") - clock.nowMs()) / 1000;
+  try {
+    const refresh = await inSeconds();
+    assert.ok(refresh > 3200 && refresh <= 3600, `refresh after ${refresh} s`);
+    primary.distort = away;
+    clock.advance(3000 * 1000);
+    await secondary.check();
+    assert.deepEqual(primary.asked, ["SOA", "AXFR"], "not due yet");
+    clock.advance(600 * 1000);
+    await secondary.check();
+    const retry = await inSeconds();
+    assert.ok(retry > 500 && retry <= 600, `retry after ${retry} s`);
+    assert.equal((await secondary.status()).status, "failing");
+    assert.equal((await secondary.zoneEntry())?.expired, undefined);
+
+    clock.advance(82_300 * 1000);
+    await secondary.check();
+    const left = await inSeconds();
+    assert.ok(left <= 500, "the last try is at the expiry");
+    clock.advance(left * 1000);
+    await secondary.check();
+    assert.deepEqual([(await secondary.status()).status, (await secondary.zoneEntry())?.expired], ["expired", true]);
+    assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.1`], "the records stay");
+
+    primary.distort = (messages) => messages;
+    clock.advance(600 * 1000);
+    await secondary.check();
+    assert.deepEqual([(await secondary.status()).status, (await secondary.zoneEntry())?.expired], ["ok", undefined]);
+    assert.equal(primary.asked.at(-1), "SOA", "confirmed, not fetched again");
+  } finally {
+    await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});
+
+storeTest("all peers are tried, the one that answered last first", async ({ store }) => {
+  const primary = await startFakePrimary([version(5)]);
+  const other = await startFakePrimary([version(6)]);
+  const secondary = await secondaryOver(store, primary);
+  try {
+    const { control, call, zone, account_id, peer } = secondary;
+    const second = await control.transfers.peers.create(call(), account_id, { name: "second", ip: "127.0.0.1", port: other.port });
+    const silent = await control.transfers.peers.create(call(), account_id, { name: "no address" });
+    await control.transfers.incoming.update(call(), zone, { peers: [silent.id, peer.id, second.id] });
+    await control.secondaries.idle();
+    assert.equal(await secondary.serial(), 5, "the first that confirms is enough");
+    await primary.close();
+    await secondary.notified();
+    assert.equal(await secondary.serial(), 6);
+    other.asked.length = 0;
+    await secondary.notified();
+    assert.deepEqual(other.asked, ["SOA"]);
+    assert.equal((await secondary.status()).last_error, null);
+  } finally {
+    await secondary.control.secondaries.close();
+    await other.close();
+  }
+});
+
+storeTest(
+  "callers write no records of a secondary zone, but proxy them and have a CNAME at its apex where overrides are on",
+  async ({ store }) => {
+    const primary = await startFakePrimary([
+      version(5, [`www.${NAME} 300 A 192.0.2.1`, `low.${NAME} 30 A 192.0.2.1`, `${NAME} 300 A 192.0.2.1`]),
+    ]);
+    const secondary = await secondaryOver(store, primary);
+    const { control, call, zone } = secondary;
+    try {
+      const { items } = await control.dnsRecords.list(zone, {}, { page: 1, per_page: 10 });
+      const www = items.find(({ name }) => name === `www.${NAME}`);
+      const low = items.find(({ name }) => name === `low.${NAME}`);
+      assert.ok(www && low);
+      const alias = { type: "CNAME", name: "@", content: "elsewhere.example" };
+      const forbidden = [
+        () => control.dnsRecords.create(call(), zone, { type: "A", name: "new", content: "192.0.2.1" }),
+        () => control.dnsRecords.edit(call(), zone, www.id, { content: "192.0.2.2" }),
+        () => control.dnsRecords.delete(call(), zone, www.id),
+        () => control.zoneFiles.import(call(), zone, "new 300 IN A 192.0.2.1\n", { proxied: false }),
+      ];
+      const overrides = [
+        () => control.dnsRecords.edit(call(), zone, www.id, { proxied: true }),
+        () => control.dnsRecords.create(call(), zone, alias),
+      ];
+      for (const write of [...forbidden, ...overrides]) await assert.rejects(write(), failing(10420));
+      await control.dnsSettings.editZone(call(), zone.id, { secondary_overrides: true });
+      for (const write of forbidden) await assert.rejects(write(), failing(10420));
+      assert.deepEqual((await secondary.zoneEntry())?.paused, false);
+      const proxied = await control.dnsRecords.edit(call(), zone, www.id, { proxied: true, comment: "ours" });
+      assert.deepEqual([proxied.proxied, proxied.ttl, proxied.comment], [true, 1, "ours"]);
+      // Its TTL is none that callers may choose, and comes back with its own addresses.
+      assert.equal((await control.dnsRecords.edit(call(), zone, low.id, { proxied: true })).ttl, 1);
+      assert.equal((await control.dnsRecords.edit(call(), zone, low.id, { proxied: false })).ttl, 30);
+      const own = (await control.dnsRecords.create(call(), zone, alias)).id;
+      assert.equal(await secondary.serial(), 5, "the serial is the primary's");
+
+      primary.versions = [version(6, [`www.${NAME} 60 A 192.0.2.7`, `${NAME} 300 A 192.0.2.1`])];
+      await secondary.notified();
+      const after = (await control.dnsRecords.list(zone, {}, { page: 1, per_page: 10 })).items;
+      assert.deepEqual(
+        after.map(({ name, type, content, proxied: on }) => [name, type, content, on]).toSorted(),
+        [
+          ["www.zone.example", "A", "192.0.2.7", true],
+          [NAME, "A", "192.0.2.1", false],
+          [NAME, "CNAME", "elsewhere.example", false],
+        ].toSorted(),
+      );
+      await control.dnsRecords.delete(call(), zone, own);
+
+      const edited = await control.zones.edit(call(), zone.id, { type: "full" });
+      assert.equal(edited.type, "full");
+      await control.dnsRecords.create(call(), zone, { type: "A", name: "new", content: "192.0.2.1" });
+      assert.deepEqual((await secondary.zoneEntry())?.name_servers, edited.name_servers);
+    } finally {
+      await control.secondaries.close();
+      await primary.close();
+    }
+  },
+);

@@ -1,0 +1,33 @@
+import { isoMicros } from "#kernel/clock.ts";
+import { primaryCopy } from "#model/primary-copy.ts";
+import type { IncomingTransfer } from "#model/zone-transfer.ts";
+import type { IncomingState } from "#store/incoming-transfers.ts";
+import type { ZoneRow } from "#store/zones.ts";
+import { expiresAtMs } from "./timers.ts";
+
+type IncomingStatus = Pick<
+  IncomingTransfer,
+  "status" | "checked_time" | "transferred_time" | "next_check_time" | "expires_time" | "transfer_method" | "last_error"
+>;
+
+/** How a zone with incoming transfers stands with its primaries. */
+export function incomingStatus(zone: ZoneRow | undefined, state: IncomingState | undefined): IncomingStatus {
+  const copy = zone && primaryCopy(zone);
+  const time = (ms: number | null | undefined): string | null => (typeof ms === "number" ? isoMicros(ms * 1000) : null);
+  const active = zone?.type === "secondary" && state !== undefined;
+  return {
+    status: !active ? "inactive" : statusOf(copy?.expired === true, copy?.apex !== undefined && copy.apex !== null, state.failures),
+    checked_time: time(state?.checked_ms),
+    transferred_time: time(state?.transferred_ms),
+    next_check_time: active ? time(state.next_check_ms) : null,
+    expires_time: time(expiresAtMs(copy?.apex ?? null, state?.confirmed_ms ?? null)),
+    transfer_method: (state?.method ?? null) as IncomingTransfer["transfer_method"],
+    last_error: state?.last_error ?? null,
+  };
+}
+
+function statusOf(expired: boolean, transferred: boolean, failures: number): IncomingTransfer["status"] {
+  if (transferred && expired) return "expired";
+  if (failures > 0) return "failing";
+  return transferred ? "ok" : "pending";
+}

@@ -1,0 +1,45 @@
+import type { PrimaryApex } from "#model/primary-copy.ts";
+
+/** What the primary's SOA says, in seconds, within bounds that keep a slip of the pen from hurting either side. */
+const REFRESH = { min: 60, max: 2_419_200 } as const;
+const RETRY = { min: 60, max: 86_400 } as const;
+const EXPIRE_MAX = 126_144_000;
+/** Before the first transfer there is no SOA: the interval doubles from the first to the last. */
+const FIRST_RETRY_SECONDS = 60;
+const FIRST_RETRY_SECONDS_MAX = 3600;
+/** Of an interval, so that zones that came together do not stay together. */
+const JITTER = 0.1;
+
+export interface TimerScene {
+  readonly apex: PrimaryApex | null;
+  readonly nowMs: number;
+  /** Between 0 and 1. */
+  readonly random: number;
+}
+
+const within = (value: number, { min, max }: { readonly min: number; readonly max: number }): number => Math.min(Math.max(value, min), max);
+
+const jittered = (seconds: number, random: number): number => Math.round(seconds * 1000 * (1 - JITTER * random));
+
+const refreshSeconds = ({ soa }: PrimaryApex): number => within(soa.refresh, REFRESH);
+const retrySeconds = (apex: PrimaryApex): number => Math.min(within(apex.soa.retry, RETRY), refreshSeconds(apex));
+
+/** When the zone is looked at again after a peer has confirmed it (RFC 1035 §3.3.13, and the configuration's own interval). */
+export const nextRefreshMs = ({ apex, nowMs, random }: TimerScene, autoRefreshSeconds: number): number =>
+  nowMs + jittered(Math.min(apex ? refreshSeconds(apex) : autoRefreshSeconds, autoRefreshSeconds), random);
+
+/** When it is tried again after no peer has; in time for its expiry. `failures` counts this one too. */
+export function nextRetryMs({ apex, nowMs, random }: TimerScene, failures: number, expiresMs: number | null): number {
+  const first = Math.min(FIRST_RETRY_SECONDS * 2 ** Math.min(failures - 1, 10), FIRST_RETRY_SECONDS_MAX);
+  const next = nowMs + jittered(apex ? retrySeconds(apex) : first, random);
+  return expiresMs !== null && expiresMs > nowMs ? Math.min(next, expiresMs) : next;
+}
+
+/**
+ * When the zone stops being answered from unless a peer confirms it. Not before it has been tried again: an SOA whose expiry
+ * is shorter than that would take the zone away at the first lost packet.
+ */
+export function expiresAtMs(apex: PrimaryApex | null, confirmedMs: number | null): number | null {
+  if (!apex || confirmedMs === null) return null;
+  return confirmedMs + Math.max(Math.min(apex.soa.expire, EXPIRE_MAX), refreshSeconds(apex) + retrySeconds(apex)) * 1000;
+}

@@ -1,0 +1,70 @@
+import type { Sealer } from "#kernel/seal.ts";
+import { type PrimaryCopy, primaryCopy } from "#model/primary-copy.ts";
+import { AUTO_REFRESH_SECONDS, type TransferPeer } from "#model/zone-transfer.ts";
+import { incomingState, type IncomingState } from "#store/incoming-transfers.ts";
+import type { Unit } from "#store/store.ts";
+import { transferObjects, type TransferKind, zoneTransfer } from "#store/transfers.ts";
+import { zoneRowById, type ZoneRow } from "#store/zones.ts";
+import { createTsigKey, type TsigKey } from "#wire/dns/tsig.ts";
+import type { Primary } from "./primary-client.ts";
+
+type Db = Unit["db"];
+
+/** A peer that the zone can be fetched from. */
+export interface SourcePeer extends Primary {
+  readonly id: string;
+  /** As people know it: name and address. */
+  readonly label: string;
+  readonly ixfr: boolean;
+}
+
+/** Everything that a check of the zone needs to know. */
+export interface ZoneSource {
+  readonly zone: ZoneRow;
+  readonly state: IncomingState;
+  readonly copy: PrimaryCopy | undefined;
+  readonly autoRefreshSeconds: number;
+  /** The one that answered last comes first. */
+  readonly peers: readonly SourcePeer[];
+}
+
+/** Undefined where the zone is gone, is no longer secondary or has no incoming transfers. */
+export async function zoneSource(db: Db, sealer: Sealer, zoneId: string): Promise<ZoneSource | undefined> {
+  const [zone, configured, state] = [
+    await zoneRowById(db, zoneId),
+    await zoneTransfer(db, zoneId, "incoming"),
+    await incomingState(db, zoneId),
+  ];
+  if (!zone || !configured || !state || zone.type !== "secondary") return undefined;
+  const settings = JSON.parse(configured.settings) as { readonly peers: readonly string[]; readonly auto_refresh_seconds?: number };
+  const known = await objectsById<Omit<TransferPeer, "id">>(db, zone.account_id, "peer");
+  const keys = await objectsById<TsigValue>(db, zone.account_id, "tsig");
+  const peers = settings.peers.flatMap((id): SourcePeer[] => {
+    const peer = known.get(id);
+    if (!peer || peer.ip === undefined) return [];
+    const { name, ip: address, port, ixfr_enable: ixfr, tsig_id } = peer;
+    const tsig = tsig_id === undefined ? undefined : keys.get(tsig_id);
+    const key = tsig && tsig_id !== undefined ? openKey(sealer, tsig_id, tsig) : null;
+    return [{ id, label: `${name} (${address}, port ${port})`, address, port, ixfr, key }];
+  });
+  return {
+    zone,
+    state,
+    copy: primaryCopy(zone),
+    autoRefreshSeconds: settings.auto_refresh_seconds ?? AUTO_REFRESH_SECONDS,
+    peers: peers.toSorted((a, b) => Number(b.id === state.peer_id) - Number(a.id === state.peer_id)),
+  };
+}
+
+interface TsigValue {
+  readonly name: string;
+  readonly algo: string;
+  readonly secret: string;
+}
+
+const openKey = (sealer: Sealer, id: string, { name, algo, secret }: TsigValue): TsigKey =>
+  createTsigKey(name, algo.replace(/\.$/, ""), Buffer.from(sealer.open(secret, `tsig:${id}`).toString(), "base64"));
+
+async function objectsById<T>(db: Db, accountId: string, kind: TransferKind): Promise<ReadonlyMap<string, T>> {
+  return new Map((await transferObjects(db, accountId, kind)).map(({ id, value }) => [id, JSON.parse(value) as T]));
+}
