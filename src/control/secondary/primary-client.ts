@@ -119,7 +119,6 @@ function createAnswerReader(stream: MessageStream, { id, question, verifier }: E
 
 /** Later messages of a transfer may come without the question (RFC 5936 §2.2.1). */
 const asked = ({ questions }: Message, question: Question): boolean =>
-  questions.length === 0 ||
   questions.every(({ name, type, class: of }) => keyOf(name) === keyOf(question.name) && type === question.type && of === question.class);
 
 function decoded(bytes: Buffer, verifier: AnswerVerifier | null): { readonly fault: TsigFault | null; readonly message: Message } {
