@@ -20,6 +20,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "dig", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "asks the nameserver as a stranger would" },
   { name: "named-checkzone", debianPackage: "bind9-utils", neededBy: "test", purpose: "reads zone files as a second opinion" },
   { name: "dnssec-dsfromkey", debianPackage: "bind9-utils", neededBy: "test", purpose: "makes DS records as a second opinion" },
+  { name: "dnssec-cds", debianPackage: "bind9-utils", neededBy: "test", purpose: "follows CDS records as a parent zone does" },
   { name: "kzonecheck", debianPackage: "knot-dnssecutils", neededBy: "test", purpose: "reads exported zones as a third opinion" },
   {
     name: "python3-cloudflare",
@@ -39,6 +40,8 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "certbot", debianPackage: "certbot", neededBy: "test", purpose: "asks for certificates" },
   { name: "pebble", debianPackage: "pebble", neededBy: "test", purpose: "is a certificate authority that looks for challenges" },
   { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
+  { name: "delv", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "validates answers as a stranger would" },
+  { name: "unbound", debianPackage: "unbound", neededBy: "test", purpose: "validates signed zones", folders: () => ["/usr/sbin"] },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
   {
     name: "postgres",

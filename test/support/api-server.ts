@@ -44,6 +44,7 @@ export interface ApiServerOptions {
   readonly routes?: ApiDeps["routes"];
   readonly deprecations?: ApiDeps["deprecations"];
   readonly settled?: ApiDeps["settled"];
+  readonly scanResolvers?: readonly string[];
 }
 
 export const OWNER_EMAIL = "owner@example.com";
@@ -67,7 +68,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     localOriginAllowed: () => true,
     vendorPrefix: "svc",
     // Nobody answers there, so that no test asks the network.
-    scanResolvers: ["127.0.0.1:1"],
+    scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],
   });
   const logged: string[] = [];
   const note = (fields: object, message: string): void =>

@@ -38,6 +38,7 @@ function createProgram(finish: Finish): Command {
   addZoneHistory(zone, finish);
   addZoneDiff(zone, finish);
   addZoneRevert(zone, finish);
+  addZoneRollKey(zone, finish);
   addConfig(program.command("config").description("Look at the configuration."), finish);
   return program;
 }
@@ -130,6 +131,16 @@ function addZoneRevert(parent: Command, finish: Finish): void {
   command.action(async (zone: string, version: string | undefined, options) =>
     finish(await (await import("./zone-revert.ts")).zoneRevert(zone, { ...options, version }, flags)),
   );
+}
+
+function addZoneRollKey(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("roll-key")
+    .argument("<zone>", "the zone, such as example.com")
+    .description("Begin to replace the DNSSEC key of a zone, step by step and without a gap; the server does the rest.")
+    .option("--status", "only show how far a replacement has come");
+  const flags = addConfigFlags(withApi(command));
+  command.action(async (zone: string, options) => finish(await (await import("./zone-roll-key.ts")).zoneRollKey(zone, options, flags)));
 }
 
 const withApi = (command: Command): Command =>

@@ -1,0 +1,32 @@
+import type { DnssecRollover } from "#model/dnssec.ts";
+import { loadConfig } from "../config.ts";
+import { configInput } from "./config-input.ts";
+import { EXIT, type ExitCode, print } from "./outcome.ts";
+import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
+
+export interface ZoneRollKeyOptions extends ApiOptions {
+  readonly status?: boolean;
+}
+
+/** Begins to replace the key of a signed zone, and prints how far that has come. */
+export async function zoneRollKey(zone: string, options: ZoneRollKeyOptions, flags: readonly string[]): Promise<ExitCode> {
+  const { data, json } = loadConfig(configInput(flags));
+  const api = openApi(options, data);
+  const name = plainZoneName(zone);
+  const path = `/zones/${await requireZone(api, name)}/dnssec/rollover`;
+  const rollover = (await explained(`zone ${name}`, () => api.call(options.status === true ? "GET" : "POST", path))) as DnssecRollover;
+  const { stage, since, keys, parent } = rollover;
+  print(json, { zone: name, rollover }, [
+    `${name}: ${STAGES[stage]}${stage === "none" || since === null ? "" : `, since ${since}`}`,
+    ...keys.map((key) => `  key ${key.key_tag} ${key.role}${parent.key_tags.includes(key.key_tag) ? ", named by the parent" : ""}: ${key.ds}`),
+    ...(parent.failure === null ? [] : [`  the parent could not be seen: ${parent.failure}`]),
+  ]);
+  return EXIT.ok;
+}
+
+const STAGES: Readonly<Record<DnssecRollover["stage"], string>> = {
+  none: "no rollover is under way",
+  publish: "the new key is being made known",
+  submit: "the parent is asked for the DS record of the new key",
+  retire: "the new key signs; the old one stays until nobody needs it",
+};
