@@ -1,9 +1,14 @@
+import type { Clock } from "#kernel/clock.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { lowerCaseInto, NAME_BYTES_MAX, type NameKey } from "#wire/dns/name.ts";
+import { type Freshness, isFresh } from "./dnssec/validity.ts";
 import type { EdnsClass } from "./exchange.ts";
 
-/** A complete response. Its question's name stands at byte 12 and is replaced by the asker's spelling. */
-export interface CachedResponse {
+/**
+ * A complete response, with the time in which its signatures may be handed out. Its question's name stands at byte 12 and
+ * is replaced by the asker's spelling.
+ */
+export interface CachedResponse extends Freshness {
   readonly bytes: Buffer;
   readonly rcode: number;
   /** Where its OPT record starts, behind which nothing stands; 0 where it has none. */
@@ -18,6 +23,7 @@ export interface CachedResponse {
  * outlives the data it was made of.
  */
 export interface AnswerCache {
+  /** Undefined as well where its time is over. */
   get(key: string): CachedResponse | undefined;
   put(key: string, response: CachedResponse): void;
   dropZones(zones: ReadonlySet<NameKey>): void;
@@ -66,7 +72,12 @@ export function fillIn({ bytes }: CachedResponse, packet: Buffer, start: number,
   for (let i = 0; i < nameBytes; i++) out[to + i] = packet[from + i] as number;
 }
 
-export function createAnswerCache({ entriesMax }: { readonly entriesMax: number }): AnswerCache {
+export interface AnswerCacheDeps {
+  readonly entriesMax: number;
+  readonly clock: Clock;
+}
+
+export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): AnswerCache {
   const entries = new Map<string, CachedResponse>();
   const keysByZone = new Map<NameKey, Set<string>>();
 
@@ -80,7 +91,13 @@ export function createAnswerCache({ entriesMax }: { readonly entriesMax: number 
   };
 
   return {
-    get: (key) => entries.get(key),
+    get: (key) => {
+      const cached = entries.get(key);
+      // Most responses hold no signatures, and then no time has to be asked for.
+      if (cached === undefined || cached.untilMs === Number.POSITIVE_INFINITY || isFresh(cached, clock.nowMs())) return cached;
+      remove(key);
+      return undefined;
+    },
     put: (key, response) => {
       if (response.bytes.length > RESPONSE_BYTES_MAX) return;
       remove(key);

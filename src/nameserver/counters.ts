@@ -12,6 +12,7 @@ export interface Counters {
   readonly cacheHits: Metric;
   /** Responses that the limit dropped or truncated. */
   readonly limited: Readonly<Record<typeof DROP | typeof TRUNCATE, Metric>>;
+  readonly signingLimited: Metric;
   /** Counts a response by its RCODE, whose upper bits come from OPT, and by whether it was truncated. */
   readonly responses: (rcode: number, truncated: boolean) => void;
 }
@@ -33,6 +34,10 @@ export function createCounters(metrics: MetricRegistry): Counters {
     malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
     internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because the server failed"),
     limited: { [DROP]: limited("dropped"), [TRUNCATE]: limited("truncated") },
+    signingLimited: metrics.counter(
+      "selvedge_dns_signing_limited_total",
+      "DNS questions whose answers were not signed because too many had to be for the client's network",
+    ),
     cacheHits: metrics.counter("selvedge_dns_cache_hits_total", "DNS responses taken from the answer cache"),
     responses: (rcode, isTruncated) => {
       (byRcode[rcode] as Metric).value += 1;

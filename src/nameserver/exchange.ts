@@ -1,4 +1,4 @@
-import { MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
+import { EDNS_FLAG, MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
 import type { Query } from "#wire/dns/query.ts";
 import type { Client } from "./client.ts";
 import type { ClientOptions } from "./client-options.ts";
@@ -40,9 +40,13 @@ export const PAYLOAD_BYTES_MIN = 512;
 /** What is sent over UDP to a client that says it takes so many bytes (RFC 6891 §6.2.3). */
 export const boundPayload = (bytes: number): number => Math.min(Math.max(bytes, PAYLOAD_BYTES_MIN), PAYLOAD_BYTES_MAX);
 
-/** What answers differ by besides their question: 0 without EDNS, 1 with, 2 with signatures as well. */
-export type EdnsClass = 0 | 1 | 2;
-export const ednsClassOf = ({ edns }: Query): EdnsClass => (edns ? (edns.dnssecOk ? 2 : 1) : 0);
+/** What answers differ by besides their question: 0 without EDNS, 1 with, 2 with signatures as well, 3 with CO too. */
+export type EdnsClass = 0 | 1 | 2 | 3;
+export const ednsClassOf = ({ edns }: Query): EdnsClass => (edns ? (edns.dnssecOk ? (edns.compactOk ? 3 : 2) : 1) : 0);
+
+/** The bits of EDNS_FLAG that come back: DO (RFC 3225 §3), and with it CO, as what it asks for is done here. */
+export const echoedEdnsFlags = (ednsClass: EdnsClass): number => ECHOED_FLAGS[ednsClass];
+const ECHOED_FLAGS = [0, 0, EDNS_FLAG.DO, EDNS_FLAG.DO | EDNS_FLAG.CO] as const;
 
 /** What the whole response may have on its way to the client. */
 export function responseBytesMax({ edns }: Query, { transport }: Client): number {

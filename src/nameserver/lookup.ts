@@ -90,6 +90,17 @@ export function visibleSet(
   return rdatas.length === 0 ? undefined : { type, ttl: PROXIED_TTL, rdatas, proxied: true };
 }
 
+/** The types of which `visibleSet` has a set. At a zone cut the zone's own are NS and DS only (RFC 4035 §2.3). */
+export function visibleTypes(edge: EdgeAddresses, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
+  const isCut = source !== zone.key && node?.sets.has(TYPE.NS) === true;
+  if (isCut) return [TYPE.NS, TYPE.DS].filter((type) => node.sets.has(type));
+  const types = new Set([...(node?.sets.keys() ?? []), ...(source === zone.key ? zone.apex.keys() : []), ...MADE_TYPES]);
+  return [...types].filter((type) => visibleSet(edge, zone, source, node, type) !== undefined);
+}
+
+/** What a name may have without a record of that type. */
+const MADE_TYPES = [TYPE.A, TYPE.AAAA] as const;
+
 /** Keys of other providers that sign the same zone stand beside ours (RFC 8901 §2.2). */
 const withRecords = (made: RecordSet, written: RecordSet | undefined): RecordSet =>
   written ? { ...made, rdatas: [...made.rdatas, ...written.rdatas] } : made;

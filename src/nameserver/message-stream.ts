@@ -1,6 +1,7 @@
 import { CLASS, FLAG, HEADER_BYTES, MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import type { Query } from "#wire/dns/query.ts";
+import { echoedEdnsFlags, ednsClassOf } from "./exchange.ts";
 import type { Signature } from "./signatures.ts";
 import type { TransferRecord } from "./transfer-records.ts";
 
@@ -46,7 +47,7 @@ export function createAnswerStream(spec: AnswerStreamSpec): MessageStream {
       ahead = records.next();
     }
     if (answers === 0) throw new RangeError("a record does not fit into a message");
-    if (withOpt) writer.opt(spec.payloadBytes, 0, query.edns.dnssecOk, NO_OPTIONS);
+    if (withOpt) writer.opt(spec.payloadBytes, 0, echoedEdnsFlags(ednsClassOf(query)), NO_OPTIONS);
     const bytes = writer.finish(query.id, flags, [first ? 1 : 0, answers, 0, withOpt ? 1 : 0]);
     first = false;
     return signature.sign(bytes);

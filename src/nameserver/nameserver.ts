@@ -2,13 +2,14 @@ import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
-import type { Replica } from "#snapshot/feed.ts";
+import type { FeedLog, Replica } from "#snapshot/feed.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
 import { createClientOptions } from "./client-options.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createCookies } from "./cookies.ts";
 import { createCounters } from "./counters.ts";
+import { createSigner } from "./dnssec/signer.ts";
 import { listenDoh } from "./doh.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
@@ -44,25 +45,24 @@ export interface NameserverDeps {
   readonly clock: Clock;
   /** 16 bytes that all servers of a name share, so that a client's cookie is good at each of them (RFC 9018 §5). */
   readonly cookieSecret: Uint8Array;
-  /** Opens the keys of transfers. */
+  /** Opens the keys of transfers and of signed zones. */
   readonly sealer: Sealer;
-  readonly log: NameserverLog;
+  readonly log: FeedLog;
   /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }
-
-export type NameserverLog = (level: "info" | "warn", message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** Tries of any free UDP port until its number is free for TCP as well. */
 const PORT_TRIES = 20;
 
 /** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
-export function createNameserver({ replica, metrics, config, clock, cookieSecret, sealer, log, sockets }: NameserverDeps): Nameserver {
+export function createNameserver(deps: NameserverDeps): Nameserver {
+  const { replica, metrics, config, clock, cookieSecret, sealer, log, sockets } = deps;
   const { limits } = config;
   const partners = createTransferPartners(replica.snapshot, sealer);
   const journal = createZoneJournal({ wants: (zoneId) => partners.outgoing(zoneId) !== undefined, weightMax: limits.journalWeightMax });
   const zones = createZones(journal);
-  const cache = createAnswerCache({ entriesMax: config.limits.cacheEntriesMax });
+  const cache = createAnswerCache({ entriesMax: limits.cacheEntriesMax, clock });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
   const rejectedGauge = metrics.gauge(
     "selvedge_dns_rejected_entries",
@@ -73,9 +73,10 @@ export function createNameserver({ replica, metrics, config, clock, cookieSecret
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, clock });
   const rateLimit = createRateLimit(config.rateLimit);
   const edge = edgeAddresses(config.edgeAddresses);
+  const { signAnswer } = createSigner({ ...deps, edge });
   const transfers = createTransfersOut({ zones, edge, partners, journal, clock, metrics, limits, log });
   const signatures = createSignatures({ zones, partners, clock });
-  const respond = createResponder({ zones, edge, cache, counters, clientOptions, signatures, transfers, clock, rateLimit });
+  const respond = createResponder({ zones, edge, cache, counters, clientOptions, signAnswer, signatures, transfers, clock, rateLimit });
   const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock, rateLimit });
   let listeners: readonly Listener[] = [];
 

@@ -1,10 +1,13 @@
 import { CLASS, EXTENDED_ERROR, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { answer } from "./answer.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
+import type { Answer } from "./answer-set.ts";
 import type { Counters } from "./counters.ts";
+import { isSignerType, type SignAnswer, type SignedAnswer } from "./dnssec/sign-answer.ts";
+import { ALWAYS_FRESH } from "./dnssec/validity.ts";
 import { ednsClassOf, type Exchange, type Handler, type Reply } from "./exchange.ts";
 import type { EdgeAddresses } from "./lookup.ts";
-import { encodeAnswer, encodeRefusal, type Refusal } from "./response.ts";
+import { encodeAnswer, encodeRefusal, encodeTruncated, type Refusal } from "./response.ts";
 import type { TransfersOut } from "./transfers-out.ts";
 import type { Zones } from "./zones.ts";
 
@@ -13,6 +16,7 @@ export interface QuestionsDeps {
   readonly edge: EdgeAddresses;
   readonly cache: AnswerCache;
   readonly counters: Counters;
+  readonly signAnswer: SignAnswer;
   readonly transfers: Pick<TransfersOut, "datagram">;
 }
 
@@ -20,6 +24,9 @@ const FORMERR: Refusal = { rcode: RCODE.FORMERR };
 const CLASS_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.NOT_SUPPORTED };
 const TRANSFER_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.PROHIBITED };
 const NOT_IMPLEMENTED: Refusal = { rcode: RCODE.NOTIMP, extendedError: EXTENDED_ERROR.NOT_SUPPORTED };
+
+/** To those who ask for signatures, an answer without them is a forged one: they had better turn to another server. */
+const NO_SIGNATURES: Refusal = { rcode: RCODE.SERVFAIL, extendedError: EXTENDED_ERROR.NOT_READY };
 
 /** Types that are questions about something else than data, and what each is answered with. */
 const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
@@ -34,7 +41,7 @@ const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
 ]);
 
 /** The opcode QUERY: what the zones hold, from the cache where the same was asked before. */
-export function createQuestions({ zones, edge, cache, counters, transfers }: QuestionsDeps): Handler {
+export function createQuestions({ zones, edge, cache, counters, signAnswer, transfers }: QuestionsDeps): Handler {
   const fromCache = (key: string, { packet, query, bytesMax }: Exchange): Reply | undefined => {
     const cached = cache.get(key);
     if (!cached || cached.bytes.length > bytesMax) return undefined;
@@ -42,6 +49,23 @@ export function createQuestions({ zones, edge, cache, counters, transfers }: Que
     const bytes = Buffer.allocUnsafe(cached.bytes.length);
     fillIn(cached, packet, 0, query.nameEnd, bytes, 0);
     return { ...cached, bytes };
+  };
+
+  const signed = ({ query, client, options }: Exchange, found: Answer): SignedAnswer => {
+    const asked = isSignerType(query.type) && found.denial?.kind === "no_data";
+    if (query.edns?.dnssecOk !== true && !asked) return { kind: "signed", answer: found, fresh: ALWAYS_FRESH };
+    const isProven = client.transport !== "udp" || options.isKnown;
+    return signAnswer(found, {
+      type: query.type,
+      client: { address: client.address, isProven },
+      compactOk: query.edns?.compactOk === true,
+    });
+  };
+
+  /** Over UDP the client is asked to show by TCP that its address is its own; there, to come back later. */
+  const overBudget = (exchange: Exchange): Reply => {
+    counters.signingLimited.value += 1;
+    return exchange.client.transport === "udp" ? encodeTruncated(exchange) : encodeRefusal(exchange, NO_SIGNATURES);
   };
 
   return (exchange) => {
@@ -58,11 +82,13 @@ export function createQuestions({ zones, edge, cache, counters, transfers }: Que
     if (known) return known;
 
     const name = Buffer.from(packet.subarray(HEADER_BYTES, query.nameEnd));
-    const found = answer(zones, edge, { name, type: query.type });
+    const found = signed(exchange, answer(zones, edge, { name, type: query.type }));
+    if (found.kind === "unusable") return encodeRefusal(exchange, NO_SIGNATURES);
+    if (found.kind === "exhausted") return overBudget(exchange);
     // Only a name outside of all zones is refused by what they hold.
-    const extendedError = found.rcode === RCODE.REFUSED ? EXTENDED_ERROR.NOT_AUTHORITATIVE : undefined;
-    const reply = encodeAnswer(exchange, found, extendedError);
-    if (reply.complete && found.zones.size > 0) cache.put(key, { ...reply, zones: found.zones });
+    const extendedError = found.answer.rcode === RCODE.REFUSED ? EXTENDED_ERROR.NOT_AUTHORITATIVE : undefined;
+    const reply = encodeAnswer(exchange, found.answer, extendedError);
+    if (reply.complete && found.answer.zones.size > 0) cache.put(key, { ...reply, zones: found.answer.zones, ...found.fresh });
     return reply;
   };
 }

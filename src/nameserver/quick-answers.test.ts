@@ -29,11 +29,11 @@ function setUp(limit?: RateLimitConfig) {
       recordOp(Z, "long.example.com", "TXT", `"${"x".repeat(250)}" `.repeat(3)),
     ]).snapshot,
   );
-  const cache = createAnswerCache({ entriesMax: 100 });
   const metrics = createMetrics();
   const counters = createCounters(metrics);
-  const parts = responderParts("", limit && createRateLimit(limit));
-  const respond = createResponder({ zones, edge: { ipv4: [], ipv6: [] }, cache, counters, ...parts });
+  const parts = responderParts({ rateLimit: limit && createRateLimit(limit) });
+  const cache = createAnswerCache({ entriesMax: 100, clock: parts.clock });
+  const respond = createResponder({ zones, cache, counters, ...parts });
   const sum = (name: string): number =>
     metrics
       .samples()

@@ -1,5 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
-import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE, TYPE } from "#wire/dns/codes.ts";
+import { EDNS_FLAG, FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { OPT_BYTES } from "#wire/dns/message.ts";
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from "#wire/dns/name.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
@@ -99,7 +99,8 @@ function readUsual({ input, start, length }: Datagram, asked: Asked): boolean {
   if (additionals === 0) return extra === end;
   const cookieAt = additionals === 1 ? plainOpt(input, extra, end) : UNUSUAL;
   if (cookieAt === UNUSUAL) return false;
-  asked.ednsClass = ((input[extra + 7] as number) & 0x80) === 0 ? 1 : 2;
+  const flags = u16(input, extra + 7);
+  asked.ednsClass = (flags & EDNS_FLAG.DO) === 0 ? 1 : (flags & EDNS_FLAG.CO) === 0 ? 2 : 3;
   asked.bytesMax = boundPayload(u16(input, extra + 3));
   asked.cookieAt = cookieAt;
   return true;

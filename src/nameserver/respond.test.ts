@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import packet from "dns-packet";
 import fc from "fast-check";
+import { fixedClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replica.ts";
@@ -13,6 +14,7 @@ import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { type CachedResponse, createAnswerCache } from "./answer-cache.ts";
 import type { Client } from "./client.ts";
 import { createCounters } from "./counters.ts";
+import { ALWAYS_FRESH } from "./dnssec/validity.ts";
 import { createRateLimit, createRateTable, type RateLimit } from "./rate-limit.ts";
 import { type Respond, createResponder } from "./respond.ts";
 import { createZones } from "./zones.ts";
@@ -39,20 +41,15 @@ function setup(ops: readonly Op[] = BASE, entriesMax = 100, nsid = "", rateLimit
   const metrics = createMetrics();
   const replica = createMemoryReplica(ops);
   const zones = createZones();
-  const cache = createAnswerCache({ entriesMax });
+  const parts = responderParts({ nsid, rateLimit, edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] } });
+  const cache = createAnswerCache({ entriesMax, clock: parts.clock });
   zones.rebuild(replica.snapshot);
   replica.onApplied((applied) => {
     const changes = zones.apply(applied ?? []);
     if (changes.namespace) cache.clear();
     else cache.dropZones(changes.zones);
   });
-  const respond = createResponder({
-    zones,
-    edge: { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] },
-    cache,
-    counters: createCounters(metrics),
-    ...responderParts(nsid, rateLimit),
-  });
+  const respond = createResponder({ zones, cache, counters: createCounters(metrics), ...parts });
   const count = (name: string, labels: Record<string, string> = {}): number =>
     metrics.samples().find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value ?? 0;
   return { respond, replica, count };
@@ -460,14 +457,30 @@ test("an alias into another zone follows that zone's changes", () => {
 });
 
 test("the cache stays within its bound", () => {
-  const cache = createAnswerCache({ entriesMax: 10 });
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const cache = createAnswerCache({ entriesMax: 10, clock });
   const zones = new Set(["z"]);
-  const response = (bytes: number): CachedResponse => ({ bytes: Buffer.alloc(bytes), rcode: 0, optStart: 0, sort: 0, zones });
+  const response = (bytes: number): CachedResponse => ({
+    bytes: Buffer.alloc(bytes),
+    rcode: 0,
+    optStart: 0,
+    sort: 0,
+    zones,
+    ...ALWAYS_FRESH,
+  });
   for (let i = 0; i < 100; i++) cache.put(`k${i}`, response(20));
   assert.equal(cache.entryCount, 10);
   cache.put("large", response(2000));
   assert.equal(cache.get("large"), undefined);
   cache.dropZones(zones);
+  assert.equal(cache.entryCount, 0);
+  // Signatures run out, and are good for nothing on a clock from before they were made.
+  cache.put("signed", { ...response(20), fromMs: clock.nowMs() - 1000, untilMs: clock.nowMs() + 1000 });
+  assert.ok(cache.get("signed"));
+  clock.advance(1000);
+  assert.equal(cache.get("signed"), undefined);
+  cache.put("signed", { ...response(20), fromMs: clock.nowMs() + 1, untilMs: clock.nowMs() + 1000 });
+  assert.equal(cache.get("signed"), undefined);
   assert.equal(cache.entryCount, 0);
 });
 

@@ -1,7 +1,7 @@
-import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION } from "#wire/dns/codes.ts";
+import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE } from "#wire/dns/codes.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import type { Answer } from "./answer-set.ts";
-import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
+import { echoedEdnsFlags, ednsClassOf, type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
 import { ERROR_SORT, sortOf } from "./rate-sorts.ts";
 
 /** The answer to the exchange's question. `complete` is false where something had to be left out for want of room. */
@@ -32,12 +32,19 @@ export function encodeAnswer(
   const complete = fits && put(3, found.additionals);
   const optStart = query.edns ? writer.length : 0;
   if (query.edns) {
-    writer.opt(PAYLOAD_BYTES_MAX, found.rcode >> 4, query.edns.dnssecOk, options);
+    writer.opt(PAYLOAD_BYTES_MAX, found.rcode >> 4, echoedEdnsFlags(ednsClassOf(query)), options);
     counts[3] = (counts[3] as number) + 1;
   }
   const opcodeAndRd = query.flags & (OPCODE_MASK | FLAG.RD);
   const flags = FLAG.QR | (found.authoritative ? FLAG.AA : 0) | (fits ? 0 : FLAG.TC) | opcodeAndRd | (found.rcode & 0xf);
   return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, sort: sortOf(found), complete };
+}
+
+/** Nothing but the request to ask again over TCP. */
+export function encodeTruncated(exchange: Exchange): Reply {
+  const reply = encodeRefusal(exchange, { rcode: RCODE.NOERROR });
+  reply.bytes.writeUInt16BE(reply.bytes.readUInt16BE(2) | FLAG.TC, 2);
+  return reply;
 }
 
 /** Why nothing was looked up: a code of the header, and where it says too little the extended error. */

@@ -1,6 +1,6 @@
 import { FLAG, HEADER_BYTES, OPCODE_MASK, TYPE } from "#wire/dns/codes.ts";
 import { OPT_BYTES } from "#wire/dns/message.ts";
-import { type EdnsClass, PAYLOAD_BYTES_MAX } from "./exchange.ts";
+import { echoedEdnsFlags, type EdnsClass, PAYLOAD_BYTES_MAX } from "./exchange.ts";
 
 /** Type and class of a question. */
 const QUESTION_TAIL_BYTES = 4;
@@ -35,6 +35,6 @@ export function writeTruncated(
   out[opt + 2] = TYPE.OPT;
   out[opt + 3] = PAYLOAD_BYTES_MAX >> 8;
   out[opt + 4] = PAYLOAD_BYTES_MAX & 0xff;
-  out[opt + 7] = ednsClass === 2 ? 0x80 : 0;
+  out[opt + 7] = echoedEdnsFlags(ednsClass) >> 8;
   return bytes + OPT_BYTES;
 }

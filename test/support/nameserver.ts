@@ -1,10 +1,13 @@
 import { fixedClock, systemClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import type { Client } from "#nameserver/client.ts";
 import { createClientOptions } from "#nameserver/client-options.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
 import { createRateTable, type RateLimit } from "#nameserver/rate-limit.ts";
 import { COOKIE_BYTES, createCookies } from "#nameserver/cookies.ts";
+import { createSigner } from "#nameserver/dnssec/signer.ts";
+import type { EdgeAddresses } from "#nameserver/lookup.ts";
 import { UNSIGNED } from "#nameserver/signatures.ts";
 
 /** The secret of RFC 9018's first examples. */
@@ -29,14 +32,22 @@ export const SEALER = createSealer(Buffer.alloc(32, 7));
 /** What a nameserver needs besides what it serves. */
 export const NAMESERVER_PARTS = { clock: systemClock, cookieSecret: COOKIE_SECRET, sealer: SEALER, log: () => {} };
 
+interface ResponderPartsOptions {
+  readonly nsid?: string;
+  readonly rateLimit?: RateLimit | undefined;
+  readonly edge?: EdgeAddresses;
+}
+
 /** The clock of RFC 9018's first example, and what a responder needs besides zones. */
-export function responderParts(nsid = "", rateLimit?: RateLimit) {
+export function responderParts({ nsid = "", rateLimit, edge = { ipv4: [], ipv6: [] } }: ResponderPartsOptions = {}) {
   const clock = fixedClock("2019-06-05T10:53:05Z");
   const cookies = createCookies(COOKIE_SECRET);
   return {
     clock,
+    edge,
     cookies,
     clientOptions: createClientOptions({ cookies, nsid, clock }),
+    signAnswer: createSigner({ edge, clock, sealer: SEALER, metrics: createMetrics(), log: () => {} }).signAnswer,
     signatures: () => UNSIGNED,
     transfers: { datagram: () => undefined },
     rateLimit,

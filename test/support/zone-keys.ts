@@ -1,13 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { Sealer } from "#kernel/seal.ts";
-import { createSealer } from "#kernel/seal.ts";
 import type { DnssecEntry, DnssecKeyEntry, Op } from "#snapshot/entries.ts";
-
-/** Opens what `zoneKey` seals. */
-export const TEST_SEALER: Sealer = createSealer(Buffer.alloc(32, 7));
+import { SEALER } from "./nameserver.ts";
 
 /** A new key as control writes it into entries. */
-export function zoneKey(id: string, { signsZone = true, sealer = TEST_SEALER } = {}): DnssecKeyEntry {
+export function zoneKey(id: string, { signsZone = true, sealer = SEALER as Pick<Sealer, "seal"> } = {}): DnssecKeyEntry {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x, y } = publicKey.export({ format: "jwk" });
   const point = Buffer.concat([Buffer.from(x as string, "base64url"), Buffer.from(y as string, "base64url")]);

@@ -13,7 +13,7 @@ export const RCODE = {
 } as const;
 
 /** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
-export const EXTENDED_ERROR = { PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21, INVALID_QUERY_TYPE: 30 } as const;
+export const EXTENDED_ERROR = { NOT_READY: 14, PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21, INVALID_QUERY_TYPE: 30 } as const;
 
 /** EDNS options that the server reads or writes. */
 export const OPTION = { NSID: 3, COOKIE: 10, PADDING: 12, EXTENDED_ERROR: 15 } as const;
@@ -54,6 +54,9 @@ export const TYPE = {
 
 /** Bits of the header's second word. */
 export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100, RA: 0x0080 } as const;
+
+/** Bits of the OPT record's last sixteen (RFC 3225, RFC 9824 §5.1). */
+export const EDNS_FLAG = { DO: 0x8000, CO: 0x4000 } as const;
 
 /** The bits of the second word that hold the opcode. */
 export const OPCODE_MASK = 0x7800;

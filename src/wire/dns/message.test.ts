@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import packet from "dns-packet";
 import fc from "fast-check";
-import { CLASS, FLAG, TYPE } from "./codes.ts";
+import { CLASS, EDNS_FLAG, FLAG, TYPE } from "./codes.ts";
 import { WireError } from "./errors.ts";
 import { type Message, MessageWriter, OPT_BYTES, type ResourceRecord, decodeMessage, encodeMessage } from "./message.ts";
 import { formatName, parseAbsoluteName } from "./name.ts";
@@ -149,7 +149,7 @@ test("a set that does not fit is taken back as a whole, with the names it introd
   assert.equal(writer.length, before);
   // A pointer to a name that was taken back would point at something else now.
   assert.equal(writer.set(parseAbsoluteName("elsewhere.example"), TYPE.A, 60, [Buffer.of(192, 0, 2, 1)]), true);
-  writer.opt(1232, 0, true, Buffer.alloc(0));
+  writer.opt(1232, 0, EDNS_FLAG.DO, Buffer.alloc(0));
   const decoded = decodeMessage(writer.finish(1, FLAG.QR, [1, 1, 0, 1]));
   assert.deepEqual(
     decoded.answers.map((answer) => formatName(answer.name)),

@@ -131,11 +131,11 @@ export class MessageWriter {
 
   /**
    * The server's OPT record (RFC 6891 §6.1), in the room reserved for it and for its options; `extendedRcode` is the
-   * upper eight bits.
+   * upper eight bits, `flags` are bits of EDNS_FLAG.
    */
-  opt(payloadBytes: number, extendedRcode: number, dnssecOk: boolean, options: Uint8Array): void {
+  opt(payloadBytes: number, extendedRcode: number, flags: number, options: Uint8Array): void {
     this.#bytesMax += OPT_BYTES + options.length;
-    this.record(Buffer.of(0), TYPE.OPT, payloadBytes, extendedRcode * 0x1000000 + (dnssecOk ? 0x8000 : 0), options);
+    this.record(Buffer.of(0), TYPE.OPT, payloadBytes, extendedRcode * 0x1000000 + flags, options);
   }
 
   /** Forgets everything from `offset` on. */

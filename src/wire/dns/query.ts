@@ -1,4 +1,4 @@
-import { HEADER_BYTES, OPCODE, opcodeOf, OPTION, TYPE } from "./codes.ts";
+import { EDNS_FLAG, HEADER_BYTES, OPCODE, opcodeOf, OPTION, TYPE } from "./codes.ts";
 import { WireError } from "./errors.ts";
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX, readName } from "./name.ts";
 import { WireReader } from "./wire-reader.ts";
@@ -9,6 +9,8 @@ export interface Edns {
   /** The largest UDP answer the client takes, in bytes, as it says. */
   readonly payloadBytes: number;
   readonly dnssecOk: boolean;
+  /** The client takes compact denial with NXDOMAIN (RFC 9824 §5.1). */
+  readonly compactOk: boolean;
   /** What the first COOKIE option holds (RFC 7873 §5.2), a view of the packet. */
   readonly cookie: Buffer | undefined;
   /** The client wants the server's name (RFC 5001). */
@@ -84,7 +86,13 @@ function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned
     isSigned = type === TYPE.TSIG;
     if (type !== TYPE.OPT) continue;
     if (i < authorities || !root || edns !== undefined) throw new WireError("bad_option");
-    edns = { version: (extended >>> 16) & 0xff, payloadBytes, dnssecOk: (extended & 0x8000) !== 0, ...readOptions(rdata) };
+    edns = {
+      version: (extended >>> 16) & 0xff,
+      payloadBytes,
+      dnssecOk: (extended & EDNS_FLAG.DO) !== 0,
+      compactOk: (extended & EDNS_FLAG.CO) !== 0,
+      ...readOptions(rdata),
+    };
   }
   if (!reader.done) throw new WireError("trailing_bytes");
   return { edns, isSigned };

@@ -1,0 +1,48 @@
+import { TYPE } from "#wire/dns/codes.ts";
+import { successor } from "#wire/dns/canonical.ts";
+import { keyOf, type NameKey, nameOfKey } from "#wire/dns/name.ts";
+import { typeBitmap } from "#wire/dns/type-bitmap.ts";
+import type { AnswerSet, Denial } from "../answer-set.ts";
+import { type EdgeAddresses, visibleSet, visibleTypes } from "../lookup.ts";
+import type { NameNode } from "../zone-nodes.ts";
+import type { ZoneIndex } from "../zones.ts";
+
+/**
+ * What proves the denial, to be signed: the one NSEC record of compact denial (RFC 9824 §3), which says what exists at the
+ * name and that nothing lies right behind it; or of a child that is signed, its DS set.
+ */
+export function proofOf(edge: EdgeAddresses, denial: Denial): AnswerSet {
+  const { zone } = denial;
+  // A name that is made of the zone as a whole: nothing in it holds the proof.
+  if (denial.kind === "no_name") return nsecSet(zone, denial.name, zone.key, [TYPE.NXNAME]);
+  if (denial.kind === "no_data") return nsecSet(zone, denial.name, denial.source, existing(edge, denial));
+  const name = nameOfKey(denial.cut);
+  const origin = { zone, source: denial.cut };
+  const ds = zone.nodes.get(denial.cut)?.sets.get(TYPE.DS);
+  if (ds) return { name, type: ds.type, ttl: ds.ttl, rdatas: ds.rdatas, origin };
+  return nsecSet(zone, name, denial.cut, [TYPE.NS]);
+}
+
+/** RFC 9077 §3: an NSEC record lives as long as the negative answer that it proves. */
+function nsecSet(zone: ZoneIndex, name: Buffer, source: NameKey, types: readonly number[]): AnswerSet {
+  const rdata = nsecRdata(nameOfKey(successor(keyOf(name), zone.key)), types);
+  return { name, type: TYPE.NSEC, ttl: zone.negativeTtl, rdatas: [rdata], origin: { zone, source } };
+}
+
+/** `types` without those that every name of a signed zone has. */
+export const nsecRdata = (next: Buffer, types: readonly number[]): Buffer =>
+  Buffer.concat([next, typeBitmap([...types, TYPE.RRSIG, TYPE.NSEC])]);
+
+/**
+ * What there is at the name. What is looked up only when it is asked for may be there, so that a resolver has to ask;
+ * whatever was asked for is not.
+ */
+const existing = (edge: EdgeAddresses, { zone, source, node, type }: Extract<Denial, { kind: "no_data" }>): number[] =>
+  typesAt(edge, zone, source, node).filter((present) => present !== type);
+
+/** All types that the name may be seen to have, NSEC and RRSIG apart. */
+export function typesAt(edge: EdgeAddresses, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
+  const types = visibleTypes(edge, zone, source, node);
+  const hidden = node?.sets.has(TYPE.CNAME) === true && visibleSet(edge, zone, source, node, TYPE.CNAME) === undefined;
+  return hidden ? [...types, TYPE.A, TYPE.AAAA] : types;
+}

@@ -1,0 +1,76 @@
+import { createPrivateKey, createPublicKey } from "node:crypto";
+import type { FeedLog } from "#snapshot/feed.ts";
+import type { DnssecEntry, DnssecKeyEntry } from "#snapshot/entries.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import { dnskeyRdata, keyTag } from "#wire/dns/dnssec-key.ts";
+import type { DnsName } from "#wire/dns/name.ts";
+import type { SigningKey } from "#wire/dns/rrsig.ts";
+import type { ZoneIndex } from "../zones.ts";
+
+/** The keys of one zone, ready to sign. */
+export interface ZoneKeys {
+  /** Each signs every set of the zone. */
+  readonly zone: readonly SigningKey[];
+  /** Each signs the set of keys, so that a parent may point at any of them (RFC 4035 §2.2). */
+  readonly all: readonly SigningKey[];
+}
+
+export interface Keyring {
+  /**
+   * Undefined where the zone should be signed and cannot be: a key does not open, is not the one that the zone
+   * publishes, or none is there to sign with. One bad key is enough, as it may be the one that the parent points at.
+   */
+  keysOf(zone: ZoneIndex): ZoneKeys | undefined;
+}
+
+export interface KeyringDeps {
+  readonly sealer: Sealer;
+  readonly metrics: MetricRegistry;
+  readonly log: FeedLog;
+}
+
+/** Opens the keys of each entry once. */
+export function createKeyring({ sealer, metrics, log }: KeyringDeps): Keyring {
+  const opened = new WeakMap<DnssecEntry, ZoneKeys | "unusable">();
+  const failures = metrics.counter("selvedge_dns_unusable_keys_total", "Zones whose keys could not be opened, so that they are not signed");
+
+  const open = (signer: DnsName, entry: DnssecKeyEntry): SigningKey => {
+    const privateKey = createPrivateKey(sealer.open(entry.private_key, `dnssec:${entry.id}`).toString("utf8"));
+    const { crv, x, y } = createPublicKey(privateKey).export({ format: "jwk" });
+    const point = Buffer.concat([Buffer.from(x ?? "", "base64url"), Buffer.from(y ?? "", "base64url")]);
+    if (crv !== "P-256" || point.toString("base64") !== entry.public_key) throw new Error("the private key is not that of the public key");
+    return { signer, tag: keyTag(dnskeyRdata(point)), privateKey };
+  };
+
+  const openAll = ({ id, entry, name }: ZoneIndex, { keys }: DnssecEntry): ZoneKeys | "unusable" => {
+    try {
+      const all = keys.map((key) => open(name, key));
+      const zone = all.filter((_, i) => keys[i]?.signs_zone === true);
+      if (zone.length === 0) throw new Error("no key signs the zone");
+      return { zone, all };
+    } catch (error) {
+      failures.value += 1;
+      // Without the details of the cryptography, which could tell of the key.
+      const reason = error instanceof Error ? error.message : String(error);
+      log("error", "a zone's keys cannot be used, so that validating resolvers get no answers from it", {
+        zone: entry.name,
+        zone_id: id,
+        reason,
+      });
+      return "unusable";
+    }
+  };
+
+  return {
+    keysOf: (zone) => {
+      if (zone.dnssec === undefined) return undefined;
+      let keys = opened.get(zone.dnssec);
+      if (keys === undefined) {
+        keys = openAll(zone, zone.dnssec);
+        opened.set(zone.dnssec, keys);
+      }
+      return keys === "unusable" ? undefined : keys;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { RCODE, TYPE } from "#wire/dns/codes.ts";
+import { keyOf } from "#wire/dns/name.ts";
+import type { Answer, AnswerSet, Denial } from "../answer-set.ts";
+import { type EdgeAddresses, visibleSet } from "../lookup.ts";
+import type { ZoneIndex } from "../zones.ts";
+import { proofOf, typesAt } from "./denial.ts";
+import type { Signatures, Signed } from "./signatures.ts";
+import type { SigningBudget, SigningClient } from "./signing-budget.ts";
+import { ALWAYS_FRESH, type Freshness, freshness } from "./validity.ts";
+
+/** An answer with its signatures and proofs, and for how long they may be handed out. */
+export type SignedAnswer =
+  | { readonly kind: "signed"; readonly answer: Answer; readonly fresh: Freshness }
+  /** The client has had as many signatures made for it as it may. */
+  | { readonly kind: "exhausted" }
+  /** A zone that should be signed cannot be. */
+  | { readonly kind: "unusable" };
+
+export interface SigningQuestion {
+  readonly type: number;
+  readonly client: SigningClient;
+  /** The client takes NXDOMAIN with the proof that the name has no data (RFC 9824 §5.1). */
+  readonly compactOk: boolean;
+}
+
+/** Adds to an answer what resolvers need to trust it. What comes from zones without keys stays as it is. */
+export type SignAnswer = (found: Answer, question: SigningQuestion) => SignedAnswer;
+
+export interface AnswerSignerDeps {
+  readonly edge: EdgeAddresses;
+  readonly signatures: Signatures;
+  readonly budget: SigningBudget;
+}
+
+/** Types that exist only as long as signatures do. */
+export const isSignerType = (type: number): boolean => type === TYPE.RRSIG || type === TYPE.NSEC;
+
+export function createAnswerSigner({ edge, signatures, budget }: AnswerSignerDeps): SignAnswer {
+  return (found, { type, client, compactOk }) => {
+    const answer = isSignerType(type) ? withSignerTypes(edge, found, type) : withProof(edge, found, compactOk);
+    if (!budget.take(client, costOf(answer))) return { kind: "exhausted" };
+    let fresh: Freshness = ALWAYS_FRESH;
+    let unusable = false;
+    const signed = (set: AnswerSet): AnswerSet[] => {
+      const signatureOf = signatureFor(signatures, set);
+      if (signatureOf === undefined) return [set];
+      const made = signatureOf();
+      if (made === undefined) {
+        unusable = true;
+        return [];
+      }
+      fresh = freshness(fresh, made);
+      const rrsigs: AnswerSet = { name: set.name, type: TYPE.RRSIG, ttl: set.ttl, rdatas: made.rrsigs };
+      // Asked for by their name, signatures stand alone, but for those of the aliases on the way.
+      return type === TYPE.RRSIG && set.type !== TYPE.CNAME ? [rrsigs] : [set, rrsigs];
+    };
+    const complete: Answer = {
+      ...answer,
+      answers: answer.answers.flatMap(signed),
+      authorities: answer.authorities.flatMap(signed),
+      additionals: answer.additionals.flatMap(signed),
+    };
+    return unusable ? { kind: "unusable" } : { kind: "signed", answer: complete, fresh };
+  };
+}
+
+/** How the set gets its signatures; undefined where none belong to it. */
+function signatureFor(signatures: Signatures, set: AnswerSet): (() => Signed | undefined) | undefined {
+  const { origin, name, type, rdatas } = set;
+  if (origin?.zone.dnssec === undefined) return undefined;
+  const owner = keyOf(name);
+  // RFC 2308 §5 lowers what the zone says of the SOA's TTL, which is what is signed.
+  const ttl = type === TYPE.SOA ? (origin.zone.apex.get(type)?.ttl ?? set.ttl) : set.ttl;
+  const signed = { owner, type, ttl, rdatas };
+  return () => (owner === origin.source ? signatures.kept(origin.zone, signed) : signatures.made(origin.zone, signed));
+}
+
+/**
+ * Signatures that have to be made for this answer alone: of names that are made of a wildcard, which are signed as if
+ * they stood in the zone, and of those that do not exist. Of others there are no more than the zone has names.
+ */
+function costOf({ answers, authorities, additionals }: Answer): number {
+  let cost = 0;
+  for (const { origin, name } of [...answers, ...authorities, ...additionals])
+    if (origin?.zone.dnssec && origin.source !== keyOf(name)) cost += origin.zone.dnssec.keys.filter((key) => key.signs_zone).length;
+  return cost;
+}
+
+/** RFC 9824 §3: to those who know no better, a name that does not exist is one without data. */
+function withProof(edge: EdgeAddresses, found: Answer, compactOk: boolean): Answer {
+  const { denial } = found;
+  if (denial?.zone.dnssec === undefined) return found;
+  const rcode = denial.kind === "no_name" && !compactOk ? RCODE.NOERROR : found.rcode;
+  return { ...found, rcode, authorities: [...found.authorities, proofOf(edge, denial)] };
+}
+
+/** NSEC by its name, and RRSIG over one set of the name as the least that answers the question (RFC 8482 §4.1). */
+function withSignerTypes(edge: EdgeAddresses, found: Answer, type: number): Answer {
+  const { denial } = found;
+  if (denial?.kind !== "no_data" || denial.zone.dnssec === undefined) return withProof(edge, found, false);
+  const set = type === TYPE.NSEC ? undefined : firstSet(edge, denial.zone, denial);
+  return { ...found, answers: [...found.answers, set ?? proofOf(edge, denial)], authorities: [] };
+}
+
+function firstSet(
+  edge: EdgeAddresses,
+  zone: ZoneIndex,
+  { name, source, node }: Extract<Denial, { kind: "no_data" }>,
+): AnswerSet | undefined {
+  for (const type of typesAt(edge, zone, source, node)) {
+    const set = visibleSet(edge, zone, source, node, type);
+    if (set && !(type === TYPE.NS && source !== zone.key))
+      return { name, type, ttl: set.ttl, rdatas: set.rdatas, origin: { zone, source } };
+  }
+  return undefined;
+}

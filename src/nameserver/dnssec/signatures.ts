@@ -1,0 +1,99 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { DnssecEntry } from "#snapshot/entries.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import type { NameKey } from "#wire/dns/name.ts";
+import { rrsigRdata, type SignedSet } from "#wire/dns/rrsig.ts";
+import type { ZoneIndex } from "../zones.ts";
+import type { Keyring } from "./keyring.ts";
+import { type Freshness, isFresh, validityAt } from "./validity.ts";
+
+/** The signatures over one set. */
+export interface Signed extends Freshness {
+  /** RDATA of the RRSIG records, one for each key that signs. */
+  readonly rrsigs: readonly Uint8Array[];
+}
+
+export interface Signatures {
+  /**
+   * Of a set that the zone holds: made where there are none yet, where the set has changed or their time is running out,
+   * and kept with it. Undefined where the zone's keys cannot be used.
+   */
+  kept(zone: ZoneIndex, set: SignedSet): Signed | undefined;
+  /** Of a set that exists in one answer only. */
+  made(zone: ZoneIndex, set: SignedSet): Signed | undefined;
+  /** Drops what is kept for names of the zone that are gone or have changed. */
+  forget(zone: { readonly id: string }, names: Iterable<NameKey>): void;
+  /** Drops what is kept for zones that are not among these. */
+  retain(zoneIds: ReadonlySet<string>): void;
+  /** Names of the zone for which something is kept. */
+  namesOf(zone: ZoneIndex): IterableIterator<NameKey>;
+}
+
+export interface SignaturesDeps {
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+}
+
+interface Kept extends Signed, SignedSet {}
+
+/** With other keys nothing of what was signed before is of use. */
+interface KeptZone {
+  readonly dnssec: DnssecEntry;
+  readonly byName: Map<NameKey, Kept[]>;
+}
+
+export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): Signatures {
+  const zones = new Map<string, KeptZone>();
+  const count = (kind: string) => metrics.counter("selvedge_dns_signatures_total", "Signatures made over sets of records", { kind });
+  const counters = { kept: count("kept"), made: count("made") };
+
+  const sign = (zone: ZoneIndex, set: SignedSet, kind: keyof typeof counters): Signed | undefined => {
+    const keys = keyring.keysOf(zone);
+    if (keys === undefined) return undefined;
+    const { validity, fresh } = validityAt(clock.nowMs(), set.owner, set.type);
+    const rrsigs = (set.type === TYPE.DNSKEY ? keys.all : keys.zone).map((key) => rrsigRdata(set, key, validity));
+    counters[kind].value += rrsigs.length;
+    return { ...fresh, rrsigs };
+  };
+
+  const keptIn = (zone: ZoneIndex, dnssec: DnssecEntry): KeptZone => {
+    const known = zones.get(zone.id);
+    if (known?.dnssec === dnssec) return known;
+    const empty: KeptZone = { dnssec, byName: new Map() };
+    zones.set(zone.id, empty);
+    return empty;
+  };
+
+  return {
+    kept: (zone, set) => {
+      if (zone.dnssec === undefined) return undefined;
+      const { byName } = keptIn(zone, zone.dnssec);
+      const atName = byName.get(set.owner) ?? [];
+      const index = atName.findIndex(({ type }) => type === set.type);
+      const known = atName[index];
+      if (known && isFresh(known, clock.nowMs()) && isSame(known, set)) return known;
+      const signed = sign(zone, set, "kept");
+      if (signed === undefined) return undefined;
+      atName[index < 0 ? atName.length : index] = { ...set, ...signed };
+      byName.set(set.owner, atName);
+      return signed;
+    },
+    made: (zone, set) => sign(zone, set, "made"),
+    forget: (zone, names) => {
+      const byName = zones.get(zone.id)?.byName;
+      if (byName) for (const name of names) byName.delete(name);
+    },
+    retain: (zoneIds) => {
+      for (const id of zones.keys()) if (!zoneIds.has(id)) zones.delete(id);
+    },
+    namesOf: (zone) => (zones.get(zone.id)?.byName ?? new Map<NameKey, Kept[]>()).keys(),
+  };
+}
+
+/** Values that do not change keep their array, so that most comparisons look no further. */
+const isSame = (a: SignedSet, b: SignedSet): boolean =>
+  a.ttl === b.ttl &&
+  (a.rdatas === b.rdatas ||
+    (a.rdatas.length === b.rdatas.length && a.rdatas.every((rdata, i) => Buffer.compare(rdata, b.rdatas[i] as Uint8Array) === 0)));

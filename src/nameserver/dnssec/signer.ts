@@ -1,0 +1,29 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import type { FeedLog } from "#snapshot/feed.ts";
+import type { EdgeAddresses } from "../lookup.ts";
+import { createKeyring } from "./keyring.ts";
+import { createAnswerSigner, type SignAnswer } from "./sign-answer.ts";
+import { createSignatures, type Signatures } from "./signatures.ts";
+import { createSigningBudget } from "./signing-budget.ts";
+
+/** All that the nameserver knows of DNSSEC. */
+export interface Signer {
+  readonly signatures: Signatures;
+  readonly signAnswer: SignAnswer;
+}
+
+export interface SignerDeps {
+  readonly edge: EdgeAddresses;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly log: FeedLog;
+}
+
+export function createSigner(deps: SignerDeps): Signer {
+  const { edge, clock } = deps;
+  const signatures = createSignatures({ ...deps, keyring: createKeyring(deps) });
+  return { signatures, signAnswer: createAnswerSigner({ edge, signatures, budget: createSigningBudget({ clock }) }) };
+}
