@@ -30,7 +30,8 @@ const benchmark = (row: Pick<Benchmark, "name" | "unit" | "better">, ask: Ask): 
   tools: ["dnsperf", ...DNS_SERVER_TOOLS],
   prepare: async ({ seconds, directory }) => {
     const questions = await writeQuestions(directory);
-    const server = await startBenchServer();
+    // As with the peers: one client asks all of this.
+    const server = await startBenchServer(["--dns-rate-limit-per-second", "0"]);
     await fillZone(server);
     const peers = await startDnsServers(directory, ZONE);
     const contender = async (name: string, pid: number, port: number): Promise<Contender> => {
