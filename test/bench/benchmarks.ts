@@ -1,6 +1,7 @@
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { dnsBatch } from "./dns-batch.ts";
+import { dnsFuzz } from "./dns-fuzz.ts";
 import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries } from "./dns-queries.ts";
@@ -21,5 +22,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsListManyZones,
   dnsQueries,
   dnsLatency,
+  dnsFuzz,
   edgeRequests,
 ];

@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { succeed } from "../support/api.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { startBenchServer } from "./bench-server.ts";
 import { cpuSeconds } from "./cpu-time.ts";
 import { type PowerDns, startPowerDns } from "./power-dns.ts";
+import { residentBytes } from "./resident-bytes.ts";
 import { quantile } from "./statistics.ts";
 
 const LINES = 100_000;
@@ -109,9 +109,4 @@ function watch(
     await asking;
     return { waits, residentBytesMax };
   };
-}
-
-function residentBytes(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
-  return Number(kilobytes) * 1024;
 }

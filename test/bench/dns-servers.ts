@@ -82,9 +82,7 @@ const LAUNCHES: Readonly<Record<string, Launch>> = {
   },
 };
 
-/** The peers, in the order in which they are shown. */
-export const DNS_SERVERS = [...Object.keys(LAUNCHES), "powerdns"] as const;
-/** Their programs, as tools/system-tools.ts knows them. */
+/** The peers' programs, as tools/system-tools.ts knows them. */
 export const DNS_SERVER_TOOLS: readonly string[] = [
   ...Object.values(LAUNCHES).map(({ tool }) => tool),
   "pdns_server",
