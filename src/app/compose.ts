@@ -3,6 +3,7 @@ import { BASE_PATH, createApi, type ApiConfig } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import { bootstrap, firstTokenShown } from "#control/access/bootstrap.ts";
 import { systemCall } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
 import { createAddressPolicy } from "#edge/address-policy.ts";
 import { openEventQueries } from "#events/queries.ts";
@@ -97,7 +98,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     });
     await publisher.start();
     closing.add(() => publisher.close());
-    const planes = await startPlanes({ config, tls, publisher, log, files });
+    const planes = await startPlanes({ config, tls, publisher, log, files, onNotified: notifier(control, log) });
     closing.addDraining((drainMs) => planes.stop(drainMs));
 
     const metrics = createMetrics();
@@ -133,6 +134,14 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     throw error;
   }
 }
+
+/** A thread's word of a changed zone; nobody waits for what comes of it. */
+const notifier =
+  ({ secondaries }: Control, log: Log) =>
+  (zoneId: string): void =>
+    void secondaries
+      .notified(zoneId)
+      .catch((error: unknown) => log.error({ err: error, zone_id: zoneId }, "a notified zone was not checked"));
 
 const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({
   ...(token === "" ? {} : { token }),

@@ -25,6 +25,8 @@ export interface PlanesDeps {
   readonly publisher: Publisher;
   readonly log: Log;
   readonly files: PlaneFiles;
+  /** Told of each secondary zone whose primary has announced a change. */
+  onNotified(zoneId: string): void;
 }
 
 /** What threads find on disk. */
@@ -133,11 +135,15 @@ interface ServingSpec {
 }
 
 /** A thread that answers clients from its copy of the snapshot. */
-function startServingWorker({ publisher, log, files }: PlanesDeps, { name, script, ports, planeConfig }: ServingSpec): PlaneWorker {
+function startServingWorker(
+  { publisher, log, files, onNotified }: PlanesDeps,
+  { name, script, ports, planeConfig }: ServingSpec,
+): PlaneWorker {
   return startPlaneWorker({
     name,
     script: new URL(script, import.meta.url),
     log,
+    onNotified,
     connect: (bound) => {
       const feed = channel();
       publisher.attach(createMessagePortFeed(feed.near));

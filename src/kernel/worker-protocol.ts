@@ -6,6 +6,8 @@ export type FromWorker =
   | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>> }
   | { readonly type: "metrics"; readonly request: number; readonly samples: readonly MetricSample[] }
   | { readonly type: "drained" }
+  /** A primary has announced that a secondary zone has changed. */
+  | { readonly type: "notified"; readonly zone_id: string }
   | {
       readonly type: "log";
       readonly level: "debug" | "info" | "warn" | "error";
@@ -43,6 +45,7 @@ export interface WorkerDuties {
 /** A worker's words to the main thread. */
 export interface WorkerVoice {
   listening(addresses: Readonly<Record<string, number>>): void;
+  notified(zoneId: string): void;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -51,6 +54,7 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
   const say = (message: FromWorker): void => main.postMessage(message);
   return {
     listening: (addresses) => say({ type: "listening", addresses }),
+    notified: (zoneId) => say({ type: "notified", zone_id: zoneId }),
     log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
     serve: (duties) => {
       main.on("message", (message: ToWorker) => {

@@ -45,6 +45,11 @@ function step(work: Work, question: Question, found: Lookup, first: boolean): Dn
   }
   const { zone } = found;
   draft.zones.add(zone.key);
+  if (found.kind === "expired") {
+    // RFC 1034 §4.3.5. Behind an alias the resolver comes back, and is told then.
+    if (first) Object.assign(draft, { rcode: RCODE.SERVFAIL, authoritative: false });
+    return undefined;
+  }
   if (found.kind === "delegated") {
     // AA speaks for the first name (RFC 1035 §4.1.1).
     if (first) draft.authoritative = false;

@@ -12,6 +12,8 @@ export interface EdgeAddresses {
 /** Where a name leads, as RFC 1034 §4.3.2 steps 2 and 3 find it. */
 export type Lookup =
   | { readonly kind: "outside" }
+  /** In a zone of which too little is known to answer anything. */
+  | { readonly kind: "expired"; readonly zone: ZoneIndex }
   /** At or below a zone cut: `cut` owns the NS set. */
   | { readonly kind: "delegated"; readonly zone: ZoneIndex; readonly cut: NameKey; readonly set: RecordSet }
   /** Below a DNAME, which `owner` has: the name is another one's alias (RFC 6672 §3.2). */
@@ -28,6 +30,7 @@ const PROXIED_TTL = 300;
 export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
   const zone = zoneFor(zones, key, type);
   if (zone === undefined) return { kind: "outside" };
+  if (zone.entry.expired === true) return { kind: "expired", zone };
   const border = zone.nodes.borders > 0 ? borderAbove(zone, key, type) : undefined;
   if (border) return border;
   const node = zone.nodes.get(key);
@@ -84,6 +87,7 @@ export function visibleSet(
     if (apex && type === TYPE.DNSKEY) return withRecords(apex, node?.sets.get(type));
     if (apex || type === TYPE.NS || type === TYPE.SOA || type === TYPE.CNAME) return apex;
   }
+  if (source === zone.key && isAddressType(type) && isOverridden(zone, node) && !isProxied(zone, node)) return undefined;
   if (!isAddressType(type) || !isProxied(zone, node)) return node?.sets.get(type);
   if (type === TYPE.CNAME) return undefined;
   const rdatas = type === TYPE.A ? edge.ipv4 : edge.ipv6;
@@ -104,6 +108,10 @@ const MADE_TYPES = [TYPE.A, TYPE.AAAA] as const;
 /** Keys of other providers that sign the same zone stand beside ours (RFC 8901 §2.2). */
 const withRecords = (made: RecordSet, written: RecordSet | undefined): RecordSet =>
   written ? { ...made, rdatas: [...made.rdatas, ...written.rdatas] } : made;
+
+/** SPEC 2.5: an alias that a secondary has at its apex stands in for the addresses that its primary has there. */
+const isOverridden = ({ entry }: ZoneIndex, node: NameNode | undefined): boolean =>
+  entry.type === "secondary" && entry.secondary_overrides === true && node?.sets.has(TYPE.CNAME) === true;
 
 const isAddressType = (type: number): boolean => type === TYPE.A || type === TYPE.AAAA || type === TYPE.CNAME;
 

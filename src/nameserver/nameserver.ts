@@ -12,6 +12,7 @@ import { createCounters } from "./counters.ts";
 import { createSigner } from "./dnssec/signer.ts";
 import { listenDoh } from "./doh.ts";
 import type { EdgeAddresses } from "./lookup.ts";
+import { createNotifications } from "./notifications.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";
@@ -48,6 +49,8 @@ export interface NameserverDeps {
   /** Opens the keys of transfers and of signed zones. */
   readonly sealer: Sealer;
   readonly log: FeedLog;
+  /** Told that a primary has announced a change of a secondary zone. */
+  readonly onNotified: (zoneId: string) => void;
   /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }
@@ -57,7 +60,7 @@ const PORT_TRIES = 20;
 
 /** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
 export function createNameserver(deps: NameserverDeps): Nameserver {
-  const { replica, metrics, config, clock, cookieSecret, sealer, log, sockets } = deps;
+  const { replica, metrics, config, clock, cookieSecret, sealer, log, onNotified, sockets } = deps;
   const { limits } = config;
   const partners = createTransferPartners(replica.snapshot, sealer);
   const journal = createZoneJournal({ wants: (zoneId) => partners.outgoing(zoneId) !== undefined, weightMax: limits.journalWeightMax });
@@ -76,7 +79,20 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const { signAnswer } = createSigner({ ...deps, edge });
   const transfers = createTransfersOut({ zones, edge, partners, journal, clock, metrics, limits, log });
   const signatures = createSignatures({ zones, partners, clock });
-  const respond = createResponder({ zones, edge, cache, counters, clientOptions, signAnswer, signatures, transfers, clock, rateLimit });
+  const notifications = createNotifications({ zones, partners, metrics, onNotified });
+  const respond = createResponder({
+    zones,
+    edge,
+    cache,
+    counters,
+    clientOptions,
+    signAnswer,
+    signatures,
+    notifications,
+    transfers,
+    clock,
+    rateLimit,
+  });
   const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock, rateLimit });
   let listeners: readonly Listener[] = [];
 

@@ -40,6 +40,12 @@ const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
   [TYPE.MAILA, NOT_IMPLEMENTED],
 ]);
 
+/** What the zones have to say by a code of the header alone: a name outside of all of them, or in one that has expired. */
+const EXTENDED_ERRORS: ReadonlyMap<number, number> = new Map([
+  [RCODE.REFUSED, EXTENDED_ERROR.NOT_AUTHORITATIVE],
+  [RCODE.SERVFAIL, EXTENDED_ERROR.INVALID_DATA],
+]);
+
 /** The opcode QUERY: what the zones hold, from the cache where the same was asked before. */
 export function createQuestions({ zones, edge, cache, counters, signAnswer, transfers }: QuestionsDeps): Handler {
   const fromCache = (key: string, { packet, query, bytesMax }: Exchange): Reply | undefined => {
@@ -85,8 +91,7 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     const found = signed(exchange, answer(zones, edge, { name, type: query.type }));
     if (found.kind === "unusable") return encodeRefusal(exchange, NO_SIGNATURES);
     if (found.kind === "exhausted") return overBudget(exchange);
-    // Only a name outside of all zones is refused by what they hold.
-    const extendedError = found.answer.rcode === RCODE.REFUSED ? EXTENDED_ERROR.NOT_AUTHORITATIVE : undefined;
+    const extendedError = EXTENDED_ERRORS.get(found.answer.rcode);
     const reply = encodeAnswer(exchange, found.answer, extendedError);
     if (reply.complete && found.answer.zones.size > 0) cache.put(key, { ...reply, zones: found.answer.zones, ...found.fresh });
     return reply;

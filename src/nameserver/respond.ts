@@ -23,6 +23,8 @@ export type Response = Buffer | undefined;
 export interface ResponderDeps extends QuestionsDeps {
   readonly clientOptions: ReadClientOptions;
   readonly signatures: ReadSignature;
+  /** Answers the opcode NOTIFY. */
+  readonly notifications: Handler;
   readonly clock: Clock;
   /** Undefined: responses are not limited. */
   readonly rateLimit: RateLimit | undefined;
@@ -31,7 +33,10 @@ export interface ResponderDeps extends QuestionsDeps {
 export function createResponder(deps: ResponderDeps): Respond {
   const { counters, clientOptions, signatures } = deps;
   const finish = createFinish(deps);
-  const handlers: ReadonlyMap<number, Handler> = new Map([[OPCODE.QUERY, createQuestions(deps)]]);
+  const handlers: ReadonlyMap<number, Handler> = new Map([
+    [OPCODE.QUERY, createQuestions(deps)],
+    [OPCODE.NOTIFY, deps.notifications],
+  ]);
 
   const respond = (packet: Buffer, client: Client): Response | Promise<Response> => {
     const handler = handlers.get(opcodeOf(packet.readUInt16BE(2)));

@@ -56,6 +56,9 @@ export interface Refusal {
 export const encodeRefusal = (exchange: Exchange, { rcode, extendedError }: Refusal): Reply =>
   encodeAnswer(exchange, { ...NOTHING, rcode }, extendedError);
 
+/** That the message was understood, by a server that it concerns. */
+export const encodeAcknowledgement = (exchange: Exchange): Reply => encodeAnswer(exchange, { ...NOTHING, authoritative: true });
+
 const NOTHING: Answer = {
   rcode: 0,
   authoritative: false,

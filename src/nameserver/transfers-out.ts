@@ -73,6 +73,8 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     const asked = keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES);
     const zone = zones.find(asked);
     if (!zone || zone.key !== asked || query.class !== CLASS.IN || (query.edns?.version ?? 0) > 0) return undefined;
+    // RFC 5936 §2.2.1: what is not answered from is not handed on either.
+    if (zone.entry.expired === true) return undefined;
     return partners.outgoing(zone.id)?.admits(client.address, key) === true ? zone : undefined;
   };
 

@@ -32,7 +32,17 @@ async function run(parent: MessagePort, { name, config, feed, lastGoodPath, seal
   const sealKey = readFileSync(sealKeyPath);
   const cookieSecret = deriveKey(sealKey, "dns cookies", 16);
   const sealer = createSealer(sealKey);
-  const nameserver = createNameserver({ replica, metrics, config, clock: systemClock, cookieSecret, sealer, log: voice.log, sockets });
+  const nameserver = createNameserver({
+    replica,
+    metrics,
+    config,
+    clock: systemClock,
+    cookieSecret,
+    sealer,
+    log: voice.log,
+    onNotified: voice.notified,
+    sockets,
+  });
   voice.serve({
     metrics,
     drain: async (timeoutMs) => {

@@ -1,5 +1,6 @@
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { RCODE } from "#wire/dns/codes.ts";
 import { createSealer } from "#kernel/seal.ts";
 import type { Client } from "#nameserver/client.ts";
 import { createClientOptions } from "#nameserver/client-options.ts";
@@ -8,6 +9,8 @@ import { createRateTable, type RateLimit } from "#nameserver/rate-limit.ts";
 import { COOKIE_BYTES, createCookies } from "#nameserver/cookies.ts";
 import { createSigner } from "#nameserver/dnssec/signer.ts";
 import type { EdgeAddresses } from "#nameserver/lookup.ts";
+import type { Exchange } from "#nameserver/exchange.ts";
+import { encodeRefusal } from "#nameserver/response.ts";
 import { UNSIGNED } from "#nameserver/signatures.ts";
 
 /** The secret of RFC 9018's first examples. */
@@ -30,7 +33,7 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
 export const SEALER = createSealer(Buffer.alloc(32, 7));
 
 /** What a nameserver needs besides what it serves. */
-export const NAMESERVER_PARTS = { clock: systemClock, cookieSecret: COOKIE_SECRET, sealer: SEALER, log: () => {} };
+export const NAMESERVER_PARTS = { clock: systemClock, cookieSecret: COOKIE_SECRET, sealer: SEALER, log: () => {}, onNotified: () => {} };
 
 interface ResponderPartsOptions {
   readonly nsid?: string;
@@ -49,6 +52,7 @@ export function responderParts({ nsid = "", rateLimit, edge = { ipv4: [], ipv6: 
     clientOptions: createClientOptions({ cookies, nsid, clock }),
     signAnswer: createSigner({ edge, clock, sealer: SEALER, metrics: createMetrics(), log: () => {} }).signAnswer,
     signatures: () => UNSIGNED,
+    notifications: (exchange: Exchange) => encodeRefusal(exchange, { rcode: RCODE.NOTIMP }),
     transfers: { datagram: () => undefined },
     rateLimit,
   };

@@ -13,12 +13,19 @@ export const RCODE = {
 } as const;
 
 /** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
-export const EXTENDED_ERROR = { NOT_READY: 14, PROHIBITED: 18, NOT_AUTHORITATIVE: 20, NOT_SUPPORTED: 21, INVALID_QUERY_TYPE: 30 } as const;
+export const EXTENDED_ERROR = {
+  NOT_READY: 14,
+  PROHIBITED: 18,
+  NOT_AUTHORITATIVE: 20,
+  NOT_SUPPORTED: 21,
+  INVALID_DATA: 24,
+  INVALID_QUERY_TYPE: 30,
+} as const;
 
 /** EDNS options that the server reads or writes. */
 export const OPTION = { NSID: 3, COOKIE: 10, PADDING: 12, EXTENDED_ERROR: 15 } as const;
 
-export const OPCODE = { QUERY: 0 } as const;
+export const OPCODE = { QUERY: 0, NOTIFY: 4 } as const;
 
 export const CLASS = { IN: 1, ANY: 255 } as const;
 

@@ -41,7 +41,7 @@ export function readQuery(packet: Buffer): Query {
   const questions = packet.readUInt16BE(4);
   const answers = packet.readUInt16BE(6);
   // Several questions have no meaning that anybody agreed on (RFC 9619).
-  if (questions > 1 || answers !== 0) throw new WireError("bad_count");
+  if (questions > 1 || (answers !== 0 && opcodeOf(flags) !== OPCODE.NOTIFY)) throw new WireError("bad_count");
   if (questions === 0) {
     const { edns, isSigned } = readExtra(packet, HEADER_BYTES);
     // RFC 7873 §5.4 extends QUERY so far; without a cookie there is nothing to answer.
@@ -66,15 +66,15 @@ function questionNameEnd(packet: Buffer): number {
   }
 }
 
-/** Authority records (IXFR sends one) are passed over; of the additional ones only OPT and TSIG matter here. */
+/** Answers (NOTIFY has one, RFC 1996 §3.7) and authority records (IXFR sends one) are passed over; of the additional ones only OPT and TSIG matter here. */
 function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned"> {
-  const authorities = packet.readUInt16BE(8);
+  const before = packet.readUInt16BE(6) + packet.readUInt16BE(8);
   const additionals = packet.readUInt16BE(10);
   const reader = new WireReader(packet, { offset: from, pointers: true });
   let edns: Edns | undefined;
   let isSigned = false;
   // Each record takes 11 bytes or more, so that the reader ends the loop whatever the counts claim.
-  for (let i = 0; i < authorities + additionals; i++) {
+  for (let i = 0; i < before + additionals; i++) {
     const root = packet[reader.offset] === 0;
     reader.offset = readName(packet, reader.offset, true).end;
     const type = reader.u16();
@@ -82,10 +82,10 @@ function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned
     const extended = reader.u32();
     const rdata = reader.take(reader.u16());
     // RFC 8945 §5.1: what follows a signature would not be signed.
-    if (isSigned || (type === TYPE.TSIG && i < authorities)) throw new WireError("bad_tsig");
+    if (isSigned || (type === TYPE.TSIG && i < before)) throw new WireError("bad_tsig");
     isSigned = type === TYPE.TSIG;
     if (type !== TYPE.OPT) continue;
-    if (i < authorities || !root || edns !== undefined) throw new WireError("bad_option");
+    if (i < before || !root || edns !== undefined) throw new WireError("bad_option");
     edns = {
       version: (extended >>> 16) & 0xff,
       payloadBytes,
