@@ -107,7 +107,7 @@ export interface DnssecKeyEntry {
   readonly public_key: string;
   /** PKCS #8 PEM, sealed with the context `dnssec:{id}`. */
   readonly private_key: string;
-  /** Whether it signs every set of the zone; one that does not is published, and signs the DNSKEY set only. */
+  /** Whether it signs every set of the zone; one that does not is published, and signs what the parent reads: DNSKEY, CDS and CDNSKEY. */
   readonly signs_zone: boolean;
 }
 

@@ -5,6 +5,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import type { DsSet, LookAtParent } from "#control/dns/parent-ds.ts";
 import { type DnssecLife, looked, mayRoll, type ParentSeen, rolled, signingKey, type ZoneTimes } from "#model/dnssec-life.ts";
 import type { ZoneSettings } from "#model/dns-settings.ts";
+import { primaryCopy } from "#model/primary-copy.ts";
 import { SOA_DEFAULTS } from "#model/soa.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { dnssecLooksDue } from "#store/zone-dnssec.ts";
@@ -142,7 +143,7 @@ function noted(stored: StoredDnssec, failure: string, now: number): StoredDnssec
 }
 
 function zoneTimes(zone: ZoneRow): ZoneTimes {
-  const { refresh, retry } = { ...SOA_DEFAULTS, ...(JSON.parse(zone.settings) as ZoneSettings).soa };
+  const { refresh, retry } = primaryCopy(zone)?.apex?.soa ?? { ...SOA_DEFAULTS, ...(JSON.parse(zone.settings) as ZoneSettings).soa };
   return {
     dnskey_ttl: DNSKEY_TTL_SECONDS,
     zone_ttl: zone.type === "secondary" ? SECONDARY_TTL_SECONDS : ZONE_TTL_SECONDS,

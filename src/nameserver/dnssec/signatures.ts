@@ -36,6 +36,12 @@ export interface SignaturesDeps {
   readonly metrics: MetricRegistry;
 }
 
+/**
+ * Sets that a parent has to find signed by the key that its DS names, also while another key signs the zone (RFC 4035
+ * §2.2, RFC 7344 §4.1).
+ */
+const SIGNED_BY_ALL: ReadonlySet<number> = new Set([TYPE.DNSKEY, TYPE.CDS, TYPE.CDNSKEY]);
+
 interface Kept extends Signed, SignedSet {}
 
 /** With other keys nothing of what was signed before is of use. */
@@ -53,7 +59,7 @@ export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): S
     const keys = keyring.keysOf(zone);
     if (keys === undefined) return undefined;
     const { validity, fresh } = validityAt(clock.nowMs(), set.owner, set.type);
-    const rrsigs = (set.type === TYPE.DNSKEY ? keys.all : keys.zone).map((key) => rrsigRdata(set, key, validity));
+    const rrsigs = (SIGNED_BY_ALL.has(set.type) ? keys.all : keys.zone).map((key) => rrsigRdata(set, key, validity));
     counters[kind].value += rrsigs.length;
     return { ...fresh, rrsigs };
   };

@@ -1,0 +1,55 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort, startTool } from "../bench/program.ts";
+import { runClient } from "./client.ts";
+
+/** What a validating resolver without anything in its cache says of a name. */
+export interface Validated {
+  /** `NOERROR`, or `SERVFAIL` where it does not validate. */
+  readonly status: string;
+  /** Whether every signature on the way was checked: the AD flag. */
+  readonly authentic: boolean;
+  /** Of the answer, as dig prints it. */
+  readonly records: readonly string[];
+}
+
+export interface ValidatorOptions {
+  /** For its files. */
+  readonly directory: string;
+  /** Zones by where they are served on the loopback address; their names end in dots. */
+  readonly zones: Readonly<Record<string, number>>;
+  /** DNSKEY records that are trusted, in master file text. */
+  readonly anchor: string;
+}
+
+/** Asks Unbound, which is started for this and knows nothing yet. */
+export async function validate({ directory, zones, anchor }: ValidatorOptions, name: string, type: string): Promise<Validated> {
+  const home = await mkdtemp(join(directory, "unbound-"));
+  const port = await freePort();
+  await writeFile(join(home, "anchor"), anchor);
+  const names = Object.keys(zones);
+  const config = [
+    `server:\n  interface: 127.0.0.1@${port}\n  username: ""\n  chroot: ""\n  directory: "${home}"\n  pidfile: ""\n  use-syslog: no`,
+    `  do-ip6: no\n  do-not-query-localhost: no\n  do-daemonize: no\n  num-threads: 1\n  module-config: "validator iterator"`,
+    `  trust-anchor-file: "${home}/anchor"\n  qname-minimisation: no`,
+    ...names.map((zone) => `  local-zone: "${zone}" nodefault`),
+    "remote-control:\n  control-enable: no",
+    ...names.map((zone) => `stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${zones[zone]}`),
+    "",
+  ];
+  await writeFile(join(home, "unbound.conf"), config.join("\n"));
+  const dig = (...args: readonly string[]): Promise<string> =>
+    runClient("dig", ["@127.0.0.1", "-p", String(port), "+time=5", "+tries=1", "+dnssec", ...args]);
+  const { stop } = await startTool("unbound", ["-d", "-c", join(home, "unbound.conf")], () => dig("CH", "TXT", "version.bind"));
+  try {
+    const answer = await dig(name, type);
+    const section = /;; ANSWER SECTION:\n([^;]*)/.exec(answer)?.[1] ?? "";
+    return {
+      status: /status: (\w+)/.exec(answer)?.[1] ?? "",
+      authentic: /;; flags:[^;]* ad[ ;]/.test(answer),
+      records: section.split("\n").filter((line) => line !== "" && !line.includes("RRSIG")),
+    };
+  } finally {
+    await stop();
+  }
+}
