@@ -10,6 +10,7 @@ import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
 import { startJobs } from "#jobs/job.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
+import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
 import { RENEW_WITHIN_MS, renewCertificates } from "#jobs/renew-certificates.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
@@ -116,7 +117,12 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
     });
     closing.addDraining(() => api.close());
-    const duties = [renewCertificates(control), watchDnssec(control.dnssecWatch), refreshSecondaries(control.secondaries)];
+    const duties = [
+      renewCertificates(control),
+      watchDnssec(control.dnssecWatch),
+      refreshSecondaries(control.secondaries),
+      removeAbandonedImports(control.zoneFiles),
+    ];
     const jobs = startJobs(duties, log);
     closing.add(() => jobs.stop());
     await api.listen({ host: config.api.host, port: config.api.port });

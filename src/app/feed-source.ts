@@ -1,5 +1,5 @@
 import type { Access } from "#control/access/access.ts";
-import { rebuildSnapshot } from "#control/rebuild.ts";
+import { rebuildSnapshot, streamSnapshot } from "#control/rebuild.ts";
 import type { Delta, Op } from "#snapshot/entries.ts";
 import type { FeedSource } from "#snapshot/publisher.ts";
 import type { Change, Store } from "#store/store.ts";
@@ -14,6 +14,7 @@ const CHANGES_AT_ONCE = 1_000;
 export function createFeedSource(store: Store, access: Pick<Access, "invalidate" | "invalidateScope">): FeedSource {
   return {
     full: () => rebuildSnapshot(store),
+    stream: (use) => streamSnapshot(store, use),
     since: async (rev) => {
       const sets = await store.changesSince(rev, CHANGES_AT_ONCE);
       return (

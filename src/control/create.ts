@@ -81,7 +81,7 @@ export function createControl(deps: ControlDeps): Control {
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
     recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),
-    zoneFiles: createZoneFiles({ store, origins, changer }),
+    zoneFiles: createZoneFiles({ store, clock, origins, changer, recordsPerZoneMax }),
     dnsSettings,
     dnssec: createDnssec({ store, clock, sealer, lookAtParent }),
     dnssecWatch: createDnssecWatch({ store, clock, sealer, lookAtParent, rolloverDays: deps.dnssecRolloverDays ?? 0 }),

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { SERVICE_CERTIFICATE_ID, serviceCertificateEntry } from "#control/service-certificate.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
@@ -9,10 +10,12 @@ import {
   recordEntry,
   rulesetEntry,
   serialEntry,
+  stagedEntry,
   zoneEntry,
 } from "#snapshot/compile.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { allCertificates } from "#store/certificates.ts";
+import { importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
 import { recordsAfter } from "#store/dns-records.ts";
 import { allGateways } from "#store/gateways.ts";
 import { allRulesets } from "#store/rulesets.ts";
@@ -23,40 +26,69 @@ import { allZones } from "#store/zones.ts";
 
 type Db = Unit["db"];
 
-const RECORDS_AT_ONCE = 5000;
+/** Between two of these pages other requests get their turn. */
+const RECORDS_AT_ONCE = 1000;
 
 /** Every entry of the snapshot at one revision: what a plane gets that has nothing, or too old a copy. */
 export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] }> =>
-  store.readAt(async (db, rev) => {
+  streamSnapshot(store, async (rev, pages) => {
     const ops: Op[] = [];
-    for (const row of await allZones(db)) {
-      ops.push({ kind: "zone", id: row.id, value: zoneEntry(row) }, { kind: "serial", id: row.id, value: serialEntry(row) });
-    }
-    const keys = Map.groupBy(await allDnssecKeys(db), ({ zone_id }) => zone_id);
-    for (const row of await allDnssec(db)) {
-      const value = dnssecEntry(row, keys.get(row.zone_id) ?? []);
-      if (value !== null) ops.push({ kind: "dnssec", id: row.zone_id, value });
-    }
-    await addRecords(db, ops);
-    ops.push(...(await transferOps(db)));
-    for (const row of await allRulesets(db)) ops.push({ kind: "ruleset", id: row.id, value: rulesetEntry(row) });
-    for (const row of await allCertificates(db)) ops.push({ kind: "certificate", id: row.id, value: certificateEntry(row) });
-    const service = await serviceCertificateEntry(db);
-    if (service !== null) ops.push({ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service });
-    for (const row of await allGateways(db)) ops.push({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) });
-    for (const row of await allTokens(db)) {
-      const value = tokenEntry(await readTokenFacts(db, row));
-      if (value !== null) ops.push({ kind: "token", id: row.id, value });
-    }
+    for await (const page of pages) for (const op of page) ops.push(op);
     return { rev, ops };
   });
 
-async function addRecords(db: Db, ops: Op[]): Promise<void> {
+/** The same for those who write it down, never all at once in memory. */
+export const streamSnapshot = <T>(store: Store, use: (rev: number, pages: AsyncIterable<readonly Op[]>) => Promise<T>): Promise<T> =>
+  store.readAt((db, rev) => use(rev, snapshotPages(db)));
+
+async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
+  const zones = await allZones(db);
+  yield zones.map((row) => ({ kind: "zone", id: row.id, value: zoneEntry(row) }));
+  yield zones.map((row) => ({ kind: "serial", id: row.id, value: serialEntry(row) }));
+  yield await dnssecOps(db);
+  yield* recordPages(db);
+  yield await transferOps(db);
+  yield (await allRulesets(db)).map((row) => ({ kind: "ruleset", id: row.id, value: rulesetEntry(row) }));
+  yield (await allCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
+  const service = await serviceCertificateEntry(db);
+  if (service !== null) yield [{ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service }];
+  yield (await allGateways(db)).map((row) => ({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) }));
+  yield await tokenOps(db);
+}
+
+async function dnssecOps(db: Db): Promise<Op[]> {
+  const keys = Map.groupBy(await allDnssecKeys(db), ({ zone_id }) => zone_id);
+  const ops: Op[] = [];
+  for (const row of await allDnssec(db)) {
+    const value = dnssecEntry(row, keys.get(row.zone_id) ?? []);
+    if (value !== null) ops.push({ kind: "dnssec", id: row.zone_id, value });
+  }
+  return ops;
+}
+
+async function tokenOps(db: Db): Promise<Op[]> {
+  const ops: Op[] = [];
+  for (const row of await allTokens(db)) {
+    const value = tokenEntry(await readTokenFacts(db, row));
+    if (value !== null) ops.push({ kind: "token", id: row.id, value });
+  }
+  return ops;
+}
+
+async function* recordPages(db: Db): AsyncGenerator<readonly Op[]> {
+  const imports = new Map((await importsUntouchedSince(db)).map(({ id, zone_id }) => [id, zone_id]));
   for (let after = ""; ;) {
     const rows = await recordsAfter(db, after, RECORDS_AT_ONCE);
-    for (const row of rows) ops.push({ kind: "record", id: row.id, value: recordEntry(row) });
+    const pieces = Map.groupBy(rows, ({ id }) => (imports.has(importOfRecord(id)) ? importOfRecord(id) : null));
+    yield (pieces.get(null) ?? []).map((row) => ({ kind: "record", id: row.id, value: recordEntry(row) }));
+    for (const [id, zoneId] of imports) {
+      const staged = pieces.get(id);
+      // Deltas that follow number their pieces otherwise.
+      if (staged) yield [{ kind: "staged", id: `${id}/from-${staged[0]?.id}`, value: stagedEntry(id, zoneId, staged) }];
+    }
     const last = rows.at(-1);
     if (last === undefined || rows.length < RECORDS_AT_ONCE) return;
     after = last.id;
+    await setImmediate();
   }
 }

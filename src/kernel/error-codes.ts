@@ -412,6 +412,13 @@ export const ERROR_CODES = {
     cause: "A record that the undo would change was changed by a later version, or cannot stand beside the records of today.",
     remedy: "Revert the later version first, or restore the zone as a whole.",
   },
+  dns_import_under_way: {
+    code: 81205,
+    status: 409,
+    message: "A large import into this zone is under way.",
+    cause: "A zone takes one large zone file at a time, and the records that it brings cannot be changed until it is done.",
+    remedy: "Try again when the import has ended.",
+  },
   dns_set_too_long: {
     code: 83011,
     status: 400,

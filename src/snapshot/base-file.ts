@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { FullCopy } from "./feed.ts";
+import type { SnapshotPages } from "./feed.ts";
 import { readLines } from "./lines.ts";
 
 /** Which base file a journal continues. */
@@ -15,21 +15,27 @@ export interface BaseFile {
 export const FORMAT = 1;
 
 /**
- * Writes a full copy so that the file is always the old one or the new one, whole and on disk. One JSON
+ * Writes a full copy, page by page, so that the file is always the old one or the new one, whole and on disk. One JSON
  * value a line: a header `{format, rev}`, the ops, and a footer `{ops, sha256}` over all bytes before it.
  */
-export async function writeBaseFile(path: string, { rev, ops }: FullCopy): Promise<BaseFile> {
+export async function writeBaseFile(path: string, rev: number, pages: SnapshotPages): Promise<BaseFile> {
   const aside = `${path}.new`;
   const file = await open(aside, "w", 0o600);
   const hash = createHash("sha256");
   let sha256: string;
+  let ops = 0;
+  const write = async (text: string): Promise<void> => {
+    hash.update(text);
+    await file.write(text);
+  };
   try {
-    for (const chunk of chunks(rev, ops)) {
-      hash.update(chunk);
-      await file.write(chunk);
+    await write(`${JSON.stringify({ format: FORMAT, rev })}\n`);
+    for await (const page of pages) {
+      ops += page.length;
+      await write(page.map((op) => `${JSON.stringify(op)}\n`).join(""));
     }
     sha256 = hash.digest("hex");
-    await file.write(`${JSON.stringify({ ops: ops.length, sha256 })}\n`);
+    await file.write(`${JSON.stringify({ ops, sha256 })}\n`);
     await file.sync();
   } catch (error) {
     await rm(aside, { force: true });
@@ -39,7 +45,7 @@ export async function writeBaseFile(path: string, { rev, ops }: FullCopy): Promi
   }
   await rename(aside, path);
   await syncDirectory(dirname(path));
-  return { rev, ops: ops.length, sha256 };
+  return { rev, ops, sha256 };
 }
 
 /** Throws when the file is damaged, cut off or of another format. What `onOp` was given is good only if it does not. */
@@ -62,19 +68,6 @@ export async function readBaseFile(path: string, onOp: (line: Buffer) => void): 
   }
   if (rev === null || last === null) throw new Error("it is cut off");
   return { rev, ops, sha256: checkedFooter(last, ops, hash) };
-}
-
-const CHUNK_CHARS = 1 << 20;
-
-function* chunks(rev: number, ops: readonly object[]): Generator<string> {
-  let chunk = `${JSON.stringify({ format: FORMAT, rev })}\n`;
-  for (const op of ops) {
-    chunk += `${JSON.stringify(op)}\n`;
-    if (chunk.length < CHUNK_CHARS) continue;
-    yield chunk;
-    chunk = "";
-  }
-  yield chunk;
 }
 
 function headerRevision(line: Buffer): number {

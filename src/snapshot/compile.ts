@@ -11,6 +11,7 @@ import type {
   RuleEntry,
   RulesetEntry,
   SerialEntry,
+  StagedEntry,
   TransferEntry,
   TransferPeerEntry,
   TransferSideEntry,
@@ -124,6 +125,20 @@ export function dnssecEntry(row: DnssecColumns | undefined, keys: readonly Dnsse
     cds: row.multi_signer === 1 ? [] : row.status === "pending-disabled" ? "delete" : [askedKey(life)],
   };
 }
+
+/** One piece of a large import. */
+export const stagedEntry = (
+  importId: string,
+  zone_id: string,
+  rows: readonly (RecordColumns & { readonly id: string })[],
+): StagedEntry => ({
+  import_id: importId,
+  zone_id,
+  records: rows.map((row) => {
+    const { zone_id: _, ...entry } = recordEntry(row);
+    return { id: row.id, ...entry };
+  }),
+});
 
 export interface RulesetColumns {
   readonly level: string;

@@ -32,6 +32,9 @@ export interface FullCopy {
   readonly ops: readonly Op[];
 }
 
+/** The ops that make everything out of nothing, a thousand or so at a time. */
+export type SnapshotPages = AsyncIterable<readonly Op[]> | Iterable<readonly Op[]>;
+
 /** The entries at one revision. */
 export interface Snapshot {
   readonly rev: number;

@@ -20,9 +20,9 @@ function fixture(t: TestContext, source = createTestSource()) {
     createLastGoodKeeper({
       path,
       log: (_level, message) => errors.push(message),
-      full: () => {
+      stream: (use) => {
         fulls++;
-        return source.full();
+        return source.stream(use);
       },
     });
   const commit = (keeper: LastGoodKeeper, count: number): void => {
@@ -73,13 +73,13 @@ test("a journal that has grown large is folded into a new base file", async (t) 
   keeper.startOver();
   await keeper.flush();
   for (let i = 0; i < 6; i++) {
-    commit(keeper, 4_000);
+    commit(keeper, 20_000);
     await keeper.flush();
     assert.deepEqual(await onDisk(), expected());
   }
   await keeper.close();
   assert.equal(fulls(), 3);
-  assert.ok(statSync(journalPath(path)).size < 1_000_000);
+  assert.ok(statSync(journalPath(path)).size < 4_000_000);
 });
 
 test("changes that come while a full copy is written are not lost", async (t) => {

@@ -1,8 +1,9 @@
 import { writeBaseFile } from "./base-file.ts";
 import { type Delta, opsWeight } from "./entries.ts";
-import type { FeedLog, FullCopy } from "./feed.ts";
+import type { FeedLog } from "./feed.ts";
 import { continueJournal, createJournal, type Journal } from "./journal.ts";
 import { checkLastGood, journalPath } from "./last-good.ts";
+import type { FeedSource } from "./publisher.ts";
 
 /** Keeps the last good copy on disk up to date, shortly after each change. */
 export interface LastGoodKeeper {
@@ -19,15 +20,15 @@ export interface LastGoodKeeper {
 export interface LastGoodKeeperDeps {
   readonly path: string;
   readonly log: FeedLog;
-  full(): Promise<FullCopy>;
+  readonly stream: FeedSource["stream"];
 }
 
 const DELAY_MS = 100;
 const RETRY_MS = 10_000;
 /** A journal may grow to the size of its base file, or to this where that is small. */
-const JOURNAL_OPS_MIN = 10_000;
+const JOURNAL_OPS_MIN = 50_000;
 
-export function createLastGoodKeeper({ path, log, full }: LastGoodKeeperDeps): LastGoodKeeper {
+export function createLastGoodKeeper({ path, log, stream }: LastGoodKeeperDeps): LastGoodKeeper {
   let journal: Journal | null = null;
   /** The revision on disk, and how large the two files are. */
   let rev = 0;
@@ -50,12 +51,11 @@ export function createLastGoodKeeper({ path, log, full }: LastGoodKeeperDeps): L
   const writeFull = async (): Promise<void> => {
     // From here on, what comes may or may not be in the copy.
     fullNeeded = false;
-    const copy = await full();
-    const base = await writeBaseFile(path, copy);
+    const base = await stream((at, pages) => writeBaseFile(path, at, pages));
     await journal?.close();
     journal = await createJournal(journalPath(path), base);
-    rev = copy.rev;
-    baseOps = copy.ops.length;
+    rev = base.rev;
+    baseOps = base.ops;
     journalOps = 0;
   };
   const save = async (): Promise<void> => {

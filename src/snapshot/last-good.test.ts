@@ -19,9 +19,9 @@ const OPS: readonly Op[] = Array.from({ length: 20_000 }, (_, i) => ({ kind: "se
 
 test("what was written is read back, over many chunks", async (t) => {
   const path = temporaryPath(t);
-  await writeBaseFile(path, { rev: 7, ops: OPS });
+  await writeBaseFile(path, 7, [OPS]);
   assert.deepEqual(await readLastGood(path, assert.fail), { rev: 7, ops: OPS });
-  await writeBaseFile(path, { rev: 8, ops: [] });
+  await writeBaseFile(path, 8, [[]]);
   assert.deepEqual(await readLastGood(path, assert.fail), { rev: 8, ops: [] });
   assert.equal((await checkLastGood(path, assert.fail))?.journal.rev, 8);
   assert.equal(existsSync(`${path}.new`), false);
@@ -33,7 +33,7 @@ test("no copy is no error", async (t) => {
 
 test("any changed, added or missing byte is refused and logged", async (t) => {
   const path = temporaryPath(t);
-  await writeBaseFile(path, { rev: 7, ops: OPS.slice(0, 5) });
+  await writeBaseFile(path, 7, [OPS.slice(0, 5)]);
   const good = readFileSync(path);
   const refused = async (bytes: Uint8Array): Promise<void> => {
     writeFileSync(path, bytes);
@@ -60,7 +60,7 @@ test("any changed, added or missing byte is refused and logged", async (t) => {
 
 test("a copy of another format is refused", async (t) => {
   const path = temporaryPath(t);
-  await writeBaseFile(path, { rev: 7, ops: [] });
+  await writeBaseFile(path, 7, [[]]);
   writeFileSync(path, readFileSync(path, "utf8").replace('"format":1', '"format":2'));
   const reasons: unknown[] = [];
   assert.equal(await readLastGood(path, (_level, _message, fields) => reasons.push(fields?.["reason"])), null);
@@ -71,7 +71,7 @@ const delta = (rev: number): Delta => ({ from: rev - 1, rev, ops: [{ kind: "seri
 
 test("a journal carries the base file on, and a cut-off one is only older", async (t) => {
   const path = temporaryPath(t);
-  const base = await writeBaseFile(path, { rev: 7, ops: [] });
+  const base = await writeBaseFile(path, 7, [[]]);
   const journal = await createJournal(journalPath(path), base);
   await journal.append([delta(8), delta(9)]);
   await journal.append([delta(10)]);
@@ -91,7 +91,7 @@ test("a journal carries the base file on, and a cut-off one is only older", asyn
 
 test("a journal counts up to its first bad line, which is logged", async (t) => {
   const path = temporaryPath(t);
-  const journal = await createJournal(journalPath(path), await writeBaseFile(path, { rev: 7, ops: [] }));
+  const journal = await createJournal(journalPath(path), await writeBaseFile(path, 7, [[]]));
   await journal.append([delta(8), delta(9)]);
   await journal.close();
   const good = readFileSync(journalPath(path));
@@ -119,9 +119,9 @@ test("a journal counts up to its first bad line, which is logged", async (t) => 
 
 test("a journal of another base file counts for nothing", async (t) => {
   const path = temporaryPath(t);
-  const journal = await createJournal(journalPath(path), await writeBaseFile(path, { rev: 7, ops: OPS.slice(0, 1) }));
+  const journal = await createJournal(journalPath(path), await writeBaseFile(path, 7, [OPS.slice(0, 1)]));
   await journal.append([delta(8)]);
   await journal.close();
-  await writeBaseFile(path, { rev: 7, ops: OPS.slice(1, 2) });
+  await writeBaseFile(path, 7, [OPS.slice(1, 2)]);
   assert.deepEqual(await readLastGood(path, assert.fail), { rev: 7, ops: OPS.slice(1, 2) });
 });

@@ -1,5 +1,5 @@
 import type { Delta } from "./entries.ts";
-import type { FeedLog, FeedPort, FullCopy } from "./feed.ts";
+import type { FeedLog, FeedPort, FullCopy, SnapshotPages } from "./feed.ts";
 import { createLastGoodKeeper } from "./last-good-keeper.ts";
 import { createRecentDeltas } from "./recent.ts";
 import { createSettlement } from "./settlement.ts";
@@ -9,6 +9,8 @@ import { createSubscriber, type Subscriber } from "./subscriber.ts";
 export interface FeedSource {
   /** Everything, at the newest revision. */
   full(): Promise<FullCopy>;
+  /** The same, never all at once in memory; the pages are good until `use` resolves. */
+  stream<T>(use: (rev: number, pages: SnapshotPages) => Promise<T>): Promise<T>;
   /** Some deltas after `rev`, oldest first; none when `rev` is the newest; null when they are gone. */
   since(rev: number): Promise<readonly Delta[] | null>;
   /** A hint that there is news; what other nodes commit is found by polling. */
@@ -42,7 +44,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath }: Publis
   const subscribers = new Set<Subscriber>();
   const settlement = createSettlement(subscribers);
   const full = shareWhileUnderWay(() => source.full());
-  const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, log, full });
+  const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, log, stream: (use) => source.stream(use) });
   /** The revision that `recent` ends with; null before the source has been read. */
   let head: number | null = null;
   let stopListening: (() => void) | null = null;

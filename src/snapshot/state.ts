@@ -21,7 +21,8 @@ export function createSnapshotState(): SnapshotState {
     if (!entries) kinds.set(op.kind, (entries = new Map()));
     const before = entries.get(op.id);
     if (op.value === null) entries.delete(op.id);
-    else entries.set(op.id, deepFreeze(op.value));
+    // Records, of which there are most, are flat. What is staged is copied when it is released.
+    else entries.set(op.id, op.kind === "record" || op.kind === "staged" ? Object.freeze(op.value) : deepFreeze(op.value));
     return before;
   };
 

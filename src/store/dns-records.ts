@@ -35,9 +35,12 @@ export const recordById = (db: Db, zoneId: string, id: string): Promise<DnsRecor
 export const recordIdsOfZone = (db: Db, zoneId: string) =>
   db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).execute();
 
+/** What planes see of a record. */
+const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "proxied", "rdata"] as const;
+
 /** Everything, by key, `limit` at a time: the rebuild of the snapshot never holds a second copy of the table. */
-export const recordsAfter = (db: Db, id: string, limit: number): Promise<DnsRecordRow[]> =>
-  db.selectFrom("dns_records").select(RECORD_COLUMNS).where("id", ">", id).orderBy("id").limit(limit).execute();
+export const recordsAfter = (db: Db, id: string, limit: number): Promise<Pick<DnsRecordRow, (typeof SNAPSHOT_COLUMNS)[number]>[]> =>
+  db.selectFrom("dns_records").select(SNAPSHOT_COLUMNS).where("id", ">", id).orderBy("id").limit(limit).execute();
 
 export async function deleteRecordsOfZone(db: Db, zoneId: string): Promise<void> {
   await db.deleteFrom("dns_records").where("zone_id", "=", zoneId).execute();

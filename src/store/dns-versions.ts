@@ -35,6 +35,18 @@ export async function insertVersionPart(db: Db, zoneId: string, version: number,
   await db.insertInto("dns_version_parts").values({ zone_id: zoneId, version, part, changes }).execute();
 }
 
+/** Where a large import keeps its changes until it is a version: serials begin at 1. */
+export const STAGED_VERSION = 0;
+
+/** What was kept under `STAGED_VERSION` becomes the version's. */
+export async function claimStagedParts(db: Db, zoneId: string, version: number): Promise<void> {
+  await db.updateTable("dns_version_parts").set({ version }).where("zone_id", "=", zoneId).where("version", "=", STAGED_VERSION).execute();
+}
+
+export async function deleteStagedParts(db: Db, zoneId: string): Promise<void> {
+  await db.deleteFrom("dns_version_parts").where("zone_id", "=", zoneId).where("version", "=", STAGED_VERSION).execute();
+}
+
 export const versionHead = (db: Db, zoneId: string, version: number): Promise<DnsVersionHead | undefined> =>
   db.selectFrom("dns_versions").select(HEAD).where("zone_id", "=", zoneId).where("version", "=", version).executeTakeFirst();
 
@@ -133,11 +145,13 @@ export const versionSizes = (db: Db, zoneId: string): Promise<Pick<DnsVersionRow
     .orderBy("version", "desc")
     .execute();
 
-const deleteWhere = async (db: Db, zoneId: string, operator: "<" | ">", version: number): Promise<void> => {
+const deleteBetween = async (db: Db, zoneId: string, above: number, below: number): Promise<void> => {
   for (const table of ["dns_versions", "dns_version_parts"] as const)
-    await db.deleteFrom(table).where("zone_id", "=", zoneId).where("version", operator, version).execute();
+    await db.deleteFrom(table).where("zone_id", "=", zoneId).where("version", ">", above).where("version", "<", below).execute();
 };
 
-export const deleteVersionsBelow = (db: Db, zoneId: string, version: number): Promise<void> => deleteWhere(db, zoneId, "<", version);
-export const deleteVersionsAbove = (db: Db, zoneId: string, version: number): Promise<void> => deleteWhere(db, zoneId, ">", version);
-export const deleteVersionsOfZone = (db: Db, zoneId: string): Promise<void> => deleteWhere(db, zoneId, ">", -1);
+export const deleteVersionsBelow = (db: Db, zoneId: string, version: number): Promise<void> =>
+  deleteBetween(db, zoneId, STAGED_VERSION, version);
+export const deleteVersionsAbove = (db: Db, zoneId: string, version: number): Promise<void> =>
+  deleteBetween(db, zoneId, version, Number.MAX_SAFE_INTEGER);
+export const deleteVersionsOfZone = (db: Db, zoneId: string): Promise<void> => deleteBetween(db, zoneId, -1, Number.MAX_SAFE_INTEGER);

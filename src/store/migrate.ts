@@ -5,6 +5,7 @@ import { dnsVersions } from "./migrations/0002-dns-versions.ts";
 import { recordLists } from "./migrations/0003-record-lists.ts";
 import { dnsSettings } from "./migrations/0004-dns-settings.ts";
 import { recordCounts } from "./migrations/0005-record-counts.ts";
+import { dnsImports } from "./migrations/0006-dns-imports.ts";
 import { dnssecKeys } from "./migrations/0007-dnssec-keys.ts";
 import { incomingTransfers } from "./migrations/0009-incoming-transfers.ts";
 import type { Dialect, Session } from "./session.ts";
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: "record-lists", statements: recordLists },
   { version: 4, name: "dns-settings", statements: dnsSettings },
   { version: 5, name: "record-counts", statements: recordCounts },
+  { version: 6, name: "dns-imports", statements: dnsImports },
   { version: 7, name: "dnssec-keys", statements: dnssecKeys },
   { version: 9, name: "incoming-transfers", statements: incomingTransfers },
 ];

@@ -16,6 +16,7 @@ export interface Tables {
   dns_scan_candidates: DnsScanCandidatesTable;
   dns_versions: DnsVersionsTable;
   dns_version_parts: DnsVersionPartsTable;
+  dns_imports: DnsImportsTable;
   rulesets: RulesetsTable;
   gateways: GatewaysTable;
   certificates: CertificatesTable;
@@ -154,6 +155,13 @@ export interface DnsScanCandidatesTable {
   zone_id: string;
   /** The row that the record would have, as JSON. */
   record: string;
+}
+/** Large imports that are under way, at most one a zone. */
+export interface DnsImportsTable {
+  zone_id: string;
+  id: string;
+  /** When it last wrote something. */
+  touched_on: string;
 }
 export interface DnsVersionsTable {
   zone_id: string;

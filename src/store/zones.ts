@@ -114,6 +114,17 @@ const raiseSerial = prepareQuery((db, id: string, recordsAdded: number, versions
     .returning(["serial", "record_count", "dns_version_count", "type", "settings"]),
 );
 
+/** Counts records that a large import writes or takes back; the number of the zone's records, or undefined without the zone. */
+export async function countImported(db: Kysely<Tables>, id: string, added: number): Promise<number | undefined> {
+  const row = await db
+    .updateTable("zones")
+    .set({ record_count: sql<number>`record_count + ${added}` })
+    .where("id", "=", id)
+    .returning("record_count")
+    .executeTakeFirst();
+  return row?.record_count;
+}
+
 export async function listZones(
   db: Kysely<Tables>,
   filter: ZoneFilter,

@@ -60,6 +60,11 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
       await mayFail();
       return late({ rev: state.rev, ops: dump(state) });
     },
+    stream: async (use) => {
+      await mayFail();
+      const { rev, ops } = await late({ rev: state.rev, ops: dump(state) });
+      return use(rev, [ops.slice(0, 3), ops.slice(3)]);
+    },
     since: async (rev) => {
       await mayFail();
       if (rev === state.rev) return late([]);

@@ -10,11 +10,12 @@ import { checkForeignKeys } from "#control/dns/foreign-keys.ts";
 import { permittedSteps } from "#control/dns/secondary-writes.ts";
 import type { RecordView, ShownRow } from "#control/dns/record-view.ts";
 import type { VersionedChange } from "#control/dns/version-changes.ts";
-import { appendVersion } from "#control/dns/version-log.ts";
+import { appendVersion, type NewVersion } from "#control/dns/version-log.ts";
 import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
 import type { OriginPolicy, PreparedRecord } from "#model/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import { recordEntry, serialEntry } from "#snapshot/compile.ts";
+import { importOfRecord, importOfZone } from "#store/dns-imports.ts";
 import { recordsByIds, writeRecords } from "#store/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 import type { Store, Unit } from "#store/store.ts";
@@ -88,6 +89,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const { view } = deps;
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
+    await assertNotImporting(unit.db, zone.id, existing);
     const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
     if (planned.length === 0) return changedRecords([], view, null);
     const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
@@ -108,7 +110,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     await writeRecords(unit.db, zone.id, changes);
     await publish(unit, call, zone, changes, transferred ? null : view);
     unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
-    await appendVersion(unit.db, {
+    const version: NewVersion = {
       zone_id: zone.id,
       version: touched.serial,
       count: touched.dns_version_count,
@@ -117,8 +119,8 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       kind: options.kind,
       refers_to: options.refersTo ?? null,
       reason: options.reason ?? call.reason ?? null,
-      changes,
-    });
+    };
+    await appendVersion(unit.db, version, changes);
     return changedRecords(steps, view, touched.serial);
   };
 
@@ -133,6 +135,12 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     changeWithin: async (unit, call, zone, changes, options) =>
       apply(unit, call, zone, await prepareChanges(changes, zone, deps.origins), options),
   };
+}
+
+/** What a large import has written is its own until the planes have it. */
+async function assertNotImporting(db: Unit["db"], zoneId: string, records: readonly DnsRecordRow[]): Promise<void> {
+  const underWay = records.length === 0 ? undefined : await importOfZone(db, zoneId);
+  if (underWay && records.some(({ id }) => importOfRecord(id) === underWay.id)) throw new PlatformError("dns_import_under_way");
 }
 
 /** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine does not hang. */

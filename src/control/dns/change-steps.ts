@@ -119,9 +119,16 @@ const changedRow = (row: DnsRecordRow, to: Checked, now: string): DnsRecordRow |
   to instanceof PlatformError ? to : { ...row, ...to, ...noteTimes(to, row, now), modified_on: now };
 
 const newRow = (to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>
-  to instanceof PlatformError
-    ? to
-    : { id: newId(), zone_id: zone.id, ...to, ...noteTimes(to, null, now), created_on: now, modified_on: now };
+  to instanceof PlatformError ? to : createdRow(newId(), to, zone.id, now);
+
+export const createdRow = (id: string, record: PreparedRecord, zone_id: string, now: string): DnsRecordRow => ({
+  id,
+  zone_id,
+  ...record,
+  ...noteTimes(record, null, now),
+  created_on: now,
+  modified_on: now,
+});
 
 /** All that it was, its times included; only that it changed now is new. */
 const restoredRow = (row: ShownRow, to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { PlatformError } from "#kernel/errors.ts";
+import { type ErrorItem, PlatformError } from "#kernel/errors.ts";
 import { identityOf } from "#model/dns-conflicts.ts";
 import type { DnsRecordWrite } from "#model/dns-record.ts";
 import { isProxiable, type OriginPolicy, prepareRecord, type PreparedRecord, TTL_AUTOMATIC } from "#model/prepared-record.ts";
@@ -22,8 +22,8 @@ export interface ImportProblem {
 }
 
 export interface ReadZoneFile {
-  /** Without repetitions, and without what the service makes itself. */
-  readonly entries: readonly ImportEntry[];
+  /** Without repetitions, and without what the service makes itself; null where there are more than were to be kept. */
+  readonly entries: readonly ImportEntry[] | null;
   /** All records of the file. */
   readonly parsed: number;
   /** The first ones; where there are any, the entries are incomplete. */
@@ -45,28 +45,58 @@ const PROBLEMS_MAX = 50;
 /** Between two of these many records other requests get their turn. */
 const SLICE = 200;
 
-/** Reads a zone file as records, each checked by itself. */
-export async function readZoneFile(text: string, scene: ImportScene): Promise<ReadZoneFile> {
-  const entries: ImportEntry[] = [];
+/** Reads a zone file as records, each checked by itself, and keeps up to `entriesMax` of them. */
+export async function readZoneFile(text: string, scene: ImportScene, entriesMax = Infinity): Promise<ReadZoneFile> {
+  let entries: Map<string, ImportEntry> | null = new Map();
   const problems: ImportProblem[] = [];
-  const seen = new Set<string>();
   let items = 0;
   let parsed = 0;
-  for (const item of zoneFileItems(text, { origin: scene.zone.name })) {
+  for (const item of importItems(text, scene)) {
     if (++items % SLICE === 0) await setImmediate();
-    if (item.kind === "error") {
-      problems.push({ line: item.error.line, error: new PlatformError("dns_zone_file_invalid", { message: item.error.message }) });
-    } else {
-      parsed += 1;
-      if (item.kind === "skipped" || isOwn(item.record, scene)) continue;
-      const read = readEntry(item.record, scene);
-      if ("error" in read) problems.push(read);
-      else if (!seen.has(read.key)) entries.push(read);
-      if ("key" in read) seen.add(read.key);
+    if (item === null || "key" in item) parsed += 1;
+    if (item === null) continue;
+    if ("error" in item) {
+      problems.push(item);
+      if (problems.length >= PROBLEMS_MAX) break;
+    } else if (entries !== null) {
+      if (!entries.has(item.key)) entries.set(item.key, item);
+      if (entries.size > entriesMax) entries = null;
     }
-    if (problems.length >= PROBLEMS_MAX) break;
   }
-  return { entries, parsed, problems };
+  return { entries: entries && [...entries.values()], parsed, problems };
+}
+
+/** The records of a file in which nothing is wrong, so many at a time, repetitions included. */
+export async function* importPieces(text: string, scene: ImportScene, size: number): AsyncGenerator<readonly ImportEntry[]> {
+  let piece: ImportEntry[] = [];
+  let items = 0;
+  for (const item of importItems(text, scene)) {
+    if (++items % SLICE === 0) await setImmediate();
+    if (item === null) continue;
+    if ("error" in item) throw refusal([item]);
+    if (piece.push(item) < size) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** The error of an import: the first lines that cannot be imported. */
+export function refusal(problems: readonly ImportProblem[]): PlatformError {
+  const sorted = problems.toSorted((a, b) => a.line - b.line);
+  const chain = sorted.map(({ line, error }): ErrorItem => ({ code: error.code, message: `Line ${line}: ${error.message}` }));
+  const more = chain.length === 1 ? "" : ` ${chain.length - 1} more cannot be imported either; error_chain names them.`;
+  return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
+}
+
+/** What each record of the file is to the zone; null for those that the service makes itself. */
+function* importItems(text: string, scene: ImportScene): Generator<ImportEntry | ImportProblem | null> {
+  for (const item of zoneFileItems(text, { origin: scene.zone.name })) {
+    if (item.kind === "error") {
+      const { line, message } = item.error;
+      yield { line, error: new PlatformError("dns_zone_file_invalid", { message }) };
+    } else yield item.kind === "skipped" || isOwn(item.record, scene) ? null : readEntry(item.record, scene);
+  }
 }
 
 export const entryKey = (name: string, identity: string): string => `${name} ${identity}`;

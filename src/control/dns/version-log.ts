@@ -4,6 +4,8 @@ import type { DnsVersionKind } from "#model/dns-version.ts";
 import {
   changeCount,
   CHANGES_PER_ROW,
+  claimStagedParts,
+  type DnsVersionRow,
   deleteVersionsAbove,
   deleteVersionsBelow,
   insertVersion,
@@ -23,7 +25,6 @@ export interface NewVersion {
   readonly kind: DnsVersionKind;
   readonly refers_to: number | null;
   readonly reason: string | null;
-  readonly changes: readonly VersionedChange[];
 }
 
 /** A zone keeps this many versions at least, unless they hold too many changes. */
@@ -34,17 +35,9 @@ export const VERSION_CHANGES_KEPT = 250_000;
 const PRUNE_EVERY = 100;
 
 /** Notes what a write changed and forgets what is too old. */
-export async function appendVersion(db: Unit["db"], version: NewVersion): Promise<void> {
-  const { changes, zone_id } = version;
+export async function appendVersion(db: Unit["db"], version: NewVersion, changes: readonly VersionedChange[]): Promise<void> {
   const count = (counts: (change: VersionedChange) => boolean): number => changes.filter(counts).length;
-  await insertVersion(db, {
-    zone_id,
-    version: version.version,
-    created_on: version.created_on,
-    actor: JSON.stringify({ type: version.actor.type, id: version.actor.id, name: version.actor.name }),
-    kind: version.kind,
-    refers_to: version.refers_to,
-    reason: version.reason,
+  await appendHead(db, version, {
     created: count(({ before, after }) => before === null && after !== null),
     updated: count(({ before, after }) => before !== null && after !== null),
     deleted: count(({ before, after }) => before !== null && after === null),
@@ -52,13 +45,38 @@ export async function appendVersion(db: Unit["db"], version: NewVersion): Promis
   });
   for (let part = 1; part * CHANGES_PER_ROW < changes.length; part++) {
     const slice = changes.slice(part * CHANGES_PER_ROW, (part + 1) * CHANGES_PER_ROW);
-    await insertVersionPart(db, zone_id, version.version, part, encodeChanges(slice));
+    await insertVersionPart(db, version.zone_id, version.version, part, encodeChanges(slice));
   }
+  await forgetOld(db, version, changes.length);
+}
+
+/** The version that a large import makes of the changes that it kept aside, all but the first of which are in parts. */
+export async function appendStagedVersion(db: Unit["db"], version: NewVersion, created: number, firstChanges: string): Promise<void> {
+  await appendHead(db, version, { created, updated: 0, deleted: 0, changes: firstChanges });
+  await claimStagedParts(db, version.zone_id, version.version);
+  await forgetOld(db, version, created);
+}
+
+type Counted = Pick<DnsVersionRow, "created" | "updated" | "deleted" | "changes">;
+
+const appendHead = (db: Unit["db"], version: NewVersion, counted: Counted): Promise<void> =>
+  insertVersion(db, {
+    zone_id: version.zone_id,
+    version: version.version,
+    created_on: version.created_on,
+    actor: JSON.stringify({ type: version.actor.type, id: version.actor.id, name: version.actor.name }),
+    kind: version.kind,
+    refers_to: version.refers_to,
+    reason: version.reason,
+    ...counted,
+  });
+
+async function forgetOld(db: Unit["db"], { zone_id, version, count }: NewVersion, changes: number): Promise<void> {
   // After 2^32 - 1 serials start again (RFC 1982), and with them the history.
-  if (version.version === 1) return deleteVersionsAbove(db, zone_id, version.version);
-  if (version.count % PRUNE_EVERY === 0) await forget(db, zone_id, await nthNewestVersion(db, zone_id, VERSIONS_KEPT));
+  if (version === 1) return deleteVersionsAbove(db, zone_id, version);
+  if (count % PRUNE_EVERY === 0) await forget(db, zone_id, await nthNewestVersion(db, zone_id, VERSIONS_KEPT));
   // A thousand versions that each fit a row never hold too many changes.
-  if (changes.length > CHANGES_PER_ROW) await forget(db, zone_id, await oldestThatFits(db, zone_id));
+  if (changes > CHANGES_PER_ROW) await forget(db, zone_id, await oldestThatFits(db, zone_id));
 }
 
 async function forget(db: Unit["db"], zoneId: string, oldestKept: number | null): Promise<void> {

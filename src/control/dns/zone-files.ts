@@ -1,13 +1,13 @@
 import type { Call } from "#control/call.ts";
 import type { RecordChanger, ZoneRef } from "#control/dns/change-records.ts";
-import { entryKey, type ImportEntry, type ImportProblem, type ImportScene, readZoneFile } from "#control/dns/read-zone-file.ts";
+import { createPieceImport, type PieceImportDeps } from "#control/dns/piece-import.ts";
+import { entryKey, type ImportEntry, importPieces, type ImportScene, readZoneFile, refusal } from "#control/dns/read-zone-file.ts";
 import { writeZoneFile } from "#control/dns/write-zone-file.ts";
-import { type ErrorItem, PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors.ts";
 import { identityOf } from "#model/dns-conflicts.ts";
 import type { OriginPolicy } from "#model/prepared-record.ts";
 import { zoneEntry } from "#snapshot/compile.ts";
 import { recordsNamed } from "#store/dns-record-rows.ts";
-import type { Store } from "#store/store.ts";
 import { zoneFileRows } from "#store/zone-file-rows.ts";
 import { zoneRowById } from "#store/zones.ts";
 
@@ -25,15 +25,23 @@ export interface ZoneFiles {
    * lines that cannot be imported.
    */
   import(call: Call, zone: ZoneRef, file: string, options: { readonly proxied: boolean }): Promise<ImportResult>;
+  /** Undoes large imports that nobody goes on with, since what did it has ended; how many there were. */
+  removeAbandoned(call: Call): Promise<number>;
 }
 
-export interface ZoneFilesDeps {
-  readonly store: Store;
+export interface ZoneFilesDeps extends PieceImportDeps {
   readonly origins: OriginPolicy;
   readonly changer: RecordChanger;
 }
 
-export function createZoneFiles({ store, origins, changer }: ZoneFilesDeps): ZoneFiles {
+/** A file of so many records is imported as one unit of work, whatever is larger in pieces. */
+const AT_ONCE_MAX = 2_000;
+/** Bounds how long others wait for the piece that is being written. */
+const PIECE = 500;
+
+export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
+  const { store, origins, changer } = deps;
+  const pieces = createPieceImport(deps);
   const sceneOf = async (zone: ZoneRef, proxied: boolean): Promise<ImportScene> => {
     const row = await zoneRowById(store.read, zone.id);
     if (row === undefined) throw new PlatformError("zone_not_found");
@@ -57,9 +65,17 @@ export function createZoneFiles({ store, origins, changer }: ZoneFilesDeps): Zon
         return writeZoneFile(zoneEntry(row), row.serial, zoneFileRows(db, zone.id));
       }),
 
+    removeAbandoned: (call) => pieces.removeAbandoned(call),
+
     import: async (call, zone, file, { proxied }) => {
-      const { entries, parsed, problems } = await readZoneFile(file, await sceneOf(zone, proxied));
+      const scene = await sceneOf(zone, proxied);
+      const { entries, parsed, problems } = await readZoneFile(file, scene, AT_ONCE_MAX);
       if (problems.length > 0) throw refusal(problems);
+      if (entries === null) {
+        // Read again rather than kept: the file takes a tenth of the room that its records do.
+        const recs_added = await pieces.import(call, zone, importPieces(file, scene, PIECE));
+        return { recs_added, total_records_parsed: parsed };
+      }
       const added = await missing(zone, entries);
       if (added.length > 0) {
         const prepared = added.map(({ record }) => record);
@@ -70,13 +86,6 @@ export function createZoneFiles({ store, origins, changer }: ZoneFilesDeps): Zon
       return { recs_added: added.length, total_records_parsed: parsed };
     },
   };
-}
-
-function refusal(problems: readonly ImportProblem[]): PlatformError {
-  const sorted = problems.toSorted((a, b) => a.line - b.line);
-  const chain = sorted.map(({ line, error }): ErrorItem => ({ code: error.code, message: `Line ${line}: ${error.message}` }));
-  const more = chain.length === 1 ? "" : ` ${chain.length - 1} more cannot be imported either; error_chain names them.`;
-  return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
 }
 
 /** An error of the change names the record by its position, the file's author knows it by its line. */

@@ -1,0 +1,12 @@
+import type { Dialect } from "../session.ts";
+
+/** Large imports of zone files that are under way (store/dns-imports.ts). */
+export function dnsImports({ text, tableOptions }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE dns_imports (${[
+      `zone_id ${text} PRIMARY KEY REFERENCES zones (id) ON DELETE CASCADE`,
+      `id ${text} NOT NULL`,
+      `touched_on ${text} NOT NULL`,
+    ].join(", ")}) ${tableOptions}`,
+  ];
+}
