@@ -70,7 +70,7 @@ export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]
   );
 
 /** Whether the apex has the addresses of another name. A proxied one has the edge's. */
-function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
+export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
   const alias = sets?.get(TYPE.CNAME);
   return alias !== undefined && (entry.paused || !alias.proxied);
 }

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fixedClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { compareCanonical } from "#wire/dns/canonical.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import { formatName, keyOf, type NameKey, nameOfKey, parseAbsoluteName } from "#wire/dns/name.ts";
+import { recordTypeByCode } from "#wire/dns/record-types.ts";
+import { typesOf } from "#wire/dns/type-bitmap.ts";
+import { WireReader } from "#wire/dns/wire-reader.ts";
+import { assertSigned, readRrsig } from "../../test/support/dnssec-verifier.ts";
+import { SEALER } from "../../test/support/nameserver.ts";
+import { randomZone, seededRandom } from "../../test/support/random-zone.ts";
+import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { dnssecOp, zoneKey } from "../../test/support/zone-keys.ts";
+import type { AnswerSet } from "./answer-set.ts";
+import { createSigner } from "./dnssec/signer.ts";
+import { signedZone, UnusableKeysError } from "./signed-zone.ts";
+import { createZones } from "./zones.ts";
+
+const Z = "zone1";
+const KEY = zoneKey("only");
+const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] };
+const clock = fixedClock("2026-11-20T12:00:00Z");
+const BASE = [zoneOp(Z, "example.com"), serialOp(Z, 1), dnssecOp(Z, [KEY])];
+
+function signed(
+  ops: readonly Op[],
+  addresses: readonly { type: number; ttl: number; rdatas: Buffer[]; proxied: boolean }[] = [],
+): AnswerSet[] {
+  const zones = createZones();
+  zones.rebuild(createMemoryReplica(ops).snapshot);
+  const { signatures } = createSigner({ edge: EDGE, clock, sealer: SEALER, metrics: createMetrics(), log: () => {} });
+  const zone = zones.find(keyOf(parseAbsoluteName("example.com")));
+  assert.ok(zone);
+  return [...signedZone(zone, { edge: EDGE, signatures, addresses: () => addresses })];
+}
+
+const isType = (type: number) => (set: AnswerSet) => set.type === type;
+const at = (sets: readonly AnswerSet[], key: NameKey): AnswerSet[] => sets.filter(({ name }) => keyOf(name) === key);
+
+function readNsec(rdata: Uint8Array): { next: NameKey; types: number[] } {
+  const reader = new WireReader(rdata, { pointers: false });
+  return { next: keyOf(reader.name()), types: typesOf(reader.rest()) };
+}
+
+/** Every name with signatures has one NSEC that names its types, and each leads to the next name, the last to the first. */
+function assertChain(sets: readonly AnswerSet[]): void {
+  const nsecs = sets.filter(isType(TYPE.NSEC));
+  const owners = nsecs.map(({ name }) => keyOf(name));
+  assert.deepEqual(owners, owners.toSorted(compareCanonical));
+  assert.equal(new Set(owners).size, owners.length);
+  assert.equal(formatName(nameOfKey(owners[0] as NameKey)), "example.com");
+  for (const [i, { rdatas }] of nsecs.entries()) {
+    const owner = owners[i] as NameKey;
+    const { next, types } = readNsec(rdatas[0] as Uint8Array);
+    assert.equal(next, owners[(i + 1) % owners.length]);
+    const present = [...new Set(at(sets, owner).map(({ type }) => type))];
+    assert.deepEqual(
+      types,
+      present.toSorted((a, b) => a - b),
+      formatName(nameOfKey(owner)),
+    );
+  }
+  for (const { name } of sets.filter(isType(TYPE.RRSIG))) assert.ok(owners.includes(keyOf(name)));
+}
+
+function assertSignatures(sets: readonly AnswerSet[]): void {
+  const keys = sets.filter(isType(TYPE.DNSKEY)).flatMap(({ rdatas }) => rdatas);
+  for (const set of sets.filter(({ type }) => type !== TYPE.RRSIG)) {
+    const owner = keyOf(set.name);
+    const rrsigs = at(sets, owner)
+      .filter(isType(TYPE.RRSIG))
+      .flatMap(({ rdatas }) => rdatas)
+      .filter((rdata) => readRrsig(rdata).type === set.type);
+    assert.equal(rrsigs.length > 0, set.origin !== undefined, `${formatName(set.name)} ${recordTypeByCode(set.type)?.name}`);
+    for (const rrsig of rrsigs) assertSigned({ ...set, owner }, rrsig, keys, clock.nowMs() / 1000);
+  }
+}
+
+test("RFC 4035 §2: a chain over all names that have data, signatures over all that is the zone's own", () => {
+  const sets = signed([
+    ...BASE,
+    recordOp(Z, "www.example.com", "A", "192.0.2.1", { proxied: true }),
+    recordOp(Z, "a.ent.example.com", "TXT", '"x"'),
+    recordOp(Z, "*.example.com", "MX", "10 www.example.com"),
+    recordOp(Z, "child.example.com", "NS", "ns.child.example.com"),
+    recordOp(Z, "child.example.com", "DS", "1 13 2 00"),
+    recordOp(Z, "ns.child.example.com", "A", "192.0.2.8"),
+    recordOp(Z, "moved.example.com", "DNAME", "elsewhere.example"),
+  ]);
+  assertChain(sets);
+  assertSignatures(sets);
+  assert.equal(sets[0]?.type, TYPE.SOA);
+  assert.equal(sets.filter(isType(TYPE.SOA)).length, 1);
+  const shown = (name: string): string[] =>
+    at(sets, keyOf(parseAbsoluteName(name))).map(({ type, origin }) => `${recordTypeByCode(type)?.name}${origin ? " signed" : ""}`);
+  assert.deepEqual(shown("child.example.com"), ["NS", "DS signed", "RRSIG", "NSEC signed", "RRSIG"]);
+  assert.deepEqual(shown("ns.child.example.com"), ["A"]);
+  assert.deepEqual(shown("ent.example.com"), []);
+  const www = at(sets, keyOf(parseAbsoluteName("www.example.com")));
+  assert.deepEqual(www[0]?.rdatas, EDGE.ipv4);
+});
+
+test("a flattened apex has the addresses that it has now", () => {
+  const address = { type: TYPE.A, ttl: 60, rdatas: [Buffer.of(192, 0, 2, 7)], proxied: false };
+  const sets = signed([...BASE, recordOp(Z, "example.com", "CNAME", "elsewhere.example")], [address]);
+  assertChain(sets);
+  assertSignatures(sets);
+  assert.ok(sets.some(({ type, rdatas }) => type === TYPE.A && rdatas[0] === address.rdatas[0]));
+  assert.ok(!sets.some(isType(TYPE.CNAME)));
+});
+
+test("over random zones the chain is closed and canonical, and every signature holds", () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.integer({ min: 1, max: 25 }), (seed, names) => {
+      const { lines } = randomZone(seededRandom(seed), "example.com.", names, ["away.example."]);
+      const records = lines
+        .filter(({ type, name }) => type !== "SOA" && !(type === "NS" && name === "example.com."))
+        .map(({ name, type, content, ttl }) => recordOp(Z, name.slice(0, -1), type, content, { ttl }));
+      const sets = signed([...BASE, ...records]);
+      assertChain(sets);
+      assertSignatures(sets);
+    }),
+    { numRuns: 40, seed: 4035 },
+  );
+});
+
+test("without keys that can be used, nothing is handed out", () => {
+  assert.throws(() => signed([...BASE, dnssecOp(Z, [])]), UnusableKeysError);
+});
