@@ -1,6 +1,6 @@
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
-import type { NameNode, RecordSet } from "./zone-nodes.ts";
+import type { NameNode, RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex, Zones } from "./zones.ts";
 
 /** Addresses of the edge, which stand in for those of proxied names. */
@@ -100,6 +100,12 @@ export function visibleTypes(edge: EdgeAddresses, zone: ZoneIndex, source: NameK
   if (isCut) return [TYPE.NS, TYPE.DS].filter((type) => node.sets.has(type));
   const types = new Set([...(node?.sets.keys() ?? []), ...(source === zone.key ? zone.apex.keys() : []), ...MADE_TYPES]);
   return [...types].filter((type) => visibleSet(edge, zone, source, node, type) !== undefined);
+}
+
+/** Whether the apex has the addresses of another name. A proxied one has the edge's. */
+export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
+  const alias = sets?.get(TYPE.CNAME);
+  return alias !== undefined && (entry.paused || !alias.proxied);
 }
 
 /** What a name may have without a record of that type. */

@@ -76,8 +76,8 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, clock });
   const rateLimit = createRateLimit(config.rateLimit);
   const edge = edgeAddresses(config.edgeAddresses);
-  const { signAnswer } = createSigner({ ...deps, edge });
-  const transfers = createTransfersOut({ zones, edge, partners, journal, clock, metrics, limits, log });
+  const { signAnswer, signatures: zoneSignatures } = createSigner({ ...deps, edge });
+  const transfers = createTransfersOut({ zones, edge, partners, journal, zoneSignatures, clock, metrics, limits, log });
   const signatures = createSignatures({ zones, partners, clock });
   const notifications = createNotifications({ zones, partners, metrics, onNotified });
   const respond = createResponder({

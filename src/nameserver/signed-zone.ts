@@ -4,8 +4,7 @@ import { type NameKey, nameOfKey, parentKey } from "#wire/dns/name.ts";
 import type { AnswerSet } from "./answer-set.ts";
 import { nsecRdata } from "./dnssec/denial.ts";
 import type { Signatures } from "./dnssec/signatures.ts";
-import { type EdgeAddresses, visibleSet, visibleTypes } from "./lookup.ts";
-import { isFlattened } from "./transfer-records.ts";
+import { type EdgeAddresses, isFlattened, visibleSet, visibleTypes } from "./lookup.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex } from "./zones.ts";
 

@@ -1,7 +1,8 @@
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import type { EdgeAddresses } from "./lookup.ts";
-import { visibleSet } from "./lookup.ts";
+import { isFlattened, visibleSet } from "./lookup.ts";
+import { signedZone, type SignedZoneDeps } from "./signed-zone.ts";
 import { soaOf, type ZoneVersion } from "./zone-journal.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex } from "./zones.ts";
@@ -36,6 +37,13 @@ export function* wholeZone(zone: ZoneIndex, edge: EdgeAddresses, addresses: Apex
   }
 }
 
+/** The same with signatures and proofs, for servers that have no key of the zone. Throws what `signedZone` throws. */
+export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<TransferRecord, void> {
+  const soa = soaRecord(zone, zone.apex);
+  for (const { name, type, ttl, rdatas } of signedZone(zone, deps)) for (const rdata of rdatas) yield { name, type, ttl, rdata };
+  yield soa;
+}
+
 /** What changed from version to version, the oldest first (RFC 1995 §4). */
 export function* differences(zone: ZoneIndex, edge: EdgeAddresses, versions: readonly ZoneVersion[]): Generator<TransferRecord, void> {
   const soa = soaRecord(zone, zone.apex);
@@ -68,12 +76,6 @@ export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]
   !versions.some(({ names }) =>
     names.some(({ key, before, after }) => key === zone.key && [before, after].some((sets) => isFlattened(zone, sets))),
   );
-
-/** Whether the apex has the addresses of another name. A proxied one has the edge's. */
-export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
-  const alias = sets?.get(TYPE.CNAME);
-  return alias !== undefined && (entry.paused || !alias.proxied);
-}
 
 /**
  * The sets of one name as secondaries get them: the edge's addresses where it is proxied, and at the apex nothing of what

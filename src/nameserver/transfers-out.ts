@@ -13,13 +13,22 @@ import type { Answer } from "./answer-set.ts";
 import type { Client } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
 import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
+import type { Signatures as ZoneSignatures } from "./dnssec/signatures.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createAnswerStream, type MessageStream } from "./message-stream.ts";
 import { encodeAnswer } from "./response.ts";
 import { createSignatures, type Signature } from "./signatures.ts";
 import { createSlots } from "./slots.ts";
 import type { TransferPartners } from "./transfer-partners.ts";
-import { type ApexAddresses, areDifferences, differences, soaAlone, type TransferRecord, wholeZone } from "./transfer-records.ts";
+import {
+  type ApexAddresses,
+  areDifferences,
+  differences,
+  soaAlone,
+  type TransferRecord,
+  wholeSignedZone,
+  wholeZone,
+} from "./transfer-records.ts";
 import { serialOf, type ZoneJournal } from "./zone-journal.ts";
 import type { ZoneIndex, Zones } from "./zones.ts";
 
@@ -42,6 +51,8 @@ export interface TransfersOutDeps {
   readonly edge: EdgeAddresses;
   readonly partners: TransferPartners;
   readonly journal: ZoneJournal;
+  /** Over the sets of signed zones. */
+  readonly zoneSignatures: ZoneSignatures;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly limits: Pick<NameserverLimits, "transfersMax" | "transfersPerAddressMax" | "transferTimeoutMs">;
@@ -52,7 +63,7 @@ export interface TransfersOutDeps {
 type Kind = "axfr" | "ixfr" | "current";
 
 export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
-  const { zones, edge, partners, journal, clock, metrics, limits, log } = deps;
+  const { zones, edge, partners, journal, zoneSignatures, clock, metrics, limits, log } = deps;
   const slots = createSlots(limits.transfersMax, limits.transfersPerAddressMax);
   const active = metrics.gauge("selvedge_dns_transfers_active", "Zone transfers to other servers under way");
   const ended = (kind: Kind, result: "sent" | "broken") =>
@@ -81,6 +92,8 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   const recordsFor = (zone: ZoneIndex, packet: Buffer, query: Query): { kind: Kind; records: Generator<TransferRecord, void> } => {
     const serial = query.type === TYPE.IXFR ? knownSerial(packet, zone) : undefined;
     if (serial !== undefined && !isSerialAfter(serialOf(zone), serial)) return { kind: "current", records: soaAlone(zone) };
+    // What changes in a signed zone changes its chain of NSEC records, too: it is always sent as a whole.
+    if (zone.dnssec) return { kind: "axfr", records: wholeSignedZone(zone, { edge, signatures: zoneSignatures, addresses }) };
     const versions = serial === undefined ? undefined : journal.since(zone, serial);
     if (versions && areDifferences(zone, versions) && isWorthIt(zone, versions)) {
       return { kind: "ixfr", records: differences(zone, edge, versions) };
