@@ -74,10 +74,13 @@ storeTest("keys of other providers stand in the zone only where several sign it,
     (error: unknown) => failing(9020)(error) && (error as PlatformError).source === "/posts/1/type",
   );
   await control.dnssec.edit(call(), zone, { dnssec_multi_signer: true, status: "active" });
-  await control.dnsRecords.create(call(), zone, key);
+  const { id: recordId } = await control.dnsRecords.create(call(), zone, key);
   const { ops } = await rebuildSnapshot(store);
   assert.deepEqual(
     ops.filter(({ kind }) => kind === "dnssec").map(({ value }) => (value as DnssecEntry | null)?.cds),
     [[]],
   );
+  await assert.rejects(control.dnssec.edit(call(), zone, { dnssec_multi_signer: false }), failing(10417));
+  await control.dnsRecords.delete(call(), zone, recordId);
+  assert.equal((await control.dnssec.edit(call(), zone, { dnssec_multi_signer: false })).dnssec_multi_signer, false);
 });

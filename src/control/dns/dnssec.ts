@@ -6,6 +6,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import type { LookAtParent } from "#control/dns/parent-ds.ts";
 import { disabled, type DnssecLife, enabled, rolled } from "#model/dnssec-life.ts";
 import type { Dnssec, DnssecEdit, DnssecRollover, ZoneSigningKey } from "#model/dnssec.ts";
+import { recordsNamed } from "#store/dns-record-rows.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { deleteDnssecOfZone } from "#store/zone-dnssec.ts";
 import { lockZone } from "#store/zones.ts";
@@ -102,14 +103,9 @@ async function edit(deps: DnssecDeps, call: Call, zone: DnssecZone, body: Dnssec
     const before = await openDnssec(unit, zone);
     const now = deps.clock.nowMs();
     const stored = before ?? newDnssec(key, now);
-    const life = lifeOf(stored);
-    const after = modified(
-      withOptions(
-        withLife(stored, wanted(life, body.status, look && "records" in look ? seenBy(zone.name, stored, look) : null, now)),
-        body,
-      ),
-      now,
-    );
+    if (body.dnssec_multi_signer === false && stored.row.multi_signer === 1) await checkAlone(unit, zone);
+    const seen = look && "records" in look ? seenBy(zone.name, stored, look) : null;
+    const after = modified(withOptions(withLife(stored, wanted(lifeOf(stored), body.status, seen, now)), body), now);
     // A zone whose DNSSEC was never on gets no key by being turned off.
     if (before === undefined && after.row.status === "disabled" && after.row.multi_signer === 0) return dnssecView(zone.name, undefined);
     await saveDnssec(unit, before, after);
@@ -135,6 +131,16 @@ const modified = (stored: StoredDnssec, now: number): StoredDnssec => ({
 async function openDnssec(unit: Unit, zone: DnssecZone): Promise<StoredDnssec | undefined> {
   if (!(await lockZone(unit.db, zone.id))) throw new PlatformError("zone_not_found");
   return loadDnssec(unit.db, zone.id);
+}
+
+/** From then on CDS would ask the parent for the zone's own key alone, while another provider still signs with its own. */
+async function checkAlone(unit: Unit, zone: DnssecZone): Promise<void> {
+  const atApex = await recordsNamed(unit.db, zone.id, [zone.name]);
+  if (!atApex.some(({ type }) => type === "DNSKEY")) return;
+  throw new PlatformError("dnssec_transition", {
+    message: "The zone has DNSKEY records of other providers: delete them first, and their DS records at the parent before.",
+    source: "/dnssec_multi_signer",
+  });
 }
 
 /** What would be stored without an effect is refused. */
