@@ -18,6 +18,14 @@ export interface SystemTool {
 
 export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "dig", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "asks the nameserver as a stranger would" },
+  { name: "kdig", debianPackage: "knot-dnsutils", neededBy: "test", purpose: "asks the nameserver with a second set of options" },
+  {
+    name: "ip",
+    debianPackage: "iproute2",
+    neededBy: "test",
+    purpose: "lays networks of their own for attacks",
+    folders: () => ["/usr/sbin", "/sbin"],
+  },
   { name: "named-checkzone", debianPackage: "bind9-utils", neededBy: "test", purpose: "reads zone files as a second opinion" },
   { name: "dnssec-dsfromkey", debianPackage: "bind9-utils", neededBy: "test", purpose: "makes DS records as a second opinion" },
   { name: "dnssec-cds", debianPackage: "bind9-utils", neededBy: "test", purpose: "follows CDS records as a parent zone does" },

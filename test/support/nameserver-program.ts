@@ -1,0 +1,38 @@
+import { createMetrics } from "#kernel/metrics.ts";
+import type { NameserverConfig } from "#nameserver/config.ts";
+import { createNameserver } from "#nameserver/nameserver.ts";
+import { createRateTable, type RateLimitConfig } from "#nameserver/rate-limit.ts";
+import { loadSystemSockets } from "#nameserver/system-sockets.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { NAMESERVER_PARTS, nameserverConfig } from "./nameserver.ts";
+
+/** What the program is told, as JSON in its first argument. */
+export interface NameserverProgram {
+  readonly ops: readonly Op[];
+  readonly config: Partial<NameserverConfig>;
+  readonly rateLimit: Omit<RateLimitConfig, "table">;
+}
+
+/** Says on which port it serves, and when its standard input ends, what it has counted. Lives no longer than this. */
+const LIFE_MS = 120_000;
+
+const { ops, config, rateLimit } = JSON.parse(process.argv[2] as string) as NameserverProgram;
+const metrics = createMetrics();
+const nameserver = createNameserver({
+  ...NAMESERVER_PARTS,
+  replica: createMemoryReplica(ops),
+  metrics,
+  config: nameserverConfig({ ...config, rateLimit: { ...rateLimit, table: createRateTable() } }),
+  sockets: await loadSystemSockets(),
+});
+const { udp } = await nameserver.listen();
+console.log(JSON.stringify({ port: udp }));
+setTimeout(() => process.exit(1), LIFE_MS).unref();
+process.stdin.resume().on("end", () => {
+  const counted = metrics.samples().filter((sample) => sample.value > 0);
+  console.log(
+    JSON.stringify(Object.fromEntries(counted.map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(" "), value]))),
+  );
+  process.exit(0);
+});
