@@ -21,6 +21,7 @@ import { openKeyFile, verifyKey } from "#store/key-file.ts";
 import { databaseExists, openStore } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
 import { hasBootstrapToken } from "#store/tokens.ts";
+import { startAnnouncements } from "./announcements.ts";
 import { unsafeBinds } from "./bind-safety.ts";
 import { createClosing } from "./closing.ts";
 import { databaseUrl, type Config } from "./config.ts";
@@ -117,6 +118,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
     });
     closing.addDraining(() => api.close());
+    const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
+    closing.add(() => announcements.close());
     const duties = [
       renewCertificates(control),
       watchDnssec(control.dnssecWatch),

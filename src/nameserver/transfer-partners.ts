@@ -1,9 +1,10 @@
 import { createCidrSet } from "#kernel/cidr.ts";
 import { formatIp, parseIp } from "#kernel/ip.ts";
 import type { Sealer } from "#kernel/seal.ts";
-import type { TransferSideEntry, TsigEntry } from "#snapshot/entries.ts";
+import type { TransferSideEntry } from "#snapshot/entries.ts";
 import type { Snapshot } from "#snapshot/feed.ts";
-import { createTsigKey, type TsigKey } from "#wire/dns/tsig.ts";
+import { openTsigKey } from "#snapshot/tsig-key.ts";
+import type { TsigKey } from "#wire/dns/tsig.ts";
 
 /** Who may fetch a zone from here, or announce it to us. */
 export interface TransferSide {
@@ -44,7 +45,7 @@ export function createTransferPartners(snapshot: Snapshot, sealer: Sealer): Tran
 }
 
 function createSide({ peers, acl }: TransferSideEntry, sealer: Sealer): TransferSide {
-  const keys = peers.flatMap(({ tsig }) => (tsig ? (openKey(tsig, sealer) ?? []) : []));
+  const keys = peers.flatMap(({ tsig }) => (tsig ? (openTsigKey(tsig, sealer) ?? []) : []));
   const addresses = (keyed: boolean): ReadonlySet<string> =>
     new Set(peers.filter(({ tsig }) => (tsig !== null) === keyed).map(({ ip }) => canonical(ip)));
   const [keyed, keyless] = [addresses(true), addresses(false)];
@@ -64,12 +65,3 @@ const canonical = (ip: string): string => {
   const address = parseIp(ip);
   return address ? formatIp(address) : "";
 };
-
-/** A key that cannot be opened signs nothing, so that its peer is refused; its neighbours are not. */
-function openKey({ id, name, algorithm, secret }: TsigEntry, sealer: Sealer): TsigKey | undefined {
-  try {
-    return createTsigKey(name, algorithm, Buffer.from(sealer.open(secret, `tsig:${id}`).toString(), "base64"));
-  } catch {
-    return undefined;
-  }
-}

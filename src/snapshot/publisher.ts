@@ -23,6 +23,8 @@ export interface Publisher {
   start(): Promise<void>;
   /** To be called after `start`. */
   attach(port: FeedPort): void;
+  /** `listener` is called with every delta from now on, in their order; null where some are missing. */
+  onPublished(listener: (delta: Delta | null) => void): void;
   /** Resolves when every attached replica has applied `rev`, or after the time; names those that have not. */
   settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
   close(): Promise<void>;
@@ -42,6 +44,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath }: Publis
   const recent = createRecentDeltas(RECENT_OPS_MAX);
   const ports = new Set<FeedPort>();
   const subscribers = new Set<Subscriber>();
+  const listeners: ((delta: Delta | null) => void)[] = [];
   const settlement = createSettlement(subscribers);
   const full = shareWhileUnderWay(() => source.full());
   const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, log, stream: (use) => source.stream(use) });
@@ -56,12 +59,14 @@ export function createPublisher({ source, log = () => {}, lastGoodPath }: Publis
     recent.push(delta);
     keeper?.add(delta);
     for (const subscriber of subscribers) subscriber.offer(delta);
+    for (const listener of listeners) listener(delta);
   };
   const startOver = async (): Promise<void> => {
     const copy = await full();
     head = copy.rev;
     recent.clear();
     for (const subscriber of subscribers) subscriber.offerFull(copy);
+    for (const listener of listeners) listener(null);
     keeper?.startOver();
   };
   /** Reads until the source has nothing more. */
@@ -110,6 +115,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath }: Publis
       });
       subscriber.listen();
     },
+    onPublished: (listener) => void listeners.push(listener),
     settled: settlement.settled,
     close: async () => {
       stopListening?.();
