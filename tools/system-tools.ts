@@ -82,7 +82,15 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "answers the same questions as the nameserver",
     folders: () => ["/usr/sbin"],
   },
-  { name: "named", debianPackage: "bind9", neededBy: "bench", purpose: "is the nameserver's peer", folders: () => ["/usr/sbin"] },
+  {
+    name: "named",
+    debianPackage: "bind9",
+    neededBy: "test",
+    purpose: "is the primary of secondary zones, and the nameserver's peer",
+    folders: () => ["/usr/sbin"],
+  },
+  { name: "nsupdate", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "changes zones of that primary" },
+  { name: "knotc", debianPackage: "knot", neededBy: "test", purpose: "changes zones of Knot DNS", folders: () => ["/usr/sbin"] },
   {
     name: "pdns_server",
     debianPackage: "pdns-server",

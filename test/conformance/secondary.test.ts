@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { TYPE } from "#wire/dns/codes.ts";
+import { decodeMessage, type Message } from "#wire/dns/message.ts";
+import { soaSerial } from "#wire/dns/serial.ts";
+import { askTcp, queryFor } from "../support/dns-client.ts";
+import { type SharedKey, startBind, startKnotPrimary } from "../support/primaries.ts";
+import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { toolOrSkip } from "../support/tools.ts";
+
+const KEY: SharedKey = { name: "transfers.example", secret: Buffer.from("a secret that two servers share").toString("base64") };
+const TRIES = 400;
+
+const masterFile = (zone: string, serial: number): string => `$TTL 600
+$ORIGIN ${zone}.
+@ 3600 IN SOA ns1 hostmaster ${serial} 7200 900 1209600 300
+@ IN NS ns1
+@ IN NS ns2.elsewhere.example.
+ns1 IN A 192.0.2.53
+www 300 IN A 192.0.2.1
+www 300 IN AAAA 2001:db8::1
+mail IN MX 10 mx.${zone}.
+txt IN TXT "one" "two"
+_sip._tcp IN SRV 1 2 5060 sip
+odd IN TYPE65400 \\# 3 010203
+*.wild IN A 192.0.2.7
+sub IN NS ns.sub
+ns.sub IN A 192.0.2.99
+`;
+
+/** A server of ours. */
+function operator(selvedge: Selvedge) {
+  const { account_id, token = "", dns } = selvedge.ready;
+  const port = Number(dns.split(":").at(-1));
+  const call = async (method: string, path: string, body?: object): Promise<any> => {
+    const res = await api(selvedge, token, method, path, body);
+    assert.equal(res.status, 200, `${method} ${path}: ${JSON.stringify(res.body)}`);
+    return res.body.result;
+  };
+  const account = `/accounts/${account_id}/secondary_dns`;
+  return {
+    port,
+    call,
+    account,
+    account_id,
+    /** Has a zone fetched from a primary on this machine. */
+    secondary: async (name: string, peer: { readonly port: number; readonly ixfr_enable: boolean }, tsig?: SharedKey) => {
+      const key = tsig && (await call("POST", `${account}/tsigs`, { name: `${tsig.name}.`, algo: "hmac-sha256.", secret: tsig.secret }));
+      const { id: peerId } = await call("POST", `${account}/peers`, {
+        name: "primary",
+        ip: "127.0.0.1",
+        ...peer,
+        ...(key && { tsig_id: key.id }),
+      });
+      const { id } = await call("POST", "/zones", { name, account: { id: account_id }, type: "secondary" });
+      const path = `/zones/${id}`;
+      await call("POST", `${path}/secondary_dns/incoming`, { name: `${name}.`, peers: [peerId], auto_refresh_seconds: 86_400 });
+      return { id, path, peerId, status: () => call("GET", `${path}/secondary_dns/incoming`) };
+    },
+    ask: async (name: string, type: number): Promise<Message> =>
+      decodeMessage((await askTcp(port, [queryFor(name, type, 1)]))[0] as Buffer),
+  };
+}
+
+/** Until it holds: others need their time, and how much is not what is tested. */
+async function eventually<T>(what: string, read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    const value = await read();
+    if (holds(value)) return value;
+    assert.ok(tries < TRIES, `${what}: ${JSON.stringify(value)}`);
+    await delay(50);
+  }
+}
+
+const serialIn = ({ answers }: Message): number | undefined =>
+  answers.filter(({ type }) => type === TYPE.SOA).map(({ rdata }) => soaSerial(rdata))[0];
+const addresses = ({ answers }: Message): string[] => answers.filter(({ type }) => type === TYPE.A).map(({ rdata }) => rdata.join("."));
+
+async function temporaryDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-primary-"));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+describe("zones of others' primaries", () => {
+  let selvedge: Selvedge;
+  let ours: ReturnType<typeof operator>;
+  before(async () => {
+    selvedge = await startSelvedge({ env: { SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" } });
+    ours = operator(selvedge);
+  });
+  after(() => selvedge?.stop());
+
+  test(
+    "BIND under TSIG: the zone as it is there, then its changes by NOTIFY and IXFR",
+    { skip: toolOrSkip("named") || toolOrSkip("nsupdate") },
+    async (t) => {
+      const zone = "bind.example";
+      const bind = await startBind(
+        { directory: await temporaryDirectory(t), zone, text: masterFile(zone, 2026), notifyPort: ours.port },
+        KEY,
+      );
+      t.after(() => bind.stop());
+      const { path, status } = await ours.secondary(zone, { port: bind.port, ixfr_enable: true }, KEY);
+      await eventually("fetched", status, ({ status: is }) => is === "ok");
+      const names: readonly (readonly [string, number])[] = [
+        [zone, TYPE.SOA],
+        [zone, TYPE.NS],
+        [`www.${zone}`, TYPE.A],
+        [`www.${zone}`, TYPE.AAAA],
+        [`mail.${zone}`, TYPE.MX],
+        [`txt.${zone}`, 16],
+        [`_sip._tcp.${zone}`, TYPE.SRV],
+        [`odd.${zone}`, 65_400],
+        [`any.wild.${zone}`, TYPE.A],
+        [`below.sub.${zone}`, TYPE.A],
+        [`nothing.${zone}`, TYPE.A],
+      ];
+      for (const [name, type] of names) {
+        const theirs = decodeMessage((await askTcp(bind.port, [queryFor(name, type, 1)]))[0] as Buffer);
+        const mine = await ours.ask(name, type);
+        for (const section of ["answers", "authorities"] as const) {
+          const lines = (message: Message): string[] =>
+            message[section]
+              .map(
+                (record) => `${record.name.toString("latin1")} ${record.type} ${record.ttl} ${Buffer.from(record.rdata).toString("hex")}`,
+              )
+              .toSorted();
+          assert.deepEqual(lines(mine), lines(theirs), `${name} ${type} ${section}`);
+        }
+        assert.equal(mine.flags & 0xf, theirs.flags & 0xf, name);
+      }
+      const forbidden = await api(selvedge, selvedge.ready.token ?? "", "POST", `${path}/dns_records`, {
+        type: "A",
+        name: "x",
+        content: "192.0.2.1",
+      });
+      assert.deepEqual([forbidden.status, forbidden.body.errors[0].code], [400, 10420]);
+
+      await bind.change({ add: [`new.${zone} 300 A 192.0.2.8`], remove: [`www.${zone} AAAA`] });
+      await eventually(
+        "announced",
+        () => ours.ask(`new.${zone}`, TYPE.A),
+        (message) => addresses(message)[0] === "192.0.2.8",
+      );
+      assert.equal((await ours.ask(`www.${zone}`, TYPE.AAAA)).answers.length, 0);
+      assert.equal(serialIn(await ours.ask(zone, TYPE.SOA)), 2027);
+      const { transfer_method, soa_serial, last_error } = await status();
+      assert.deepEqual([transfer_method, soa_serial, last_error], ["IXFR", 2027, null]);
+      const records = await ours.call("GET", `${path}/dns_records?name=new.${zone}`);
+      assert.deepEqual(
+        records.map(({ content, ttl }: { content: string; ttl: number }) => [content, ttl]),
+        [["192.0.2.8", 300]],
+      );
+      const [newest] = await ours.call("GET", `${path}/dns_versions`);
+      assert.deepEqual([newest.kind, newest.created, newest.deleted], ["transfer", 1, 1]);
+    },
+  );
+
+  test("BIND does not hand the zone out under another secret, and the status says so", { skip: toolOrSkip("named") }, async (t) => {
+    const zone = "wrong-key.example";
+    const bind = await startBind({ directory: await temporaryDirectory(t), zone, text: masterFile(zone, 1), notifyPort: ours.port }, KEY);
+    t.after(() => bind.stop());
+    const wrong = { ...KEY, secret: Buffer.from("a secret that only one of them has").toString("base64") };
+    const { status } = await ours.secondary(zone, { port: bind.port, ixfr_enable: false }, wrong);
+    const { last_error, soa_serial } = await eventually("refused", status, ({ status: is }) => is === "failing");
+    assert.match(last_error, /TSIG signature wrong|BADSIG|NOTAUTH/);
+    assert.notEqual(soa_serial, 1);
+    assert.equal((await ours.ask(`www.${zone}`, TYPE.A)).flags & 0xf, 2, "SERVFAIL: there is nothing yet");
+  });
+
+  test("Knot by its address: AXFR, and its changes by NOTIFY", { skip: toolOrSkip("knotd") }, async (t) => {
+    const zone = "knot.example";
+    const knot = await startKnotPrimary({ directory: await temporaryDirectory(t), zone, text: masterFile(zone, 7), notifyPort: ours.port });
+    t.after(() => knot.stop());
+    const { status } = await ours.secondary(zone, { port: knot.port, ixfr_enable: false });
+    await eventually("fetched", status, ({ status: is }) => is === "ok");
+    assert.deepEqual(addresses(await ours.ask(`www.${zone}`, TYPE.A)), ["192.0.2.1"]);
+    await knot.change({ add: ["www 300 A 192.0.2.44"] });
+    await eventually(
+      "announced",
+      () => ours.ask(`www.${zone}`, TYPE.A),
+      (message) => addresses(message).length === 2,
+    );
+    const { transfer_method, soa_serial } = await status();
+    assert.deepEqual([transfer_method, soa_serial], ["AXFR", 8]);
+  });
+});
