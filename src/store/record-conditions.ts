@@ -9,8 +9,6 @@ export type RecordTest =
   | TagTest
   | { readonly on: "type"; readonly value: string }
   | { readonly on: "proxied"; readonly value: boolean }
-  /** Free text: the word anywhere in the name, content, comment or a tag. */
-  | { readonly on: "search"; readonly word: string; readonly content: string }
   | { readonly on: "any" | "all"; readonly tests: readonly RecordTest[] };
 
 export interface TextTest {
@@ -23,7 +21,8 @@ export type TextColumn = "name" | "content" | "comment";
 
 export interface TagTest {
   readonly on: "tag";
-  readonly operator: TextOperator | "present" | "absent";
+  /** `anywhere` looks into names and values alike; the others are on the value of the tag that they name. */
+  readonly operator: TextOperator | "present" | "absent" | "anywhere";
   readonly name: string;
   readonly value: string;
 }
@@ -43,8 +42,6 @@ export function judging(test: RecordTest): Condition {
       return sql`commented = ${test.value ? 1 : 0}`;
     case "tag":
       return taggedRow(test);
-    case "search":
-      return searched(test.word, test.content);
     case "any":
     case "all":
       return joined(test.tests.map(judging), test.on);
@@ -80,12 +77,14 @@ export function prefixed(text: RawBuilder<unknown>, prefix: string): Condition {
   return after === null ? sql`${text} >= ${prefix}` : sql`(${text} >= ${prefix} AND ${text} < ${after})`;
 }
 
-/** On one of the record's tags, by the columns of `dns_record_tags`. A filter names the tag and compares its value. */
+/** On one of the record's tags, by the columns of `dns_record_tags`. */
 export function tagCondition({ operator, name, value }: TagTest): Condition {
   switch (operator) {
     case "present":
     case "absent":
       return prefixed(sql`tag_key`, `${name}:`);
+    case "anywhere":
+      return containing(sql`tag_key`, value);
     case "exact":
       return sql`tag_key = ${`${name}:${value}`}`;
     case "startswith":
@@ -100,12 +99,4 @@ export function tagCondition({ operator, name, value }: TagTest): Condition {
 function taggedRow(test: TagTest): Condition {
   const tagged = sql<SqlBool>`EXISTS (SELECT 1 FROM dns_record_tags WHERE record_id = dns_records.id AND ${tagCondition(test)})`;
   return test.operator === "absent" ? sql`(tagged = 0 OR NOT ${tagged})` : sql`(tagged = 1 AND ${tagged})`;
-}
-
-function searched(word: string, content: string): Condition {
-  const tagged = sql<SqlBool>`EXISTS (SELECT 1 FROM dns_record_tags WHERE record_id = dns_records.id AND ${containing(sql`tag_key`, word)})`;
-  return joined(
-    [containing(PLAIN.name, word), containing(PLAIN.content, content), containing(PLAIN.comment, word), sql`(tagged = 1 AND ${tagged})`],
-    "any",
-  );
 }

@@ -58,9 +58,8 @@ export async function listRecords(store: Store, list: RecordList, window: ListWi
   const facets = facetsOf(test);
   const total = window.known_total ?? (facets && (await countedRecords(store.read, list.zone_id, facets)));
   if (total !== null && total <= window.offset) return { items: [], total };
-  const source = sourceOf(test, list.zone_id);
-  if (source?.complete && list.order === "name") return listByNames(store, { ...list, test }, window, { source, total, ...costs });
-  return listByRows(store, { ...list, test }, window, { source, total });
+  const known = { source: sourceOf(test, list.zone_id), total, ...costs };
+  return list.order === "name" ? listByNames(store, { ...list, test }, window, known) : listByRows(store, { ...list, test }, window, known);
 }
 
 /** What a count of the zone's records holds for: any change of a record raises the serial. */
@@ -73,58 +72,63 @@ const ofZone = ({ zone_id }: RecordList): Condition => sql`zone_id = ${zone_id}`
 
 const columns = sql.join(RECORD_COLUMNS.map((column) => sql.ref(column)));
 
-/** What is known of the records that a filter finds before any is read. */
-interface Known<Source> {
-  readonly source: Source;
+/** What is known before any record is read. */
+interface Known extends ListCosts {
+  readonly source: RecordSource;
   readonly total: number | null;
 }
 
 /**
- * The list in its usual order: one index has the names of all that the filter finds, so that no row is read but those
+ * The list in its usual order: indexes have the names of all that the filter finds, so that no row is read but those
  * of the page. Where they are many, the page may be found sooner in the index of names, in which the next is near.
  */
-async function listByNames(
-  store: Store,
-  list: Filtered,
-  window: ListWindow,
-  known: Known<RecordSource> & ListCosts,
-): Promise<FoundRecords> {
+async function listByNames(store: Store, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
   const { source, entriesMax, entriesPerRow } = known;
+  const { rest, bounded } = source;
   const end = window.offset + window.limit;
-  if (source.ordered && known.total !== null) {
-    const db = end <= entriesMax ? store.read : store.scan;
-    return { items: await selectRows(db, list, window, source.rows(null)), total: known.total };
-  }
+  if (source.ordered && known.total !== null)
+    return { items: await selectRows(end <= entriesMax ? store.read : store.scan, list, window, source.rows(null)), total: known.total };
+  const names = source.names(null);
   if (known.total === null || known.total <= entriesMax) {
-    if (!source.bounded) return pageByNames(store.scan, list, window, { ...known, max: null });
-    const found = await pageByNames(store.read, list, window, { ...known, max: entriesMax + 1 });
-    if (found.total <= entriesMax) return found;
+    const few = bounded && (await fewOf(store.read, list, window, known));
+    if (few) return few;
+    if (!bounded || rest !== null) return pageByNames(store.scan, list, window, { names: kept(names), total: null });
   }
-  const total = known.total ?? (await countRows(store.scan, source.names(null)));
+  const total = known.total ?? (await countRows(store.scan, names));
   const rowsExpected = Math.ceil((end * window.records) / total);
   if (rowsExpected * entriesPerRow <= total) {
     const items = await walkNames(store.scan, list, window, 4 * rowsExpected);
     if (items.length === Math.min(window.limit, total - window.offset)) return { items, total };
   }
-  return pageByNames(store.scan, list, window, { source, total, max: null });
+  return pageByNames(store.scan, list, window, { names: bounded && rest === null ? readAgain(names) : kept(names), total });
 }
 
-/** Counts the names, up to `max` of them, and sorts them, then reads the rows of those that are on the page. */
+/** Null where the index finds more than a few. */
+async function fewOf(db: Db, list: Filtered, window: ListWindow, { source, entriesMax }: Known): Promise<FoundRecords | null> {
+  const { rest } = source;
+  if (rest !== null) return fewFound(db, list, window, { candidates: source.rows(entriesMax + 1), rest, max: entriesMax });
+  const found = await pageByNames(db, list, window, { names: readAgain(source.names(entriesMax + 1)), total: null });
+  return found.total <= entriesMax ? found : null;
+}
+
+/** Reading a range of an index twice costs less than keeping it, unless much in between is left out. */
+const readAgain = (names: RawBuilder<unknown>): RawBuilder<unknown> => sql`NOT MATERIALIZED (${names})`;
+const kept = (names: RawBuilder<unknown>): RawBuilder<unknown> => sql`MATERIALIZED (${names})`;
+
+/** Counts the names unless that is done, and sorts them, then reads the rows of those that are on the page. */
 async function pageByNames(
   db: Db,
   list: Filtered,
   { limit, offset }: ListWindow,
-  { source: { names, bounded }, total, max }: Known<RecordSource> & { readonly max: number | null },
+  { names, total }: { readonly names: RawBuilder<unknown>; readonly total: number | null },
 ): Promise<FoundRecords> {
   const count = total === null ? sql`(SELECT count(*) FROM found)` : sql`CAST(${total} AS bigint)`;
   // Rows of the page's first name may be on the page before.
   const beforePage = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
   const skipped = offset === 0 ? sql`0` : sql`${offset} - (SELECT count(*) FROM found WHERE ${beforePage})`;
-  // Reading a range of an index twice costs less than keeping it, unless much in between is left out.
-  const kept = bounded ? sql`NOT MATERIALIZED` : sql`MATERIALIZED`;
   // The count stands in one row, beside which the page may be empty.
   const { rows } = await sql<DnsRecordRow & { found_count: number }>`
-    WITH found AS ${kept} (${names(max)}), on_page AS MATERIALIZED (
+    WITH found AS ${names}, on_page AS MATERIALIZED (
       SELECT name FROM found ORDER BY name ${sql.raw(list.direction)} LIMIT ${limit} OFFSET ${offset}
     )
     SELECT counts.*, page.* FROM (SELECT ${count} AS found_count) AS counts LEFT JOIN (
@@ -142,26 +146,26 @@ async function walkNames(db: Db, list: Filtered, window: ListWindow, rowsMax: nu
 }
 
 /**
- * A list in another order, or of several filters, of which one index finds all that one of them does: where these are
- * few, they are judged and sorted; where many, they are looked for in the index of the order. Between the two lies
- * √(end of page × records in the zone), at which both read as many rows.
+ * A list in another order: where an index finds few, they are read and sorted; where many, they are looked for in the
+ * index of the order if there is one. Between the two lies √(end of page × records in the zone), at which both read as
+ * many rows.
  */
-async function listByRows(store: Store, list: Filtered, window: ListWindow, known: Known<RecordSource | null>): Promise<FoundRecords> {
-  const { source } = known;
+async function listByRows(store: Store, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
+  const { source, entriesMax } = known;
+  const rest = source.rest ?? ALWAYS;
   const max = Math.ceil(Math.sqrt(Math.min(window.offset + window.limit, window.records) * window.records));
-  const rest = source?.complete ? ALWAYS : judging(list.test);
-  const many = known.total !== null && known.total > max;
-  if (source?.bounded && !many) {
-    const found = await fewFound(store.read, list, window, { candidates: source.rows(max + 1), rest, max });
-    if (found) return found;
-  }
-  const all = sql<never>`${source?.rows(null) ?? ofZone(list)} AND ${rest}` as Condition;
-  if (!(source?.bounded && source.complete) && !many) {
-    const found = await fewFound(store.scan, list, window, { candidates: all, rest: ALWAYS, max });
+  const all = sql<never>`${source.rows(null)} AND ${rest}` as Condition;
+  if (known.total === null || known.total <= max) {
+    const quickMax = Math.min(max, entriesMax);
+    const few = source.bounded
+      ? await fewFound(store.read, list, window, { candidates: source.rows(quickMax + 1), rest, max: quickMax })
+      : null;
+    const found = few ?? (await fewFound(store.scan, list, window, { candidates: all, rest: ALWAYS, max }));
     if (found) return found;
   }
   const total = known.total ?? (await countRows(store.scan, sql`SELECT 1 FROM dns_records WHERE ${all}`));
-  return { items: await inOrder(store.scan, list, window), total };
+  const items = ORDERED_BY_INDEX.has(list.order) ? inOrder(store.scan, list, window) : selectRows(store.scan, list, window, all);
+  return { items: await items, total };
 }
 
 /** Finds the candidates by their index, then keeps, sorts and counts what else fits; null where there are more than `max`. */
@@ -197,8 +201,13 @@ const inOrder = (db: Db, list: RecordList, window: ListWindow): Promise<readonly
   selectRows(db, list, window, list.test === null ? ofZone(list) : sql`${ofZone(list)} AND ${judging(list.test)}`);
 
 async function selectRows(db: Db, list: RecordList, { limit, offset }: ListWindow, condition: Condition): Promise<readonly DnsRecordRow[]> {
-  const { rows } = await sql<DnsRecordRow>`
-    SELECT ${columns} FROM dns_records WHERE ${condition} ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset}`.execute(db);
+  const page = sql`ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset}`;
+  // What has to be sorted is sorted by what the index of names has, before any row is read.
+  const { rows } = ORDERED_BY_INDEX.has(list.order)
+    ? await sql<DnsRecordRow>`SELECT ${columns} FROM dns_records WHERE ${condition} ${page}`.execute(db)
+    : await sql<DnsRecordRow>`
+        SELECT ${columns} FROM dns_records WHERE id IN (SELECT id FROM dns_records WHERE ${condition} ${page})
+        ORDER BY ${orderOf(list)}`.execute(db);
   return rows;
 }
 

@@ -76,12 +76,21 @@ function foldContent(value: string, operator: TextOperator): string {
   }
 }
 
+/** Each word anywhere in the name, the content, the comment or a tag. */
 const searchTests = (search: string): RecordTest[] =>
   folded(search)
     .split(/\s+/)
     .filter((word) => word !== "")
     .slice(0, SEARCH_WORDS_MAX)
-    .map((word) => ({ on: "search", word, content: contentPart(word) || word }));
+    .map((word) => ({
+      on: "any",
+      tests: [
+        { on: "name", operator: "contains", value: word },
+        { on: "content", operator: "contains", value: contentPart(word) || word },
+        { on: "comment", operator: "contains", value: word },
+        { on: "tag", operator: "anywhere", name: "", value: word },
+      ],
+    }));
 
 /** `name` or `name:value`: a filter names the tag and compares its value. */
 function tagTests(query: DnsRecordQuery): RecordTest[] {

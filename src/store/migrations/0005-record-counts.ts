@@ -25,13 +25,14 @@ export function recordCounts({ name, text, integer, clusteredTableOptions }: Dia
     "INSERT INTO dns_record_counts SELECT zone_id, 'commented', count(*) FROM dns_records WHERE commented = 1 GROUP BY zone_id",
     `INSERT INTO dns_record_counts SELECT zone_id, 'tag:' || tag_name, count(*) FROM (
        SELECT DISTINCT zone_id, record_id, ${TAG_NAME[name]("tag_key")} AS tag_name FROM dns_record_tags) AS tagged GROUP BY zone_id, tag_name`,
-    // Each index has the name, by which lists are sorted, so that the names on a page are known before any row is read.
+    // Each index has the name, by which lists are sorted, so that the names on a page are known before any row is read;
+    // that of names has whatever else is short.
     ...INDEXES.flatMap(([index, definition]) => [`DROP INDEX ${index}`, `CREATE INDEX ${index} ON ${definition}`]),
   ];
 }
 
 const INDEXES = [
-  ["dns_records_by_name", "dns_records (zone_id, name, type, id, proxied, commented, tagged)"],
+  ["dns_records_by_name", "dns_records (zone_id, name, type, id, proxied, commented, tagged, ttl)"],
   ["dns_records_by_name_end", "dns_records (zone_id, name_reversed, name)"],
   ["dns_records_by_content", "dns_records (zone_id, substr(content_key, 1, 64), name)"],
   ["dns_records_by_content_end", "dns_records (zone_id, content_reversed, name)"],
