@@ -186,13 +186,14 @@ function planeAddresses(
   config: Config,
   apiPort: number,
   ports: Planes["ports"],
-): Pick<ReadyLine, "api" | "gateway" | "dns" | "http" | "https"> {
+): Pick<ReadyLine, "api" | "gateway" | "dns" | "dot" | "http" | "https"> {
   const { api, gateway, dns, edge, tls } = config;
   const scheme = tls.certificate === "" ? "http" : "https";
   return {
     api: `${scheme}://${authority(api.host, apiPort)}${BASE_PATH}`,
     gateway: `${scheme}://${authority(gateway.host, ports.gateway)}`,
     dns: authority(dns.host, ports.dns),
+    dot: authority(dns.host, ports.dot),
     http: `http://${authority(edge.host, ports.http)}`,
     https: `https://${authority(edge.host, ports.https)}`,
   };

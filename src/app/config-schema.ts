@@ -47,6 +47,7 @@ export const CONFIG_KEYS = {
   },
   "dns.host": { type: "host", default: "127.0.0.1", doc: "Address of the nameserver, UDP and TCP." },
   "dns.port": { type: "port", default: 5300, doc: "Port of the nameserver; 0: any free port." },
+  "dns.tls_port": { type: "port", default: 0, doc: "Port of DNS over TLS, which clients expect at 853; 0: any free port." },
   "dns.workers": { type: "count", default: 1, min: 1, max: 256, doc: "Nameserver threads." },
   "dns.nsid": {
     type: "text",

@@ -13,7 +13,7 @@ import { type Bound, channel, startPlaneWorker, type PlaneWorker } from "./plane
 
 export interface Planes {
   readonly workers: readonly PlaneWorker[];
-  readonly ports: { readonly dns: number; readonly http: number; readonly https: number; readonly gateway: number };
+  readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
   /** Stops taking requests, finishes those under way, then writes what events are left. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -115,7 +115,13 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       detector.listening,
       writer.listening,
     ]);
-    const ports = { dns: portOf(dns, "udp"), http: portOf(edge, "http"), https: portOf(edge, "https"), gateway: portOf(gateway, "http") };
+    const ports = {
+      dns: portOf(dns, "udp"),
+      dot: portOf(dns, "dot"),
+      http: portOf(edge, "http"),
+      https: portOf(edge, "https"),
+      gateway: portOf(gateway, "http"),
+    };
     return { workers: [writer, detector, ...serving], ports, stop };
   } catch (error) {
     await stop(0);
@@ -174,6 +180,7 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
     exempt: config.dns.rate_limit_exempt,
     table: rateTable,
   },
+  dot: { port: bound["dot"] ?? config.dns.tls_port },
   doh: { port: bound["doh"] ?? 0 },
   limits: NAMESERVER_LIMITS,
 });

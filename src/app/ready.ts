@@ -6,6 +6,8 @@ export interface ReadyLine {
   readonly gateway: string;
   /** Address and port, UDP and TCP. */
   readonly dns: string;
+  /** Address and port of DNS over TLS. */
+  readonly dot: string;
   readonly http: string;
   readonly https: string;
   readonly account_id: string;
@@ -19,7 +21,7 @@ export function readyText(ready: ReadyLine, dataDir: string): string {
   const rows: readonly (readonly [string, string])[] = [
     ["Management API", ready.api],
     ["AI gateway", ready.gateway],
-    ["Nameserver", `${ready.dns} (UDP and TCP)`],
+    ["Nameserver", `${ready.dns} (UDP and TCP), ${ready.dot} (TLS)`],
     ["Edge", `${ready.http}, ${ready.https}`],
     ["Account", ready.account_id],
     ["State", dataDir],

@@ -7,6 +7,7 @@ export interface RunFile {
   readonly api: string;
   readonly gateway: string;
   readonly dns: string;
+  readonly dot: string;
   readonly http: string;
   readonly https: string;
   readonly started_at: string;

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { SERVICE_CERTIFICATE_ID, serviceCertificateEntry } from "#control/service-certificate.ts";
+import { serviceCertificateEntry } from "#control/service-certificate.ts";
+import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
 import {

@@ -3,6 +3,7 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import type { CertificateEntry } from "#snapshot/entries.ts";
 import { putSecret, secretValue } from "#store/secrets.ts";
 import type { Store, Unit } from "#store/store.ts";
@@ -16,8 +17,6 @@ export interface ServiceCertificate {
   ensure(call: Call, withinMs: number): Promise<boolean>;
 }
 
-/** The id of its entry in the snapshot, which no row has. */
-export const SERVICE_CERTIFICATE_ID = "service";
 const SECRET_NAME = "service-certificate";
 
 export interface ServiceCertificateDeps {

@@ -3,6 +3,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { EventSink } from "#events/rows.ts";
+import { createCertificates } from "#snapshot/certificates.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { ClientConnection } from "./client-connection.ts";
@@ -18,7 +19,7 @@ import { createPipeline } from "./pipeline.ts";
 import { createRecorder } from "./records.ts";
 import { createResolver } from "./resolver.ts";
 import { createTimers } from "./timers.ts";
-import { createCertificates, tlsOptions } from "./tls.ts";
+import { tlsOptions } from "./tls.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
 import { createZones } from "./zones.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { SERVICE_CERTIFICATE_ID } from "#control/service-certificate.ts";
+import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import { certificatesOfZone } from "#store/certificates.ts";
 import { controlOver } from "../../test/support/control.ts";
 import { storeTest } from "../../test/support/store.ts";

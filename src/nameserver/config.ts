@@ -12,6 +12,8 @@ export interface NameserverConfig {
   /** This server's name for those who ask which one of several answers (RFC 5001); empty: nobody is told. */
   readonly nsid: string;
   readonly rateLimit: RateLimitConfig;
+  /** DNS over TLS (0: any free port); without it there is none. */
+  readonly dot?: { readonly port: number };
   /** Where the edge brings questions that came over HTTPS (0: any free port); without it none do. */
   readonly doh?: { readonly port: number };
   readonly limits: NameserverLimits;
@@ -29,6 +31,8 @@ export interface NameserverLimits {
   readonly tcpBacklogBytesMax: number;
   /** Questions of a TCP connection whose answers are being looked up before it is read no further. */
   readonly tcpPendingMax: number;
+  /** Certificates with an open TLS context. */
+  readonly tlsContextsMax: number;
   /** Zone transfers to other servers at the same time, in all and to one address. */
   readonly transfersMax: number;
   readonly transfersPerAddressMax: number;
@@ -49,4 +53,5 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   transferTimeoutMs: 3_600_000,
   journalWeightMax: 200_000,
   tcpPendingMax: 100,
+  tlsContextsMax: 1_000,
 };

@@ -2,15 +2,15 @@ import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { createCertificates } from "#snapshot/certificates.ts";
 import type { FeedLog, Replica } from "#snapshot/feed.ts";
 import { createAnswerCache } from "./answer-cache.ts";
-import { listenBatchedUdp } from "./batched-udp.ts";
 import { createClientOptions } from "./client-options.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createCookies } from "./cookies.ts";
 import { createCounters } from "./counters.ts";
 import { createSigner } from "./dnssec/signer.ts";
-import { listenDoh } from "./doh.ts";
+import { createListeners, type NameserverPorts } from "./listeners.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createNotifications } from "./notifications.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
@@ -18,10 +18,8 @@ import { createRateLimit } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";
 import { createSignatures } from "./signatures.ts";
 import type { SystemSockets } from "./system-sockets.ts";
-import { listenTcp } from "./tcp.ts";
 import { createTransferPartners } from "./transfer-partners.ts";
 import { createTransfersOut } from "./transfers-out.ts";
-import { type Listener, listenUdp } from "./udp.ts";
 import { createZoneJournal } from "./zone-journal.ts";
 import { createZones } from "./zones.ts";
 
@@ -30,13 +28,6 @@ export interface Nameserver {
   listen(): Promise<NameserverPorts>;
   /** Takes no more questions; connections that do not take their answers within the time are cut off. */
   close(timeoutMs: number): Promise<void>;
-}
-
-export interface NameserverPorts {
-  readonly udp: number;
-  readonly tcp: number;
-  /** On loopback, for the edge. */
-  readonly doh?: number;
 }
 
 export interface NameserverDeps {
@@ -54,9 +45,6 @@ export interface NameserverDeps {
   /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }
-
-/** Tries of any free UDP port until its number is free for TCP as well. */
-const PORT_TRIES = 20;
 
 /** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
 export function createNameserver(deps: NameserverDeps): Nameserver {
@@ -94,7 +82,20 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     rateLimit,
   });
   const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock, rateLimit });
-  let listeners: readonly Listener[] = [];
+  const certificates = createCertificates({
+    replica,
+    sealer,
+    contextsMax: limits.tlsContextsMax,
+    keysNotOpened: metrics.counter("selvedge_dns_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
+  });
+  const listeners = createListeners({
+    config,
+    metrics,
+    responders: { respond, openStream: transfers.open },
+    quickAnswer,
+    certificates,
+    sockets,
+  });
 
   const count = (): void => {
     zoneGauge.value = zones.zoneCount;
@@ -115,44 +116,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     count();
   });
 
-  const bindUdp = (): Promise<Listener> => {
-    // A host by name is left to Node, which looks it up.
-    const address = parseIp(config.host);
-    return sockets && address
-      ? listenBatchedUdp({ sockets, address, config, quickAnswer, respond, metrics })
-      : listenUdp(config, respond, metrics);
-  };
-  const bindBoth = async (): Promise<readonly [Listener, Listener]> => {
-    const udp = await bindUdp();
-    try {
-      return [udp, await listenTcp({ ...config, port: udp.port }, limits, { respond, openStream: transfers.open }, metrics)];
-    } catch (error) {
-      await udp.close(0);
-      throw error;
-    }
-  };
-
-  return {
-    listen: async () => {
-      for (let tries = 1; listeners.length === 0; tries++) {
-        try {
-          listeners = await bindBoth();
-        } catch (error) {
-          const taken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-          if (!taken || config.port !== 0 || tries >= PORT_TRIES) throw error;
-        }
-      }
-      const [udp, tcp] = listeners as readonly [Listener, Listener];
-      if (!config.doh) return { udp: udp.port, tcp: tcp.port };
-      const doh = await listenDoh({ ...config.doh, reusePort: config.reusePort }, respond);
-      listeners = [udp, tcp, doh];
-      return { udp: udp.port, tcp: tcp.port, doh: doh.port };
-    },
-    close: async (timeoutMs) => {
-      await Promise.all(listeners.map((listener) => listener.close(timeoutMs)));
-      listeners = [];
-    },
-  };
+  return { listen: listeners.open, close: listeners.close };
 }
 
 /** Throws RangeError on text that is no address: the operator's configuration is wrong. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, type Socket, createServer } from "node:net";
+import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { type Client, clientOf } from "./client.ts";
@@ -17,19 +17,34 @@ export interface TcpResponders {
   openStream(packet: Buffer, client: Client): MessageStream | undefined;
 }
 
+export type CreateServer = (
+  options: { readonly noDelay: boolean; readonly allowHalfOpen: boolean },
+  onConnection: (socket: Socket) => void,
+) => Server;
+
+/** What carries the messages: TCP itself, or TLS over it. */
+export interface Carrier {
+  readonly transport: "tcp" | "dot";
+  readonly createServer: CreateServer;
+}
+
+const PLAIN: Carrier = { transport: "tcp", createServer };
+
 /** DNS over TCP (RFC 7766): many messages a connection. Rejects with the system's error where the address cannot be bound. */
 export async function listenTcp(
   config: UdpConfig,
   limits: NameserverLimits,
   { respond, openStream }: TcpResponders,
   metrics: MetricRegistry,
+  { transport, createServer: create }: Carrier = PLAIN,
 ): Promise<Listener> {
-  const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open");
-  const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many");
+  const labels = { transport };
+  const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open", labels);
+  const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many", labels);
   const sockets = new Map<Socket, Connection>();
   const perAddress = new Map<string, number>();
 
-  const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
+  const server = create({ noDelay: true, allowHalfOpen: true }, (socket) => {
     const address = socket.remoteAddress ?? "";
     const count = perAddress.get(address) ?? 0;
     socket.on("error", () => socket.destroy());
@@ -39,7 +54,7 @@ export async function listenTcp(
       return;
     }
     perAddress.set(address, count + 1);
-    sockets.set(socket, serve(socket, limits, { respond, openStream }));
+    sockets.set(socket, serve(socket, limits, clientOf(transport, socket.remoteAddress, socket.remotePort), { respond, openStream }));
     open.value = sockets.size;
     socket.on("close", () => {
       sockets.delete(socket);
@@ -76,8 +91,7 @@ interface Connection {
  * Reads length-prefixed messages and answers each, for as long as the client keeps up. An answer that has to be looked
  * up is sent when it is known, behind those of questions that were asked later (RFC 7766 §6.2.1.1).
  */
-function serve(socket: Socket, limits: NameserverLimits, { respond, openStream }: TcpResponders): Connection {
-  const client = clientOf("tcp", socket.remoteAddress, socket.remotePort);
+function serve(socket: Socket, limits: NameserverLimits, client: Client, { respond, openStream }: TcpResponders): Connection {
   let chunks: Buffer[] = [];
   let buffered = 0;
   // What must have arrived before reading on makes sense: a length, then a whole message.

@@ -89,6 +89,7 @@ test("status exits 3 where nothing runs, 1 where a server does not answer and 0 
     api,
     gateway: "http://127.0.0.1:2",
     dns: "127.0.0.1:3",
+    dot: "127.0.0.1:2",
     http: "http://127.0.0.1:4",
     https: "https://127.0.0.1:5",
     started_at: "2026-01-01T00:00:00Z",

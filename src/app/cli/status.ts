@@ -24,18 +24,19 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
     return EXIT.notRunning;
   }
   const readiness = await askReadiness(run);
-  const { pid, api, gateway, dns, http, https, started_at } = run;
+  const { pid, api, gateway, dns, dot, http, https, started_at } = run;
   const rows = Object.entries({
     status: [readiness.status, ...readiness.reasons].join("; "),
     api,
     gateway,
     dns,
+    dot,
     http,
     https,
     pid: String(pid),
     "started at": started_at,
   });
-  print(json, { ...readiness, pid, api, gateway, dns, http, https, started_at, data }, columns(rows));
+  print(json, { ...readiness, pid, api, gateway, dns, dot, http, https, started_at, data }, columns(rows));
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
 }
 
