@@ -43,15 +43,23 @@ const since = <T>(history: readonly Said<T>[], from: number): T[] =>
 
 /** A zone, its parent, and everything that a cache may still hold of either. */
 class World {
+  /** The time that passes for everybody. */
   now = Date.parse("2026-01-01T00:00:00Z");
   life: DnssecLife = newLife("key-0", this.now);
   keysMade = 1;
+  /** By how much the server's clock differs. */
+  skew = 0;
   enabledOn = 0;
   readonly published: Said<Publication>[] = [{ from: 0, value: publication(this.life) }];
   readonly parent: Said<readonly string[]>[] = [{ from: 0, value: [] }];
   readonly dsTtlSeconds: number;
   constructor(dsTtlSeconds: number) {
     this.dsTtlSeconds = dsTtlSeconds;
+  }
+
+  /** What the server takes for the time. */
+  get clock(): number {
+    return this.now + this.skew;
   }
 
   become(life: DnssecLife): void {
@@ -100,7 +108,7 @@ class World {
 type Event = (world: World, pick: number) => void;
 
 const EVENTS: Readonly<Record<string, Event>> = {
-  enable: (world) => world.become(enabled(world.life, world.now)),
+  enable: (world) => world.become(enabled(world.life, world.clock)),
   disable: (world, pick) => {
     const seen = pick % 4 === 0 ? null : world.look(pick);
     // Who turns off what was never active must not just have given the DS to the parent: nobody could see it yet.
@@ -108,17 +116,17 @@ const EVENTS: Readonly<Record<string, Event>> = {
     const hidden = value.length > 0 && world.now <= from + PARENT_LAG_MS + NEGATIVE_MS;
     const unknown = world.life.ds_ttl === 0 && world.dsKnown().some((ds) => ds.length > 0);
     const blind = seen === null ? world.life.looked_on === null : seen.named.length === 0;
-    if (world.life.status !== "pending" || !(blind && (hidden || unknown))) world.become(disabled(world.life, seen, world.now));
+    if (world.life.status !== "pending" || !(blind && (hidden || unknown))) world.become(disabled(world.life, seen, world.clock));
   },
   roll: (world) => {
-    const life = rolled(world.life, `key-${world.keysMade}`, world.now);
+    const life = rolled(world.life, `key-${world.keysMade}`, world.clock);
     if (life) {
       world.keysMade++;
       world.become(life);
     }
   },
-  look: (world, pick) => world.become(looked(world.life, world.look(pick), TIMES, world.now)),
-  lookFails: (world) => world.become(looked(world.life, null, TIMES, world.now)),
+  look: (world, pick) => world.become(looked(world.life, world.look(pick), TIMES, world.clock)),
+  lookFails: (world) => world.become(looked(world.life, null, TIMES, world.clock)),
   /** RFC 8078 §3, RFC 7344 §4.1: a parent takes a first DS after a while, and never one that does not validate. */
   parentObeys: (world, pick) => {
     const asked = since(world.published, world.now - TIMES.propagation * 1000).map(({ cds }) => cds);
@@ -129,6 +137,10 @@ const EVENTS: Readonly<Record<string, Event>> = {
       const waited = world.now >= world.enabledOn + (TIMES.zone_ttl + TIMES.propagation) * 1000;
       if (current.length > 0 || waited) world.say(pick % 3 === 0 ? [...new Set([...current, cds])] : [cds]);
     }
+  },
+  /** Further than looks are apart. */
+  clockJumps: (world, pick) => {
+    world.skew = world.skew !== 0 && pick % 2 === 0 ? 0 : (4 + pick) * HOUR_MS * (pick % 3 === 0 ? -1 : 1);
   },
   parentForgets: (world) => world.say([]),
 };

@@ -70,7 +70,7 @@ export const ROLLOVER: Readonly<Record<RolloverStage, Stage>> = {
     signs: "oldest",
     asks: "oldest",
     next: "submit",
-    over: (life, times, now) => now >= life.rollover_since + seconds(times.dnskey_ttl + times.propagation),
+    over: (life, times, now) => now >= stageSince(life) + seconds(times.dnskey_ttl + times.propagation),
   },
   submit: { signs: "oldest", asks: "newest", next: "retire", over: namesNewest },
   retire: {
@@ -81,7 +81,7 @@ export const ROLLOVER: Readonly<Record<RolloverStage, Stage>> = {
       namesNewest(life) &&
       // A parent that has read an old CDS from a secondary may once more name the old key.
       now >= life.ds_since + seconds(rememberedFor(life) + times.propagation) &&
-      now >= life.rollover_since + seconds(times.zone_ttl + times.propagation),
+      now >= stageSince(life) + seconds(times.zone_ttl + times.propagation),
   },
 };
 
@@ -92,6 +92,9 @@ type Rolling = Pick<DnssecLife, "rollover" | "keys">;
 
 const newest = (life: Rolling): string => life.keys.at(-1) as string;
 const oldest = (life: Rolling): string => life.keys[0] as string;
+
+/** Of a clock that has jumped, only the time counts that looks have filled since. */
+const stageSince = (life: DnssecLife): number => Math.max(life.rollover_since, life.ds_since);
 
 function namesNewest(life: DnssecLife): boolean {
   return life.ds_named.includes(newest(life));
@@ -155,13 +158,16 @@ export function looked(life: DnssecLife, seen: ParentSeen | null, times: ZoneTim
 function observed(life: DnssecLife, { named, ttl }: ParentSeen, now: number): DnssecLife {
   const known = life.keys.filter((key) => named.includes(key));
   const same = known.length === life.ds_named.length && known.every((key) => life.ds_named.includes(key));
-  const steady = life.looked_on !== null && now <= life.looked_on + seconds(LOOK_GAP_SECONDS);
+  const steady = life.looked_on !== null && now >= life.looked_on && now <= life.looked_on + seconds(LOOK_GAP_SECONDS);
   return {
     ...life,
     ds_named: known,
     ds_since: same && steady ? life.ds_since : now,
     ds_ttl: known.length === 0 ? life.ds_ttl : Math.max(life.ds_ttl, Math.min(ttl, DS_TTL_MAX_SECONDS), 1),
     looked_on: now,
+    // A clock that was set back must not make a stage last until it is there again.
+    status_since: Math.min(life.status_since, now),
+    rollover_since: Math.min(life.rollover_since, now),
   };
 }
 

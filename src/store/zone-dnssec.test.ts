@@ -48,8 +48,11 @@ databaseTest("a zone's key from before there were several is its first, and the 
       multi_signer: 1,
       modified_on: at,
     });
-    assert.deepEqual(await dnssecLooksDue(store.read, at, 10), [{ zone_id: "z", name: "b.example" }]);
-    assert.deepEqual(await dnssecLooksDue(store.read, "2025-12-31T23:59:59.000000Z", 10), []);
+    const due = [{ zone_id: "z", name: "b.example" }];
+    const [before, longBefore] = ["2025-12-31T23:59:59.000000Z", "2025-12-31T22:00:00.000000Z"];
+    assert.deepEqual(await dnssecLooksDue(store.read, at, at, 10), due);
+    assert.deepEqual(await dnssecLooksDue(store.read, before, at, 10), []);
+    assert.deepEqual(await dnssecLooksDue(store.read, longBefore, before, 10), due, "the clock was set back");
   } finally {
     await store.close();
   }

@@ -18,13 +18,21 @@ export const allDnssec = (db: Kysely<Tables>): Promise<ZoneDnssecRow[]> =>
 export const allDnssecKeys = (db: Kysely<Tables>): Promise<DnssecKeyRow[]> =>
   db.selectFrom("zone_dnssec_keys").selectAll().orderBy("zone_id").orderBy("created_on").orderBy("id").execute();
 
-/** Zones that are signed and whose parent is to be looked at, those that have waited longest first. */
-export const dnssecLooksDue = (db: Kysely<Tables>, now: string, limit: number): Promise<{ zone_id: string; name: string }[]> =>
+/**
+ * Zones that are signed and whose parent is to be looked at, those that have waited longest first. No look is put off
+ * until after `latest`: such a time is from a clock that has been set back since.
+ */
+export const dnssecLooksDue = (
+  db: Kysely<Tables>,
+  now: string,
+  latest: string,
+  limit: number,
+): Promise<{ zone_id: string; name: string }[]> =>
   db
     .selectFrom("zone_dnssec")
     .innerJoin("zones", "zones.id", "zone_dnssec.zone_id")
     .select(["zone_dnssec.zone_id", "zones.name"])
-    .where("zone_dnssec.next_look_on", "<=", now)
+    .where((eb) => eb.or([eb("zone_dnssec.next_look_on", "<=", now), eb("zone_dnssec.next_look_on", ">", latest)]))
     .where("zone_dnssec.status", "<>", "disabled")
     .orderBy("zone_dnssec.next_look_on")
     .limit(limit)

@@ -18,7 +18,9 @@ export async function zoneRollKey(zone: string, options: ZoneRollKeyOptions, fla
   const { stage, since, keys, parent } = rollover;
   print(json, { zone: name, rollover }, [
     `${name}: ${STAGES[stage]}${stage === "none" || since === null ? "" : `, since ${since}`}`,
-    ...keys.map((key) => `  key ${key.key_tag} ${key.role}${parent.key_tags.includes(key.key_tag) ? ", named by the parent" : ""}: ${key.ds}`),
+    ...keys.map(
+      (key) => `  key ${key.key_tag} ${key.role}${parent.key_tags.includes(key.key_tag) ? ", named by the parent" : ""}: ${key.ds}`,
+    ),
     ...(parent.failure === null ? [] : [`  the parent could not be seen: ${parent.failure}`]),
   ]);
   return EXIT.ok;

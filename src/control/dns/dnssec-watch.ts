@@ -48,7 +48,8 @@ export function createDnssecWatch(deps: DnssecWatchDeps): DnssecWatch {
   const { store, clock, lookAtParent } = deps;
   return {
     lookDue: async (call, atOnce) => {
-      const due = await dnssecLooksDue(store.read, iso(clock.nowMs()), atOnce);
+      const now = clock.nowMs();
+      const due = await dnssecLooksDue(store.read, iso(now), iso(now + NEXT_LOOK_MS.most), atOnce);
       const changed: string[] = [];
       const failed: string[] = [];
       const next = due.values();
