@@ -4,10 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { fixedClock, systemClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { createNameserver } from "#nameserver/nameserver.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { openStore } from "#store/open.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, type Message } from "#wire/dns/message.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
+import { controlOver } from "../support/control.ts";
 import { askTcp, queryFor } from "../support/dns-client.ts";
+import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { type SharedKey, startBind, startKnotPrimary } from "../support/primaries.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
@@ -189,4 +197,99 @@ describe("zones of others' primaries", () => {
     const { transfer_method, soa_serial } = await status();
     assert.deepEqual([transfer_method, soa_serial], ["AXFR", 8]);
   });
+
+  test("ours, as another operator has it: differences under TSIG, announced at once", async (t) => {
+    const other = await startSelvedge({ env: { SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" } });
+    t.after(() => other.stop());
+    const theirs = operator(other);
+    const zone = "ours.example";
+    const tsig = await theirs.call("POST", `${theirs.account}/tsigs`, { name: KEY.name, algo: "hmac-sha256.", secret: KEY.secret });
+    const { id: peerId } = await theirs.call("POST", `${theirs.account}/peers`, {
+      name: "secondary",
+      ip: "127.0.0.1",
+      port: ours.port,
+      tsig_id: tsig.id,
+    });
+    const { id } = await theirs.call("POST", "/zones", { name: zone, account: { id: theirs.account_id } });
+    const path = `/zones/${id}`;
+    await theirs.call("POST", `${path}/dns_records`, { type: "A", name: "www", content: "192.0.2.1", ttl: 300 });
+    for (let i = 0; i < 20; i++)
+      await theirs.call("POST", `${path}/dns_records`, { type: "TXT", name: `t${i}`, content: `"text ${i}"`, ttl: 300 });
+    await theirs.call("POST", `${path}/secondary_dns/outgoing`, { name: zone, peers: [peerId] });
+    await theirs.call("POST", `${path}/secondary_dns/outgoing/enable`);
+    const { status, path: copyPath } = await ours.secondary(zone, { port: theirs.port, ixfr_enable: true }, KEY);
+    const { transfer_method: first } = await eventually("fetched", status, ({ status: is }) => is === "ok");
+    assert.equal(first, "AXFR");
+    await theirs.call("POST", `${path}/dns_records`, { type: "A", name: "new", content: "192.0.2.2", ttl: 300 });
+    await eventually(
+      "announced",
+      () => ours.ask(`new.${zone}`, TYPE.A),
+      (message) => addresses(message)[0] === "192.0.2.2",
+    );
+    const { transfer_method, soa_serial } = await status();
+    assert.deepEqual([transfer_method, soa_serial], ["IXFR", serialIn(await theirs.ask(zone, TYPE.SOA))]);
+    const shown = async (of: ReturnType<typeof operator>, at: string): Promise<string[]> =>
+      (await of.call("GET", `${at}/dns_records?per_page=100`))
+        .map(({ name, type, ttl, content }: Record<string, unknown>) => `${name} ${ttl} ${type} ${content}`)
+        .toSorted();
+    assert.deepEqual(await shown(ours, copyPath), await shown(theirs, path));
+  });
 });
+
+test(
+  "without Knot a zone is tried again, expires into SERVFAIL, and is served again once Knot is back",
+  { skip: toolOrSkip("knotd") },
+  async (t) => {
+    const zone = "away.example";
+    const directory = await temporaryDirectory(t);
+    const clock = fixedClock(systemClock.nowMs());
+    const store = await openStore({ url: `sqlite:${join(directory, "store.db")}`, clock });
+    t.after(() => store.close());
+    const { control, account_id, call } = await controlOver(store, { clock, secondaryLimits: { idleTimeoutMs: 2_000 } });
+    t.after(() => control.secondaries.close());
+    const replica = createMemoryReplica([]);
+    const nameserver = createNameserver({
+      ...NAMESERVER_PARTS,
+      replica,
+      metrics: createMetrics(),
+      config: nameserverConfig(),
+      onNotified: (zoneId) => void control.secondaries.notified(zoneId),
+    });
+    const { tcp: port } = await nameserver.listen();
+    t.after(() => nameserver.close(0));
+    let rev = 0;
+    /** Takes the time, does what is due then, and asks the nameserver. */
+    const after = async (seconds: number): Promise<Message> => {
+      clock.advance(seconds * 1000);
+      await control.secondaries.startDue();
+      await control.secondaries.idle();
+      for (const set of (await store.changesSince(rev, 10_000)) ?? []) {
+        replica.apply(set.changes as readonly Op[]);
+        rev = set.rev;
+      }
+      return decodeMessage((await askTcp(port, [queryFor(`www.${zone}`, TYPE.A, 1)]))[0] as Buffer);
+    };
+
+    const options = { directory, zone, text: masterFile(zone, 7), notifyPort: port };
+    const first = await startKnotPrimary(options);
+    const { id } = await control.zones.create(call(), { name: zone, account: { id: account_id }, type: "secondary" });
+    const peer = await control.transfers.peers.create(call(), account_id, { name: "knot", ip: "127.0.0.1", port: first.port });
+    const ref = { id, name: zone, account_id };
+    await control.transfers.incoming.create(call(), ref, { peers: [peer.id] });
+    const status = async () => (await control.transfers.incoming.get(ref)).status;
+    assert.deepEqual(addresses(await after(0)), ["192.0.2.1"]);
+    await first.stop();
+
+    // masterFile: refresh 7200, retry 900, expire 1209600.
+    assert.deepEqual([addresses(await after(7200)), await status()], [["192.0.2.1"], "failing"]);
+    assert.match((await control.transfers.incoming.get(ref)).last_error ?? "", /nobody listens there/);
+    assert.deepEqual(addresses(await after(900)), ["192.0.2.1"], "tried again");
+    assert.deepEqual(addresses(await after(1_209_600 - 7200 - 900 - 60)), ["192.0.2.1"], "a minute before it expires");
+    const expired = await after(60);
+    assert.deepEqual([expired.flags & 0xf, expired.answers.length, await status()], [2, 0, "expired"]);
+
+    const second = await startKnotPrimary({ ...options, port: first.port });
+    t.after(() => second.stop());
+    assert.deepEqual([addresses(await after(900)), await status()], [["192.0.2.1"], "ok"]);
+  },
+);

@@ -111,7 +111,10 @@ export async function planDifferences(
     else if (row && after && row.ttl !== storedTtl(after.ttl)) changed.push({ ...row, ttl: storedTtl(after.ttl) });
   }
   const proxied = new Set(siblings.filter((row) => row.proxied === 1).map((row) => `${row.name} ${row.type}`));
-  return { apex: apexOf(soa, servers.values(), nsTtl), changes: { deletes, rows: changed, prepared: await copied(added, soa, proxied) } };
+  return {
+    apex: apexOf(soa, servers.values(), servers.size === 0 ? 0 : nsTtl),
+    changes: { deletes, rows: changed, prepared: await copied(added, soa, proxied) },
+  };
 }
 
 /** New records, proxied where others of their name and type are: an override outlives the address that it was made for. */
