@@ -50,6 +50,9 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
   { name: "delv", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "validates answers as a stranger would" },
   { name: "unbound", debianPackage: "unbound", neededBy: "test", purpose: "validates signed zones", folders: () => ["/usr/sbin"] },
+  { name: "drill", debianPackage: "ldnsutils", neededBy: "test", purpose: "follows signatures to a key that it trusts" },
+  { name: "ldns-verify-zone", debianPackage: "ldnsutils", neededBy: "test", purpose: "verifies whole signed zones" },
+  { name: "dnsviz", debianPackage: "dnsviz", neededBy: "test", purpose: "judges signed zones as their delegations show them" },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
   {
     name: "postgres",

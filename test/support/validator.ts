@@ -22,8 +22,23 @@ export interface ValidatorOptions {
   readonly anchor: string;
 }
 
+/** A running Unbound. */
+export interface Validator {
+  ask(name: string, type: string): Promise<Validated>;
+  stop(): Promise<void>;
+}
+
 /** Asks Unbound, which is started for this and knows nothing yet. */
-export async function validate({ directory, zones, anchor }: ValidatorOptions, name: string, type: string): Promise<Validated> {
+export async function validate(options: ValidatorOptions, name: string, type: string): Promise<Validated> {
+  const validator = await startValidator(options);
+  try {
+    return await validator.ask(name, type);
+  } finally {
+    await validator.stop();
+  }
+}
+
+export async function startValidator({ directory, zones, anchor }: ValidatorOptions): Promise<Validator> {
   const home = await mkdtemp(join(directory, "unbound-"));
   const port = await freePort();
   await writeFile(join(home, "anchor"), anchor);
@@ -32,7 +47,8 @@ export async function validate({ directory, zones, anchor }: ValidatorOptions, n
     `server:\n  interface: 127.0.0.1@${port}\n  username: ""\n  chroot: ""\n  directory: "${home}"\n  pidfile: ""\n  use-syslog: no`,
     `  do-ip6: no\n  do-not-query-localhost: no\n  do-daemonize: no\n  num-threads: 1\n  module-config: "validator iterator"`,
     `  trust-anchor-file: "${home}/anchor"\n  qname-minimisation: no`,
-    ...names.map((zone) => `  local-zone: "${zone}" nodefault`),
+    // Names under `test` exist nowhere, Unbound thinks, unless it is told.
+    ...new Set(["test.", ...names]).values().map((zone) => `  local-zone: "${zone}" nodefault`),
     "remote-control:\n  control-enable: no",
     ...names.map((zone) => `stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${zones[zone]}`),
     "",
@@ -41,15 +57,14 @@ export async function validate({ directory, zones, anchor }: ValidatorOptions, n
   const dig = (...args: readonly string[]): Promise<string> =>
     runClient("dig", ["@127.0.0.1", "-p", String(port), "+time=5", "+tries=1", "+dnssec", ...args]);
   const { stop } = await startTool("unbound", ["-d", "-c", join(home, "unbound.conf")], () => dig("CH", "TXT", "version.bind"));
-  try {
+  const ask = async (name: string, type: string): Promise<Validated> => {
     const answer = await dig(name, type);
-    const section = /;; ANSWER SECTION:\n([^;]*)/.exec(answer)?.[1] ?? "";
+    const section = /;; ANSWER SECTION:\n((?:[^;\n].*\n)*)/.exec(answer)?.[1] ?? "";
     return {
       status: /status: (\w+)/.exec(answer)?.[1] ?? "",
       authentic: /;; flags:[^;]* ad[ ;]/.test(answer),
       records: section.split("\n").filter((line) => line !== "" && !line.includes("RRSIG")),
     };
-  } finally {
-    await stop();
-  }
+  };
+  return { ask, stop };
 }
