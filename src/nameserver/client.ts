@@ -18,5 +18,12 @@ export function clientOf(transport: Transport, address: string | undefined, port
   return { transport, address: unmapIp(parseIp(text) ?? UNKNOWN).bytes, port: port ?? 0 };
 }
 
+/** The bytes of an IPv6 address that one subscriber has for itself alone: a /64. */
+const IPV6_SUBSCRIBER_BYTES = 8;
+
+/** Who is bounded as one client: an IPv4 address, or an IPv6 network in which everybody has addresses without end. */
+export const subscriberOf = ({ address }: Client): string =>
+  Buffer.from(address.length === 4 ? address : address.subarray(0, IPV6_SUBSCRIBER_BYTES)).toString("hex");
+
 /** Node forgets the peer of a connection that is gone already: nobody reads that answer. */
 const UNKNOWN: IpAddress = { family: 6, bytes: new Uint8Array(16) };

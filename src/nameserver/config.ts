@@ -24,6 +24,7 @@ export interface NameserverLimits {
   /** Responses kept ready; each takes 2 KB or less. */
   readonly cacheEntriesMax: number;
   readonly tcpConnectionsMax: number;
+  /** An IPv6 network of /64 counts as one address. */
   readonly tcpConnectionsPerAddressMax: number;
   /** Between two whole messages of a TCP connection, and for a client to take what it asked for (RFC 7766 §6.2.3). */
   readonly tcpIdleTimeoutMs: number;

@@ -15,6 +15,7 @@ import { NAMESERVER_PARTS, nameserverConfig } from "../../test/support/nameserve
 import { toolOrSkip } from "../../test/support/tools.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "./config.ts";
+import { createRateTable } from "./rate-limit.ts";
 import { createNameserver } from "./nameserver.ts";
 import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
 
@@ -149,6 +150,72 @@ testPaths("dig gets what the zone holds, over UDP and TCP", async (t, path) => {
   assert.match(await dig("example.com", "AXFR"), /Transfer failed/);
 });
 
+testPaths("dig and kdig get cookies, keep them, and learn the server's name", async (t, path) => {
+  const reason = toolOrSkip("dig") || toolOrSkip("kdig");
+  if (reason) return t.skip(reason);
+  const { port } = await start(t, path, { nsid: "ns-fra-1", rateLimit: { perSecond: 1, slip: 0, exempt: [], table: createRateTable() } });
+  const ask = async (program: "dig" | "kdig", ...args: string[]): Promise<string> =>
+    (await run(program, ["@127.0.0.1", "-p", String(port), ...args], { timeout: 10_000 })).stdout;
+  const dig = (...args: string[]): Promise<string> => ask("dig", "+tries=1", "+timeout=5", ...args);
+
+  const first = await dig("plain.example.com", "+cookie=2464c4abcf10c957");
+  const cookie = /COOKIE: (2464c4abcf10c95701000000[0-9a-f]{24}) \(good\)/.exec(first)?.[1];
+  assert.ok(cookie, first);
+  // Known from now on: the limit of one a second is for others.
+  for (let i = 0; i < 5; i++) {
+    const next = await dig("plain.example.com", `+cookie=${cookie}`);
+    assert.match(next, /status: NOERROR[\s\S]*192\.0\.2\.2/);
+    assert.match(next, /COOKIE: [0-9a-f]{48} \(good\)/);
+  }
+  // kdig holds the answer's cookie against its own, and asks again by itself where a server says BADCOOKIE.
+  const kdig = await ask("kdig", `+cookie=${cookie}`, "+nsid", "+ednsopt=65001:c0ffee", "+timeout=5", "+retry=0", "alias.example.com", "A");
+  assert.match(kdig, /status: NOERROR/);
+  assert.match(kdig, /NSID: [0-9A-F]+ "ns-fra-1"/i);
+  assert.match(kdig, new RegExp(`COOKIE: ${cookie}`, "i"));
+  assert.doesNotMatch(kdig, /;; (WARNING|ERROR)/);
+  assert.match(await dig("+nsid", `+cookie=${cookie}`, "+tcp", "plain.example.com"), /NSID: 6e 73 2d 66 72 61 2d 31 \("ns-fra-1"\)/);
+  // A cookie without a question (RFC 7873 §5.4), and one of a length that there is not.
+  assert.match(await dig("+header-only", `+cookie=${cookie}`), /status: NOERROR[\s\S]*QUERY: 0,[\s\S]*COOKIE: [0-9a-f]{48}/);
+  assert.match(await dig("+cookie=010203", "+tcp", "plain.example.com"), /status: FORMERR[\s\S]*EDNS: version: 0/);
+});
+
+testPaths("EDNS as resolvers' operators test it", async (t, path) => {
+  const reason = toolOrSkip("dig");
+  if (reason) return t.skip(reason);
+  const { port, count } = await start(t, path);
+  const base = ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=5", "+noednsnegotiation", "+nocookie", "+norecurse", "+noad"];
+  const SOA = ["SOA", "example.com"];
+  const rows: [args: string[], expected: RegExp, unexpected?: RegExp][] = [
+    [["+noedns", ...SOA], /status: NOERROR[\s\S]*ANSWER: 1/, /EDNS/],
+    [["+edns=0", ...SOA], /status: NOERROR[\s\S]*EDNS: version: 0, flags:; udp: 1232[\s\S]*ANSWER SECTION/],
+    [["+edns=1", ...SOA], /status: BADVERS[\s\S]*ANSWER: 0[\s\S]*EDNS: version: 0/, /ANSWER SECTION/],
+    [["+edns=100", "+dnssec", ...SOA], /status: BADVERS[\s\S]*EDNS: version: 0/, /ANSWER SECTION/],
+    [["+edns=0", "+ednsopt=100", ...SOA], /status: NOERROR[\s\S]*EDNS: version: 0[\s\S]*ANSWER SECTION/, /OPT=100/],
+    [["+edns=1", "+ednsopt=100", ...SOA], /status: BADVERS/, /OPT=100|ANSWER SECTION/],
+    [["+edns=0", "+ednsflags=0x80", ...SOA], /status: NOERROR[\s\S]*EDNS: version: 0, flags:;/, /MBZ/],
+    [["+edns=0", "+dnssec", ...SOA], /status: NOERROR[\s\S]*EDNS: version: 0, flags: do;/],
+    [["+edns=0", "+bufsize=512", "+ignore", "TXT", "big.example.com"], /flags: qr aa( tc)?;[\s\S]*EDNS: version: 0/],
+    [["+edns=0", "+subnet=192.0.2.0/24", ...SOA], /status: NOERROR/, /CLIENT-SUBNET/],
+    [["+edns=0", "+opcode=15", "+header-only"], /opcode: RESERVED15, status: NOTIMP/],
+    [["+edns=0", "+zflag", ...SOA], /status: NOERROR/, /MBZ|flags:[^;]*\bz\b/],
+    [["+edns=0", "+adflag", "+cdflag", ...SOA], /flags: qr aa;/],
+    [["+edns=0", "TYPE1000", "example.com"], /status: NOERROR[\s\S]*ANSWER: 0, AUTHORITY: 1/],
+    [["+edns=0", "-c", "CH", "TXT", "version.bind"], /status: REFUSED/],
+    [["+edns=0", "-c", "CH", "TXT", "id.server"], /status: REFUSED/],
+    [["+edns=0", "-c", "CH", "TXT", "hostname.bind"], /status: REFUSED/],
+    [["+edns=0", "-c", "ANY", "TXT", "example.com"], /status: REFUSED/],
+  ];
+  for (const [args, expected, unexpected] of rows) {
+    for (const transport of ["+notcp", "+tcp"]) {
+      const { stdout } = await run("dig", [...base, transport, ...args], { timeout: 10_000 });
+      assert.match(stdout, expected, `${transport} ${args.join(" ")}`);
+      if (unexpected) assert.doesNotMatch(stdout, unexpected, `${transport} ${args.join(" ")}`);
+      assert.doesNotMatch(stdout, /malformed|mismatch|extra bytes/i);
+    }
+  }
+  assert.equal(count("selvedge_dns_internal_errors_total"), 0);
+});
+
 testPaths("an applied op is in the next answer over both transports", async (t, path) => {
   const { port, replica } = await start(t, path);
   const ask = async (): Promise<string[]> => {
@@ -253,6 +320,28 @@ test("TCP connections without a whole message are closed in time, whatever bytes
   const trickle = setInterval(() => trickling.write(Buffer.of(1)), 20);
   t.after(() => clearInterval(trickle));
   await Promise.all([closed(silent), closed(trickling)]);
+});
+
+test("TCP connections are closed when nothing is asked any more, and when nothing is taken", async (t) => {
+  const { port, count } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 400 } });
+  const idle = await open(t, port);
+  idle.write(framed(query("plain.example.com", TYPE.A)));
+  assert.equal((await readMessages(idle, 1)).length, 1);
+  await closed(idle);
+
+  const deaf = await open(t, port);
+  deaf.pause();
+  const question = framed(query("big.example.com", 16));
+  deaf.write(Buffer.concat(Array.from({ length: 20_000 }, () => question)));
+  // The client goes on asking, which alone keeps nobody.
+  const asking = setInterval(() => deaf.write(question), 50);
+  t.after(() => clearInterval(asking));
+  const limit = AbortSignal.timeout(10_000);
+  while (count("selvedge_dns_tcp_connections") > 0) {
+    limit.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.ok(count("selvedge_dns_queries_total") < 20_000);
 });
 
 testPaths("two nameservers share a port when told to", async (t, path) => {

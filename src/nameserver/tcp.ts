@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
-import { type Client, clientOf } from "./client.ts";
+import { type Client, clientOf, subscriberOf } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
 import type { MessageStream } from "./message-stream.ts";
 import type { Respond, Response } from "./respond.ts";
+import { createSlots } from "./slots.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
@@ -42,26 +43,23 @@ export async function listenTcp(
   const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open", labels);
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many", labels);
   const sockets = new Map<Socket, Connection>();
-  const perAddress = new Map<string, number>();
+  const slots = createSlots(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
   const server = create({ noDelay: true, allowHalfOpen: true }, (socket) => {
-    const address = socket.remoteAddress ?? "";
-    const count = perAddress.get(address) ?? 0;
+    const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
+    const leave = slots.take(subscriberOf(client));
     socket.on("error", () => socket.destroy());
-    if (sockets.size >= limits.tcpConnectionsMax || count >= limits.tcpConnectionsPerAddressMax) {
+    if (!leave) {
       refused.value += 1;
       socket.destroy();
       return;
     }
-    perAddress.set(address, count + 1);
-    sockets.set(socket, serve(socket, limits, clientOf(transport, socket.remoteAddress, socket.remotePort), { respond, openStream }));
+    sockets.set(socket, serve(socket, limits, client, { respond, openStream }));
     open.value = sockets.size;
     socket.on("close", () => {
       sockets.delete(socket);
       open.value = sockets.size;
-      const rest = (perAddress.get(address) ?? 1) - 1;
-      if (rest === 0) perAddress.delete(address);
-      else perAddress.set(address, rest);
+      leave();
     });
   });
   server.listen({ host: config.host, port: config.port, reusePort: config.reusePort });
