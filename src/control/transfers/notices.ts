@@ -19,6 +19,8 @@ interface Open<T> {
   notice: T;
   /** There is news since it was last told. */
   again: boolean;
+  /** Ends the wait for an answer. */
+  hurry(): void;
 }
 
 export interface NoticesDeps<T> {
@@ -35,13 +37,16 @@ export function createNotices<T>({ tell, gaveUp, sleep }: NoticesDeps<T>): Notic
   const closing = new AbortController();
   let active = 0;
 
-  /** Told again from the first wait on where there is news meanwhile: the peer may be back. */
+  /** Told again soon, and from the first wait on, where there is news meanwhile: the peer may be back. */
   const untilHeard = async (entry: Open<T>): Promise<void> => {
     for (let tries = 0; tries < NOTICE_WAITS_MS.length && !closing.signal.aborted; tries++) {
       if (entry.again) tries = 0;
       entry.again = false;
+      const { promise: hurried, resolve } = Promise.withResolvers<boolean>();
+      entry.hurry = () => resolve(false);
       // What fails here counts like an answer that did not come.
-      if (await tell(entry.notice, NOTICE_WAITS_MS[tries] as number).catch(() => false)) return;
+      const told = tell(entry.notice, NOTICE_WAITS_MS[tries] as number).catch(() => false);
+      if (await Promise.race([told, hurried])) return;
     }
     if (!closing.signal.aborted && !entry.again) gaveUp(entry.notice);
   };
@@ -69,9 +74,11 @@ export function createNotices<T>({ tell, gaveUp, sleep }: NoticesDeps<T>): Notic
   return {
     give: (key, notice) => {
       const known = open.get(key);
-      if (known) Object.assign(known, { notice, again: true });
-      else if (!closing.signal.aborted) {
-        open.set(key, { notice, again: false });
+      if (known) {
+        if (!known.again) void sleep(NOTICE_GAP_MS, closing.signal).then(() => known.again && known.hurry());
+        Object.assign(known, { notice, again: true });
+      } else if (!closing.signal.aborted) {
+        open.set(key, { notice, again: false, hurry: () => {} });
         queue.push(key);
         next();
       }
