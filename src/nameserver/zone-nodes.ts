@@ -51,31 +51,55 @@ export interface NameChange {
   readonly after: RecordSets;
 }
 
-interface MutableNode {
-  sets: RecordSets;
-  readonly order: number;
-  readonly records: Map<string, StoredRecord>;
-  /** Records at the name and below it; a node without any is removed. */
-  recordsWithin: number;
-}
-
 const NO_SETS: RecordSets = new Map();
 
+/**
+ * A name of which nobody may ever ask has no sets: they are made of its records when somebody does. A class, since
+ * there are as many as names and each answer reads one.
+ */
+class Node implements WalkedNode {
+  readonly order: number;
+  records: readonly StoredRecord[] = [];
+  /** Records at the name and below it; a node without any is removed. */
+  recordsWithin = 1;
+  #sets: RecordSets | null = NO_SETS;
+
+  constructor(order: number) {
+    this.order = order;
+  }
+
+  get sets(): RecordSets {
+    return (this.#sets ??= setsOf(this.records));
+  }
+
+  /** From here on `sets` are those of today's records. */
+  settle(): void {
+    this.#sets = this.records.length === 0 ? NO_SETS : null;
+  }
+}
+
 export function createZoneNodes(): ZoneNodes {
-  const nodes = new Map<NameKey, MutableNode>();
+  const nodes = new Map<NameKey, Node>();
   /** What stood at each name before the delta that is being applied. */
   const changed = new Map<NameKey, WalkedNode>();
   const walks = createZoneWalks(nodes);
   let order = 0;
   let borders = 0;
 
-  const touch = (key: NameKey, { sets, order: created }: MutableNode): void => {
-    if (!changed.has(key)) changed.set(key, { sets, order: created });
+  /** To be called before the records change. */
+  const touch = (key: NameKey, node: Node): void => {
+    if (!changed.has(key)) changed.set(key, { sets: node.sets, order: node.order });
+  };
+  const create = (key: NameKey): Node => {
+    const node = new Node(order++);
+    nodes.set(key, node);
+    return node;
   };
   const remove = (key: NameKey, id: string): void => {
     const node = nodes.get(key);
-    if (!node?.records.delete(id)) return;
+    if (!node?.records.some((record) => record.id === id)) return;
     touch(key, node);
+    node.records = node.records.filter((record) => record.id !== id);
     for (const [name, within] of nodesAbove(nodes, key)) {
       within.recordsWithin -= 1;
       if (within.recordsWithin === 0) nodes.delete(name);
@@ -94,25 +118,26 @@ export function createZoneNodes(): ZoneNodes {
       return borders;
     },
     add: (record) => {
-      remove(record.key, record.id);
-      for (let key: NameKey | undefined = record.key; key !== undefined; key = parentKey(key)) {
-        const node = nodes.get(key);
+      const { key } = record;
+      remove(key, record.id);
+      for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) {
+        const node = nodes.get(name);
         if (node) node.recordsWithin += 1;
-        else nodes.set(key, { sets: NO_SETS, order: order++, records: new Map(), recordsWithin: 1 });
+        else create(name);
       }
-      const node = nodes.get(record.key) as MutableNode;
-      node.records.set(record.id, record);
-      touch(record.key, node);
+      const node = nodes.get(key) as Node;
+      touch(key, node);
+      // No longer than it is: most names have one record.
+      node.records = node.records.length === 0 ? [record] : [...node.records, record];
     },
     remove,
     settle: (onChange) => {
       for (const [key, before] of changed) {
         walks.keep(key, before);
         const node = nodes.get(key);
-        const after = node ? setsOf(node.records.values()) : NO_SETS;
-        if (node) node.sets = after;
-        borders += Number(isBorder(after)) - Number(isBorder(before.sets));
-        onChange?.({ key, before: before.sets, after });
+        node?.settle();
+        borders += Number(node?.records.some(isBorder) ?? false) - Number(BORDERS.some((type) => before.sets.has(type)));
+        onChange?.({ key, before: before.sets, after: node?.sets ?? NO_SETS });
       }
       changed.clear();
     },
@@ -120,13 +145,14 @@ export function createZoneNodes(): ZoneNodes {
   };
 }
 
-const isBorder = (sets: RecordSets): boolean => sets.has(TYPE.NS) || sets.has(TYPE.DNAME);
+const BORDERS: readonly number[] = [TYPE.NS, TYPE.DNAME];
+const isBorder = ({ type }: StoredRecord): boolean => BORDERS.includes(type);
 
-function* nodesAbove(nodes: ReadonlyMap<NameKey, MutableNode>, key: NameKey): Generator<readonly [NameKey, MutableNode]> {
-  for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) yield [name, nodes.get(name) as MutableNode];
+function* nodesAbove(nodes: ReadonlyMap<NameKey, Node>, key: NameKey): Generator<readonly [NameKey, Node]> {
+  for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) yield [name, nodes.get(name) as Node];
 }
 
-function setsOf(all: Iterable<StoredRecord>): RecordSets {
+function setsOf(all: readonly StoredRecord[]): RecordSets {
   const sets = new Map<number, RecordSet>();
   for (const [type, records] of Map.groupBy(all, (record) => record.type)) {
     // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).

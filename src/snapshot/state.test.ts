@@ -31,11 +31,11 @@ test("staged records are nobody's until their import is released, then all of th
   assert.deepEqual(
     applied.map(({ kind, id, value, before }) => [kind, id, value === null, before === undefined]),
     [
-      ["staged", "one/0", true, false],
       ["record", "a", false, true],
       ["record", "b", false, true],
-      ["staged", "one/1", true, false],
+      ["staged", "one/0", true, false],
       ["record", "c", false, true],
+      ["staged", "one/1", true, false],
       ["serial", "zone", false, true],
     ],
   );

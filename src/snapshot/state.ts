@@ -34,9 +34,9 @@ export function createSnapshotState(): SnapshotState {
     let count = 0;
     for (const [stagedId, { import_id, zone_id, records }] of (kinds.get("staged") ?? new Map()) as Map<string, StagedEntry>) {
       if (import_id !== importId) continue;
+      for (const { id, name, type, ttl, content, rdata, proxied } of value === null ? [] : records)
+        putInto(applied, { kind: "record", id, value: { zone_id, name, type, ttl, content, rdata, proxied } });
       putInto(applied, { kind: "staged", id: stagedId, value: null });
-      if (value === null) continue;
-      for (const { id, ...record } of records) putInto(applied, { kind: "record", id, value: { zone_id, ...record } });
       count += records.length;
     }
     if (value !== null && count !== value.records)
