@@ -72,6 +72,11 @@ export const CONFIG_KEYS = {
     default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],
     doc: "Host names of this installation's nameservers, as zones show them and delegations at a registrar need them.",
   },
+  "dns.resolvers": {
+    type: "servers",
+    default: [],
+    doc: "Resolvers that know the addresses of names elsewhere, for CNAME flattening; empty: those of the system.",
+  },
   "dns.scan_resolvers": {
     type: "servers",
     default: [],

@@ -182,6 +182,7 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
   },
   dot: { port: bound["dot"] ?? config.dns.tls_port },
   doh: { port: bound["doh"] ?? 0 },
+  resolvers: config.dns.resolvers,
   limits: NAMESERVER_LIMITS,
 });
 

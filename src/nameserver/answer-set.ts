@@ -38,6 +38,16 @@ export type Denial =
   /** The zone's say ends at `cut`. Whether the child is signed says its DS set, or that there is none. */
   | { readonly kind: "delegation"; readonly zone: ZoneIndex; readonly cut: NameKey };
 
+/** What an answer owes to look-ups of names elsewhere. */
+export interface OutsideShare {
+  /** Names and types that have to be looked up before the answer is whole. */
+  readonly missing: readonly { readonly name: DnsName; readonly type: number }[];
+  /** How long the answer may be kept, in milliseconds. */
+  readonly keepMs: number;
+  /** Why the answer is not as good as it should be (RFC 8914). */
+  readonly extendedError?: number;
+}
+
 export interface Answer {
   readonly rcode: number;
   readonly authoritative: boolean;
@@ -48,6 +58,8 @@ export interface Answer {
   /** Help that may be left out. */
   readonly additionals: readonly AnswerSet[];
   readonly denial: Denial | undefined;
+  /** Present where servers elsewhere had a say. */
+  readonly outside?: OutsideShare;
   /** The zones that had a say, whose changes make the answer stale. */
   readonly zones: ReadonlySet<NameKey>;
 }

@@ -1,6 +1,7 @@
 import type { DnsName, NameKey } from "#wire/dns/name.ts";
 import type { Answer, AnswerSet } from "./answer-set.ts";
 import type { EdgeAddresses } from "./lookup.ts";
+import type { FindOutside } from "./outside/outside-names.ts";
 import type { Zones } from "./zones.ts";
 
 export interface Question {
@@ -22,4 +23,5 @@ export interface Work {
   readonly draft: Draft;
   readonly zones: Zones;
   readonly edge: EdgeAddresses;
+  readonly findOutside: FindOutside;
 }

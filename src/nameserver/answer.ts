@@ -1,9 +1,12 @@
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
-import { type DnsName, type NameKey, NAME_BYTES_MAX, keyOf } from "#wire/dns/name.ts";
+import { type DnsName, type NameKey, keyOf } from "#wire/dns/name.ts";
 import { addReferral, addTargets } from "./additionals.ts";
 import type { Answer, AnswerSet, Denial, SetOrigin } from "./answer-set.ts";
 import type { Draft, Question, Work } from "./answer-work.ts";
+import { aliasAt, flatten } from "./flatten.ts";
 import { type EdgeAddresses, type Lookup, lookup, visibleSet } from "./lookup.ts";
+import type { FindOutside } from "./outside/outside-names.ts";
+import { redirected } from "./redirect.ts";
 import type { RecordSet } from "./zone-nodes.ts";
 import type { ZoneIndex, Zones } from "./zones.ts";
 
@@ -11,8 +14,11 @@ import type { ZoneIndex, Zones } from "./zones.ts";
 const ALIASES_MAX = 16;
 
 type Found = Extract<Lookup, { kind: "found" }>;
+/** Where nothing elsewhere is looked up. */
+const NOWHERE: FindOutside = () => ({ rdatas: [], ttl: Number.POSITIVE_INFINITY, state: "unknown", keepMs: 0 });
+
 /** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
-export function answer(zones: Zones, edge: EdgeAddresses, question: Question): Answer {
+export function answer(zones: Zones, edge: EdgeAddresses, question: Question, findOutside = NOWHERE): Answer {
   const draft: Draft = {
     rcode: RCODE.NOERROR,
     authoritative: true,
@@ -23,7 +29,7 @@ export function answer(zones: Zones, edge: EdgeAddresses, question: Question): A
     denial: undefined,
     zones: new Set(),
   };
-  const work: Work = { draft, zones, edge };
+  const work: Work = { draft, zones, edge, findOutside };
   const seen = new Set<NameKey>();
   let name: DnsName | undefined = question.name;
   for (let hops = 0; name !== undefined && hops <= ALIASES_MAX; hops++) {
@@ -65,25 +71,27 @@ function step(work: Work, question: Question, found: Lookup, first: boolean): Dn
   const { name, type } = question;
   const origin: SetOrigin = { zone, source: found.source };
   const set =
-    type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flattened(work, found, type));
-  if (set) {
+    type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flatten(work, found, type));
+  if (set && set.rdatas.length > 0) {
     draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas, origin });
     addTargets(work, name, set);
     return undefined;
   }
-  const alias = type === TYPE.ANY ? undefined : visibleSet(edge, zone, found.source, found.node, TYPE.CNAME);
-  const target = alias?.rdatas[0];
+  const alias = set || type === TYPE.ANY || type === TYPE.CNAME || found.source === zone.key ? undefined : aliasAt(found);
+  const target = alias?.set.rdatas[0];
   if (alias === undefined || target === undefined) {
-    deny(draft, { kind: "no_data", zone, name, type, source: found.source, node: found.node });
+    deny(draft, { kind: "no_data", zone, name, type, source: found.source, node: found.node }, set?.ttl);
     return undefined;
   }
   // One target only: several CNAMEs at a name are not DNS (RFC 2181 §10.1).
-  draft.answers.push({ name, type: TYPE.CNAME, ttl: alias.ttl, rdatas: [target], origin });
+  draft.answers.push({ name, type: TYPE.CNAME, ttl: alias.set.ttl, rdatas: [target], origin });
   return Buffer.from(target);
 }
 
-function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>): void {
-  draft.authorities.push(negativeSoa(denial.zone));
+/** `ttl`: for how long it holds at the most, where the zone has not the only say. */
+function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>, ttl = Number.POSITIVE_INFINITY): void {
+  const soa = negativeSoa(denial.zone);
+  draft.authorities.push({ ...soa, ttl: Math.min(soa.ttl, ttl) });
   draft.denial = denial;
 }
 
@@ -91,20 +99,20 @@ function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>): vo
  * The DNAME, and as an alias what it makes of the name (RFC 6672 §3.1); YXDOMAIN where that is too long (§2.2). Once
  * each: a DNAME into its own names would make ever longer ones, and a resolver goes on by itself.
  */
-function redirect(draft: Draft, question: Question, { zone, owner, set }: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
+function redirect(draft: Draft, question: Question, found: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
   const { name, type } = question;
+  const { zone, owner, set } = found;
   if (draft.answers.some((given) => given.type === TYPE.DNAME && given.origin?.zone === zone && given.origin.source === owner))
     return undefined;
-  const start = name.length - owner.length;
-  const target = Buffer.concat([name.subarray(0, start), set.rdatas[0] as Uint8Array]);
+  const target = redirected(name, found);
   draft.answers.push({
-    name: name.subarray(start),
+    name: name.subarray(name.length - owner.length),
     type: TYPE.DNAME,
     ttl: set.ttl,
     rdatas: set.rdatas.slice(0, 1),
     origin: { zone, source: owner },
   });
-  if (target.length > NAME_BYTES_MAX) {
+  if (target === undefined) {
     draft.rcode = RCODE.YXDOMAIN;
     return undefined;
   }
@@ -127,27 +135,4 @@ const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.
 function minimalAny(edge: EdgeAddresses, { zone, source, node }: Found): RecordSet | undefined {
   const exists = source === zone.key || (node !== undefined && node.sets.size > 0);
   return exists ? (visibleSet(edge, zone, source, node, TYPE.CNAME) ?? RFC8482_HINFO) : undefined;
-}
-
-/**
- * The addresses behind a CNAME at the apex, with the lowest TTL on the way. Only what our own zones know:
- * a target elsewhere has no addresses here, which is NODATA.
- */
-function flattened({ draft, zones, edge }: Work, { zone, source, node }: Found, type: number): RecordSet | undefined {
-  if (source !== zone.key || (type !== TYPE.A && type !== TYPE.AAAA)) return undefined;
-  let alias = node?.sets.get(TYPE.CNAME);
-  if (alias?.proxied === true && !zone.entry.paused) return undefined;
-  let ttl = Number.POSITIVE_INFINITY;
-  for (let hops = 0; alias !== undefined && hops < ALIASES_MAX; hops++) {
-    ttl = Math.min(ttl, alias.ttl);
-    const target = lookup(zones, keyOf(alias.rdatas[0] as Uint8Array), type);
-    if (target.kind === "outside") return undefined;
-    draft.zones.add(target.zone.key);
-    if (target.kind !== "found") return undefined;
-    const set = visibleSet(edge, target.zone, target.source, target.node, type);
-    if (set) return { ...set, ttl: Math.min(ttl, set.ttl) };
-    // A target that is itself an apex with an alias goes on through that alias.
-    alias = target.node?.sets.get(TYPE.CNAME);
-  }
-  return undefined;
 }

@@ -1,3 +1,4 @@
+import { OUTSIDE_LIMITS, type OutsideLimits } from "./outside/limits.ts";
 import type { RateLimitConfig } from "./rate-limit.ts";
 
 /** What the nameserver is told at its start; plain data, so it crosses to a worker thread. */
@@ -16,6 +17,8 @@ export interface NameserverConfig {
   readonly dot?: { readonly port: number };
   /** Where the edge brings questions that came over HTTPS (0: any free port); without it none do. */
   readonly doh?: { readonly port: number };
+  /** Addresses of the resolvers that know names elsewhere, with a port where it is not 53; none: those of the system. */
+  readonly resolvers: readonly string[];
   readonly limits: NameserverLimits;
 }
 
@@ -41,6 +44,7 @@ export interface NameserverLimits {
   readonly transferTimeoutMs: number;
   /** Names and records of past versions that are kept to answer IXFR from. */
   readonly journalWeightMax: number;
+  readonly outside: OutsideLimits;
 }
 
 export const NAMESERVER_LIMITS: NameserverLimits = {
@@ -55,4 +59,5 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   journalWeightMax: 200_000,
   tcpPendingMax: 100,
   tlsContextsMax: 1_000,
+  outside: OUTSIDE_LIMITS,
 };

@@ -88,10 +88,26 @@ export function visibleSet(
     if (apex || type === TYPE.NS || type === TYPE.SOA || type === TYPE.CNAME) return apex;
   }
   if (source === zone.key && isAddressType(type) && isOverridden(zone, node) && !isProxied(zone, node)) return undefined;
-  if (!isAddressType(type) || !isProxied(zone, node)) return node?.sets.get(type);
-  if (type === TYPE.CNAME) return undefined;
+  if (!isAddressType(type) || !isProxied(zone, node)) {
+    const set = node?.sets.get(type);
+    // Addresses stand in for it.
+    return set && type === TYPE.CNAME && isReplaced(zone, set) ? undefined : set;
+  }
+  if (type === TYPE.CNAME || type === hiddenFamily(node)) return undefined;
   const rdatas = type === TYPE.A ? edge.ipv4 : edge.ipv6;
   return rdatas.length === 0 ? undefined : { type, ttl: PROXIED_TTL, rdatas, proxied: true };
+}
+
+/** Whether addresses stand in for a CNAME below the apex wherever it leads (dns.md "Flattening"). */
+export const isReplaced = (zone: ZoneIndex, alias: RecordSet): boolean =>
+  zone.entry.flatten_all_cnames === true || alias.settings?.flatten_cname === true;
+
+/** The addresses that a proxied name has not, by its records' settings; those that contradict each other mean nothing. */
+function hiddenFamily(node: NameNode | undefined): number | undefined {
+  const has = (setting: "ipv4_only" | "ipv6_only"): boolean => PROXIABLE.some((type) => node?.sets.get(type)?.settings?.[setting] === true);
+  const [ipv4Only, ipv6Only] = [has("ipv4_only"), has("ipv6_only")];
+  if (ipv4Only === ipv6Only) return undefined;
+  return ipv4Only ? TYPE.AAAA : TYPE.A;
 }
 
 /** The types of which `visibleSet` has a set. At a zone cut the zone's own are NS and DS only (RFC 4035 §2.3). */
@@ -119,8 +135,9 @@ const withRecords = (made: RecordSet, written: RecordSet | undefined): RecordSet
 const isOverridden = ({ entry }: ZoneIndex, node: NameNode | undefined): boolean =>
   entry.type === "secondary" && entry.secondary_overrides === true && node?.sets.has(TYPE.CNAME) === true;
 
-const isAddressType = (type: number): boolean => type === TYPE.A || type === TYPE.AAAA || type === TYPE.CNAME;
+const PROXIABLE: readonly number[] = [TYPE.A, TYPE.AAAA, TYPE.CNAME];
+const isAddressType = (type: number): boolean => PROXIABLE.includes(type);
 
 /** One proxied address makes all of the name's answers the edge's; a paused zone is DNS only. */
-const isProxied = (zone: ZoneIndex, node: NameNode | undefined): boolean =>
-  !zone.entry.paused && [TYPE.A, TYPE.AAAA, TYPE.CNAME].some((type) => node?.sets.get(type)?.proxied === true);
+export const isProxied = (zone: ZoneIndex, node: NameNode | undefined): boolean =>
+  !zone.entry.paused && PROXIABLE.some((type) => node?.sets.get(type)?.proxied === true);

@@ -13,6 +13,7 @@ import { createSigner } from "./dnssec/signer.ts";
 import { createListeners, type NameserverPorts } from "./listeners.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createNotifications } from "./notifications.ts";
+import { createOutside } from "./outside/outside.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";
@@ -68,6 +69,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const transfers = createTransfersOut({ zones, edge, partners, journal, zoneSignatures, clock, metrics, limits, log });
   const signatures = createSignatures({ zones, partners, clock });
   const notifications = createNotifications({ zones, partners, metrics, onNotified });
+  const outside = createOutside({ resolvers: config.resolvers, zones, clock, metrics, limits: limits.outside });
   const respond = createResponder({
     zones,
     edge,
@@ -78,6 +80,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     signatures,
     notifications,
     transfers,
+    outside,
     clock,
     rateLimit,
   });
@@ -102,6 +105,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     rejectedGauge.value = zones.rejected;
   };
   zones.rebuild(replica.snapshot);
+  outside.prepare(replica.snapshot, null);
   count();
   replica.onApplied((ops) => {
     if (ops === null) {
@@ -113,10 +117,17 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
       if (changes.namespace) cache.clear();
       else cache.dropZones(changes.zones);
     }
+    outside.prepare(replica.snapshot, ops);
     count();
   });
 
-  return { listen: listeners.open, close: listeners.close };
+  return {
+    listen: listeners.open,
+    close: async (timeoutMs) => {
+      await listeners.close(timeoutMs);
+      outside.close();
+    },
+  };
 }
 
 /** Throws RangeError on text that is no address: the operator's configuration is wrong. */

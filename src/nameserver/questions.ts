@@ -1,11 +1,13 @@
+import type { Clock } from "#kernel/clock.ts";
 import { CLASS, EXTENDED_ERROR, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { answer } from "./answer.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
 import type { Answer } from "./answer-set.ts";
 import type { Counters } from "./counters.ts";
 import { isSignerType, type SignAnswer, type SignedAnswer } from "./dnssec/sign-answer.ts";
-import { ALWAYS_FRESH } from "./dnssec/validity.ts";
+import { ALWAYS_FRESH, type Freshness, freshness } from "./dnssec/validity.ts";
 import { ednsClassOf, type Exchange, type Handler, type Reply } from "./exchange.ts";
+import type { FindOutside, OutsideNames } from "./outside/outside-names.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { encodeAnswer, encodeRefusal, encodeTruncated, type Refusal } from "./response.ts";
 import type { TransfersOut } from "./transfers-out.ts";
@@ -18,6 +20,8 @@ export interface QuestionsDeps {
   readonly counters: Counters;
   readonly signAnswer: SignAnswer;
   readonly transfers: Pick<TransfersOut, "datagram">;
+  readonly outside: Pick<OutsideNames, "find" | "complete">;
+  readonly clock: Clock;
 }
 
 const FORMERR: Refusal = { rcode: RCODE.FORMERR };
@@ -47,7 +51,7 @@ const EXTENDED_ERRORS: ReadonlyMap<number, number> = new Map([
 ]);
 
 /** The opcode QUERY: what the zones hold, from the cache where the same was asked before. */
-export function createQuestions({ zones, edge, cache, counters, signAnswer, transfers }: QuestionsDeps): Handler {
+export function createQuestions({ zones, edge, cache, counters, signAnswer, transfers, outside, clock }: QuestionsDeps): Handler {
   const fromCache = (key: string, { packet, query, bytesMax }: Exchange): Reply | undefined => {
     const cached = cache.get(key);
     if (!cached || cached.bytes.length > bytesMax) return undefined;
@@ -74,6 +78,17 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     return exchange.client.transport === "udp" ? encodeTruncated(exchange) : encodeRefusal(exchange, NO_SIGNATURES);
   };
 
+  const replyWith = (exchange: Exchange, key: string, whole: Answer): Reply => {
+    const found = signed(exchange, whole);
+    if (found.kind === "unusable") return encodeRefusal(exchange, NO_SIGNATURES);
+    if (found.kind === "exhausted") return overBudget(exchange);
+    const extendedError = EXTENDED_ERRORS.get(whole.rcode) ?? whole.outside?.extendedError;
+    const reply = encodeAnswer(exchange, found.answer, extendedError);
+    const fresh = whole.outside ? freshness(found.fresh, freshFor(clock, whole.outside.keepMs)) : found.fresh;
+    if (reply.complete && whole.zones.size > 0) cache.put(key, { ...reply, zones: whole.zones, ...fresh });
+    return reply;
+  };
+
   return (exchange) => {
     const { packet, query } = exchange;
     // No question, only for a cookie (RFC 7873 §5.4).
@@ -88,12 +103,16 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     if (known) return known;
 
     const name = Buffer.from(packet.subarray(HEADER_BYTES, query.nameEnd));
-    const found = signed(exchange, answer(zones, edge, { name, type: query.type }));
-    if (found.kind === "unusable") return encodeRefusal(exchange, NO_SIGNATURES);
-    if (found.kind === "exhausted") return overBudget(exchange);
-    const extendedError = EXTENDED_ERRORS.get(found.answer.rcode);
-    const reply = encodeAnswer(exchange, found.answer, extendedError);
-    if (reply.complete && found.answer.zones.size > 0) cache.put(key, { ...reply, zones: found.answer.zones, ...found.fresh });
-    return reply;
+    const make = (find: FindOutside): Answer => answer(zones, edge, { name, type: query.type }, find);
+    const found = make(outside.find);
+    if (!found.outside || found.outside.missing.length === 0) return replyWith(exchange, key, found);
+    // Whoever waits keeps the message: its bytes are overwritten by the next one's.
+    const waiting = { ...exchange, packet: Buffer.from(packet) };
+    return outside.complete(make).then((complete) => replyWith(waiting, key, complete));
   };
+}
+
+function freshFor(clock: Clock, keepMs: number): Freshness {
+  const nowMs = clock.nowMs();
+  return { fromMs: nowMs, untilMs: nowMs + keepMs };
 }

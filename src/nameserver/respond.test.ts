@@ -24,6 +24,7 @@ const BASE: readonly Op[] = [
   zoneOp(Z, "example.com"),
   serialOp(Z, 7),
   recordOp(Z, "www.example.com", "A", "192.0.2.1"),
+  recordOp(Z, "www.example.com", "TXT", '"text"'),
   recordOp(Z, "alias.example.com", "CNAME", "www.example.com"),
   recordOp(Z, "*.wild.example.com", "CNAME", "a.wild.example.com"),
   recordOp(Z, "child.example.com", "NS", "ns.child.example.com"),
@@ -487,13 +488,13 @@ test("the cache stays within its bound", () => {
 test("dns-packet agrees with the answers", () => {
   const server = setup();
   const response = packet.decode(
-    server.respond(packet.encode({ type: "query", id: 9, questions: [{ type: "A", name: "alias.example.com" }] }), UDP) as Buffer,
+    server.respond(packet.encode({ type: "query", id: 9, questions: [{ type: "TXT", name: "alias.example.com" }] }), UDP) as Buffer,
   );
   assert.deepEqual(
     response.answers?.map((record) => [record.type, record.name, (record as { data?: unknown }).data]),
     [
       ["CNAME", "alias.example.com", "www.example.com"],
-      ["A", "www.example.com", "192.0.2.1"],
+      ["TXT", "www.example.com", [Buffer.from("text")]],
     ],
   );
 });

@@ -1,3 +1,4 @@
+import type { RecordSettings } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import { createZoneWalks, type WalkedNode, type ZoneWalk } from "./zone-walk.ts";
@@ -9,6 +10,8 @@ export interface RecordSet {
   readonly rdatas: readonly Uint8Array[];
   /** Any of its records is proxied. */
   readonly proxied: boolean;
+  /** Those that any of its records has. */
+  readonly settings?: RecordSettings;
 }
 
 /** Sets by type; never changed once made. */
@@ -26,6 +29,7 @@ export interface StoredRecord {
   readonly ttl: number;
   readonly rdata: Uint8Array;
   readonly proxied: boolean;
+  readonly settings?: RecordSettings | undefined;
 }
 
 /** The names of one zone. What `add` and `remove` did is seen once `settle` has run. */
@@ -158,7 +162,10 @@ function setsOf(all: readonly StoredRecord[]): RecordSets {
     // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).
     const distinct = new Map(records.map((record) => [Buffer.from(record.rdata).toString("latin1"), record.rdata]));
     const ttl = records.reduce((least, record) => Math.min(least, record.ttl), Number.POSITIVE_INFINITY);
-    sets.set(type, { type, ttl, rdatas: [...distinct.values()], proxied: records.some((record) => record.proxied) });
+    const proxied = records.some((record) => record.proxied);
+    const settings = records.map((record) => record.settings).filter((own) => own !== undefined);
+    const all = settings.length === 0 ? {} : { settings: Object.assign({}, ...settings) as RecordSettings };
+    sets.set(type, { type, ttl, rdatas: [...distinct.values()], proxied, ...all });
   }
   return sets;
 }

@@ -237,5 +237,5 @@ function readRecord(id: string, entry: Omit<RecordEntry, "zone_id">): StoredReco
   if (type === undefined) throw new WireError("bad_rdata");
   const bytes = Buffer.from(entry.rdata, "base64");
   const rdata = readRdata(type, new WireReader(bytes, { pointers: false }));
-  return { id, key: keyOf(parseAbsoluteName(entry.name)), type, ttl: entry.ttl, rdata, proxied: entry.proxied };
+  return { id, key: keyOf(parseAbsoluteName(entry.name)), type, ttl: entry.ttl, rdata, proxied: entry.proxied, settings: entry.settings };
 }

@@ -8,6 +8,7 @@ import type {
   DnssecEntry,
   GatewayEntry,
   RecordEntry,
+  RecordSettings,
   RuleEntry,
   RulesetEntry,
   SerialEntry,
@@ -89,6 +90,7 @@ export interface RecordColumns {
   readonly content: string;
   readonly rdata: string;
   readonly proxied: number;
+  readonly settings: string;
 }
 
 export const recordEntry = (row: RecordColumns): RecordEntry => ({
@@ -99,6 +101,8 @@ export const recordEntry = (row: RecordColumns): RecordEntry => ({
   content: row.content,
   rdata: row.rdata,
   proxied: row.proxied === 1,
+  // Nearly all records have none, and the snapshot is kept small.
+  ...(row.settings === "{}" ? {} : { settings: JSON.parse(row.settings) as RecordSettings }),
 });
 
 /** The columns of a zone's DNSSEC that its entry is made of. */

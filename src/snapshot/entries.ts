@@ -69,6 +69,17 @@ export interface RecordEntry {
   /** RDATA in wire format, uncompressed, base64. */
   readonly rdata: string;
   readonly proxied: boolean;
+  /** Those that are on; absent where none is. */
+  readonly settings?: RecordSettings;
+}
+
+/** What limits or changes how a name is answered (contract.md §3). */
+export interface RecordSettings {
+  /** Of a proxied name: it has no addresses of the other family. */
+  readonly ipv4_only?: boolean;
+  readonly ipv6_only?: boolean;
+  /** Of a CNAME: addresses stand in for it. */
+  readonly flatten_cname?: boolean;
 }
 
 /**

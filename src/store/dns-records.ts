@@ -36,7 +36,7 @@ export const recordIdsOfZone = (db: Db, zoneId: string) =>
   db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).execute();
 
 /** What planes see of a record. */
-const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "proxied", "rdata"] as const;
+const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "proxied", "rdata", "settings"] as const;
 
 /** Everything, by key, `limit` at a time: the rebuild of the snapshot never holds a second copy of the table. */
 export const recordsAfter = (db: Db, id: string, limit: number): Promise<Pick<DnsRecordRow, (typeof SNAPSHOT_COLUMNS)[number]>[]> =>

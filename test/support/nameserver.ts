@@ -11,6 +11,8 @@ import { createSigner } from "#nameserver/dnssec/signer.ts";
 import type { EdgeAddresses } from "#nameserver/lookup.ts";
 import type { Exchange } from "#nameserver/exchange.ts";
 import { encodeRefusal } from "#nameserver/response.ts";
+import type { Outside } from "#nameserver/outside/outside.ts";
+import type { FindOutside } from "#nameserver/outside/outside-names.ts";
 import { UNSIGNED } from "#nameserver/signatures.ts";
 
 /** The secret of RFC 9018's first examples. */
@@ -25,6 +27,8 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
   nsid: "",
   // Tests ask the same often.
   rateLimit: { perSecond: 0, slip: 2, exempt: [], table: createRateTable() },
+  // Nobody listens there: what tests do not serve themselves is not looked up.
+  resolvers: ["127.0.0.1:1"],
   limits: NAMESERVER_LIMITS,
   ...change,
 });
@@ -34,6 +38,10 @@ export const SEALER = createSealer(Buffer.alloc(32, 7));
 
 /** What a nameserver needs besides what it serves. */
 export const NAMESERVER_PARTS = { clock: systemClock, cookieSecret: COOKIE_SECRET, sealer: SEALER, log: () => {}, onNotified: () => {} };
+
+/** No name elsewhere is known. */
+const findNothing: FindOutside = () => ({ rdatas: [], ttl: 30, state: "unknown", keepMs: 0 });
+const NOWHERE: Pick<Outside, "find" | "complete"> = { find: findNothing, complete: async (make) => make(findNothing) };
 
 interface ResponderPartsOptions {
   readonly nsid?: string;
@@ -53,6 +61,7 @@ export function responderParts({ nsid = "", rateLimit, edge = { ipv4: [], ipv6: 
     signAnswer: createSigner({ edge, clock, sealer: SEALER, metrics: createMetrics(), log: () => {} }).signAnswer,
     signatures: () => UNSIGNED,
     notifications: (exchange: Exchange) => encodeRefusal(exchange, { rcode: RCODE.NOTIMP }),
+    outside: NOWHERE,
     transfers: { datagram: () => undefined },
     rateLimit,
   };

@@ -14,11 +14,13 @@ export const RCODE = {
 
 /** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
 export const EXTENDED_ERROR = {
+  STALE_ANSWER: 3,
   NOT_READY: 14,
   PROHIBITED: 18,
   NOT_AUTHORITATIVE: 20,
   NOT_SUPPORTED: 21,
   INVALID_DATA: 24,
+  NO_REACHABLE_AUTHORITY: 22,
   INVALID_QUERY_TYPE: 30,
 } as const;
 
