@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Control } from "#control/control.ts";
+import { rebuildSnapshot } from "#control/rebuild.ts";
 import type { DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
+import type { RecordEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { type ControlFixture, controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -87,6 +89,24 @@ storeTest("each write raises the serial by one and tells the planes of the recor
   const other = await control.zones.create(call(), { name: "other.test", account: { id: zone.account_id } });
   const kept = await create({ type: "A", name: "kept", content: "192.0.2.1" });
   await assert.rejects(records.get({ ...zone, id: other.id }, kept.id), failing(81044), "a record is found through its own zone only");
+});
+
+storeTest("the planes learn what settings of a record are on, at the write and when they ask for everything", async ({ store }) => {
+  const { create, records, zone, call } = await zoned(store);
+  const alias = await create({
+    type: "CNAME",
+    name: "www",
+    content: "elsewhere.example",
+    settings: { flatten_cname: true, ipv4_only: false },
+  });
+  assert.deepEqual(alias.settings, { flatten_cname: true });
+  const entries = async () =>
+    (await rebuildSnapshot(store)).ops.filter(({ kind }) => kind === "record").map(({ value }) => value as RecordEntry);
+  const [written] = (await store.changesSince((await store.revision()) - 1, 10)) ?? [];
+  assert.deepEqual((written?.changes[0]?.value as RecordEntry).settings, { flatten_cname: true });
+  assert.deepEqual((await entries())[0]?.settings, { flatten_cname: true });
+  await records.edit(call(), zone, alias.id, { settings: { flatten_cname: false } });
+  assert.equal("settings" in ((await entries())[0] as RecordEntry), false);
 });
 
 storeTest("conflicts, duplicates and the quota are refused and change nothing", async ({ store }) => {

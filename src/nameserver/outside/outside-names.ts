@@ -116,12 +116,12 @@ export function createOutsideNames({ resolve, clock, metrics, limits }: OutsideN
     const entry = entries.get(entryKey({ name, type }));
     const now = clock.monotonicMs();
     const fresh = entry?.good && freshSet(entry.good, now, limits);
-    const failing = entry !== undefined && entry.failures > 0;
-    if (entry && (fresh ? fresh.keepMs <= KEEP_BRIEFLY_MS : entry.good && failing) && now >= entry.retryMs) void lookUp(entry);
+    const isFailing = entry !== undefined && entry.failures > 0;
+    const stale = !fresh && entry?.good && (isFailing || !waiting) ? staleSet(entry.good, now, limits) : undefined;
+    if (entry && (fresh ? fresh.keepMs <= KEEP_BRIEFLY_MS : stale) && now >= entry.retryMs) void lookUp(entry);
     if (fresh) return fresh;
     // Somebody has waited in vain already, not long ago or for something that has a substitute.
-    if (waiting && !(failing && (entry.good || now < entry.retryMs))) return undefined;
-    const stale = entry?.good && staleSet(entry.good, now, limits);
+    if (waiting && !stale && !(isFailing && now < entry.retryMs)) return undefined;
     if (stale) counters.stale.value += 1;
     return stale ?? { rdatas: [], ttl: limits.staleTtl, state: "unknown", keepMs: KEEP_BRIEFLY_MS };
   };
