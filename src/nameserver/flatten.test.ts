@@ -3,12 +3,13 @@ import { test } from "node:test";
 import type { Op, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
-import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
+import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { describe, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
 import { recordOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { answer } from "./answer.ts";
 import type { Answer } from "./answer-set.ts";
 import type { FindOutside, OutsideSet } from "./outside/outside-names.ts";
+import { wholeZone } from "./transfer-records.ts";
 import { createZones } from "./zones.ts";
 
 const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [Buffer.from("20010db8000000000000000000000001", "hex")] };
@@ -147,4 +148,14 @@ test("proxied names have the addresses that their settings leave them", () => {
   assert.deepEqual(families({ ipv4_only: true }), [1, 0]);
   assert.deepEqual(families({ ipv6_only: true }), [0, 1]);
   assert.deepEqual(families({ ipv4_only: true, ipv6_only: true }), [1, 1]);
+});
+
+test("other servers of the zone get a flattened alias as it is, and at the apex its addresses", () => {
+  const zones = createZones();
+  zones.rebuild(createMemoryReplica([zone({ flatten_all_cnames: true }), cname("@", ELSEWHERE), cname("www", ELSEWHERE)]).snapshot);
+  const index = zones.find(keyOf(parseAbsoluteName("example.com")));
+  assert.ok(index);
+  const apex = [{ type: TYPE.A, ttl: 60, rdatas: [Buffer.of(198, 51, 100, 7)], proxied: false }];
+  const sent = [...wholeZone(index, EDGE, () => apex)].map(({ name, type }) => `${formatName(name)} ${recordTypeByCode(type)?.name}`);
+  assert.deepEqual(new Set(sent), new Set(["example.com SOA", "example.com NS", "example.com A", "www.example.com CNAME"]));
 });

@@ -118,6 +118,14 @@ export function visibleTypes(edge: EdgeAddresses, zone: ZoneIndex, source: NameK
   return [...types].filter((type) => visibleSet(edge, zone, source, node, type) !== undefined);
 }
 
+/**
+ * The set as other servers of the zone get it. An alias below the apex stays one, whatever stands in for it here: they are
+ * not told when the addresses behind it change.
+ */
+export const transferredSet = (edge: EdgeAddresses, zone: ZoneIndex, key: NameKey, node: NameNode, type: number): RecordSet | undefined =>
+  visibleSet(edge, zone, key, node, type) ??
+  (type === TYPE.CNAME && key !== zone.key && !isProxied(zone, node) ? node.sets.get(type) : undefined);
+
 /** Whether the apex has the addresses of another name. A proxied one has the edge's. */
 export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
   const alias = sets?.get(TYPE.CNAME);

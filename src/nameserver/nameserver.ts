@@ -66,10 +66,21 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const rateLimit = createRateLimit(config.rateLimit);
   const edge = edgeAddresses(config.edgeAddresses);
   const { signAnswer, signatures: zoneSignatures } = createSigner({ ...deps, edge });
-  const transfers = createTransfersOut({ zones, edge, partners, journal, zoneSignatures, clock, metrics, limits, log });
+  const outside = createOutside({ resolvers: config.resolvers, zones, clock, metrics, limits: limits.outside });
+  const transfers = createTransfersOut({
+    zones,
+    edge,
+    partners,
+    journal,
+    zoneSignatures,
+    findOutside: outside.findNow,
+    clock,
+    metrics,
+    limits,
+    log,
+  });
   const signatures = createSignatures({ zones, partners, clock });
   const notifications = createNotifications({ zones, partners, metrics, onNotified });
-  const outside = createOutside({ resolvers: config.resolvers, zones, clock, metrics, limits: limits.outside });
   const respond = createResponder({
     zones,
     edge,

@@ -4,7 +4,7 @@ import { type NameKey, nameOfKey, parentKey } from "#wire/dns/name.ts";
 import type { AnswerSet } from "./answer-set.ts";
 import { nsecRdata } from "./dnssec/denial.ts";
 import type { Signatures } from "./dnssec/signatures.ts";
-import { type EdgeAddresses, isFlattened, visibleSet, visibleTypes } from "./lookup.ts";
+import { type EdgeAddresses, isFlattened, transferredSet, visibleTypes } from "./lookup.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex } from "./zones.ts";
 
@@ -91,8 +91,8 @@ function namesOf(zone: ZoneIndex, edge: EdgeAddresses, addresses: SignedZoneDeps
 
 /** SOA first. */
 const shownSets = (zone: ZoneIndex, edge: EdgeAddresses, key: NameKey, sets: RecordSets): RecordSet[] =>
-  visibleTypes(edge, zone, key, { sets })
-    .map((type) => visibleSet(edge, zone, key, { sets }, type))
+  [...new Set([...visibleTypes(edge, zone, key, { sets }), TYPE.CNAME])]
+    .map((type) => transferredSet(edge, zone, key, { sets }, type))
     .filter((set) => set !== undefined)
     .sort((a, b) => Number(b.type === TYPE.SOA) - Number(a.type === TYPE.SOA));
 

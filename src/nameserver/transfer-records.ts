@@ -1,7 +1,7 @@
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import type { EdgeAddresses } from "./lookup.ts";
-import { isFlattened, visibleSet } from "./lookup.ts";
+import { isFlattened, transferredSet } from "./lookup.ts";
 import { signedZone, type SignedZoneDeps } from "./signed-zone.ts";
 import { soaOf, type ZoneVersion } from "./zone-journal.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
@@ -84,7 +84,7 @@ export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]
 function shownSets(zone: ZoneIndex, edge: EdgeAddresses, key: NameKey, sets: RecordSets): RecordSet[] {
   const types = new Set([...sets.keys(), TYPE.A, TYPE.AAAA]);
   if (key === zone.key) for (const type of zone.apex.keys()) types.delete(type);
-  return Array.from(types, (type) => visibleSet(edge, zone, key, { sets }, type)).filter((set) => set !== undefined);
+  return Array.from(types, (type) => transferredSet(edge, zone, key, { sets }, type)).filter((set) => set !== undefined);
 }
 
 const withoutSoa = (apex: RecordSets): RecordSet[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);

@@ -18,6 +18,7 @@ import type { EdgeAddresses } from "./lookup.ts";
 import { createAnswerStream, type MessageStream } from "./message-stream.ts";
 import { encodeAnswer } from "./response.ts";
 import { createSignatures, type Signature } from "./signatures.ts";
+import type { FindOutside } from "./outside/outside-names.ts";
 import { createSlots } from "./slots.ts";
 import type { TransferPartners } from "./transfer-partners.ts";
 import {
@@ -53,6 +54,8 @@ export interface TransfersOutDeps {
   readonly journal: ZoneJournal;
   /** Over the sets of signed zones. */
   readonly zoneSignatures: ZoneSignatures;
+  /** What is behind the zones' own aliases elsewhere, as far as it is known. */
+  readonly findOutside: FindOutside;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly limits: Pick<NameserverLimits, "transfersMax" | "transfersPerAddressMax" | "transferTimeoutMs">;
@@ -63,7 +66,7 @@ export interface TransfersOutDeps {
 type Kind = "axfr" | "ixfr" | "current";
 
 export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
-  const { zones, edge, partners, journal, zoneSignatures, clock, metrics, limits, log } = deps;
+  const { zones, edge, partners, journal, zoneSignatures, findOutside, clock, metrics, limits, log } = deps;
   const slots = createSlots(limits.transfersMax, limits.transfersPerAddressMax);
   const active = metrics.gauge("selvedge_dns_transfers_active", "Zone transfers to other servers under way");
   const ended = (kind: Kind, result: "sent" | "broken") =>
@@ -74,7 +77,7 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   const signatures = createSignatures(deps);
   const addresses: ApexAddresses = ({ name }) =>
     [TYPE.A, TYPE.AAAA].flatMap((type) =>
-      answer(zones, edge, { name, type })
+      answer(zones, edge, { name, type }, findOutside)
         .answers.filter((set) => set.type === type)
         .map(({ ttl, rdatas }) => ({ type, ttl, rdatas, proxied: false })),
     );

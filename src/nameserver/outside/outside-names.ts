@@ -27,6 +27,8 @@ export type FindOutside = (name: DnsName, type: number) => OutsideSet | undefine
 /** What is behind names elsewhere: looked up once for all who ask, and kept fresh while it is asked for. */
 export interface OutsideNames {
   readonly find: FindOutside;
+  /** The same without waiting for anything: never undefined. */
+  readonly findNow: FindOutside;
   /**
    * What `make` makes once nothing is missing any more; when that takes too long, or too many wait already, what it makes
    * of what there is. Rejects only as `make` throws.
@@ -132,10 +134,12 @@ export function createOutsideNames({ resolve, clock, metrics, limits }: OutsideN
     if (isNew()) void warmTurns.run(async () => (isNew() ? lookUp(entryOf(question)) : undefined)).catch(() => {});
   };
 
+  const findNow: FindOutside = (name, type) => find(name, type, false);
+
   return {
     find: (name, type) => find(name, type, true),
+    findNow,
     complete: async (make) => {
-      const findNow: FindOutside = (name, type) => find(name, type, false);
       const lookUps = (made: Lacking): Promise<unknown>[] => (made.outside?.missing ?? []).map((question) => lookUp(entryOf(question)));
       const { promise: overdue, resolve: giveUp } = Promise.withResolvers<"overdue">();
       const timer = setTimeout(giveUp, waiters < limits.waitersMax ? limits.waitMs : 0, "overdue");

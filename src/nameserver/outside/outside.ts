@@ -10,7 +10,7 @@ import { resolversOf } from "./servers.ts";
 import { isElsewhere, outsideTargets } from "./targets.ts";
 
 /** What aliases of our zones lead to on servers elsewhere. */
-export interface Outside extends Pick<OutsideNames, "find" | "complete"> {
+export interface Outside extends Pick<OutsideNames, "find" | "findNow" | "complete"> {
   /** Looks up what will be asked for: of all the snapshot has, or of what the ops have changed in it. */
   prepare(snapshot: Snapshot, ops: readonly AppliedOp[] | null): void;
   /** Ends every look-up under way. */
@@ -37,6 +37,7 @@ export function createOutside({ resolvers, zones, clock, metrics, limits }: Outs
   const names = createOutsideNames({ resolve, clock, metrics, limits });
   return {
     find: names.find,
+    findNow: names.findNow,
     complete: names.complete,
     prepare: (snapshot, ops) => names.warm(outsideTargets(zones, snapshot, ops)),
     close: () => closing.abort(new Error("the nameserver closes")),
