@@ -103,7 +103,7 @@ storeTest("the planes learn what settings of a record are on, at the write and w
   const entries = async () =>
     (await rebuildSnapshot(store)).ops.filter(({ kind }) => kind === "record").map(({ value }) => value as RecordEntry);
   const [written] = (await store.changesSince((await store.revision()) - 1, 10)) ?? [];
-  assert.deepEqual((written?.changes[0]?.value as RecordEntry).settings, { flatten_cname: true });
+  assert.deepEqual((written?.changes[0]?.value as RecordEntry | undefined)?.settings, { flatten_cname: true });
   assert.deepEqual((await entries())[0]?.settings, { flatten_cname: true });
   await records.edit(call(), zone, alias.id, { settings: { flatten_cname: false } });
   assert.equal("settings" in ((await entries())[0] as RecordEntry), false);
