@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { createLookAtParent } from "#control/dns/parent-ds.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { fixedClock } from "#kernel/clock.ts";
@@ -10,8 +11,13 @@ import type { Dnssec } from "#model/dnssec.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import { decodeMessage } from "#wire/dns/message.ts";
+import { apiCaller, succeed } from "../support/api.ts";
 import { controlOver } from "../support/control.ts";
+import { askTcp, queryFor } from "../support/dns-client.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
+import { startSelvedge } from "../support/selvedge.ts";
 import { storeTest } from "../support/store.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 
@@ -194,5 +200,26 @@ test("only answers from the parent's side count, and resolvers have to agree", a
     silent.close();
     await one.close();
     await other.close();
+  }
+});
+
+test("a server looks at the parents of its zones by itself, and signs from the call that asks for it", { timeout: 120_000 }, async () => {
+  const parent = await startParent();
+  const selvedge = await startSelvedge({ args: ["--dns-scan-resolvers", parent.server] });
+  try {
+    const call = apiCaller(selvedge.ready);
+    const zone = await succeed(call("POST", "/zones", { name: ZONE, account: { id: selvedge.ready.account_id } }));
+    const path = `/zones/${zone.id}/dnssec`;
+    const on = await succeed(call("PATCH", path, { status: "active" }));
+    const port = Number(selvedge.ready.dns.split(":").at(-1));
+    const [response] = await askTcp(port, [queryFor(`${ZONE}.`, TYPE.DNSKEY, 1)], 5_000);
+    const [dnskey] = decodeMessage(response as Buffer).answers;
+    assert.equal(Buffer.from(dnskey?.rdata.subarray(4) ?? []).toString("base64"), on.public_key);
+    parent.say(on.ds);
+    while ((await succeed(call("GET", path))).status !== "active") await delay(250);
+    assert.match(selvedge.log(), /child\.example: pending → active/);
+  } finally {
+    await selvedge.stop();
+    await parent.close();
   }
 });
