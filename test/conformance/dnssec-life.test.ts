@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Cloudflare from "cloudflare";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
-import { fixedClock } from "#kernel/clock.ts";
+import { type Clock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import type { DnssecRollover } from "#model/dnssec.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
@@ -26,45 +26,57 @@ const PROGRAM = join(import.meta.dirname, "../../bin/selvedge.js");
 const HOUR_MS = 3_600_000;
 const skip = ["knotd", "unbound", "delv", "dig", "dnssec-cds"].map(toolOrSkip).find((reason) => reason !== false) ?? false;
 
-async function startWorld(directory: string) {
-  const clock = fixedClock(Date.now());
-  const parent = await startSignedParent(directory, "test.", ["signed.test."]);
-  const api = await startApi({ clock, scanResolvers: [`127.0.0.1:${parent.port}`] });
+/** A management API, and a nameserver that learns of what it commits as planes do. */
+async function startProvider(clock: Clock, parentPort: number) {
+  const api = await startApi({ clock, scanResolvers: [`127.0.0.1:${parentPort}`] });
   const replica = createMemoryReplica([]);
   const nameserver = createNameserver({ ...NAMESERVER_PARTS, replica, metrics: createMetrics(), config: nameserverConfig() });
   const { udp: port } = await nameserver.listen();
-  const dig = (name: string, type: string): Promise<string> =>
-    runClient("dig", ["@127.0.0.1", "-p", String(port), "+noall", "+answer", "+dnssec", "+time=2", "+tries=1", name, type]);
-  const job = watchDnssec(api.control.dnssecWatch);
   let served = 0;
-  /** What was committed since, as the planes learn of it. */
-  const serve = async (): Promise<void> => {
-    for (const { rev, changes } of (await api.store.changesSince(served, 1000)) ?? []) {
-      replica.apply(changes as readonly Op[]);
-      served = rev;
-    }
-  };
   return {
     api,
-    parent,
+    client: new Cloudflare({ apiToken: api.token, baseURL: api.url }),
     port,
-    dig,
-    serve,
+    dig: (name: string, type: string): Promise<string> =>
+      runClient("dig", ["@127.0.0.1", "-p", String(port), "+noall", "+answer", "+dnssec", "+time=2", "+tries=1", name, type]),
+    /** Tells the nameserver what was committed since. */
+    serve: async (): Promise<void> => {
+      for (const { rev, changes } of (await api.store.changesSince(served, 1000)) ?? []) {
+        replica.apply(changes as readonly Op[]);
+        served = rev;
+      }
+    },
+    close: async () => {
+      await nameserver.close(100);
+      await api.close();
+    },
+  };
+}
+
+async function startWorld(directory: string) {
+  const clock = fixedClock(Date.now());
+  const parent = await startSignedParent(directory, "test.", ["signed.test."]);
+  const provider = await startProvider(clock, parent.port);
+  const job = watchDnssec(provider.api.control.dnssecWatch);
+  return {
+    ...provider,
+    parent,
     /** Hours go by, in which the job runs as in a server. */
     live: async (hours: number): Promise<void> => {
       for (let hour = 0; hour < hours; hour++) {
         clock.advance(HOUR_MS);
         await job.run();
       }
-      await serve();
+      await provider.serve();
     },
     close: async () => {
-      await nameserver.close(100);
-      await api.close();
+      await provider.close();
       await parent.stop();
     },
   };
 }
+
+const dsOf = (text: string | null | undefined): string => (text ?? "").replace(/^.* DS /, "");
 
 /** What a parent does that follows RFC 7344: checks the zone's CDS by the DS that it has, and gives what they ask for. */
 async function obey(
@@ -93,13 +105,12 @@ async function obey(
 
 test("a zone's whole life with DNSSEC validates at every step", { skip }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-dnssec-"));
-  const { api, parent, port, dig, serve, live, close } = await startWorld(directory);
+  const { api, client, parent, port, dig, serve, live, close } = await startWorld(directory);
   try {
-    const client = new Cloudflare({ apiToken: api.token, baseURL: api.url });
     const { account_id } = api;
     const { id: zone_id } = await client.zones.create({ account: { id: account_id }, name: "signed.test" });
     await client.dns.records.create({ zone_id, type: "A", name: "www", content: "192.0.2.1", ttl: 60 });
-    const zones = { "test.": parent.port, "signed.test.": port };
+    const zones = { "test.": [parent.port], "signed.test.": [port] };
     const validated = async (secure: boolean): Promise<void> => {
       await serve();
       const options = { directory, zones, anchor: parent.anchor };
@@ -117,7 +128,6 @@ test("a zone's whole life with DNSSEC validates at every step", { skip }, async 
     const status = async (): Promise<string | undefined> => (await client.dns.dnssec.get({ zone_id })).status;
     const rollover = async (): Promise<DnssecRollover> =>
       ((await client.get(`/zones/${zone_id}/dnssec/rollover`)) as { result: DnssecRollover }).result;
-    const dsOf = (text: string | null | undefined): string => (text ?? "").replace(/^.* DS /, "");
 
     await validated(false);
     const on = await client.dns.dnssec.edit({ zone_id, status: "active" });
@@ -185,6 +195,45 @@ test("a zone's whole life with DNSSEC validates at every step", { skip }, async 
     assert.equal((await client.dns.dnssec.get({ zone_id })).key_tag, null);
   } finally {
     await close();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("a zone that two providers sign validates, whichever of them gives which part", { skip }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-signers-"));
+  const parent = await startSignedParent(directory, "test.", ["signed.test."]);
+  const providers = [await startProvider(systemClock, parent.port), await startProvider(systemClock, parent.port)];
+  try {
+    const signed = await Promise.all(
+      providers.map(async ({ api, client }) => {
+        const { id: zone_id } = await client.zones.create({ account: { id: api.account_id }, name: "signed.test" });
+        await client.dns.records.create({ zone_id, type: "A", name: "www", content: "192.0.2.1", ttl: 60 });
+        return { zone_id, client, dnssec: await client.dns.dnssec.edit({ zone_id, status: "active", dnssec_multi_signer: true }) };
+      }),
+    );
+    for (const [i, { zone_id, client }] of signed.entries()) {
+      const public_key = signed[1 - i]?.dnssec.public_key ?? "";
+      const data = { flags: 257, protocol: 3, algorithm: 13, public_key };
+      await client.dns.records.create({ zone_id, type: "DNSKEY", name: "signed.test", ttl: 3600, data });
+    }
+    for (const { serve } of providers) await serve();
+    await parent.setDs(
+      "signed.test.",
+      signed.map(({ dnssec }) => dsOf(dnssec.ds)),
+    );
+    const keySets = await Promise.all(providers.map(({ dig }) => dig("signed.test", "DNSKEY")));
+    const keysOf = (set: string): string[] => [...set.matchAll(/\tDNSKEY\t(257.*)/g)].map(([, key]) => key ?? "").sort();
+    assert.deepEqual([keysOf(keySets[0] ?? "").length, keysOf(keySets[0] ?? "")], [2, keysOf(keySets[1] ?? "")]);
+    assert.equal(await providers[0]?.dig("signed.test", "CDS").then((set) => set.includes("\tCDS\t")), false);
+    const both = providers.map(({ port }) => port);
+    for (const ports of [...both.map((port) => [port]), both, both, both, both]) {
+      const options = { directory, zones: { "test.": [parent.port], "signed.test.": ports }, anchor: parent.anchor };
+      const { status, authentic } = await validate(options, "www.signed.test", "A");
+      assert.deepEqual([status, authentic], ["NOERROR", true], `from ${ports.join(" and ")}`);
+    }
+  } finally {
+    for (const { close } of providers) await close();
+    await parent.stop();
     await rm(directory, { recursive: true, force: true });
   }
 });

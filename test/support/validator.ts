@@ -16,8 +16,8 @@ export interface Validated {
 export interface ValidatorOptions {
   /** For its files. */
   readonly directory: string;
-  /** Zones by where they are served on the loopback address; their names end in dots. */
-  readonly zones: Readonly<Record<string, number>>;
+  /** Ports of the loopback address where each zone is served; names end in dots. */
+  readonly zones: Readonly<Record<string, readonly number[]>>;
   /** DNSKEY records that are trusted, in master file text. */
   readonly anchor: string;
 }
@@ -50,7 +50,9 @@ export async function startValidator({ directory, zones, anchor }: ValidatorOpti
     // Names under `test` exist nowhere, Unbound thinks, unless it is told.
     ...new Set(["test.", ...names]).values().map((zone) => `  local-zone: "${zone}" nodefault`),
     "remote-control:\n  control-enable: no",
-    ...names.map((zone) => `stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${zones[zone]}`),
+    ...Object.entries(zones).map(([zone, ports]) =>
+      [`stub-zone:\n  name: "${zone}"`, ...ports.map((served) => `  stub-addr: 127.0.0.1@${served}`)].join("\n"),
+    ),
     "",
   ];
   await writeFile(join(home, "unbound.conf"), config.join("\n"));
