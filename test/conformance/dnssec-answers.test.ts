@@ -68,7 +68,7 @@ async function world(t: TestContext, more: readonly Op[] = []): Promise<World> {
 
 test("Unbound trusts answers of every kind", { skip: skipWithout("unbound", "dig") }, async (t) => {
   const { server, directory } = await world(t);
-  const zones = Object.fromEntries(["signed.test.", "child.signed.test.", "plain.signed.test."].map((zone) => [zone, server.port]));
+  const zones = Object.fromEntries(["signed.test.", "child.signed.test.", "plain.signed.test."].map((zone) => [zone, [server.port]]));
   const validator = await startValidator({ directory, zones, anchor: anchorText("signed.test", server.key) });
   t.after(() => validator.stop());
   for (const [rows, secure] of [
