@@ -13,7 +13,7 @@ let selvedge: Selvedge;
 let call: ApiCall;
 
 before(async () => {
-  selvedge = await startSelvedge({ env: { SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" } });
+  selvedge = await startSelvedge({ env: { SELVEDGE_API_RATE_LIMIT_REQUESTS: "0", SELVEDGE_DNS_RATE_LIMIT_PER_SECOND: "0" } });
   call = apiCaller(selvedge.ready);
 });
 after(() => selvedge?.stop());
