@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findTool } from "../../tools/system-tools.ts";
@@ -35,13 +35,13 @@ export interface SharedKey {
   readonly secret: string;
 }
 
-/** BIND, which hands the zone out and announces it under the key only. */
+/** BIND as the guide configures it, which hands the zone out and announces it under the key only. */
 export async function startBind({ directory, zone, text, notifyPort, port: given }: PrimaryOptions, key: SharedKey): Promise<Primary> {
   const home = join(directory, "bind");
   await mkdir(home, { recursive: true });
   const port = given ?? (await freePort());
   await writeFile(join(home, "zone"), text, { flag: "wx" }).catch(() => undefined);
-  const config = `
+  const options = `
 options {
   directory "${home}";
   pid-file none;
@@ -54,16 +54,14 @@ options {
   minimal-responses yes;
 };
 controls { };
-key "${key.name}" { algorithm hmac-sha256; secret "${key.secret}"; };
-zone "${zone}" {
-  type primary;
-  file "zone";
-  allow-update { key "${key.name}"; };
-  allow-transfer { key "${key.name}"; };
-  notify explicit;
-  also-notify { 127.0.0.1 port ${notifyPort} key "${key.name}"; };
-};
 `;
+  const configured = (await guideBlock())
+    .replace('file "example.com.zone";', `file "zone"; allow-update { key "${key.name}"; };`)
+    .replaceAll("example.com", zone)
+    .replaceAll("transfers.example", key.name)
+    .replace(/secret ".*"/, `secret "${key.secret}"`)
+    .replace("192.0.2.20 port 53", `127.0.0.1 port ${notifyPort}`);
+  const config = options + configured;
   await writeFile(join(home, "named.conf"), config);
   const server = await startTool("named", ["-g", "-n", "1", "-c", join(home, "named.conf")], () => loaded(port, zone));
   return {
@@ -123,6 +121,15 @@ zone:
       await control("zone-commit", zone);
     },
   };
+}
+
+const GUIDE = new URL("../../docs/guides/secondary.md", import.meta.url);
+
+/** What the guide has people write into their configuration. */
+async function guideBlock(): Promise<string> {
+  const block = /^```named\.conf\n([^]*?)^```$/m.exec(await readFile(GUIDE, "utf8"))?.[1];
+  if (block === undefined) throw new Error("the guide has no configuration of BIND");
+  return block;
 }
 
 async function loaded(port: number, zone: string): Promise<void> {
