@@ -97,7 +97,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         serve(
           name,
           "../nameserver/worker.ts",
-          () => ({}),
+          () => ({ events: handOver(writer) }),
           (bound) => nameserverConfig(config, { ...siblings, ...bound }, rateTable),
         ),
       ).then((bound) => {

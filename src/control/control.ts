@@ -1,6 +1,7 @@
 import type { Access } from "#control/access/access.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
 import type { RecordScans } from "#control/dns/record-scans.ts";
+import type { DnsAnalytics } from "#control/analytics/dns-analytics.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
 import type { CustomNameServers } from "#control/dns/custom-name-servers.ts";
 import type { DnssecControl } from "#control/dns/dnssec.ts";
@@ -36,6 +37,7 @@ export interface Control {
   readonly transfers: Transfers;
   readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
+  readonly dnsAnalytics: DnsAnalytics;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;
   readonly securityEvents: SecurityEvents;

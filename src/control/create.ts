@@ -2,6 +2,7 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
+import { createDnsAnalytics } from "#control/analytics/dns-analytics.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
 import { createRecordScans } from "#control/dns/record-scans.ts";
@@ -72,8 +73,10 @@ export function createControl(deps: ControlDeps): Control {
   const secondaries = createSecondaries({ store, clock, sealer, changer, recordsPerZoneMax, limits: deps.secondaryLimits ?? {} });
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
+  const access = createAccess({ store, clock });
   return {
-    access: createAccess({ store, clock }),
+    access,
+    dnsAnalytics: createDnsAnalytics({ access, events }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),

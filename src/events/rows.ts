@@ -84,10 +84,28 @@ export interface GatewayLogRow {
   readonly response_bytes: number;
 }
 
+/** One row for some of the questions that a zone's nameserver answered: each stands for as many as its interval says. */
+export interface DnsQueryRow {
+  readonly at_ms: number;
+  readonly account_id: string;
+  readonly zone_id: string;
+  /** Presentation form without the final dot, as it was asked. */
+  readonly query_name: string;
+  readonly query_type: string;
+  readonly response_code: string;
+  readonly protocol: string;
+  readonly ip_version: number;
+  readonly source_ip: string;
+  readonly query_bytes: number;
+  readonly response_bytes: number;
+  readonly sample_interval: number;
+}
+
 export interface EventTables {
   readonly requests: RequestRow;
   readonly security_events: SecurityEventRow;
   readonly gateway_logs: GatewayLogRow;
+  readonly dns_queries: DnsQueryRow;
 }
 
 export type EventTable = keyof EventTables;

@@ -119,6 +119,24 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
     },
     [["account_id", "gateway_id", "at_ms"], ["id"]],
   ),
+  dns_queries: table(
+    "dns_queries",
+    {
+      at_ms: "integer",
+      account_id: "text",
+      zone_id: "text",
+      query_name: "text",
+      query_type: "text",
+      response_code: "text",
+      protocol: "text",
+      ip_version: "integer",
+      source_ip: "text",
+      query_bytes: "integer",
+      response_bytes: "integer",
+      sample_interval: "integer",
+    },
+    [["zone_id", "at_ms"]],
+  ),
 };
 
 export const EVENT_TABLES = Object.keys(EVENT_SCHEMA) as readonly EventTable[];

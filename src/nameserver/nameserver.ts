@@ -1,5 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/ip.ts";
+import type { EventSink } from "#events/rows.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
@@ -14,6 +15,7 @@ import { createListeners, type NameserverPorts } from "./listeners.ts";
 import type { EdgeAddresses } from "./lookup.ts";
 import { createNotifications } from "./notifications.ts";
 import { createOutside } from "./outside/outside.ts";
+import { createQueryLog } from "./query-log.ts";
 import { createQuickAnswers } from "./quick-answers.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";
@@ -34,6 +36,8 @@ export interface Nameserver {
 export interface NameserverDeps {
   readonly replica: Replica;
   readonly metrics: MetricRegistry;
+  /** Takes rows of what was asked. */
+  readonly events: EventSink;
   readonly config: NameserverConfig;
   readonly clock: Clock;
   /** 16 bytes that all servers of a name share, so that a client's cookie is good at each of them (RFC 9018 §5). */
@@ -96,6 +100,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     rateLimit,
   });
   const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock, rateLimit });
+  const queryLog = createQueryLog({ events: deps.events, zones, clock });
   const certificates = createCertificates({
     replica,
     sealer,
@@ -105,8 +110,8 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const listeners = createListeners({
     config,
     metrics,
-    responders: { respond, openStream: transfers.open },
-    quickAnswer,
+    responders: { respond: queryLog.around(respond), openStream: transfers.open },
+    quickAnswer: queryLog.aroundQuick(quickAnswer),
     certificates,
     sockets,
   });
@@ -137,6 +142,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     close: async (timeoutMs) => {
       await listeners.close(timeoutMs);
       outside.close();
+      queryLog.close();
     },
   };
 }

@@ -34,14 +34,16 @@ async function start(t: TestContext) {
   await publisher.start();
   t.after(() => publisher.close());
   const { port1, port2 } = new MessageChannel();
+  const events = new MessageChannel();
+  t.after(() => events.port1.close());
   publisher.attach(createMessagePortFeed(port1));
   const files = await mkdtemp(join(tmpdir(), "selvedge-nameserver-"));
   t.after(() => rm(files, { recursive: true, force: true }));
   const sealKeyPath = join(files, "seal.key");
   await writeFile(sealKeyPath, Buffer.alloc(32, 7));
   const lastGoodPath = "/nonexistent/last-good";
-  const data: NameserverWorkerData = { name: "nameserver", config: nameserverConfig(), feed: port2, lastGoodPath, sealKeyPath };
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, transferList: [port2] });
+  const data: NameserverWorkerData = { name: "nameserver", config: nameserverConfig(), feed: port2, events: events.port2, lastGoodPath, sealKeyPath };
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, transferList: [port2, events.port2] });
   t.after(() => worker.terminate());
   const next = async <K extends FromWorker["type"]>(type: K): Promise<Extract<FromWorker, { type: K }>> => {
     for (;;) {

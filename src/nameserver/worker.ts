@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
+import { createEventSink } from "#events/sink.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -15,6 +16,7 @@ export interface NameserverWorkerData {
   readonly name: string;
   readonly config: NameserverConfig;
   readonly feed: MessagePort;
+  readonly events: MessagePort;
   readonly lastGoodPath: string;
   /** 32 bytes that open sealed secrets, and of which that of DNS cookies is made: the same in every thread and after every start. */
   readonly sealKeyPath: string;
@@ -23,7 +25,10 @@ export interface NameserverWorkerData {
 if (parentPort) await run(parentPort, workerData as NameserverWorkerData);
 
 /** The nameserver as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
-async function run(parent: MessagePort, { name, config, feed, lastGoodPath, sealKeyPath }: NameserverWorkerData): Promise<void> {
+async function run(
+  parent: MessagePort,
+  { name, config, feed, events: eventsPort, lastGoodPath, sealKeyPath }: NameserverWorkerData,
+): Promise<void> {
   const voice = createWorkerVoice(parent);
   const metrics = createMetrics();
   const sockets = await loadSystemSockets();
@@ -32,8 +37,10 @@ async function run(parent: MessagePort, { name, config, feed, lastGoodPath, seal
   const sealKey = readFileSync(sealKeyPath);
   const cookieSecret = deriveKey(sealKey, "dns cookies", 16);
   const sealer = createSealer(sealKey);
+  const events = createEventSink({ port: eventsPort, metrics });
   const nameserver = createNameserver({
     replica,
+    events,
     metrics,
     config,
     clock: systemClock,
@@ -45,9 +52,11 @@ async function run(parent: MessagePort, { name, config, feed, lastGoodPath, seal
   });
   voice.serve({
     metrics,
+    reconnect: (_to, port) => events.reconnect(port),
     drain: async (timeoutMs) => {
       await nameserver.close(timeoutMs);
       replica.close();
+      await events.close();
     },
   });
   voice.listening({ ...(await nameserver.listen()) });

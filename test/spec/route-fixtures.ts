@@ -170,6 +170,7 @@ export const routeFixtures = (
   "account-rulesets-rules-edit": { body: BLOCK },
   "account-rulesets-rules-delete": {},
   "security-events-list": {},
+  graphql: { body: { query: '{ viewer { zones(filter: { zoneTag: "0" }) { zoneTag } } }' } },
   "gateways-list": {},
   "gateways-create": { body: { id: "another", ...GATEWAY } },
   "gateways-get": {},

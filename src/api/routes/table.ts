@@ -10,6 +10,7 @@ import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
+import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/secondary-dns.ts";
@@ -38,4 +39,5 @@ export const ROUTES: readonly Route[] = [
   ...SECURITY_EVENT_ROUTES,
   ...GATEWAY_ROUTES,
   ...GATEWAY_LOG_ROUTES,
+  ...GRAPHQL_ROUTES,
 ];

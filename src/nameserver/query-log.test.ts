@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { DnsQueryRow } from "#events/rows.ts";
+import { fixedClock } from "#kernel/clock.ts";
+import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
+import { encodeMessage } from "#wire/dns/message.ts";
+import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import type { Client } from "./client.ts";
+import { createQueryLog } from "./query-log.ts";
+import type { QuickAnswer } from "./quick-answers.ts";
+import type { ZoneIndex } from "./zones.ts";
+
+const ZONE = { id: "z", entry: { account_id: "a" } } as unknown as ZoneIndex;
+const CLIENT: Client = { transport: "udp", address: Buffer.of(192, 0, 2, 1), port: 53 };
+
+const message = (name: string, flags: number): Buffer =>
+  encodeMessage({
+    id: 1,
+    flags,
+    questions: [{ name: parseAbsoluteName(name), type: TYPE.A, class: CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+  })!;
+const question = message("WWW.example.com", 0);
+const response = message("WWW.example.com", FLAG.QR | 3);
+
+function setup(t: { after(work: () => void): void }) {
+  const rows: DnsQueryRow[] = [];
+  const log = createQueryLog({
+    events: { push: (table, row) => void (table === "dns_queries" && rows.push(row as DnsQueryRow)) },
+    zones: { find: (key) => (key.endsWith(keyOf(parseAbsoluteName("example.com"))) ? ZONE : undefined) },
+    clock: fixedClock("2026-01-01T00:00:00Z"),
+  });
+  t.after(() => log.close());
+  return { rows, log };
+}
+
+test("a row says what was asked, how, and what came of it; what is about no zone leaves none", (t) => {
+  const { rows, log } = setup(t);
+  const respond = log.around((packet) => (packet === question ? response : message("other.example", FLAG.QR)));
+  respond(question, CLIENT);
+  respond(Buffer.from(question), CLIENT);
+  assert.deepEqual(rows, [
+    {
+      at_ms: Date.parse("2026-01-01T00:00:00Z"),
+      account_id: "a",
+      zone_id: "z",
+      query_name: "WWW.example.com",
+      query_type: "A",
+      response_code: "NXDOMAIN",
+      protocol: "udp",
+      ip_version: 4,
+      source_ip: "192.0.2.1",
+      query_bytes: question.length,
+      response_bytes: response.length,
+      sample_interval: 1,
+    },
+  ]);
+});
+
+test("an answer that comes later is logged when it comes, and one that is dropped never", async (t) => {
+  const { rows, log } = setup(t);
+  await log.around(() => Promise.resolve(response))(question, CLIENT);
+  assert.equal(rows.length, 1);
+  log.around(() => undefined)(question, CLIENT);
+  assert.equal(rows.length, 1);
+});
+
+test("a flood leaves few rows, which stand for about as many questions as there were, quick answers included", (t) => {
+  const { rows, log } = setup(t);
+  const respond = log.around(() => response);
+  const quick = log.aroundQuick(() => response.length);
+  const datagram = {} as Parameters<QuickAnswer>[0];
+  const asked = 1_000_000;
+  for (let i = 0; i < asked; i++) if (quick(datagram) === 0) respond(question, CLIENT);
+  assert.ok(rows.length < 2_000, `${rows.length} rows`);
+  const counted = rows.reduce((sum, row) => sum + row.sample_interval, 0);
+  assert.ok(Math.abs(counted - asked) < asked * 0.05, `${counted} counted`);
+});

@@ -1,0 +1,126 @@
+import type { DnsQueryRow, EventSink } from "#events/rows.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { formatIp } from "#kernel/ip.ts";
+import { HEADER_BYTES, RCODE } from "#wire/dns/codes.ts";
+import { formatName, keyOf, readName } from "#wire/dns/name.ts";
+import { recordTypeByCode } from "#wire/dns/record-types.ts";
+import type { Client } from "./client.ts";
+import type { QuickAnswer } from "./quick-answers.ts";
+import type { Respond } from "./respond.ts";
+import type { Zones } from "./zones.ts";
+
+/**
+ * Rows for the questions that zones are asked. Every question leaves one while there are few; where there are many,
+ * every so manieth does and stands for those between, so that no flood of questions becomes a flood of rows.
+ */
+export interface QueryLog {
+  /** The same responder, which logs. */
+  around(respond: Respond): Respond;
+  /** The same quick answers; the question that is to be logged is left to the responder. */
+  aroundQuick(quickAnswer: QuickAnswer): QuickAnswer;
+  close(): void;
+}
+
+export interface QueryLogDeps {
+  readonly events: EventSink;
+  readonly zones: Pick<Zones, "find">;
+  readonly clock: Clock;
+}
+
+const PERIOD_MS = 1_000;
+/** Of one thread; with more questions than these in a period, each row stands for several. */
+const ROWS_PER_PERIOD = 64;
+
+export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog {
+  /** Each row stands for so many questions. */
+  let interval = 1;
+  /** Questions until the next one that is logged, itself included. */
+  let left = 1;
+  let seen = 0;
+  let rows = 0;
+  // A period that begins with a flood after silence must not wait for its end to notice.
+  const nextPeriod = (): void => {
+    interval = Math.max(1, Math.ceil(seen / ROWS_PER_PERIOD));
+    left = Math.min(left, interval);
+    seen = 0;
+    rows = 0;
+  };
+  const timer = setInterval(nextPeriod, PERIOD_MS).unref();
+
+  const isDue = (): boolean => {
+    seen += 1;
+    left -= 1;
+    if (left > 0) return false;
+    left = interval;
+    return true;
+  };
+  const log = (queryBytes: number, response: Buffer | undefined, client: Client, stoodFor: number): void => {
+    const row = response && rowOf(response, client, zones);
+    if (!row) return;
+    rows += 1;
+    if (rows % ROWS_PER_PERIOD === 0) interval *= 2;
+    const at_ms = clock.nowMs();
+    events.push("dns_queries", { at_ms, ...row, query_bytes: queryBytes, sample_interval: stoodFor });
+  };
+
+  return {
+    around: (respond) => (packet, client) => {
+      if (!isDue()) return respond(packet, client);
+      const stoodFor = interval;
+      const bytes = packet.length;
+      const response = respond(packet, client);
+      if (!(response instanceof Promise)) {
+        log(bytes, response, client, stoodFor);
+        return response;
+      }
+      return response.then((known) => {
+        log(bytes, known, client, stoodFor);
+        return known;
+      });
+    },
+    aroundQuick: (quickAnswer) => (datagram) => {
+      if (left === 1) return 0;
+      const bytes = quickAnswer(datagram);
+      if (bytes !== 0) {
+        seen += 1;
+        left -= 1;
+      }
+      return bytes;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** What the response itself tells; undefined where it is about no zone of ours. */
+function rowOf(
+  response: Buffer,
+  client: Client,
+  zones: Pick<Zones, "find">,
+): Omit<DnsQueryRow, "at_ms" | "query_bytes" | "sample_interval"> | undefined {
+  if (response.length <= HEADER_BYTES || response.readUInt16BE(4) !== 1) return undefined;
+  const { name, end } = readName(response, HEADER_BYTES, false);
+  const zone = zones.find(keyOf(name));
+  if (!zone) return undefined;
+  const family = client.address.length === 4 ? 4 : 6;
+  return {
+    account_id: zone.entry.account_id,
+    zone_id: zone.id,
+    query_name: formatName(name),
+    query_type: typeName(response.readUInt16BE(end)),
+    response_code: RCODE_NAMES.get(response.readUInt16BE(2) & 0xf) ?? String(response.readUInt16BE(2) & 0xf),
+    protocol: client.transport,
+    ip_version: family,
+    source_ip: formatIp({ family, bytes: client.address }),
+    response_bytes: response.length,
+  };
+}
+
+/** Types that questions are about and records are not. */
+const QUESTION_TYPES: ReadonlyMap<number, string> = new Map([
+  [251, "IXFR"],
+  [252, "AXFR"],
+  [255, "ANY"],
+]);
+const typeName = (code: number): string => recordTypeByCode(code)?.name ?? QUESTION_TYPES.get(code) ?? `TYPE${code}`;
+
+const RCODE_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(RCODE).map(([name, code]) => [code, name]));
