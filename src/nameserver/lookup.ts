@@ -126,6 +126,19 @@ export const transferredSet = (edge: EdgeAddresses, zone: ZoneIndex, key: NameKe
   visibleSet(edge, zone, key, node, type) ??
   (type === TYPE.CNAME && key !== zone.key && !isProxied(zone, node) ? node.sets.get(type) : undefined);
 
+/** The types that the zone signs at a name: all that clients may see there, but none that is a delegation's or hidden. */
+export function signedTypes(edge: EdgeAddresses, zone: ZoneIndex, key: NameKey, node: NameNode | undefined): number[] {
+  if (isBelowBorder(zone, key)) return [];
+  const isCut = key !== zone.key && node?.sets.has(TYPE.NS) === true;
+  return visibleTypes(edge, zone, key, node).filter((type) => !isCut || type !== TYPE.NS);
+}
+
+/** Whether the zone's own names end above: what it has there is glue, or hidden by a DNAME. */
+export function isBelowBorder(zone: ZoneIndex, key: NameKey): boolean {
+  // A name at a cut is the zone's own where its DS set is.
+  return zone.nodes.borders > 0 && borderAbove(zone, key, TYPE.DS) !== undefined;
+}
+
 /** Whether the apex has the addresses of another name. A proxied one has the edge's. */
 export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
   const alias = sets?.get(TYPE.CNAME);

@@ -10,6 +10,7 @@ import { createClientOptions } from "./client-options.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createCookies } from "./cookies.ts";
 import { createCounters } from "./counters.ts";
+import { createBackgroundSigner } from "./dnssec/background-signer.ts";
 import { createSigner } from "./dnssec/signer.ts";
 import { createListeners, type NameserverPorts } from "./listeners.ts";
 import type { EdgeAddresses } from "./lookup.ts";
@@ -57,7 +58,10 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const { limits } = config;
   const partners = createTransferPartners(replica.snapshot, sealer);
   const journal = createZoneJournal({ wants: (zoneId) => partners.outgoing(zoneId) !== undefined, weightMax: limits.journalWeightMax });
-  const zones = createZones(journal);
+  const edge = edgeAddresses(config.edgeAddresses);
+  const { signAnswer, signatures: zoneSignatures } = createSigner({ ...deps, edge });
+  const backgroundSigner = createBackgroundSigner({ zones: () => zones, edge, signatures: zoneSignatures, clock });
+  const zones = createZones(journal, backgroundSigner);
   const cache = createAnswerCache({ entriesMax: limits.cacheEntriesMax, clock });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
   const rejectedGauge = metrics.gauge(
@@ -68,8 +72,6 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const cookies = createCookies(cookieSecret);
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, clock });
   const rateLimit = createRateLimit(config.rateLimit);
-  const edge = edgeAddresses(config.edgeAddresses);
-  const { signAnswer, signatures: zoneSignatures } = createSigner({ ...deps, edge });
   const outside = createOutside({ resolvers: config.resolvers, zones, clock, metrics, limits: limits.outside });
   const transfers = createTransfersOut({
     zones,
@@ -121,12 +123,14 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     rejectedGauge.value = zones.rejected;
   };
   zones.rebuild(replica.snapshot);
+  backgroundSigner.sweep();
   outside.prepare(replica.snapshot, null);
   count();
   replica.onApplied((ops) => {
     if (ops === null) {
       zones.rebuild(replica.snapshot);
       journal.clear();
+      backgroundSigner.sweep();
       cache.clear();
     } else {
       const changes = zones.apply(ops);
@@ -140,6 +144,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   return {
     listen: listeners.open,
     close: async (timeoutMs) => {
+      backgroundSigner.close();
       await listeners.close(timeoutMs);
       outside.close();
       queryLog.close();

@@ -1,10 +1,10 @@
 import { canonicalOrder } from "#wire/dns/canonical.ts";
 import { TYPE } from "#wire/dns/codes.ts";
-import { type NameKey, nameOfKey, parentKey } from "#wire/dns/name.ts";
+import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import type { AnswerSet } from "./answer-set.ts";
 import { nsecRdata } from "./dnssec/denial.ts";
 import type { Signatures } from "./dnssec/signatures.ts";
-import { type EdgeAddresses, isFlattened, transferredSet, visibleTypes } from "./lookup.ts";
+import { type EdgeAddresses, isBelowBorder, isFlattened, transferredSet, visibleTypes } from "./lookup.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex } from "./zones.ts";
 
@@ -95,13 +95,3 @@ const shownSets = (zone: ZoneIndex, edge: EdgeAddresses, key: NameKey, sets: Rec
     .map((type) => transferredSet(edge, zone, key, { sets }, type))
     .filter((set) => set !== undefined)
     .sort((a, b) => Number(b.type === TYPE.SOA) - Number(a.type === TYPE.SOA));
-
-function isBelowBorder(zone: ZoneIndex, key: NameKey): boolean {
-  if (zone.nodes.borders === 0) return false;
-  for (let name = parentKey(key); name !== undefined; name = parentKey(name)) {
-    const sets = zone.nodes.get(name)?.sets;
-    if (sets?.has(TYPE.DNAME) || (name !== zone.key && sets?.has(TYPE.NS))) return true;
-    if (name === zone.key) return false;
-  }
-  return false;
-}

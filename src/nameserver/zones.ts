@@ -47,6 +47,8 @@ export interface ZoneChanges {
 export interface Zones {
   /** The zone closest to the name that the server holds, or undefined. */
   find(key: NameKey): ZoneIndex | undefined;
+  /** All zones that questions can be about. */
+  served(): Iterable<ZoneIndex>;
   readonly zoneCount: number;
   /** Entries since the last rebuild that no record or zone could be made of; answers leave them out. */
   readonly rejected: number;
@@ -72,7 +74,7 @@ const NO_ZONE: Omit<ZoneState, "id" | "nodes" | "serial" | "dnssec"> = {
 };
 
 /** The index of zones and names that answers are read from. */
-export function createZones(observer?: ZoneObserver): Zones {
+export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const states = new Map<string, ZoneState>();
   /** Of imports that are not released yet, read already: then the release takes a fraction of the time. */
   const staged = new Map<string, StoredRecord>();
@@ -139,6 +141,7 @@ export function createZones(observer?: ZoneObserver): Zones {
       return rejected;
     },
     find: served.find,
+    served: served.all,
     rebuild: (snapshot) => {
       states.clear();
       served.clear();
@@ -158,8 +161,9 @@ export function createZones(observer?: ZoneObserver): Zones {
       for (const [id, before] of touched) {
         const state = states.get(id);
         const names: NameChange[] = [];
-        state?.nodes.settle(observer?.wants(id) === true ? (change) => names.push(change) : undefined);
-        observer?.changed({ id, before: servedOf(before), after: servedOf(state), names });
+        const isWanted = observers.some((observer) => observer.wants(id));
+        state?.nodes.settle(isWanted ? (change) => names.push(change) : undefined);
+        for (const observer of observers) observer.changed({ id, before: servedOf(before), after: servedOf(state), names });
         if (!state) continue;
         if (state.entry) zones.add(state.key);
         // Its last record may have gone after the zone itself.
@@ -178,6 +182,7 @@ function createDirectory() {
       return byName.size;
     },
     clear: () => byName.clear(),
+    all: (): Iterable<ZoneIndex> => byName.values().flatMap((zones) => zones.slice(0, 1)),
     find: (key: NameKey): ZoneIndex | undefined => {
       for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) {
         const zone = byName.get(name)?.[0];

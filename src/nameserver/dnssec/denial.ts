@@ -1,9 +1,10 @@
 import { TYPE } from "#wire/dns/codes.ts";
 import { successor } from "#wire/dns/canonical.ts";
 import { keyOf, type NameKey, nameOfKey } from "#wire/dns/name.ts";
+import { RECORD_TYPES } from "#wire/dns/record-types.ts";
 import { typeBitmap } from "#wire/dns/type-bitmap.ts";
 import type { AnswerSet, Denial } from "../answer-set.ts";
-import { type EdgeAddresses, visibleSet, visibleTypes } from "../lookup.ts";
+import { type EdgeAddresses, isProxied, visibleTypes } from "../lookup.ts";
 import type { NameNode } from "../zone-nodes.ts";
 import type { ZoneIndex } from "../zones.ts";
 
@@ -43,6 +44,16 @@ const existing = (edge: EdgeAddresses, { zone, source, node, type }: Extract<Den
 /** All types that the name may be seen to have, NSEC and RRSIG apart. */
 export function typesAt(edge: EdgeAddresses, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
   const types = visibleTypes(edge, zone, source, node);
-  const hidden = node?.sets.has(TYPE.CNAME) === true && visibleSet(edge, zone, source, node, TYPE.CNAME) === undefined;
-  return hidden ? [...types, TYPE.A, TYPE.AAAA] : types;
+  if (node?.sets.has(TYPE.CNAME) !== true || types.includes(TYPE.CNAME) || isProxied(zone, node)) return types;
+  return [...types, ...(source === zone.key ? ADDRESSES : BEHIND_ALIAS)];
 }
+
+const ADDRESSES = [TYPE.A, TYPE.AAAA] as const;
+
+/**
+ * What an alias leads to that addresses stand in for: whoever asks for other types gets the alias. It cannot be named
+ * itself, since the proof would speak of itself as void (RFC 6840 §4.3), nor can what makes a zone of its own.
+ */
+const BEHIND_ALIAS: readonly number[] = Object.values(RECORD_TYPES)
+  .filter(({ name, generated }) => !generated && !["CNAME", "DNAME", "NS", "DS", "DNSKEY"].includes(name))
+  .map(({ code }) => code);

@@ -164,12 +164,31 @@ test("NSEC says what exists: data, empty non-terminals, wildcards, what the edge
   );
 });
 
-test("a flattened name may have addresses, whichever of them was asked for", () => {
-  const { ask } = setUp([zoneOp(Z, "example.com"), dnssecOp(Z, [KEY]), recordOp(Z, "example.com", "CNAME", "elsewhere.example")]);
-  const bitmap = (type: string): string | undefined =>
-    lines(signedAnswer(ask("example.com", type))).find((line) => line.includes(" NSEC \\"));
-  assert.equal(bitmap("TXT"), "ns example.com NSEC \\000.example.com. A NS SOA AAAA RRSIG NSEC DNSKEY");
-  assert.equal(bitmap("A"), "ns example.com NSEC \\000.example.com. NS SOA AAAA RRSIG NSEC DNSKEY");
+test("of a flattened name nothing is denied that may be there for another question", () => {
+  const flattened = { settings: { flatten_cname: true } };
+  const { ask, zones, clock } = setUp([
+    zoneOp(Z, "example.com"),
+    dnssecOp(Z, [KEY]),
+    recordOp(Z, "example.com", "CNAME", "elsewhere.example"),
+    recordOp(Z, "www.example.com", "CNAME", "elsewhere.example", flattened),
+    recordOp(Z, "edge.example.com", "CNAME", "elsewhere.example", { proxied: true }),
+  ]);
+  const bitmap = (name: string, type: string): string | undefined => {
+    const found = signedAnswer(ask(name, type));
+    assertAllSigned(found, zones, clock.nowMs());
+    return lines(found).flatMap((line) => / NSEC \\\S+ (.*)/.exec(line)?.[1] ?? [])[0];
+  };
+  assert.equal(bitmap("example.com", "TXT"), "A NS SOA AAAA RRSIG NSEC DNSKEY");
+  assert.equal(bitmap("example.com", "A"), "NS SOA AAAA RRSIG NSEC DNSKEY");
+  assert.equal(bitmap("edge.example.com", "TXT"), "A RRSIG NSEC");
+  // Asked for other types, the name is an alias.
+  assert.match(bitmap("www.example.com", "AAAA") ?? "", /^A .*\bTXT\b.*\bHTTPS\b/);
+  assert.doesNotMatch(bitmap("www.example.com", "AAAA") ?? "", /\b(?:AAAA|CNAME|NS|SOA)\b/);
+  const soa = signedAnswer(ask("www.example.com", "AAAA")).authorities[0];
+  assert.deepEqual(
+    signedAnswer(ask("www.example.com", "AAAA")).authorities.map(({ ttl }) => ttl),
+    [soa?.ttl, soa?.ttl, soa?.ttl, soa?.ttl],
+  );
 });
 
 test("NSEC and RRSIG can be asked for by name", () => {

@@ -69,10 +69,15 @@ function signatureFor(signatures: Signatures, set: AnswerSet): (() => Signed | u
   const { origin, name, type, rdatas } = set;
   if (origin?.zone.dnssec === undefined) return undefined;
   const owner = keyOf(name);
-  // RFC 2308 §5 lowers what the zone says of the SOA's TTL, which is what is signed.
-  const ttl = type === TYPE.SOA ? (origin.zone.apex.get(type)?.ttl ?? set.ttl) : set.ttl;
+  const ttl = signedTtl(origin.zone, set);
   const signed = { owner, type, ttl, rdatas };
   return () => (owner === origin.source ? signatures.kept(origin.zone, signed) : signatures.made(origin.zone, signed));
+}
+
+/** What is signed is the zone's TTL; those of negative answers may be lower (RFC 2308 §5). */
+function signedTtl(zone: ZoneIndex, { type, ttl }: AnswerSet): number {
+  if (type === TYPE.NSEC) return zone.negativeTtl;
+  return type === TYPE.SOA ? (zone.apex.get(type)?.ttl ?? ttl) : ttl;
 }
 
 /**
@@ -91,7 +96,10 @@ function withProof(edge: EdgeAddresses, found: Answer, compactOk: boolean): Answ
   const { denial } = found;
   if (denial?.zone.dnssec === undefined) return found;
   const rcode = denial.kind === "no_name" && !compactOk ? RCODE.NOERROR : found.rcode;
-  return { ...found, rcode, authorities: [...found.authorities, proofOf(edge, denial)] };
+  const proof = proofOf(edge, denial);
+  // It holds no longer than what it proves.
+  const ttl = found.authorities.reduce((least, set) => (set.type === TYPE.SOA ? Math.min(least, set.ttl) : least), proof.ttl);
+  return { ...found, rcode, authorities: [...found.authorities, { ...proof, ttl }] };
 }
 
 /** NSEC by its name, and RRSIG over one set of the name as the least that answers the question (RFC 8482 §4.1). */

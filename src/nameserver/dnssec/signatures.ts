@@ -26,8 +26,8 @@ export interface Signatures {
   forget(zone: { readonly id: string }, names: Iterable<NameKey>): void;
   /** Drops what is kept for zones that are not among these. */
   retain(zoneIds: ReadonlySet<string>): void;
-  /** Names of the zone for which something is kept. */
-  namesOf(zone: ZoneIndex): IterableIterator<NameKey>;
+  /** Drops what is kept for other names of the zone. */
+  keepOnly(zone: { readonly id: string }, isThere: (name: NameKey) => boolean): void;
 }
 
 export interface SignaturesDeps {
@@ -94,7 +94,10 @@ export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): S
     retain: (zoneIds) => {
       for (const id of zones.keys()) if (!zoneIds.has(id)) zones.delete(id);
     },
-    namesOf: (zone) => (zones.get(zone.id)?.byName ?? new Map<NameKey, Kept[]>()).keys(),
+    keepOnly: (zone, isThere) => {
+      const byName = zones.get(zone.id)?.byName;
+      for (const name of byName?.keys() ?? []) if (!isThere(name)) byName?.delete(name);
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import { createAnswerSigner, type SignAnswer } from "./sign-answer.ts";
 import { createSignatures, type Signatures } from "./signatures.ts";
 import { createSigningBudget } from "./signing-budget.ts";
 
-/** All that the nameserver knows of DNSSEC. */
+/** What answers and transfers of signed zones are made with. */
 export interface Signer {
   readonly signatures: Signatures;
   readonly signAnswer: SignAnswer;

@@ -1,0 +1,147 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { NameKey } from "#wire/dns/name.ts";
+import { type EdgeAddresses, signedTypes, visibleSet } from "../lookup.ts";
+import type { ZoneWalk } from "../zone-walk.ts";
+import type { ZoneIndex, ZoneObserver, Zones } from "../zones.ts";
+import type { Signatures } from "./signatures.ts";
+
+/**
+ * Makes signatures before anybody asks for them: of what a delta changed right after it, of whole zones at the start and
+ * when their keys change, and anew before they run out. In slices, between which questions are answered. What it has not
+ * come to yet is signed when it is asked for.
+ */
+export interface BackgroundSigner extends ZoneObserver {
+  /** Goes through all signed zones, and does so again every hour. */
+  sweep(): void;
+  close(): void;
+}
+
+export interface BackgroundSignerDeps {
+  /** Read when the first slice runs: zones tell their observers of changes, and so come second. */
+  readonly zones: () => Pick<Zones, "find" | "served">;
+  readonly edge: EdgeAddresses;
+  readonly signatures: Signatures;
+  readonly clock: Clock;
+}
+
+/** Some eighty signatures, and then the thread's other work. */
+const SLICE_MS = 2;
+const PAUSE_MS = 4;
+/** Signatures are handed out until a week before they run out, so that an hour more or less is nothing. */
+const SWEEP_INTERVAL_MS = 3_600_000;
+
+interface Job {
+  readonly id: string;
+  readonly key: NameKey;
+}
+
+export function createBackgroundSigner({ zones, edge, signatures, clock }: BackgroundSignerDeps): BackgroundSigner {
+  /** By zone: several deltas in a row ask for the same names, the apex above all. */
+  const changed = new Map<string, Job & { readonly names: Set<NameKey> }>();
+  const whole = new Map<string, Job>();
+  const signed = new Set<string>();
+  let walk: (Job & { readonly names: ZoneWalk }) | undefined;
+  let slice: NodeJS.Timeout | undefined;
+  let nextSweep: NodeJS.Timeout | undefined;
+
+  const zoneOf = ({ id, key }: Job): ZoneIndex | undefined => {
+    const zone = zones().find(key);
+    return zone?.id === id && zone.dnssec ? zone : undefined;
+  };
+  const endWalk = (): void => {
+    walk?.names.close();
+    walk = undefined;
+  };
+
+  /** One name's sets. False where the zone's keys cannot be used. */
+  const signName = (zone: ZoneIndex, owner: NameKey): boolean => {
+    const node = zone.nodes.get(owner);
+    return signedTypes(edge, zone, owner, node).every((type) => {
+      const set = visibleSet(edge, zone, owner, node, type);
+      return !set || signatures.kept(zone, { owner, type, ttl: set.ttl, rdatas: set.rdatas }) !== undefined;
+    });
+  };
+
+  const stepChanged = (job: Job & { readonly names: Set<NameKey> }): void => {
+    const zone = zoneOf(job);
+    const name = job.names.values().next().value;
+    if (name !== undefined) job.names.delete(name);
+    if (!zone || name === undefined || !signName(zone, name)) changed.delete(job.id);
+  };
+
+  const stepWalk = (job: Job & { readonly names: ZoneWalk }): void => {
+    const zone = zoneOf(job);
+    try {
+      const found = zone && job.names.next();
+      if (!found || !signName(zone, found[0])) endWalk();
+    } catch {
+      // So much has changed since it began that what is left is signed as it is asked for, or by the next one.
+      endWalk();
+    }
+  };
+
+  const startWalk = (job: Job): void => {
+    whole.delete(job.id);
+    const zone = zoneOf(job);
+    if (!zone) return;
+    signatures.keepOnly(zone, (name) => name === zone.key || zone.nodes.get(name) !== undefined);
+    if (signName(zone, zone.key)) walk = { ...job, names: zone.nodes.walk() };
+  };
+
+  /** Does a little of what there is to do; false where there is nothing. */
+  const step = (): boolean => {
+    const [next] = changed.values();
+    if (next) stepChanged(next);
+    else if (walk) stepWalk(walk);
+    else {
+      const [job] = whole.values();
+      if (!job) return false;
+      startWalk(job);
+    }
+    return true;
+  };
+  const run = (): void => {
+    slice = undefined;
+    const untilMs = clock.monotonicMs() + SLICE_MS;
+    while (step()) if (clock.monotonicMs() >= untilMs) return schedule();
+  };
+  const schedule = (): void => {
+    slice ??= setTimeout(run, PAUSE_MS).unref();
+  };
+
+  const sweep = (): void => {
+    const all = [...zones().served()].filter((zone) => zone.dnssec);
+    signed.clear();
+    for (const { id, key } of all) {
+      signed.add(id);
+      whole.set(id, { id, key });
+    }
+    signatures.retain(signed);
+    schedule();
+    nextSweep ??= setInterval(sweep, SWEEP_INTERVAL_MS).unref();
+  };
+
+  return {
+    sweep,
+    wants: (zoneId) => signed.has(zoneId),
+    changed: ({ id, before, after, names }) => {
+      if (!after?.dnssec) {
+        if (signed.delete(id)) signatures.retain(signed);
+        return;
+      }
+      signed.add(id);
+      const job = { id, key: after.key };
+      if (before?.dnssec !== after.dnssec || before.entry.paused !== after.entry.paused) whole.set(id, job);
+      const pending = changed.get(id) ?? { ...job, names: new Set() };
+      for (const name of [after.key, ...names.map(({ key }) => key)]) pending.names.add(name);
+      changed.set(id, pending);
+      signatures.forget(after, pending.names);
+      schedule();
+    },
+    close: () => {
+      clearTimeout(slice);
+      clearInterval(nextSweep);
+      endWalk();
+    },
+  };
+}
