@@ -42,7 +42,14 @@ async function start(t: TestContext) {
   const sealKeyPath = join(files, "seal.key");
   await writeFile(sealKeyPath, Buffer.alloc(32, 7));
   const lastGoodPath = "/nonexistent/last-good";
-  const data: NameserverWorkerData = { name: "nameserver", config: nameserverConfig(), feed: port2, events: events.port2, lastGoodPath, sealKeyPath };
+  const data: NameserverWorkerData = {
+    name: "nameserver",
+    config: nameserverConfig(),
+    feed: port2,
+    events: events.port2,
+    lastGoodPath,
+    sealKeyPath,
+  };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, transferList: [port2, events.port2] });
   t.after(() => worker.terminate());
   const next = async <K extends FromWorker["type"]>(type: K): Promise<Extract<FromWorker, { type: K }>> => {

@@ -37,7 +37,14 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
 export const SEALER = createSealer(Buffer.alloc(32, 7));
 
 /** What a nameserver needs besides what it serves. */
-export const NAMESERVER_PARTS = { clock: systemClock, events: { push: () => {} }, cookieSecret: COOKIE_SECRET, sealer: SEALER, log: () => {}, onNotified: () => {} };
+export const NAMESERVER_PARTS = {
+  clock: systemClock,
+  events: { push: () => {} },
+  cookieSecret: COOKIE_SECRET,
+  sealer: SEALER,
+  log: () => {},
+  onNotified: () => {},
+};
 
 /** No name elsewhere is known. */
 const findNothing: FindOutside = () => ({ rdatas: [], ttl: 30, state: "unknown", keepMs: 0 });
