@@ -9,11 +9,17 @@ export interface PeerNameserver {
   stop(): Promise<void>;
 }
 
+/** One whose zones can change while it serves. */
+export interface ChangingNameserver extends PeerNameserver {
+  /** Serves other texts of the same zones, whose serials must be higher. */
+  replace(zones: ZoneTexts): Promise<void>;
+}
+
 /** Master file text by the zone's name, which ends in a dot. */
 export type ZoneTexts = Readonly<Record<string, string>>;
 
 /** Knot DNS, with its files in `directory`. */
-export async function startKnot(directory: string, zones: ZoneTexts): Promise<PeerNameserver> {
+export async function startKnot(directory: string, zones: ZoneTexts): Promise<ChangingNameserver> {
   const home = await homeOf(directory, "knot");
   const files = await writeZones(home, zones);
   const port = await freePort();
@@ -25,7 +31,15 @@ export async function startKnot(directory: string, zones: ZoneTexts): Promise<Pe
     `zone:\n${files.map(({ name, path }) => `  - domain: "${name}"\n    file: "${path}"`).join("\n")}\n`,
   ];
   await writeFile(join(home, "knot.conf"), config.join("\n"));
-  return start("knotd", ["-c", join(home, "knot.conf")], port, files);
+  const { pid, stop } = await start("knotd", ["-c", join(home, "knot.conf")], port, files);
+  return {
+    port,
+    stop,
+    replace: async (texts) => {
+      await writeZones(home, texts);
+      process.kill(pid, "SIGHUP");
+    },
+  };
 }
 
 /** NSD, with its files in `directory`. */
@@ -61,12 +75,37 @@ async function writeZones(home: string, zones: ZoneTexts): Promise<readonly Zone
   return files;
 }
 
+/** Unbound, which resolves names of these zones, served on ports of the loopback address, and no others. */
+export async function startResolver(directory: string, port: number, zones: Readonly<Record<string, number>>): Promise<PeerNameserver> {
+  const home = await homeOf(directory, "unbound");
+  const config = [
+    `server:\n  interface: 127.0.0.1@${port}\n  username: ""\n  chroot: ""\n  directory: "${home}"\n  pidfile: ""\n  use-syslog: no`,
+    `  do-ip6: no\n  do-not-query-localhost: no\n  do-daemonize: no\n  num-threads: 1\n  module-config: "iterator"\n  qname-minimisation: no`,
+    // Nothing else exists, so that nobody else is asked.
+    '  local-zone: "." static',
+    ...Object.keys(zones).map((zone) => `  local-zone: "${zone}" transparent`),
+    "remote-control:\n  control-enable: no",
+    ...Object.entries(zones).map(([zone, at]) => `stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${at}`),
+    "",
+  ];
+  await writeFile(join(home, "unbound.conf"), config.join("\n"));
+  const { stop } = await startTool("unbound", ["-d", "-c", join(home, "unbound.conf")], () =>
+    askTcp(port, [queryFor("none.example", 1, 1)], 500),
+  );
+  return { port, stop };
+}
+
 /** Ready once every zone answers with its SOA. */
-async function start(tool: string, args: readonly string[], port: number, files: readonly ZoneFilePath[]): Promise<PeerNameserver> {
+async function start(
+  tool: string,
+  args: readonly string[],
+  port: number,
+  files: readonly ZoneFilePath[],
+): Promise<PeerNameserver & { readonly pid: number }> {
   const questions = files.map(({ name }, id) => queryFor(name, 6, id));
-  const { stop } = await startTool(tool, args, async () => {
+  const { pid, stop } = await startTool(tool, args, async () => {
     const responses = await askTcp(port, questions, 2_000);
     if (responses.some((response) => response.readUInt16BE(6) === 0)) throw new Error("a zone is not loaded");
   });
-  return { port, stop };
+  return { port, pid, stop };
 }

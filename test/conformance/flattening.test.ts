@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createMetrics } from "#kernel/metrics.ts";
+import { NAMESERVER_LIMITS } from "#nameserver/config.ts";
+import { createNameserver } from "#nameserver/nameserver.ts";
+import { loadSystemSockets } from "#nameserver/system-sockets.ts";
+import { OUTSIDE_LIMITS } from "#nameserver/outside/limits.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { freePort } from "../bench/program.ts";
+import { runClient } from "../support/client.ts";
+import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
+import { startKnot, startResolver } from "../support/peer-nameservers.ts";
+import { toolOrSkip } from "../support/tools.ts";
+import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
+
+// Aliases to names elsewhere: Knot DNS is their nameserver, Unbound finds it, and our names too, as resolvers on the
+// internet do.
+
+const Z = "zone1";
+const FLATTEN = { settings: { flatten_cname: true } };
+const OURS: readonly Op[] = [
+  zoneOp(Z, "flat.example"),
+  serialOp(Z, 1),
+  recordOp(Z, "flat.example", "CNAME", "www.outside.example"),
+  ...["hop", "none", "missing", "many", "six", "back", "late"].map((name) =>
+    recordOp(Z, `${name}.flat.example`, "CNAME", `${name}.outside.example`, FLATTEN),
+  ),
+];
+
+const outside = (serial: number, address: string): string =>
+  [
+    `outside.example. 3600 IN SOA ns. host. ${serial} 3600 600 86400 1`,
+    "outside.example. 3600 IN NS ns.",
+    `www.outside.example. 1 IN A ${address}`,
+    "hop.outside.example. 1 IN CNAME www.outside.example.",
+    'none.outside.example. 1 IN TXT "no address"',
+    "six.outside.example. 1 IN AAAA 2001:db8::6",
+    "back.outside.example. 1 IN CNAME back.flat.example.",
+    ...Array.from({ length: 40 }, (_, i) => `many.outside.example. 1 IN A 192.0.2.${i}`),
+    "",
+  ].join("\n");
+
+interface Setup {
+  /** The addresses that dig prints, sorted, and the extended error of the answer. */
+  ask(name: string, type?: string): Promise<{ readonly addresses: string; readonly error: string }>;
+  changeAddress(address: string): Promise<void>;
+  stopResolver(): Promise<void>;
+}
+
+async function setUp(t: TestContext): Promise<Setup> {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-outside-"));
+  t.after(() => rm(directory, { recursive: true }));
+  const knot = await startKnot(directory, { "outside.example.": outside(1, "192.0.2.10") });
+  t.after(() => knot.stop());
+  const resolverPort = await freePort();
+  const limits = { ...NAMESERVER_LIMITS, outside: { ...OUTSIDE_LIMITS, ttlMin: 1, serverTimeoutMs: 1_000, retryMinMs: 200 } };
+  const config = nameserverConfig({ resolvers: [`127.0.0.1:${resolverPort}`], limits });
+  const nameserver = createNameserver({
+    ...NAMESERVER_PARTS,
+    replica: createMemoryReplica(OURS),
+    metrics: createMetrics(),
+    config,
+    // As datagrams travel in production.
+    sockets: await loadSystemSockets(),
+  });
+  const { udp: port } = await nameserver.listen();
+  t.after(() => nameserver.close(100));
+  const resolver = await startResolver(directory, resolverPort, { "outside.example.": knot.port, "flat.example.": port });
+  t.after(() => resolver.stop());
+  return {
+    ask: async (name, type = "A") => {
+      const text = await runClient("dig", ["@127.0.0.1", "-p", String(port), "+time=5", "+tries=1", "+edns", `${name}.`, type]);
+      const records = [...text.matchAll(/^[^;\s]\S*\s+\d+\s+IN\s+(?:A|AAAA|CNAME)\s+(\S+)$/gm)].map(([, address]) => address);
+      return { addresses: records.sort().join(" "), error: /EDE: (\d+)/.exec(text)?.[1] ?? "" };
+    },
+    changeAddress: (address) => knot.replace({ "outside.example.": outside(2, address) }),
+    stopResolver: resolver.stop,
+  };
+}
+
+const tools = toolOrSkip("knotd") || toolOrSkip("unbound") || toolOrSkip("dig");
+
+test("aliases to names elsewhere are answered with what a resolver finds", { skip: tools }, async (t) => {
+  const { ask, changeAddress, stopResolver } = await setUp(t);
+  const good = (addresses: string) => ({ addresses, error: "" });
+  // The nameserver was there before its resolver.
+  await until(async () => (await ask("flat.example")).addresses === "192.0.2.10", "a look-up that failed is tried again");
+  assert.deepEqual(await ask("flat.example"), good("192.0.2.10"));
+  assert.deepEqual(await ask("hop.flat.example"), good("192.0.2.10"));
+  assert.deepEqual(await ask("six.flat.example", "AAAA"), good("2001:db8::6"));
+  assert.deepEqual(await ask("six.flat.example", "A"), good(""));
+  assert.deepEqual(await ask("none.flat.example"), good(""));
+  assert.deepEqual(await ask("missing.flat.example"), good(""));
+  // More than fits into a datagram without EDNS: the resolver is asked over TCP.
+  assert.equal((await ask("many.flat.example")).addresses.split(" ").length, 40);
+  // Round in a circle through the resolver, which asks us meanwhile.
+  assert.equal((await ask("back.flat.example")).addresses, "");
+
+  await changeAddress("192.0.2.11");
+  await until(async () => (await ask("flat.example")).addresses === "192.0.2.11", "the new address is served");
+
+  await stopResolver();
+  await until(async () => (await ask("flat.example")).error === "3", "the answer says that it stands in");
+  assert.equal((await ask("flat.example")).addresses, "192.0.2.11");
+  assert.deepEqual(await ask("late.flat.example", "AAAA"), { addresses: "", error: "22" });
+});
+
+async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) {
+    assert.ok(tries < 100, what);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
