@@ -62,13 +62,15 @@ const NO_SETS: RecordSets = new Map();
  * there are as many as names and each answer reads one.
  */
 class Node implements WalkedNode {
+  readonly key: NameKey;
   readonly order: number;
   records: readonly StoredRecord[] = [];
   /** Records at the name and below it; a node without any is removed. */
   recordsWithin = 1;
   #sets: RecordSets | null = NO_SETS;
 
-  constructor(order: number) {
+  constructor(key: NameKey, order: number) {
+    this.key = key;
     this.order = order;
   }
 
@@ -86,25 +88,40 @@ export function createZoneNodes(): ZoneNodes {
   const nodes = new Map<NameKey, Node>();
   /** What stood at each name before the delta that is being applied. */
   const changed = new Map<NameKey, WalkedNode>();
+  /** Names that the delta brings and that had nothing before. */
+  const fresh: Node[] = [];
+  /** The names above the one that was added last, which are most often above the next one too. */
+  let above: { readonly parent: NameKey | undefined; readonly nodes: readonly Node[] } | null = null;
   const walks = createZoneWalks(nodes);
   let order = 0;
   let borders = 0;
 
   /** To be called before the records change. */
-  const touch = (key: NameKey, node: Node): void => {
-    if (!changed.has(key)) changed.set(key, { sets: node.sets, order: node.order });
+  const touch = ({ key, sets, order: created }: Node): void => {
+    if (!changed.has(key)) changed.set(key, { sets, order: created });
   };
-  const create = (key: NameKey): Node => {
-    const node = new Node(order++);
-    nodes.set(key, node);
-    return node;
+  const counted = (key: NameKey): Node => {
+    const node = nodes.get(key);
+    if (node) {
+      node.recordsWithin += 1;
+      return node;
+    }
+    const made = new Node(key, order++);
+    nodes.set(key, made);
+    return made;
+  };
+  const countAbove = (parent: NameKey | undefined): void => {
+    if (above?.parent === parent) for (const node of above?.nodes ?? []) node.recordsWithin += 1;
+    else above = { parent, nodes: Array.from(namesFrom(parent), counted) };
   };
   const remove = (key: NameKey, id: string): void => {
     const node = nodes.get(key);
     if (!node?.records.some((record) => record.id === id)) return;
-    touch(key, node);
+    touch(node);
     node.records = node.records.filter((record) => record.id !== id);
-    for (const [name, within] of nodesAbove(nodes, key)) {
+    above = null;
+    for (const name of namesFrom(key)) {
+      const within = nodes.get(name) as Node;
       within.recordsWithin -= 1;
       if (within.recordsWithin === 0) nodes.delete(name);
     }
@@ -122,20 +139,26 @@ export function createZoneNodes(): ZoneNodes {
       return borders;
     },
     add: (record) => {
-      const { key } = record;
-      remove(key, record.id);
-      for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) {
-        const node = nodes.get(name);
-        if (node) node.recordsWithin += 1;
-        else create(name);
-      }
-      const node = nodes.get(key) as Node;
-      touch(key, node);
+      const { key, id } = record;
+      remove(key, id);
+      const known = nodes.size;
+      const node = counted(key);
+      if (nodes.size === known || changed.has(key)) touch(node);
+      else fresh.push(node);
       // No longer than it is: most names have one record.
       node.records = node.records.length === 0 ? [record] : [...node.records, record];
+      countAbove(parentKey(key));
     },
     remove,
     settle: (onChange) => {
+      for (const node of fresh) {
+        // Something else happened to it as well.
+        if (changed.has(node.key)) continue;
+        node.settle();
+        borders += Number(node.records.some(isBorder));
+        onChange?.({ key: node.key, before: NO_SETS, after: node.sets });
+      }
+      fresh.length = 0;
       for (const [key, before] of changed) {
         walks.keep(key, before);
         const node = nodes.get(key);
@@ -152,8 +175,9 @@ export function createZoneNodes(): ZoneNodes {
 const BORDERS: readonly number[] = [TYPE.NS, TYPE.DNAME];
 const isBorder = ({ type }: StoredRecord): boolean => BORDERS.includes(type);
 
-function* nodesAbove(nodes: ReadonlyMap<NameKey, Node>, key: NameKey): Generator<readonly [NameKey, Node]> {
-  for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) yield [name, nodes.get(name) as Node];
+/** The name and those above it up to the root. */
+function* namesFrom(key: NameKey | undefined): Generator<NameKey> {
+  for (let name = key; name !== undefined; name = parentKey(name)) yield name;
 }
 
 function setsOf(all: readonly StoredRecord[]): RecordSets {
