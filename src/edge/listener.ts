@@ -26,7 +26,11 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
   const server: Server =
     options.tls === null
       ? createTcpServer(socketOptions, options.onConnection)
-      : createTlsServer({ ...socketOptions, ...options.tls }, options.onConnection).on("tlsClientError", options.onHandshakeFailed);
+      : createTlsServer({ ...socketOptions, ...options.tls }, options.onConnection).on("tlsClientError", (_error, socket) => {
+          // Node only reports a handshake that takes too long, and leaves the connection open.
+          socket.destroy();
+          options.onHandshakeFailed();
+        });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host: options.host, port: options.port, reusePort: options.reusePort, backlog: BACKLOG }, () => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { createServer as createTlsServer } from "node:tls";
 import { parseIp } from "#kernel/ip.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
@@ -10,7 +11,7 @@ import { listenBatchedUdp } from "./batched-udp.ts";
 import { NAMESERVER_LIMITS } from "./config.ts";
 import type { Respond } from "./respond.ts";
 import { loadSystemSockets } from "./system-sockets.ts";
-import { listenTcp } from "./tcp.ts";
+import { type Carrier, listenTcp } from "./tcp.ts";
 import { listenUdp } from "./udp.ts";
 
 const LATE = 0x80;
@@ -95,13 +96,10 @@ for (const [name, listen] of UDP_PATHS) {
   });
 }
 
+const RESPONDERS = { respond: echo, openStream: () => undefined };
+
 async function tcp(t: TestContext, limits = NAMESERVER_LIMITS) {
-  const server = await listenTcp(
-    { host: "127.0.0.1", port: 0, reusePort: false },
-    limits,
-    { respond: echo, openStream: () => undefined },
-    createMetrics(),
-  );
+  const server = await listenTcp({ host: "127.0.0.1", port: 0, reusePort: false }, limits, RESPONDERS, createMetrics());
   t.after(() => server.close(100));
   const socket = connect(server.port, "127.0.0.1");
   t.after(() => socket.destroy());
@@ -138,4 +136,30 @@ test("TCP: a connection is read no further while too many of its answers are bei
   socket.end(Buffer.concat([framed(1, true), framed(2, true), framed(3, false), framed(4, true)]));
   // The third, which needs no waiting, waits for the first two to be out of the way.
   assert.deepEqual(await identifiers(), [1, 3, 2, 4]);
+});
+
+test("TLS: connections that never shake hands are capped as all others are", async (t) => {
+  const limits = { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 };
+  const metrics = createMetrics();
+  const carrier: Carrier = {
+    transport: "dot",
+    createServer: (options, onConnection) => createTlsServer({ ...options, handshakeTimeout: 300 }, onConnection),
+  };
+  const server = await listenTcp({ host: "127.0.0.1", port: 0, reusePort: false }, limits, RESPONDERS, metrics, carrier);
+  t.after(() => server.close(100));
+  const open = async (): Promise<Socket> => {
+    const socket = connect(server.port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    await once(socket, "connect");
+    return socket.on("error", () => {});
+  };
+  const [first, second] = [await open(), await open()];
+  const third = await open();
+  await once(third.resume(), "close");
+  const refused = (): number => metrics.samples().find(({ name }) => name === "selvedge_dns_tcp_refused_total")?.value ?? 0;
+  assert.equal(refused(), 1);
+  // Their time for it is bounded, and then their places are free again.
+  await Promise.all([first, second].map((socket) => once(socket.resume(), "close")));
+  await once((await open()).resume(), "close");
+  assert.equal(refused(), 1);
 });

@@ -43,25 +43,36 @@ export async function listenTcp(
   const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open", labels);
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many", labels);
   const sockets = new Map<Socket, Connection>();
+  /** Of every connection what lies under TLS, if there is any. */
+  const carriers = new Set<Socket>();
   const slots = createSlots(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
   const server = create({ noDelay: true, allowHalfOpen: true }, (socket) => {
-    const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
-    const leave = slots.take(subscriberOf(client));
+    if (socket.destroyed) return;
     socket.on("error", () => socket.destroy());
+    sockets.set(socket, serve(socket, limits, clientOf(transport, socket.remoteAddress, socket.remotePort), { respond, openStream }));
+    open.value = sockets.size;
+    socket.on("close", () => {
+      sockets.delete(socket);
+      open.value = sockets.size;
+    });
+  });
+  // Before TLS gets to see a connection: one that never shakes hands counts as any other.
+  server.prependListener("connection", (socket: Socket) => {
+    const leave = slots.take(subscriberOf(clientOf(transport, socket.remoteAddress, socket.remotePort)));
     if (!leave) {
       refused.value += 1;
       socket.destroy();
       return;
     }
-    sockets.set(socket, serve(socket, limits, client, { respond, openStream }));
-    open.value = sockets.size;
-    socket.on("close", () => {
-      sockets.delete(socket);
-      open.value = sockets.size;
+    carriers.add(socket);
+    socket.once("close", () => {
+      carriers.delete(socket);
       leave();
     });
   });
+  // Node only reports a handshake that takes too long, and leaves the connection open.
+  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
   server.listen({ host: config.host, port: config.port, reusePort: config.reusePort });
   await once(server, "listening");
 
@@ -72,7 +83,7 @@ export async function listenTcp(
       server.close();
       for (const connection of sockets.values()) connection.end();
       const limit = setTimeout(() => {
-        for (const socket of sockets.keys()) socket.destroy();
+        for (const socket of carriers) socket.destroy();
       }, timeoutMs);
       await closed;
       clearTimeout(limit);
