@@ -238,6 +238,8 @@ export interface ZoneDnssecTable {
   /** Failures since the last look that succeeded. */
   look_failures: number;
   next_look_on: string;
+  /** When the serial was last raised so that other servers fetch the zone's signatures anew. */
+  refetch_on: string;
   multi_signer: number;
   modified_on: string;
 }

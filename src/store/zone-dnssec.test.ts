@@ -45,6 +45,7 @@ databaseTest("a zone's key from before there were several is its first, and the 
       look_failure: "",
       look_failures: 0,
       next_look_on: at,
+      refetch_on: at,
       multi_signer: 1,
       modified_on: at,
     });

@@ -176,6 +176,39 @@ storeTest("a zone whose parent nobody can see stays pending, and its owner is to
   assert.match(asked.notes?.[0] ?? "", /^Status stays pending: the parent could not be seen: 127\.0\.0\.1:1: connect ECONNREFUSED/);
 });
 
+storeTest("servers that fetch a signed zone are told to fetch it again before its signatures run out", async ({ store }) => {
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const { transfers, dnssec } = control;
+  const peer = await transfers.peers.create(call(), account_id, { name: "ns", ip: "192.0.2.53", port: 5353 });
+  const signed = await Promise.all(
+    ["fetched.example", "alone.example"].map(async (zoneName) => {
+      const { id, name } = await control.zones.create(call(), { name: zoneName, account: { id: account_id } });
+      const zone = { id, name, account_id };
+      await dnssec.edit(call(), zone, { status: "active" });
+      return zone;
+    }),
+  );
+  const [fetched] = signed;
+  assert.ok(fetched);
+  await transfers.outgoing.create(call(), fetched, { peers: [peer.id] });
+  await transfers.enable(call(), fetched, true);
+  const before = await store.revision();
+  for (let hour = 0; hour < 8 * 24; hour++) {
+    clock.advance(HOUR_MS);
+    await watchDnssec(control.dnssecWatch).run();
+  }
+  const changes = ((await store.changesSince(before, 100)) ?? []).flatMap((set) => set.changes);
+  assert.deepEqual(
+    changes.map(({ kind, id }) => [kind, id]),
+    [
+      ["serial", fetched.id],
+      ["serial", fetched.id],
+    ],
+    "twice in eight days, though the parent cannot be seen",
+  );
+});
+
 test("only answers from the parent's side count, and resolvers have to agree", async () => {
   const [one, other] = [await startParent(), await startParent()];
   const silent = createServer(() => undefined).listen(0, "127.0.0.1");

@@ -12,6 +12,7 @@ import { dnssecLooksDue } from "#store/zone-dnssec.ts";
 import { lockZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
 import { DNSKEY_TTL_SECONDS, dnskeyRdata, dsNamesKey } from "#wire/dns/dnssec-key.ts";
 import { dnssecView, rolloverView } from "./dnssec-view.ts";
+import { isRefetchDue, raiseForSignatures } from "./signature-serial.ts";
 import { iso, lifeOf, loadDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
 export interface DnssecWatch {
@@ -94,23 +95,19 @@ async function followUp(
   const life = lifeOf(before);
   const seen = "records" in look ? seenBy(zone.name, before, look) : null;
   const lookedAt = noted(withLife(before, looked(life, seen, zoneTimes(zone), now)), "reason" in look ? look.reason : "", now);
-  const after = await withScheduledRollover(deps, lookedAt, now);
-  const change = changeOf(life, lifeOf(after));
-  if (change === null) {
-    await saveDnssec(unit, before, after);
-    return null;
+  const next = await withScheduledRollover(deps, lookedAt, now);
+  const refetch = isRefetchDue(next.row, now);
+  const raised = refetch && (await raiseForSignatures(unit, zoneId));
+  const change = changeOf(life, lifeOf(next));
+  const row = { ...next.row, ...(change === null ? {} : { modified_on: iso(now) }), ...(refetch ? { refetch_on: iso(now) } : {}) };
+  const after = { ...next, row };
+  await saveDnssec(unit, before, after);
+  const told = { actor: auditActor(call), account_id: zone.account_id, zone_id: zoneId, resource: { type: "dnssec", id: zoneId } };
+  if (raised) unit.audit({ ...told, action: "dnssec.refetch" });
+  if (change !== null) {
+    const shown = (stored: StoredDnssec) => ({ ...dnssecView(zone.name, stored), rollover: rolloverView(zone.name, stored) });
+    unit.audit({ ...told, action: "dnssec.progress", before: shown(before), after: shown(after) });
   }
-  const changed = { ...after, row: { ...after.row, modified_on: iso(now) } };
-  await saveDnssec(unit, before, changed);
-  unit.audit({
-    action: "dnssec.progress",
-    actor: auditActor(call),
-    account_id: zone.account_id,
-    zone_id: zoneId,
-    resource: { type: "dnssec", id: zoneId },
-    before: { ...dnssecView(zone.name, before), rollover: rolloverView(zone.name, before) },
-    after: { ...dnssecView(zone.name, changed), rollover: rolloverView(zone.name, changed) },
-  });
   return change;
 }
 

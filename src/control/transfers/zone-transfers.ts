@@ -139,7 +139,7 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
         return { id: before.id };
       }),
     assertConfigured: async (zone) => void (await load(store.read, zone)),
-    isEnabled: async (zone) => isEnabled(await load(store.read, zone)),
+    isEnabled: async (zone) => isTransferEnabled(await load(store.read, zone)),
     enable: (call, zone, enabled) =>
       commit(deps, call, async (unit) => {
         await lockAccount(unit.db, zone.account_id);
@@ -148,12 +148,12 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
         await putZoneTransfer(unit.db, { ...before, settings: JSON.stringify(settings), modified_on: isoMicros(clock.nowMicros()) });
         await publishZoneTransfers(unit, zone);
         const action = `${direction}_transfer.${enabled ? "enable" : "disable"}`;
-        unit.audit({ ...transferAudit(call, zone, action), before: { enabled: isEnabled(before) }, after: { enabled } });
+        unit.audit({ ...transferAudit(call, zone, action), before: { enabled: isTransferEnabled(before) }, after: { enabled } });
       }),
   };
 }
 
-const isEnabled = ({ settings }: ZoneTransferRow): boolean => (JSON.parse(settings) as Stored).enabled === true;
+export const isTransferEnabled = ({ settings }: ZoneTransferRow): boolean => (JSON.parse(settings) as Stored).enabled === true;
 
 async function assertNone(db: Unit["db"], zone: TransferZone, direction: TransferDirection): Promise<null> {
   if (await zoneTransfer(db, zone.id, direction))
