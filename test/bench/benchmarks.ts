@@ -4,7 +4,7 @@ import { dnsBatch } from "./dns-batch.ts";
 import { dnsFuzz } from "./dns-fuzz.ts";
 import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
-import { dnsLatency, dnsQueries } from "./dns-queries.ts";
+import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { edgeRequests } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { startToReady } from "./start-to-ready.ts";
@@ -21,6 +21,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsListOneZone,
   dnsListManyZones,
   dnsQueries,
+  dnsSignedQueries,
   dnsLatency,
   dnsFuzz,
   edgeRequests,

@@ -22,6 +22,10 @@ const ZONE: ServedZone = {
   ],
 };
 
+/** What dnsperf tells of the codes of the answers. */
+const NOERROR_AND_NXDOMAIN = /^NOERROR \d+ \([^)]*\), NXDOMAIN \d+ \([^)]*\)$/;
+const NOERROR = /^NOERROR \d+ \([^)]*\)$/;
+
 type Ask = (target: { readonly pid: number; readonly port: number }, questions: string, seconds: number) => Promise<Measurement>;
 
 /** Questions that a zone of addresses answers, one in ten of them for a name that does not exist. */
@@ -29,10 +33,10 @@ const benchmark = (row: Pick<Benchmark, "name" | "unit" | "better">, ask: Ask): 
   ...row,
   tools: ["dnsperf", ...DNS_SERVER_TOOLS],
   prepare: async ({ seconds, directory }) => {
-    const questions = await writeQuestions(directory);
+    const questions = await writeQuestions(directory, ZONE.name);
     // As with the peers: one client asks all of this.
     const server = await startBenchServer(["--dns-rate-limit-per-second", "0"]);
-    await fillZone(server);
+    await fillZone(server, ZONE.name);
     const peers = await startDnsServers(directory, ZONE);
     const contender = async (name: string, pid: number, port: number): Promise<Contender> => {
       await pinToFirstCpu(pid);
@@ -49,17 +53,18 @@ const benchmark = (row: Pick<Benchmark, "name" | "unit" | "better">, ask: Ask): 
   },
 });
 
-async function writeQuestions(directory: string): Promise<string> {
-  const path = join(directory, "questions");
-  const lines = Array.from({ length: HOSTS }, (_, i) => `${i % 10 === 9 ? "missing" : "h"}${i}.${ZONE.name} A\n`);
+async function writeQuestions(directory: string, zone: string): Promise<string> {
+  const path = join(directory, `questions.${zone}`);
+  const lines = Array.from({ length: HOSTS }, (_, i) => `${i % 10 === 9 ? "missing" : "h"}${i}.${zone} A\n`);
   await writeFile(path, lines.join(""));
   return path;
 }
 
-async function fillZone(server: BenchServer): Promise<void> {
-  const zoneId = await server.createZone(ZONE.name);
+async function fillZone(server: BenchServer, zone: string): Promise<string> {
+  const zoneId = await server.createZone(zone);
   const posts = Array.from({ length: HOSTS }, (_, i) => ({ type: "A", name: `h${i}`, content: `192.0.2.${i}`, ttl: 300 }));
   await succeed(server.call("POST", `/zones/${zoneId}/dns_records/batch`, { posts }));
+  return zoneId;
 }
 
 /** Flags of dnsperf: eight clients, one thread. */
@@ -67,18 +72,52 @@ const load = (port: number, questions: string, seconds: number): readonly string
   ...["-s", "127.0.0.1", "-p", String(port), "-d", questions, "-l", String(seconds), "-c", "8", "-T", "1", "-q", "100"],
 ];
 
-export const dnsQueries = benchmark(
-  { name: "dns-queries", unit: "answers per CPU second of the server, UDP", better: "higher" },
+const answersPerCpuSecond =
+  (flags: readonly string[], codes: RegExp): Ask =>
   async ({ pid, port }, questions, seconds) => {
-    const { result: report, seconds: cpu } = await cpuSecondsOf(pid, () => runTool("dnsperf", load(port, questions, seconds)));
-    assertAnswers(report);
+    const { result: report, seconds: cpu } = await cpuSecondsOf(pid, () =>
+      runTool("dnsperf", [...load(port, questions, seconds), ...flags]),
+    );
+    assertAnswers(report, codes);
     const figure = (pattern: RegExp): number => Number(pattern.exec(report)?.[1] ?? Number.NaN);
     return {
       value: figure(/Queries completed:\s+(\d+)/) / cpu,
       also: { answers_per_second: figure(/Queries per second:\s+([\d.]+)/), lost: figure(/Queries lost:\s+(\d+)/) },
     };
-  },
+  };
+
+export const dnsQueries = benchmark(
+  { name: "dns-queries", unit: "answers per CPU second of the server, UDP", better: "higher" },
+  answersPerCpuSecond([], NOERROR_AND_NXDOMAIN),
 );
+
+/** The same questions about a signed zone, by clients that ask for signatures, beside an unsigned one of the same server. */
+export const dnsSignedQueries: Benchmark = {
+  name: "dns-signed-queries",
+  unit: "signed answers per CPU second of the server, UDP",
+  better: "higher",
+  tools: ["dnsperf"],
+  prepare: async ({ seconds, directory }) => {
+    const server = await startBenchServer(["--dns-rate-limit-per-second", "0"]);
+    const signed = await fillZone(server, "signed.example");
+    await fillZone(server, "unsigned.example");
+    await succeed(server.call("PATCH", `/zones/${signed}/dnssec`, { status: "active" }));
+    const target = { pid: server.selvedge.pid, port: Number(server.selvedge.ready.dns.split(":")[1]) };
+    await pinToFirstCpu(target.pid);
+    const contender = async (name: string, zone: string, ask: Ask): Promise<Contender> => {
+      const questions = await writeQuestions(directory, zone);
+      return { name, run: () => ask(target, questions, seconds) };
+    };
+    return {
+      // Compact denial says NOERROR of names that do not exist (RFC 9824 §3).
+      ours: await contender("signed", "signed.example", answersPerCpuSecond(["-D"], NOERROR)),
+      peers: [await contender("unsigned", "unsigned.example", answersPerCpuSecond([], NOERROR_AND_NXDOMAIN))],
+      close: async () => {
+        await server.selvedge.stop();
+      },
+    };
+  },
+};
 
 const PACE = 5_000;
 
@@ -87,13 +126,13 @@ export const dnsLatency = benchmark(
   { name: "dns-latency", unit: `ms at p99 of an answer over UDP, at ${PACE} questions a second`, better: "lower" },
   async ({ port }, questions, seconds) => {
     const report = await runTool("dnsperf", [...load(port, questions, seconds), "-Q", String(PACE), "-v"]);
-    assertAnswers(report);
+    assertAnswers(report, NOERROR_AND_NXDOMAIN);
     const waits = [...report.matchAll(/^> \S+ \S+ A (\d+\.\d+)$/gm)].map(([, wait]) => Number(wait) * 1000);
     return { value: quantile(waits, 0.99), also: { p50_ms: quantile(waits, 0.5), p999_ms: quantile(waits, 0.999), answers: waits.length } };
   },
 );
 
-function assertAnswers(report: string): void {
+function assertAnswers(report: string, expected: RegExp): void {
   const codes = /Response codes:\s+(.*)/.exec(report)?.[1] ?? "";
-  if (!/^NOERROR \d+ \([^)]*\), NXDOMAIN \d+ \([^)]*\)$/.test(codes)) throw new Error(`unexpected answers: ${codes}`);
+  if (!expected.test(codes)) throw new Error(`unexpected answers: ${codes}`);
 }
