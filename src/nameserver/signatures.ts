@@ -39,9 +39,10 @@ export function createSignatures({ zones, partners, clock }: SignaturesDeps): Re
     const zone = zones.find(keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES));
     const verdict = verifyRequest(packet, record, zone ? partners.keys(zone.id) : [], nowSeconds());
     const { error, key } = verdict;
+    // The packet's memory may be somebody else's when the response is signed.
+    const request: TsigRecord = { ...record, mac: Buffer.from(record.mac) };
     if (error === TSIG_ERROR.NONE && key)
-      return { key, isRefused: false, bytes: tsigBytes(key), sign: createAnswerSigner(key, record.mac, nowSeconds) };
-    const request = ownCopy(record);
+      return { key, isRefused: false, bytes: tsigBytes(key), sign: createAnswerSigner(key, request.mac, nowSeconds) };
     return {
       key: undefined,
       isRefused: true,
@@ -53,6 +54,3 @@ export function createSignatures({ zones, partners, clock }: SignaturesDeps): Re
 
 /** A refusal carries the names that the client has sent; most have less. */
 const REFUSAL_BYTES = 128;
-
-/** The packet's memory is somebody else's when the response is signed. */
-const ownCopy = (record: TsigRecord): TsigRecord => ({ ...record, mac: Buffer.from(record.mac) });
