@@ -73,6 +73,7 @@ export function transfersOver(ops: readonly Op[], limits: Partial<NameserverLimi
     partners,
     journal,
     zoneSignatures,
+    findOutside: () => undefined,
     clock,
     metrics,
     limits: all,
