@@ -33,6 +33,7 @@ import { addOperations } from "./operations.ts";
 import { edgeAddresses, planeFiles, startPlanes, type Planes } from "./planes.ts";
 import type { ReadyLine } from "./ready.ts";
 import { removeRunFile, writeRunFile } from "./run-file.ts";
+import { createSecondaryReports } from "./secondary-reports.ts";
 import { readTls, type Tls } from "./tls-files.ts";
 
 /** A server that serves on every plane. */
@@ -74,6 +75,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
     const events = openEventQueries(files.events);
     closing.add(() => events.close());
+    const metrics = createMetrics();
     const control = createControl({
       store,
       clock,
@@ -88,6 +90,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       dnssecRolloverDays: config.dns.dnssec_rollover_days,
       recordsPerZoneMax: config.dns.records_per_zone_max,
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
+      onSecondaryChecked: createSecondaryReports(log, metrics),
     });
     closing.add(() => control.access.close());
     closing.add(() => control.secondaries.close());
@@ -103,7 +106,6 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     const planes = await startPlanes({ config, tls, publisher, log, files, onNotified: notifier(control, log) });
     closing.addDraining((drainMs) => planes.stop(drainMs));
 
-    const metrics = createMetrics();
     const api = createApi({
       control,
       routes: ROUTES,

@@ -21,6 +21,7 @@ import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
 import { createServiceCertificate } from "#control/service-certificate.ts";
+import type { CheckReport } from "#control/secondary/outcomes.ts";
 import { createSecondaries, type SecondaryLimits } from "#control/secondary/secondaries.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createZones } from "#control/zones/zones.ts";
@@ -56,6 +57,8 @@ export interface ControlDeps {
   readonly recordsPerFreeZoneMax?: number;
   /** Bounds of what primaries may take in time and bytes, where they are to be others. */
   readonly secondaryLimits?: Partial<SecondaryLimits>;
+  /** Told how each check of a secondary zone at its primaries ended. */
+  readonly onSecondaryChecked?: (report: CheckReport) => void;
 }
 
 /** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
@@ -70,7 +73,15 @@ export function createControl(deps: ControlDeps): Control {
   const { recordsPerZoneMax: most = RECORDS_PER_ZONE_MAX, recordsPerFreeZoneMax: mostFree = most } = deps;
   const recordsPerZoneMax = (plan: string): number => (planOf(plan).name === "free" ? mostFree : most);
   const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax });
-  const secondaries = createSecondaries({ store, clock, sealer, changer, recordsPerZoneMax, limits: deps.secondaryLimits ?? {} });
+  const secondaries = createSecondaries({
+    store,
+    clock,
+    sealer,
+    changer,
+    recordsPerZoneMax,
+    limits: deps.secondaryLimits ?? {},
+    report: deps.onSecondaryChecked,
+  });
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });

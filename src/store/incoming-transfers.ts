@@ -41,6 +41,16 @@ export async function beginIncoming(db: Db, zoneId: string, nowMs: number): Prom
     .execute();
 }
 
+/** Makes the checks due of those of the account's zones whose last one failed. */
+export async function retryIncoming(db: Db, accountId: string, nowMs: number): Promise<void> {
+  await db
+    .updateTable("incoming_transfer_states")
+    .set({ next_check_ms: nowMs })
+    .where("failures", ">", 0)
+    .where("zone_id", "in", (eb) => eb.selectFrom("zones").select("id").where("account_id", "=", accountId))
+    .execute();
+}
+
 /** False where the zone has no state any more. */
 export async function updateIncomingState(db: Db, zoneId: string, values: Updateable<IncomingTransferStatesTable>): Promise<boolean> {
   const updated = await db

@@ -112,7 +112,7 @@ test("dns.zoneTransfers: ACLs, TSIGs, peers, incoming and outgoing", async () =>
   const incoming = await transfers.incoming.create({ zone_id, name, peers: [peer.id], auto_refresh_seconds: 86_400 });
   assert.equal((await transfers.incoming.update({ zone_id, name, peers: [peer.id], auto_refresh_seconds: 300 })).auto_refresh_seconds, 300);
   assert.equal((await transfers.incoming.get({ zone_id })).id, incoming.id);
-  await assert.rejects(transfers.forceAXFR.create({ zone_id }), failing(400, 10416));
+  await assert.rejects(transfers.forceAXFR.create({ zone_id }), failing(400, 10400));
   const outgoing = await transfers.outgoing.create({ zone_id, name, peers: [peer.id] });
   assert.equal((await transfers.outgoing.update({ zone_id, name, peers: [peer.id] })).id, outgoing.id);
   assert.deepEqual((await transfers.outgoing.get({ zone_id })).peers, [peer.id]);
@@ -124,6 +124,8 @@ test("dns.zoneTransfers: ACLs, TSIGs, peers, incoming and outgoing", async () =>
   assert.equal(await transfers.outgoing.status.get({ zone_id }), "Disabled");
   await assert.rejects(transfers.peers.delete(peer.id, { account_id }), failing(400, 10412));
   assert.equal((await transfers.outgoing.delete({ zone_id })).id, outgoing.id);
+  await client.zones.edit({ zone_id, type: "secondary" });
+  assert.equal(await transfers.forceAXFR.create({ zone_id }), "OK");
   assert.equal((await transfers.incoming.delete({ zone_id })).id, incoming.id);
   assert.equal((await transfers.peers.delete(peer.id, { account_id })).id, peer.id);
   assert.equal((await transfers.tsigs.delete(tsig.id, { account_id })).id, tsig.id);

@@ -3,7 +3,7 @@ import type { Store } from "#store/store.ts";
 import { type DnsName, formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { isSerialAfter, soaSerial } from "#wire/dns/serial.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
-import type { Outcomes } from "./outcomes.ts";
+import type { Outcomes, TransferMethod } from "./outcomes.ts";
 import { planDifferences, planFull, type TransferPlan } from "./plan-transfer.ts";
 import { connectPrimary, type PrimaryClientDeps, type PrimaryConnection } from "./primary-client.ts";
 import type { SourcePeer, ZoneSource } from "./zone-source.ts";
@@ -49,7 +49,7 @@ export async function fetchZone(deps: FetchDeps, source: ZoneSource, peer: Sourc
 }
 
 interface Fetched {
-  readonly method: "AXFR" | "IXFR";
+  readonly method: TransferMethod;
   readonly plan: TransferPlan;
 }
 

@@ -18,12 +18,27 @@ export interface Outcomes {
    * The zone becomes what its primary has: records, apex, serial, history and what planes answer, at once. False where
    * somebody has changed the zone since it was read, so that the plan has to be made anew.
    */
-  applied(source: ZoneSource, peer: SourcePeer, method: "AXFR" | "IXFR", plan: TransferPlan): Promise<boolean>;
+  applied(source: ZoneSource, peer: SourcePeer, method: TransferMethod, plan: TransferPlan): Promise<boolean>;
   /** A peer has nothing newer. An expired zone is answered from again. */
   confirmed(source: ZoneSource, peer: SourcePeer): Promise<void>;
   /** No peer had an answer, for these reasons. A zone that has not been confirmed for too long expires. */
   failed(source: ZoneSource, reasons: readonly string[]): Promise<void>;
 }
+
+export type TransferMethod = "AXFR" | "IXFR";
+
+/** What has become of a zone's check, for those who watch over the server. */
+export type CheckReport = { readonly zone: string } & (
+  | {
+      readonly result: "transferred";
+      readonly peer: string;
+      readonly method: TransferMethod;
+      readonly serial: number;
+      readonly changes: number;
+    }
+  | { readonly result: "confirmed"; readonly peer: string }
+  | { readonly result: "failed" | "expired"; readonly reasons: readonly string[] }
+);
 
 export interface OutcomesDeps {
   readonly store: Store;
@@ -32,16 +47,18 @@ export interface OutcomesDeps {
   /** Between 0 and 1, for jitter. */
   random(): number;
   call(): Call;
+  report(report: CheckReport): void;
 }
 
 const REASON_LENGTH_MAX = 1000;
 
 export function createOutcomes(deps: OutcomesDeps): Outcomes {
-  const { clock, changer } = deps;
+  const { clock, changer, report } = deps;
   const scene = (copy: PrimaryCopy | undefined) => ({ apex: copy?.apex ?? null, nowMs: clock.nowMs(), random: deps.random() });
   const success = (source: ZoneSource, peer: SourcePeer, copy: PrimaryCopy | undefined) => ({
     next_check_ms: nextRefreshMs(scene(copy), source.autoRefreshSeconds),
-    forced: 0,
+    // One that was asked for meanwhile is still to be done.
+    ...(source.state.forced === 1 ? { forced: 0 } : {}),
     failures: 0,
     checked_ms: clock.nowMs(),
     confirmed_ms: clock.nowMs(),
@@ -50,7 +67,7 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
   });
 
   return {
-    applied: (source, peer, method, { apex, changes }) => {
+    applied: async (source, peer, method, { apex, changes }) => {
       const call = deps.call();
       const { zone } = source;
       const count = (changes.deletes?.length ?? 0) + (changes.rows?.length ?? 0) + (changes.prepared?.length ?? 0);
@@ -70,28 +87,35 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
         });
         return true;
       };
-      return commit(deps, call, apply, { timeoutMs: changeTimeoutMs(count) });
+      const applied = await commit(deps, call, apply, { timeoutMs: changeTimeoutMs(count) });
+      if (applied) report({ zone: zone.name, result: "transferred", peer: peer.label, method, serial: apex.serial, changes: count });
+      return applied;
     },
 
-    confirmed: (source, peer) =>
-      commit(deps, deps.call(), async (unit) => {
+    confirmed: async (source, peer) => {
+      await commit(deps, deps.call(), async (unit) => {
         if (source.copy?.expired === true) await setExpired(unit, deps, source, false);
         await updateIncomingState(unit.db, source.zone.id, success(source, peer, source.copy));
-      }),
+      });
+      report({ zone: source.zone.name, result: "confirmed", peer: peer.label });
+    },
 
-    failed: (source, reasons) =>
-      commit(deps, deps.call(), async (unit) => {
-        const now = scene(source.copy);
-        const failures = source.state.failures + 1;
-        const expires = expiresAtMs(now.apex, source.state.confirmed_ms);
-        if (expires !== null && expires <= now.nowMs && source.copy?.expired === false) await setExpired(unit, deps, source, true);
+    failed: async (source, reasons) => {
+      const now = scene(source.copy);
+      const failures = source.state.failures + 1;
+      const expires = expiresAtMs(now.apex, source.state.confirmed_ms);
+      const expired = expires !== null && expires <= now.nowMs && source.copy?.expired === false;
+      await commit(deps, deps.call(), async (unit) => {
+        if (expired) await setExpired(unit, deps, source, true);
         await updateIncomingState(unit.db, source.zone.id, {
           next_check_ms: nextRetryMs(now, failures, expires),
           failures,
           checked_ms: now.nowMs,
           last_error: reasons.join("; ").slice(0, REASON_LENGTH_MAX),
         });
-      }),
+      });
+      report({ zone: source.zone.name, result: expired ? "expired" : "failed", reasons });
+    },
   };
 }
 

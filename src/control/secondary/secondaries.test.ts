@@ -233,7 +233,11 @@ storeTest("a peer with a key is believed under its signature only, and the statu
     assert.match(await lastError(), /answered REFUSED/);
     assert.deepEqual([await secondary.records(), (await secondary.zoneEntry())?.expired], [[], true]);
     primary.key = key;
-    assert.equal(await lastError(), "none");
+    // A retry waits for its time, a correction does not.
+    const { control, call, account_id, peer } = secondary;
+    await control.transfers.peers.update(call(), account_id, peer.id, { ...peer, name: "corrected" });
+    await control.secondaries.idle();
+    assert.equal((await secondary.status()).last_error, null);
     assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.1`]);
 
     primary.versions = [
@@ -384,3 +388,23 @@ storeTest(
     }
   },
 );
+
+storeTest("a check is one node's, and what one node has done the next one knows", async ({ store, open }) => {
+  const clock = fixedClock("2026-05-01T00:00:00Z");
+  const primary = await startFakePrimary([version(5)]);
+  const secondary = await secondaryOver(store, primary, { clock });
+  const { control } = await controlOver(await open(), { clock });
+  try {
+    assert.deepEqual(primary.asked.splice(0), ["SOA", "AXFR"]);
+    assert.equal(await control.secondaries.startDue(), 0, "not due yet");
+    clock.advance(10_000_000);
+    const started = await Promise.all([control.secondaries.startDue(), secondary.control.secondaries.startDue()]);
+    assert.equal(started[0] + started[1], 1);
+    await Promise.all([control.secondaries.idle(), secondary.control.secondaries.idle()]);
+    assert.deepEqual(primary.asked.splice(0), ["SOA"]);
+    assert.equal((await secondary.status()).status, "ok");
+  } finally {
+    await Promise.all([control.secondaries.close(), secondary.control.secondaries.close()]);
+    await primary.close();
+  }
+});

@@ -6,7 +6,7 @@ import { claimIncoming, dueIncoming, updateIncomingState } from "#store/incoming
 import type { Store } from "#store/store.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 import { fetchZone, type FetchDeps } from "./fetch-zone.ts";
-import { createOutcomes } from "./outcomes.ts";
+import { type CheckReport, createOutcomes } from "./outcomes.ts";
 import type { PrimaryLimits } from "./primary-client.ts";
 import { type ZoneSource, zoneSource } from "./zone-source.ts";
 
@@ -17,7 +17,7 @@ export interface Secondaries {
    * check since the last call failed for another reason than the peers: that is the program's fault.
    */
   startDue(): Promise<number>;
-  /** A peer says that the zone has changed (RFC 1996): it is checked at once, or when the check under way is done. */
+  /** The zone is to be checked at once, or again when the check under way is done: a peer says that it has changed (RFC 1996). */
   notified(zoneId: string): Promise<void>;
   /** Starts what is due, without waiting for it. */
   wake(): void;
@@ -34,6 +34,8 @@ export interface SecondariesDeps {
   readonly changer: RecordChanger;
   /** Records that one zone of the plan may have. */
   recordsPerZoneMax(plan: string): number;
+  /** Told how each check ended. */
+  readonly report?: ((report: CheckReport) => void) | undefined;
   /** Between 0 and 1; Math.random unless given. */
   readonly random?: () => number;
   readonly limits?: Partial<SecondaryLimits>;
@@ -56,7 +58,7 @@ const RECORDS_FACTOR = 4;
 export function createSecondaries(deps: SecondariesDeps): Secondaries {
   const { store, clock, sealer, random = Math.random } = deps;
   const limits: SecondaryLimits = { ...LIMITS, ...deps.limits };
-  const outcomes = createOutcomes({ ...deps, random, call: () => systemCall("secondary-zones") });
+  const outcomes = createOutcomes({ ...deps, random, call: () => systemCall("secondary-zones"), report: deps.report ?? (() => {}) });
   /** By zone; true where it has to be looked at again afterwards. */
   const underWay = new Map<string, boolean>();
   const runs = new Set<Promise<void>>();

@@ -16,7 +16,7 @@ import type {
   TransferTsig,
   TransferTsigWrite,
 } from "#model/zone-transfer.ts";
-import { updateIncomingState } from "#store/incoming-transfers.ts";
+import { retryIncoming, updateIncomingState } from "#store/incoming-transfers.ts";
 import type { Store } from "#store/store.ts";
 import { zoneRowById } from "#store/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
@@ -49,8 +49,8 @@ export interface TransfersDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Told when a zone's check is due. */
-  readonly secondaries: Pick<Secondaries, "wake">;
+  /** Told when checks of zones are due. */
+  readonly secondaries: Pick<Secondaries, "wake" | "notified">;
 }
 
 export function createTransfers(deps: TransfersDeps): Transfers {
@@ -61,10 +61,20 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     secondaries.wake();
     return result;
   };
+  /** What zones could not be fetched with may be right now: their next try does not wait. */
+  const retrying = <T, W>(objects: TransferObjects<T, W>): TransferObjects<T, W> => ({
+    ...objects,
+    update: async (call, accountId, id, body) => {
+      const updated = await objects.update(call, accountId, id, body);
+      await store.write(({ db }) => retryIncoming(db, accountId, clock.nowMs()));
+      secondaries.wake();
+      return updated;
+    },
+  });
   return {
     acls: createTransferObjects(deps, ACLS),
-    peers: createTransferObjects(deps, PEERS),
-    tsigs: createTransferObjects(deps, createTsigs(deps.sealer)),
+    peers: retrying(createTransferObjects(deps, PEERS)),
+    tsigs: retrying(createTransferObjects(deps, createTsigs(deps.sealer))),
     incoming: {
       ...incoming,
       create: (call, zone, body) => waking(incoming.create(call, zone, body)),
@@ -75,12 +85,12 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       await incoming.assertConfigured(zone);
       if ((await zoneRowById(store.read, zone.id))?.type !== "secondary")
         throw new PlatformError("invalid_input", { message: "The zone is not of type secondary, so it is not fetched from anywhere." });
-      const force = commit(deps, call, async (unit) => {
-        await updateIncomingState(unit.db, zone.id, { next_check_ms: clock.nowMs(), forced: 1 });
+      await commit(deps, call, async (unit) => {
+        await updateIncomingState(unit.db, zone.id, { forced: 1 });
         unit.audit(transferAudit(call, zone, "incoming_transfer.force"));
-        return "OK" as const;
       });
-      return waking(force);
+      await secondaries.notified(zone.id);
+      return "OK";
     },
     enable: async (call, zone, enabled) => {
       await outgoing.enable(call, zone, enabled);
