@@ -4,10 +4,10 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { createTestSource, dump } from "../../test/support/feed.ts";
+import { createTestSource, dump, readCopy } from "../../test/support/feed.ts";
 import { readJournal } from "./journal.ts";
 import { createLastGoodKeeper, type LastGoodKeeper } from "./last-good-keeper.ts";
-import { checkLastGood, journalPath, readLastGood } from "./last-good.ts";
+import { checkLastGood, journalPath } from "./last-good.ts";
 import { createSnapshotState } from "./state.ts";
 
 function fixture(t: TestContext, source = createTestSource()) {
@@ -34,7 +34,7 @@ function fixture(t: TestContext, source = createTestSource()) {
     }
   };
   const onDisk = async () => {
-    const copy = await readLastGood(path, assert.fail);
+    const copy = await readCopy(path, assert.fail);
     const state = createSnapshotState();
     if (copy) state.replace(copy.rev, copy.ops);
     return { rev: state.rev, ops: dump(state) };

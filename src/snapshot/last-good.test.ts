@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
+import { readCopy } from "../../test/support/feed.ts";
 import type { Delta, Op } from "./entries.ts";
 import { writeBaseFile } from "./base-file.ts";
 import { createJournal } from "./journal.ts";
-import { checkLastGood, journalPath, readLastGood } from "./last-good.ts";
+import { checkLastGood, journalPath } from "./last-good.ts";
 
 function temporaryPath(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-last-good-"));
@@ -20,15 +21,15 @@ const OPS: readonly Op[] = Array.from({ length: 20_000 }, (_, i) => ({ kind: "se
 test("what was written is read back, over many chunks", async (t) => {
   const path = temporaryPath(t);
   await writeBaseFile(path, 7, [OPS]);
-  assert.deepEqual(await readLastGood(path, assert.fail), { rev: 7, ops: OPS });
+  assert.deepEqual(await readCopy(path, assert.fail), { rev: 7, ops: OPS });
   await writeBaseFile(path, 8, [[]]);
-  assert.deepEqual(await readLastGood(path, assert.fail), { rev: 8, ops: [] });
+  assert.deepEqual(await readCopy(path, assert.fail), { rev: 8, ops: [] });
   assert.equal((await checkLastGood(path, assert.fail))?.journal.rev, 8);
   assert.equal(existsSync(`${path}.new`), false);
 });
 
 test("no copy is no error", async (t) => {
-  assert.equal(await readLastGood(temporaryPath(t), assert.fail), null);
+  assert.equal(await readCopy(temporaryPath(t), assert.fail), null);
 });
 
 test("any changed, added or missing byte is refused and logged", async (t) => {
@@ -37,7 +38,7 @@ test("any changed, added or missing byte is refused and logged", async (t) => {
   const good = readFileSync(path);
   const refused = async (bytes: Uint8Array): Promise<void> => {
     writeFileSync(path, bytes);
-    for (const read of [readLastGood, checkLastGood]) {
+    for (const read of [readCopy, checkLastGood]) {
       const logged: string[] = [];
       assert.equal(await read(path, (level) => logged.push(level)), null);
       assert.deepEqual(logged, ["error"]);
@@ -63,7 +64,7 @@ test("a copy of another format is refused", async (t) => {
   await writeBaseFile(path, 7, [[]]);
   writeFileSync(path, readFileSync(path, "utf8").replace('"format":1', '"format":2'));
   const reasons: unknown[] = [];
-  assert.equal(await readLastGood(path, (_level, _message, fields) => reasons.push(fields?.["reason"])), null);
+  assert.equal(await readCopy(path, (_level, _message, fields) => reasons.push(fields?.["reason"])), null);
   assert.match(String(reasons[0]), /format is 2/);
 });
 
@@ -76,12 +77,12 @@ test("a journal carries the base file on, and a cut-off one is only older", asyn
   await journal.append([delta(8), delta(9)]);
   await journal.append([delta(10)]);
   await journal.close();
-  assert.deepEqual(await readLastGood(path, assert.fail), { rev: 10, ops: [8, 9, 10].flatMap((rev) => delta(rev).ops) });
+  assert.deepEqual(await readCopy(path, assert.fail), { rev: 10, ops: [8, 9, 10].flatMap((rev) => delta(rev).ops) });
   const whole = readFileSync(journalPath(path));
   let last = 7;
   for (let length = 0; length <= whole.length; length++) {
     writeFileSync(journalPath(path), whole.subarray(0, length));
-    const { rev, ops } = (await readLastGood(path, assert.fail))!;
+    const { rev, ops } = (await readCopy(path, assert.fail))!;
     assert.equal(ops.length, rev - 7);
     assert.ok(rev === last || rev === last + 1);
     last = rev;
@@ -98,7 +99,7 @@ test("a journal counts up to its first bad line, which is logged", async (t) => 
   const read = async (bytes: Uint8Array) => {
     writeFileSync(journalPath(path), bytes);
     const logged: string[] = [];
-    const copy = await readLastGood(path, (level) => logged.push(level));
+    const copy = await readCopy(path, (level) => logged.push(level));
     return { rev: copy?.rev, logged };
   };
   await fc.assert(
@@ -123,5 +124,5 @@ test("a journal of another base file counts for nothing", async (t) => {
   await journal.append([delta(8)]);
   await journal.close();
   await writeBaseFile(path, 7, [OPS.slice(1, 2)]);
-  assert.deepEqual(await readLastGood(path, assert.fail), { rev: 7, ops: OPS.slice(1, 2) });
+  assert.deepEqual(await readCopy(path, assert.fail), { rev: 7, ops: OPS.slice(1, 2) });
 });

@@ -1,6 +1,6 @@
 import { type BaseFile, readBaseFile } from "./base-file.ts";
 import type { EntryKind, Op } from "./entries.ts";
-import type { FeedLog, FullCopy } from "./feed.ts";
+import type { FeedLog } from "./feed.ts";
 import { type JournalContent, readJournal } from "./journal.ts";
 
 /** The journal of the base file at `path`. */
@@ -8,21 +8,48 @@ export const journalPath = (path: string): string => `${path}.journal`;
 
 /**
  * The last good copy: what a plane serves when it starts and control is not there. A base file and the
- * journal of what changed since, of all kinds or of some. Null where there is none, or where the base file is refused, which is
- * logged as an error; a damaged journal is logged too and counts as far as it is good.
+ * journal of what changed since, of all kinds or of some. Gives its revision; null where there is none, or where the base
+ * file is refused, which is logged as an error: then what `onOp` was given is not to be believed. A damaged journal is
+ * logged too and counts as far as it is good.
  */
-export async function readLastGood(path: string, log: FeedLog, kinds?: readonly EntryKind[]): Promise<FullCopy | null> {
-  const ops: Op[] = [];
-  const add = (op: Op): void => {
-    if (kinds === undefined || kinds.includes(op.kind)) ops.push(op);
-  };
+export async function readLastGood(
+  path: string,
+  log: FeedLog,
+  onOp: (op: Op) => void,
+  kinds?: readonly EntryKind[],
+): Promise<number | null> {
+  const wanted: ReadonlySet<string> | undefined = kinds && new Set(kinds);
+  const intern = createInterner();
   const files = await readFiles(
     path,
     log,
-    (line) => add(JSON.parse(line.toString()) as Op),
-    (more) => more.forEach(add),
+    (line) => {
+      if (wanted === undefined || wanted.has(kindOf(line))) onOp(intern(JSON.parse(line.toString()) as Op));
+    },
+    (more) => {
+      for (const op of more) if (wanted === undefined || wanted.has(op.kind)) onOp(op);
+    },
   );
-  return files && { rev: files.journal.rev, ops };
+  return files && files.journal.rev;
+}
+
+const KIND_START = '{"kind":"'.length;
+const QUOTE = 0x22;
+
+/** Of an op that writeBaseFile wrote, without reading the rest of it: planes leave out most of what others need. */
+const kindOf = (line: Buffer): string => line.toString("latin1", KIND_START, line.indexOf(QUOTE, KIND_START));
+
+/** Each record names its zone: of a million records that is one text for each zone instead of a million. */
+function createInterner(): (op: Op) => Op {
+  const texts = new Map<string, string>();
+  return (op) => {
+    if (op.kind !== "record" || op.value === null) return op;
+    const { zone_id } = op.value;
+    const known = texts.get(zone_id);
+    if (known === undefined) texts.set(zone_id, zone_id);
+    else (op.value as { zone_id: string }).zone_id = known;
+    return op;
+  };
 }
 
 export interface LastGoodFiles {

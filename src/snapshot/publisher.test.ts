@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createTestSource, dump, feedPair, type TestSource } from "../../test/support/feed.ts";
+import { createTestSource, dump, feedPair, type TestSource, readCopy } from "../../test/support/feed.ts";
 import type { Op } from "./entries.ts";
 import type { AppliedOp, FeedMessage, FeedPort, FeedReply } from "./feed.ts";
-import { readLastGood } from "./last-good.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
 import { openReplica } from "./replica.ts";
 
@@ -145,10 +144,10 @@ test("the last good copy is there after the start, follows changes, and serves a
   source.commit([serial("a", 1)]);
   const publisher = createPublisher({ source, lastGoodPath });
   await publisher.start();
-  assert.equal((await readLastGood(lastGoodPath, assert.fail))?.rev, 1);
+  assert.equal((await readCopy(lastGoodPath, assert.fail))?.rev, 1);
   source.commit([serial("a", 2)]);
   await publisher.close();
-  assert.deepEqual(await readLastGood(lastGoodPath, assert.fail), { rev: 2, ops: [serial("a", 1), serial("a", 2)] });
+  assert.deepEqual(await readCopy(lastGoodPath, assert.fail), { rev: 2, ops: [serial("a", 1), serial("a", 2)] });
   const { publisherEnd, replicaEnd } = feedPair();
   const replica = await openReplica({ port: replicaEnd, name: "alone", lastGoodPath });
   assert.deepEqual(replica.snapshot.get("serial", "a"), { serial: 2 });
@@ -166,7 +165,7 @@ test("a publisher that starts from a copy of a history that is gone starts over"
   const restored = createTestSource();
   restored.commit([serial("b", 1)]);
   const publisher = await startedPublisher(t, restored, lastGoodPath);
-  assert.deepEqual(await readLastGood(lastGoodPath, assert.fail), { rev: 1, ops: [serial("b", 1)] });
+  assert.deepEqual(await readCopy(lastGoodPath, assert.fail), { rev: 1, ops: [serial("b", 1)] });
   const { publisherEnd, replicaEnd } = feedPair();
   publisher.attach(publisherEnd);
   const replica = await openReplica({ port: replicaEnd, name: "n", lastGoodPath });

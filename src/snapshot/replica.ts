@@ -52,13 +52,13 @@ export async function openReplica({ port, name, kinds, lastGoodPath, log = () =>
   };
   /** The revision of the last good copy; null where there is none. */
   const openLastGood = async (path: string): Promise<number | null> => {
-    const copy = await readLastGood(path, log, kinds);
     try {
-      if (copy) state.replace(copy.rev, copy.ops);
-      return copy?.rev ?? null;
+      const copy = state.replacement();
+      const rev = await readLastGood(path, log, copy.add, kinds);
+      if (rev !== null) copy.take(rev);
+      return rev;
     } catch (error) {
       log("error", "the last good copy is refused", { path, reason: String(error) });
-      state.replace(0, []);
       return null;
     }
   };

@@ -12,6 +12,7 @@ const record = (id: string): StagedRecord => ({
   content: "192.0.2.1",
   rdata: "wAACAQ==",
   proxied: false,
+  settings: { flatten_cname: true },
 });
 const staged = (importId: string, number: number, ...ids: readonly string[]): Op => ({
   kind: "staged",

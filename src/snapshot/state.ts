@@ -10,39 +10,29 @@ export interface SnapshotState extends Snapshot {
   apply(rev: number, ops: readonly Op[]): readonly AppliedOp[];
   /** Forgets everything and starts again from these entries. Throws as `apply` does. */
   replace(rev: number, ops: readonly Op[]): void;
+  /** The same with entries that come over time; until `take` everything stays as it is. */
+  replacement(): { add(op: Op): void; take(rev: number): void };
 }
+
+type Kinds = Map<EntryKind, Map<string, unknown>>;
 
 export function createSnapshotState(): SnapshotState {
   let rev = 0;
-  let kinds = new Map<EntryKind, Map<string, unknown>>();
+  let kinds: Kinds = new Map();
 
-  const put = (op: Op): unknown => {
-    let entries = kinds.get(op.kind);
-    if (!entries) kinds.set(op.kind, (entries = new Map()));
-    const before = entries.get(op.id);
-    if (op.value === null) entries.delete(op.id);
-    // Records, of which there are most, are flat. What is staged is copied when it is released.
-    else entries.set(op.id, op.kind === "record" || op.kind === "staged" ? Object.freeze(op.value) : deepFreeze(op.value));
-    return before;
+  const replacement = (): { add(op: Op): void; take(rev: number): void } => {
+    const fresh: Kinds = new Map();
+    return {
+      add: (op) => {
+        if (op.kind === "release") release(fresh, op.id, op.value, () => {});
+        else put(fresh, op);
+      },
+      take: (next) => {
+        kinds = fresh;
+        rev = next;
+      },
+    };
   };
-
-  const putInto = (applied: AppliedOp[], op: Op): void => {
-    applied.push({ kind: op.kind, id: op.id, value: op.value, before: put(op) } as AppliedOp);
-  };
-
-  const release = (applied: AppliedOp[], importId: string, value: ReleaseEntry | null): void => {
-    let count = 0;
-    for (const [stagedId, { import_id, zone_id, records }] of (kinds.get("staged") ?? new Map()) as Map<string, StagedEntry>) {
-      if (import_id !== importId) continue;
-      for (const { id, name, type, ttl, content, rdata, proxied } of value === null ? [] : records)
-        putInto(applied, { kind: "record", id, value: { zone_id, name, type, ttl, content, rdata, proxied } });
-      putInto(applied, { kind: "staged", id: stagedId, value: null });
-      count += records.length;
-    }
-    if (value !== null && count !== value.records)
-      throw new Error(`an import of ${value.records} records is released, of which ${count} are here`);
-  };
-
   return {
     get rev() {
       return rev;
@@ -52,22 +42,48 @@ export function createSnapshotState(): SnapshotState {
       (kinds.get(kind) ?? new Map<string, unknown>()).entries() as IterableIterator<readonly [string, EntryTypes[K]]>,
     apply: (next, ops) => {
       const applied: AppliedOp[] = [];
+      const note: Note = (op, before) => void applied.push({ kind: op.kind, id: op.id, value: op.value, before } as AppliedOp);
       for (const op of ops) {
-        if (op.kind === "release") release(applied, op.id, op.value);
-        else putInto(applied, op);
+        if (op.kind === "release") release(kinds, op.id, op.value, note);
+        else note(op, put(kinds, op));
       }
       rev = next;
       return applied;
     },
     replace: (next, ops) => {
-      kinds = new Map();
-      for (const op of ops) {
-        if (op.kind === "release") release([], op.id, op.value);
-        else put(op);
-      }
-      rev = next;
+      const fresh = replacement();
+      ops.forEach(fresh.add);
+      fresh.take(next);
     },
+    replacement,
   };
+}
+
+/** Hears of an op that was applied, and what stood there before. */
+type Note = (op: Op, before: unknown) => void;
+
+/** Gives what stood there before. */
+function put(kinds: Kinds, op: Op): unknown {
+  let entries = kinds.get(op.kind);
+  if (!entries) kinds.set(op.kind, (entries = new Map()));
+  const before = entries.get(op.id);
+  if (op.value === null) entries.delete(op.id);
+  // Records, of which there are most, are flat. What is staged is copied when it is released.
+  else entries.set(op.id, op.kind === "record" || op.kind === "staged" ? Object.freeze(op.value) : deepFreeze(op.value));
+  return before;
+}
+
+function release(kinds: Kinds, importId: string, value: ReleaseEntry | null, note: Note): void {
+  const apply = (op: Op): void => note(op, put(kinds, op));
+  let count = 0;
+  for (const [stagedId, { import_id, zone_id, records }] of (kinds.get("staged") ?? new Map()) as Map<string, StagedEntry>) {
+    if (import_id !== importId) continue;
+    for (const { id, ...record } of value === null ? [] : records) apply({ kind: "record", id, value: { zone_id, ...record } });
+    apply({ kind: "staged", id: stagedId, value: null });
+    count += records.length;
+  }
+  if (value !== null && count !== value.records)
+    throw new Error(`an import of ${value.records} records is released, of which ${count} are here`);
 }
 
 /** Entries are plain JSON, hence trees: the walk ends. */

@@ -1,6 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
-import type { Delta, Op } from "#snapshot/entries.ts";
-import type { FeedPort, Snapshot } from "#snapshot/feed.ts";
+import type { Delta, EntryKind, Op } from "#snapshot/entries.ts";
+import type { FeedLog, FeedPort, FullCopy, Snapshot } from "#snapshot/feed.ts";
+import { readLastGood } from "#snapshot/last-good.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { FeedSource } from "#snapshot/publisher.ts";
 import { createSnapshotState } from "#snapshot/state.ts";
@@ -82,4 +83,11 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
 export function feedPair(): { readonly publisherEnd: FeedPort; readonly replicaEnd: FeedPort } {
   const { port1, port2 } = new MessageChannel();
   return { publisherEnd: createMessagePortFeed(port1), replicaEnd: createMessagePortFeed(port2) };
+}
+
+/** What readLastGood gives, all together. */
+export async function readCopy(path: string, log: FeedLog, kinds?: readonly EntryKind[]): Promise<FullCopy | null> {
+  const ops: Op[] = [];
+  const rev = await readLastGood(path, log, (op) => ops.push(op), kinds);
+  return rev === null ? null : { rev, ops };
 }
