@@ -3,6 +3,7 @@ import { OPTION } from "#wire/dns/codes.ts";
 import { OPT_BYTES } from "#wire/dns/message.ts";
 import type { Query } from "#wire/dns/query.ts";
 import type { Client } from "./client.ts";
+import type { NameserverLimits } from "./config.ts";
 import { CLIENT_COOKIE_BYTES, type Cookies, COOKIE_BYTES, isCookieLength } from "./cookies.ts";
 import type { Reply } from "./exchange.ts";
 
@@ -26,6 +27,7 @@ export interface ClientOptionsDeps {
   readonly cookies: Cookies;
   /** This server's name for those who ask for it (RFC 5001); empty: nobody is told. */
   readonly nsid: string;
+  readonly limits: Pick<NameserverLimits, "tcpIdleTimeoutMs">;
   readonly clock: Clock;
 }
 
@@ -39,23 +41,25 @@ const NONE = Buffer.alloc(0);
 export const NO_CLIENT_OPTIONS: ClientOptions = { bytes: NONE, paddingBlockBytes: 0, isKnown: false, isForeign: false, isMalformed: false };
 const MALFORMED: ClientOptions = { ...NO_CLIENT_OPTIONS, isMalformed: true };
 
-export function createClientOptions({ cookies, nsid, clock }: ClientOptionsDeps): ReadClientOptions {
-  const nsidBytes = Buffer.from(nsid);
-  const nsidOption = nsidBytes.length === 0 ? NONE : Buffer.concat([head(OPTION.NSID, nsidBytes.length), nsidBytes]);
+export function createClientOptions({ cookies, nsid, limits, clock }: ClientOptionsDeps): ReadClientOptions {
+  const nsidOption = nsid === "" ? NONE : option(OPTION.NSID, Buffer.from(nsid));
+  const keepaliveOption = option(OPTION.TCP_KEEPALIVE, tenthsOfSeconds(limits.tcpIdleTimeoutMs));
 
   return ({ edns }, { transport, address }) => {
     if (!edns) return NO_CLIENT_OPTIONS;
     const { cookie } = edns;
     if (cookie && !isCookieLength(cookie.length)) return MALFORMED;
-    const bytes = edns.asksNsid ? nsidOption : NONE;
+    // The idle time of DoH is that of HTTP, and UDP has none (RFC 7828 §3.2.1).
+    const isOwnConnection = transport === "tcp" || transport === "dot";
+    const bytes = Buffer.concat([edns.asksNsid ? nsidOption : NONE, edns.asksKeepalive && isOwnConnection ? keepaliveOption : NONE]);
     // Where anybody can read along there is nothing to hide (RFC 8467 §3).
     const isEncrypted = transport === "dot" || transport === "doh";
     const paddingBlockBytes = edns.hasPadding && isEncrypted ? RESPONSE_PADDING_BLOCK_BYTES : 0;
     if (!cookie) return { ...NO_CLIENT_OPTIONS, bytes, paddingBlockBytes };
-    const option = Buffer.alloc(COOKIE_OPTION_BYTES);
-    const isKnown = writeCookieOption(cookies, cookie, 0, cookie.length, address, 0, address.length, clock.nowMs(), option, 0);
+    const both = Buffer.alloc(COOKIE_OPTION_BYTES);
+    const isKnown = writeCookieOption(cookies, cookie, 0, cookie.length, address, 0, address.length, clock.nowMs(), both, 0);
     const isForeign = !isKnown && cookie.length > CLIENT_COOKIE_BYTES;
-    return { bytes: Buffer.concat([option, bytes]), paddingBlockBytes, isKnown, isForeign, isMalformed: false };
+    return { bytes: Buffer.concat([both, bytes]), paddingBlockBytes, isKnown, isForeign, isMalformed: false };
   };
 }
 
@@ -103,12 +107,19 @@ function paddingOption(bytes: number, blockBytes: number, bytesMax: number): Buf
   const unpadded = bytes + OPTION_HEAD_BYTES;
   if (unpadded > bytesMax) return NONE;
   const length = Math.min(Math.ceil(unpadded / blockBytes) * blockBytes, bytesMax) - unpadded;
-  return Buffer.concat([head(OPTION.PADDING, length), Buffer.alloc(length)]);
+  return option(OPTION.PADDING, Buffer.alloc(length));
 }
 
-function head(code: number, length: number): Buffer {
-  const bytes = Buffer.alloc(OPTION_HEAD_BYTES);
-  bytes.writeUInt16BE(code, 0);
-  bytes.writeUInt16BE(length, 2);
+function option(code: number, data: Buffer): Buffer {
+  const head = Buffer.alloc(OPTION_HEAD_BYTES);
+  head.writeUInt16BE(code, 0);
+  head.writeUInt16BE(data.length, 2);
+  return Buffer.concat([head, data]);
+}
+
+/** As RFC 7828 §3.1 counts them, in two bytes. */
+function tenthsOfSeconds(ms: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(Math.min(Math.floor(ms / 100), 0xffff));
   return bytes;
 }

@@ -70,7 +70,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   );
   const counters = createCounters(metrics);
   const cookies = createCookies(cookieSecret);
-  const clientOptions = createClientOptions({ cookies, nsid: config.nsid, clock });
+  const clientOptions = createClientOptions({ cookies, nsid: config.nsid, limits, clock });
   const rateLimit = createRateLimit(config.rateLimit);
   const outside = createOutside({ resolvers: config.resolvers, zones, clock, metrics, limits: limits.outside });
   const transfers = createTransfersOut({

@@ -253,6 +253,13 @@ test("RFC 5001: who asks for the server's name gets it, where it has one", () =>
   assert.equal(optionsOf(ask(setup(), bytes)), "");
 });
 
+test("RFC 7828: over connections of our own the client learns how long they may be idle", () => {
+  const server = setup();
+  const bytes = query("www.example.com", TYPE.A, { edns: 1232, options: "000b0000" });
+  for (const transport of ["tcp", "dot"] as const) assert.equal(optionsOf(ask(server, bytes, clientAt(transport))), "000b00020064");
+  for (const transport of ["udp", "doh"] as const) assert.equal(optionsOf(ask(server, bytes, clientAt(transport))), "");
+});
+
 test("RFC 8467: encrypted responses to padded queries are padded to a multiple of 468 bytes", () => {
   const server = setup();
   const padded = "000c0004deadbeef";

@@ -64,7 +64,7 @@ export function responderParts({ nsid = "", rateLimit, edge = { ipv4: [], ipv6: 
     clock,
     edge,
     cookies,
-    clientOptions: createClientOptions({ cookies, nsid, clock }),
+    clientOptions: createClientOptions({ cookies, nsid, limits: NAMESERVER_LIMITS, clock }),
     signAnswer: createSigner({ edge, clock, sealer: SEALER, metrics: createMetrics(), log: () => {} }).signAnswer,
     signatures: () => UNSIGNED,
     notifications: (exchange: Exchange) => encodeRefusal(exchange, { rcode: RCODE.NOTIMP }),

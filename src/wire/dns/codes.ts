@@ -25,7 +25,7 @@ export const EXTENDED_ERROR = {
 } as const;
 
 /** EDNS options that the server reads or writes. */
-export const OPTION = { NSID: 3, COOKIE: 10, PADDING: 12, EXTENDED_ERROR: 15 } as const;
+export const OPTION = { NSID: 3, COOKIE: 10, TCP_KEEPALIVE: 11, PADDING: 12, EXTENDED_ERROR: 15 } as const;
 
 export const OPCODE = { QUERY: 0, NOTIFY: 4 } as const;
 

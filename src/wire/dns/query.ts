@@ -17,6 +17,8 @@ export interface Edns {
   readonly asksNsid: boolean;
   /** The client hides the length of its query, and wants that of the response hidden (RFC 7830). */
   readonly hasPadding: boolean;
+  /** The client wants to know how long its connection may be idle (RFC 7828). */
+  readonly asksKeepalive: boolean;
 }
 
 /** A message with one question, or none where only a cookie is asked for, as servers receive it. */
@@ -99,11 +101,12 @@ function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned
 }
 
 /** Unknown options are ignored (RFC 6891 §6.1.2), but their lengths must add up. */
-function readOptions(rdata: Buffer): Pick<Edns, "cookie" | "asksNsid" | "hasPadding"> {
-  const found: { cookie: Buffer | undefined; asksNsid: boolean; hasPadding: boolean } = {
+function readOptions(rdata: Buffer): Pick<Edns, "cookie" | "asksNsid" | "hasPadding" | "asksKeepalive"> {
+  const found: { cookie: Buffer | undefined; asksNsid: boolean; hasPadding: boolean; asksKeepalive: boolean } = {
     cookie: undefined,
     asksNsid: false,
     hasPadding: false,
+    asksKeepalive: false,
   };
   const options = new WireReader(rdata, { pointers: false });
   while (!options.done) {
@@ -112,6 +115,7 @@ function readOptions(rdata: Buffer): Pick<Edns, "cookie" | "asksNsid" | "hasPadd
     if (code === OPTION.COOKIE) found.cookie ??= data;
     found.asksNsid ||= code === OPTION.NSID;
     found.hasPadding ||= code === OPTION.PADDING;
+    found.asksKeepalive ||= code === OPTION.TCP_KEEPALIVE;
   }
   return found;
 }
