@@ -82,7 +82,7 @@ const queries = fc
     opts: fc.array(
       fc.record({
         payloadBytes: fc.constantFrom(0, 512, 1232, 4096, 65_535),
-        ttl: fc.constantFrom(0, 0, 0x8000, 0x10000, 0x1000000),
+        ttl: fc.constantFrom(0, 0, 0x8000, 0xc000, 0x4000, 0x10000, 0x1000000),
         rdata: fc.oneof(fc.constantFrom(...COOKIES), fc.constantFrom("", "fde80000", "000a", "00030000", "000c00020000")),
       }),
       { minLength: 0, maxLength: 2, size: "max" },

@@ -5,10 +5,12 @@ import type { Op, StagedRecord } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { dnssecOp, zoneKey } from "../../test/support/zone-keys.ts";
 import { answer } from "./answer.ts";
 import type { AnswerSet } from "./answer-set.ts";
 import { type Zones, createZones } from "./zones.ts";
 
+const KEY = zoneKey("k");
 const NAMES = [
   "example.com",
   "a.example.com",
@@ -34,6 +36,9 @@ const opArbitrary: fc.Arbitrary<Op> = fc.oneof(
     )
     .map(([id, name, status, paused]) => zoneOp(id, name, { status, paused })),
   fc.tuple(fc.constantFrom("z1", "z2", "z3"), fc.nat(9)).map(([id, serial]) => serialOp(id, serial)),
+  fc
+    .tuple(fc.constantFrom("z1", "z2"), fc.boolean())
+    .map(([id, on]): Op => (on ? dnssecOp(id, [KEY]) : { kind: "dnssec", id, value: null })),
   fc
     .tuple(
       fc.constantFrom("z1", "z2", "z3"),
