@@ -3,7 +3,6 @@ import type { DnssecWatch } from "#control/dns/dnssec-watch.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 30_000;
-const AT_ONCE = 200;
 /** Of each kind; a resolver that is away makes every zone fail for the same reason. */
 const TOLD_MAX = 10;
 
@@ -12,7 +11,7 @@ export const watchDnssec = (watch: DnssecWatch): Job => ({
   name: "watch-dnssec",
   everyMs: EVERY_MS,
   run: async () => {
-    const { looked, changed, failed } = await watch.lookDue(systemCall("watch-dnssec"), AT_ONCE);
+    const { looked, changed, failed } = await watch.lookDue(systemCall("watch-dnssec"));
     if (changed.length === 0 && failed.length === 0) return null;
     return { looked, changed: changed.slice(0, TOLD_MAX), failures: failed.length, failed: failed.slice(0, TOLD_MAX) };
   },

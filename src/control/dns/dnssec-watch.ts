@@ -16,8 +16,8 @@ import { isRefetchDue, raiseForSignatures } from "./signature-serial.ts";
 import { iso, lifeOf, loadDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
 export interface DnssecWatch {
-  /** Looks at the parents of zones that are due, at most `atOnce` of them, and does what follows from it and from the time. */
-  lookDue(call: Call, atOnce: number): Promise<DnssecLooks>;
+  /** Looks at the parents of zones that are due, for some seconds at most, and does what follows from it and from the time. */
+  lookDue(call: Call): Promise<DnssecLooks>;
 }
 
 export interface DnssecLooks {
@@ -37,10 +37,13 @@ export interface DnssecWatchDeps {
   readonly rolloverDays: number;
 }
 
-const LOOKS_AT_A_TIME = 8;
+const LOOKS_AT_A_TIME = 16;
+const ZONES_AT_ONCE = 1000;
+/** No look begins later in a turn, so that a server that stops does not wait for those of a resolver that is away. */
+const TURN_MS = 2000;
 const DAY_MS = 86_400_000;
-/** Soon where somebody waits for a change, and hourly where nothing is expected: two looks see all that lasts for hours. */
-const NEXT_LOOK_MS = { least: 60_000, most: 3_600_000 } as const;
+/** Soon where somebody waits for a change, hourly while one is under way: two looks see all that lasts for hours. */
+const NEXT_LOOK_MS = { least: 60_000, most: 3_600_000, idle: 12 * 3_600_000 } as const;
 /** API and zone files allow a day; what comes from a primary may have any TTL, of which caches keep a week (RFC 8767 §4). */
 const ZONE_TTL_SECONDS = 86_400;
 const SECONDARY_TTL_SECONDS = 7 * 86_400;
@@ -48,22 +51,24 @@ const SECONDARY_TTL_SECONDS = 7 * 86_400;
 export function createDnssecWatch(deps: DnssecWatchDeps): DnssecWatch {
   const { store, clock, lookAtParent } = deps;
   return {
-    lookDue: async (call, atOnce) => {
-      const now = clock.nowMs();
-      const due = await dnssecLooksDue(store.read, iso(now), iso(now + NEXT_LOOK_MS.most), atOnce);
-      const changed: string[] = [];
-      const failed: string[] = [];
-      const next = due.values();
+    lookDue: async (call) => {
+      const [now, untilMs] = [clock.nowMs(), clock.monotonicMs() + TURN_MS];
+      const due = await dnssecLooksDue(store.read, iso(now), iso(now + NEXT_LOOK_MS.idle), ZONES_AT_ONCE);
+      const [changed, failed]: [string[], string[]] = [[], []];
+      let looked = 0;
       const work = async (): Promise<void> => {
-        for (const { zone_id, name } of next) {
-          const look = await lookAtParent(name);
-          if ("reason" in look) failed.push(`${name}: ${look.reason}`);
-          const change = await commit(deps, call, (unit) => followUp(deps, unit, call, zone_id, look));
-          if (change !== null) changed.push(`${name}: ${change}`);
+        for (;;) {
+          const zone = due[looked];
+          if (zone === undefined || clock.monotonicMs() >= untilMs) return;
+          looked++;
+          const look = await lookAtParent(zone.name);
+          if ("reason" in look) failed.push(`${zone.name}: ${look.reason}`);
+          const change = await commit(deps, call, (unit) => followUp(deps, unit, call, zone.zone_id, look));
+          if (change !== null) changed.push(`${zone.name}: ${change}`);
         }
       };
       await Promise.all(Array.from({ length: LOOKS_AT_A_TIME }, work));
-      return { looked: due.length, changed, failed };
+      return { looked, changed, failed };
     },
   };
 }
@@ -94,8 +99,9 @@ async function followUp(
   const now = deps.clock.nowMs();
   const life = lifeOf(before);
   const seen = "records" in look ? seenBy(zone.name, before, look) : null;
-  const lookedAt = noted(withLife(before, looked(life, seen, zoneTimes(zone), now)), "reason" in look ? look.reason : "", now);
-  const next = await withScheduledRollover(deps, lookedAt, now);
+  const failure = "reason" in look ? look.reason : "";
+  const followed = withLife(before, looked(life, seen, zoneTimes(zone), now));
+  const next = noted(await withScheduledRollover(deps, followed, now), failure, now);
   const refetch = isRefetchDue(next.row, now);
   const raised = refetch && (await raiseForSignatures(unit, zoneId));
   const change = changeOf(life, lifeOf(next));
@@ -134,9 +140,10 @@ function noted(stored: StoredDnssec, failure: string, now: number): StoredDnssec
   const life = lifeOf(stored);
   const failures = failure === "" ? 0 : Math.min(stored.row.look_failures + 1, 30);
   const waits = life.status.startsWith("pending") || life.rollover === "submit";
-  const idle = now - Math.max(life.status_since, life.rollover_since);
-  const inMs = failures > 0 ? NEXT_LOOK_MS.least * 2 ** (failures - 1) : waits ? idle / 10 : NEXT_LOOK_MS.most;
-  const next = now + Math.min(Math.max(inMs, NEXT_LOOK_MS.least), NEXT_LOOK_MS.most);
+  const settled = life.status === "active" && life.rollover === "none" && life.ds_named.length > 0;
+  const since = now - Math.max(life.status_since, life.rollover_since);
+  const inMs = failures > 0 ? NEXT_LOOK_MS.least * 2 ** (failures - 1) : waits ? since / 10 : NEXT_LOOK_MS.most;
+  const next = now + (failures === 0 && settled ? NEXT_LOOK_MS.idle : Math.min(Math.max(inMs, NEXT_LOOK_MS.least), NEXT_LOOK_MS.most));
   return { ...stored, row: { ...stored.row, look_failure: failure, look_failures: failures, next_look_on: iso(next) } };
 }
 
