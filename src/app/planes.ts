@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { join } from "node:path";
-import { EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
+import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
 import { DEFAULT_RETENTION } from "#events/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
@@ -173,6 +173,7 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
   port: bound["udp"] ?? config.dns.port,
   reusePort: config.dns.workers > 1,
   edgeAddresses: edgeAddresses(config),
+  edgeProtocols: { alpn: EDGE_ALPN, port: config.https.port },
   nsid: config.dns.nsid,
   rateLimit: {
     perSecond: config.dns.rate_limit_per_second,

@@ -1,3 +1,6 @@
+/** What the edge speaks over TLS, by ALPN identifiers (RFC 7301), the best first. */
+export const EDGE_ALPN: readonly string[] = ["http/1.1"];
+
 /** What the operator decides about the edge; one object for every worker. */
 export interface EdgeConfig {
   readonly host: string;

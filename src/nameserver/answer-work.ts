@@ -1,6 +1,6 @@
 import type { DnsName, NameKey } from "#wire/dns/name.ts";
 import type { Answer, AnswerSet } from "./answer-set.ts";
-import type { EdgeAddresses } from "./lookup.ts";
+import type { EdgeFront } from "./edge-front.ts";
 import type { FindOutside } from "./outside/outside-names.ts";
 import type { Zones } from "./zones.ts";
 
@@ -22,6 +22,6 @@ export type Draft = {
 export interface Work {
   readonly draft: Draft;
   readonly zones: Zones;
-  readonly edge: EdgeAddresses;
+  readonly edge: EdgeFront;
   readonly findOutside: FindOutside;
 }

@@ -4,7 +4,8 @@ import { addReferral, addTargets } from "./additionals.ts";
 import type { Answer, AnswerSet, Denial, SetOrigin } from "./answer-set.ts";
 import type { Draft, Question, Work } from "./answer-work.ts";
 import { aliasAt, flatten } from "./flatten.ts";
-import { type EdgeAddresses, type Lookup, lookup, visibleSet } from "./lookup.ts";
+import type { EdgeFront } from "./edge-front.ts";
+import { type Lookup, lookup, visibleSet } from "./lookup.ts";
 import type { FindOutside } from "./outside/outside-names.ts";
 import { redirected } from "./redirect.ts";
 import type { RecordSet } from "./zone-nodes.ts";
@@ -18,7 +19,7 @@ type Found = Extract<Lookup, { kind: "found" }>;
 const NOWHERE: FindOutside = () => ({ rdatas: [], ttl: Number.POSITIVE_INFINITY, state: "unknown", keepMs: 0 });
 
 /** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
-export function answer(zones: Zones, edge: EdgeAddresses, question: Question, findOutside = NOWHERE): Answer {
+export function answer(zones: Zones, edge: EdgeFront, question: Question, findOutside = NOWHERE): Answer {
   const draft: Draft = {
     rcode: RCODE.NOERROR,
     authoritative: true,
@@ -132,7 +133,7 @@ const negativeSoa = (zone: ZoneIndex): AnswerSet => ({
 const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
 
 /** One small record instead of everything a name has; an alias stays visible (RFC 8482 §4.2). */
-function minimalAny(edge: EdgeAddresses, { zone, source, node }: Found): RecordSet | undefined {
+function minimalAny(edge: EdgeFront, { zone, source, node }: Found): RecordSet | undefined {
   const exists = source === zone.key || (node !== undefined && node.sets.size > 0);
   return exists ? (visibleSet(edge, zone, source, node, TYPE.CNAME) ?? RFC8482_HINFO) : undefined;
 }

@@ -1,3 +1,4 @@
+import type { EdgeProtocols } from "./edge-front.ts";
 import { OUTSIDE_LIMITS, type OutsideLimits } from "./outside/limits.ts";
 import type { RateLimitConfig } from "./rate-limit.ts";
 
@@ -10,6 +11,8 @@ export interface NameserverConfig {
   readonly reusePort: boolean;
   /** IPv4 and IPv6 addresses that proxied names are answered with. */
   readonly edgeAddresses: readonly string[];
+  /** What the edge speaks there over TLS. */
+  readonly edgeProtocols: EdgeProtocols;
   /** This server's name for those who ask which one of several answers (RFC 5001); empty: nobody is told. */
   readonly nsid: string;
   readonly rateLimit: RateLimitConfig;

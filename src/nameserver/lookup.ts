@@ -1,13 +1,8 @@
 import { TYPE } from "#wire/dns/codes.ts";
-import { type NameKey, parentKey } from "#wire/dns/name.ts";
+import { type EdgeFront, PROXIED_TTL } from "./edge-front.ts";
+import { type NameKey, parentKey, ROOT_KEY } from "#wire/dns/name.ts";
 import type { NameNode, RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex, Zones } from "./zones.ts";
-
-/** Addresses of the edge, which stand in for those of proxied names. */
-export interface EdgeAddresses {
-  readonly ipv4: readonly Uint8Array[];
-  readonly ipv6: readonly Uint8Array[];
-}
 
 /** Where a name leads, as RFC 1034 §4.3.2 steps 2 and 3 find it. */
 export type Lookup =
@@ -23,9 +18,6 @@ export type Lookup =
   | { readonly kind: "absent"; readonly zone: ZoneIndex };
 
 const WILDCARD_LABEL = "\u0001*";
-
-/** TTL in seconds of the edge's addresses (SPEC 2.2: automatic). */
-const PROXIED_TTL = 300;
 
 export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
   const zone = zoneFor(zones, key, type);
@@ -75,7 +67,7 @@ function closestEncloser(zone: ZoneIndex, key: NameKey): NameKey {
 
 /** The set as clients may see it: a proxied name shows the edge instead of what the record holds. */
 export function visibleSet(
-  edge: EdgeAddresses,
+  edge: EdgeFront,
   zone: ZoneIndex,
   source: NameKey,
   node: NameNode | undefined,
@@ -91,12 +83,24 @@ export function visibleSet(
   if (!isAddressType(type) || !isProxied(zone, node)) {
     const set = node?.sets.get(type);
     // Addresses stand in for it.
-    return set && type === TYPE.CNAME && isReplaced(zone, set) ? undefined : set;
+    if (set && type === TYPE.CNAME && isReplaced(zone, set)) return undefined;
+    return set ?? (type === TYPE.HTTPS ? madeHttps(edge, zone, source, node) : undefined);
   }
   if (type === TYPE.CNAME || type === hiddenFamily(node)) return undefined;
   const rdatas = type === TYPE.A ? edge.ipv4 : edge.ipv6;
   return rdatas.length === 0 ? undefined : { type, ttl: PROXIED_TTL, rdatas, proxied: true };
 }
+
+/** What the edge says of itself for a proxied name, where it has a certificate for it (dns.md "Proxied"). */
+function madeHttps({ https }: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): RecordSet | undefined {
+  if (https === undefined || !isProxied(zone, node) || !isCertified(zone, source)) return undefined;
+  const hidden = hiddenFamily(node);
+  return hidden === undefined ? https.all : hidden === TYPE.A ? https.ipv6 : https.ipv4;
+}
+
+/** A wildcard in a certificate stands for one label (RFC 9525 §6.3). */
+const isCertified = ({ certified }: ZoneIndex, name: NameKey): boolean =>
+  certified.has(name) || certified.has(WILDCARD_LABEL + (parentKey(name) ?? ROOT_KEY));
 
 /** Whether addresses stand in for a CNAME below the apex wherever it leads (dns.md "Flattening"). */
 export const isReplaced = (zone: ZoneIndex, alias: RecordSet): boolean =>
@@ -111,7 +115,7 @@ function hiddenFamily(node: NameNode | undefined): number | undefined {
 }
 
 /** The types of which `visibleSet` has a set. At a zone cut the zone's own are NS and DS only (RFC 4035 §2.3). */
-export function visibleTypes(edge: EdgeAddresses, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
+export function visibleTypes(edge: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
   const isCut = source !== zone.key && node?.sets.has(TYPE.NS) === true;
   if (isCut) return [TYPE.NS, TYPE.DS].filter((type) => node.sets.has(type));
   const types = new Set([...(node?.sets.keys() ?? []), ...(source === zone.key ? zone.apex.keys() : []), ...MADE_TYPES]);
@@ -120,14 +124,16 @@ export function visibleTypes(edge: EdgeAddresses, zone: ZoneIndex, source: NameK
 
 /**
  * The set as other servers of the zone get it. An alias below the apex stays one, whatever stands in for it here: they are
- * not told when the addresses behind it change.
+ * not told when the addresses behind it change, nor when certificates do.
  */
-export const transferredSet = (edge: EdgeAddresses, zone: ZoneIndex, key: NameKey, node: NameNode, type: number): RecordSet | undefined =>
-  visibleSet(edge, zone, key, node, type) ??
-  (type === TYPE.CNAME && key !== zone.key && !isProxied(zone, node) ? node.sets.get(type) : undefined);
+export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode, type: number): RecordSet | undefined {
+  if (type === TYPE.HTTPS) return node.sets.get(type);
+  const isAlias = type === TYPE.CNAME && key !== zone.key && !isProxied(zone, node);
+  return isAlias ? node.sets.get(type) : visibleSet(edge, zone, key, node, type);
+}
 
 /** The types that the zone signs at a name: all that clients may see there, but none that is a delegation's or hidden. */
-export function signedTypes(edge: EdgeAddresses, zone: ZoneIndex, key: NameKey, node: NameNode | undefined): number[] {
+export function signedTypes(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode | undefined): number[] {
   if (isBelowBorder(zone, key)) return [];
   const isCut = key !== zone.key && node?.sets.has(TYPE.NS) === true;
   return visibleTypes(edge, zone, key, node).filter((type) => !isCut || type !== TYPE.NS);
@@ -146,7 +152,7 @@ export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined):
 }
 
 /** What a name may have without a record of that type. */
-const MADE_TYPES = [TYPE.A, TYPE.AAAA] as const;
+const MADE_TYPES = [TYPE.A, TYPE.AAAA, TYPE.HTTPS] as const;
 
 /** Keys of other providers that sign the same zone stand beside ours (RFC 8901 §2.2). */
 const withRecords = (made: RecordSet, written: RecordSet | undefined): RecordSet =>

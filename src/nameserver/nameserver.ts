@@ -1,5 +1,4 @@
 import type { Clock } from "#kernel/clock.ts";
-import { parseIp } from "#kernel/ip.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
@@ -12,8 +11,8 @@ import { createCookies } from "./cookies.ts";
 import { createCounters } from "./counters.ts";
 import { createBackgroundSigner } from "./dnssec/background-signer.ts";
 import { createSigner } from "./dnssec/signer.ts";
+import { createEdgeFront } from "./edge-front.ts";
 import { createListeners, type NameserverPorts } from "./listeners.ts";
-import type { EdgeAddresses } from "./lookup.ts";
 import { createNotifications } from "./notifications.ts";
 import { createOutside } from "./outside/outside.ts";
 import { createQueryLog } from "./query-log.ts";
@@ -58,7 +57,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const { limits } = config;
   const partners = createTransferPartners(replica.snapshot, sealer);
   const journal = createZoneJournal({ wants: (zoneId) => partners.outgoing(zoneId) !== undefined, weightMax: limits.journalWeightMax });
-  const edge = edgeAddresses(config.edgeAddresses);
+  const edge = createEdgeFront(config.edgeAddresses, config.edgeProtocols);
   const { signAnswer, signatures: zoneSignatures } = createSigner({ ...deps, edge });
   const backgroundSigner = createBackgroundSigner({ zones: () => zones, edge, signatures: zoneSignatures, clock });
   const zones = createZones(journal, backgroundSigner);
@@ -150,16 +149,4 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
       queryLog.close();
     },
   };
-}
-
-/** Throws RangeError on text that is no address: the operator's configuration is wrong. */
-function edgeAddresses(texts: readonly string[]): EdgeAddresses {
-  const addresses = texts.map((text) => {
-    const address = parseIp(text);
-    if (!address) throw new RangeError(`not an IP address: ${JSON.stringify(text)}`);
-    return address;
-  });
-  const bytes = (family: 4 | 6): readonly Uint8Array[] =>
-    addresses.filter((address) => address.family === family).map((address) => address.bytes);
-  return { ipv4: bytes(4), ipv6: bytes(6) };
 }

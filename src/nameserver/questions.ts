@@ -8,14 +8,14 @@ import { isSignerType, type SignAnswer, type SignedAnswer } from "./dnssec/sign-
 import { ALWAYS_FRESH, type Freshness, freshness } from "./dnssec/validity.ts";
 import { ednsClassOf, type Exchange, type Handler, type Reply } from "./exchange.ts";
 import type { FindOutside, OutsideNames } from "./outside/outside-names.ts";
-import type { EdgeAddresses } from "./lookup.ts";
+import type { EdgeFront } from "./edge-front.ts";
 import { encodeAnswer, encodeRefusal, encodeTruncated, type Refusal } from "./response.ts";
 import type { TransfersOut } from "./transfers-out.ts";
 import type { Zones } from "./zones.ts";
 
 export interface QuestionsDeps {
   readonly zones: Zones;
-  readonly edge: EdgeAddresses;
+  readonly edge: EdgeFront;
   readonly cache: AnswerCache;
   readonly counters: Counters;
   readonly signAnswer: SignAnswer;

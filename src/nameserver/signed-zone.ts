@@ -4,12 +4,13 @@ import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import type { AnswerSet } from "./answer-set.ts";
 import { nsecRdata } from "./dnssec/denial.ts";
 import type { Signatures } from "./dnssec/signatures.ts";
-import { type EdgeAddresses, isBelowBorder, isFlattened, transferredSet, visibleTypes } from "./lookup.ts";
+import type { EdgeFront } from "./edge-front.ts";
+import { isBelowBorder, isFlattened, transferredSet, visibleTypes } from "./lookup.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex } from "./zones.ts";
 
 export interface SignedZoneDeps {
-  readonly edge: EdgeAddresses;
+  readonly edge: EdgeFront;
   readonly signatures: Signatures;
   /** The addresses that the apex has of another name's, whichever way; types that it has none of are left out. */
   addresses(zone: ZoneIndex): readonly RecordSet[];
@@ -62,7 +63,7 @@ function* withSignatures(set: AnswerSet, signed: ReturnType<Signatures["kept"]>)
 }
 
 /** The zone's own names in canonical order, and apart from them those below a delegation or a DNAME. */
-function namesOf(zone: ZoneIndex, edge: EdgeAddresses, addresses: SignedZoneDeps["addresses"]) {
+function namesOf(zone: ZoneIndex, edge: EdgeFront, addresses: SignedZoneDeps["addresses"]) {
   const owners: Owner[] = [];
   const hidden: (readonly [NameKey, RecordSets])[] = [];
   const add = (key: NameKey, sets: readonly RecordSet[], isCut: boolean): void => {
@@ -90,7 +91,7 @@ function namesOf(zone: ZoneIndex, edge: EdgeAddresses, addresses: SignedZoneDeps
 }
 
 /** SOA first. */
-const shownSets = (zone: ZoneIndex, edge: EdgeAddresses, key: NameKey, sets: RecordSets): RecordSet[] =>
+const shownSets = (zone: ZoneIndex, edge: EdgeFront, key: NameKey, sets: RecordSets): RecordSet[] =>
   [...new Set([...visibleTypes(edge, zone, key, { sets }), TYPE.CNAME])]
     .map((type) => transferredSet(edge, zone, key, { sets }, type))
     .filter((set) => set !== undefined)

@@ -1,6 +1,6 @@
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
-import type { EdgeAddresses } from "./lookup.ts";
+import type { EdgeFront } from "./edge-front.ts";
 import { isFlattened, transferredSet } from "./lookup.ts";
 import { signedZone, type SignedZoneDeps } from "./signed-zone.ts";
 import { soaOf, type ZoneVersion } from "./zone-journal.ts";
@@ -19,7 +19,7 @@ export interface TransferRecord {
 export type ApexAddresses = (zone: ZoneIndex) => readonly RecordSet[];
 
 /** The whole zone as it is at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). */
-export function* wholeZone(zone: ZoneIndex, edge: EdgeAddresses, addresses: ApexAddresses): Generator<TransferRecord, void> {
+export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddresses): Generator<TransferRecord, void> {
   const walk = zone.nodes.walk();
   try {
     const flattened = isFlattened(zone, zone.nodes.get(zone.key)?.sets) ? addresses(zone) : [];
@@ -45,7 +45,7 @@ export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generat
 }
 
 /** What changed from version to version, the oldest first (RFC 1995 §4). */
-export function* differences(zone: ZoneIndex, edge: EdgeAddresses, versions: readonly ZoneVersion[]): Generator<TransferRecord, void> {
+export function* differences(zone: ZoneIndex, edge: EdgeFront, versions: readonly ZoneVersion[]): Generator<TransferRecord, void> {
   const soa = soaRecord(zone, zone.apex);
   yield soa;
   for (const { apexBefore, apexAfter, names } of versions) {
@@ -81,7 +81,7 @@ export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]
  * The sets of one name as secondaries get them: the edge's addresses where it is proxied, and at the apex nothing of what
  * the zone's settings say.
  */
-function shownSets(zone: ZoneIndex, edge: EdgeAddresses, key: NameKey, sets: RecordSets): RecordSet[] {
+function shownSets(zone: ZoneIndex, edge: EdgeFront, key: NameKey, sets: RecordSets): RecordSet[] {
   const types = new Set([...sets.keys(), TYPE.A, TYPE.AAAA]);
   if (key === zone.key) for (const type of zone.apex.keys()) types.delete(type);
   return Array.from(types, (type) => transferredSet(edge, zone, key, { sets }, type)).filter((set) => set !== undefined);

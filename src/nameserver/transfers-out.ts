@@ -14,7 +14,7 @@ import type { Client } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
 import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
 import type { Signatures as ZoneSignatures } from "./dnssec/signatures.ts";
-import type { EdgeAddresses } from "./lookup.ts";
+import type { EdgeFront } from "./edge-front.ts";
 import { createAnswerStream, type MessageStream } from "./message-stream.ts";
 import { encodeAnswer } from "./response.ts";
 import { createSignatures, type Signature } from "./signatures.ts";
@@ -49,7 +49,7 @@ export interface TransfersOut {
 
 export interface TransfersOutDeps {
   readonly zones: Zones;
-  readonly edge: EdgeAddresses;
+  readonly edge: EdgeFront;
   readonly partners: TransferPartners;
   readonly journal: ZoneJournal;
   /** Over the sets of signed zones. */

@@ -1,4 +1,4 @@
-import type { DnssecEntry, RecordEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { CertificateEntry, DnssecEntry, RecordEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
@@ -20,6 +20,8 @@ export interface ZoneIndex {
   readonly nodes: Pick<ZoneNodes, "get" | "borders" | "size" | "walk">;
   /** Undefined where the zone is not signed. */
   readonly dnssec: DnssecEntry | undefined;
+  /** Names that the edge has certificates for, wildcards as such. */
+  readonly certified: ReadonlySet<NameKey>;
 }
 
 /** What one delta made of a zone; undefined where it is not served. */
@@ -63,9 +65,19 @@ interface ZoneState extends Omit<ZoneIndex, "entry" | "nodes"> {
   readonly entry: ZoneEntry | undefined;
   readonly serial: number;
   readonly nodes: ZoneNodes;
+  /** Names of each certificate by its id. */
+  readonly certificates: ReadonlyMap<string, readonly NameKey[]>;
 }
 
-const NO_ZONE: Omit<ZoneState, "id" | "nodes" | "serial" | "dnssec"> = {
+/** What a zone has apart from its entry and records. */
+const NOTHING_BESIDE: Pick<ZoneState, "serial" | "dnssec" | "certificates" | "certified"> = {
+  serial: 0,
+  dnssec: undefined,
+  certificates: new Map(),
+  certified: new Set(),
+};
+
+const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes"> = {
   key: ROOT_KEY,
   name: nameOfKey(ROOT_KEY),
   entry: undefined,
@@ -81,13 +93,14 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const served = createDirectory();
   let rejected = 0;
 
-  const stateOf = (id: string): ZoneState => states.get(id) ?? { ...NO_ZONE, id, serial: 0, dnssec: undefined, nodes: createZoneNodes() };
+  const stateOf = (id: string): ZoneState => states.get(id) ?? { ...NO_ZONE, ...NOTHING_BESIDE, id, nodes: createZoneNodes() };
 
   const put = (state: ZoneState): void => {
     const before = states.get(state.id);
     if (before) served.remove(before);
     if (isServed(state)) served.add(state);
-    if (state.entry || !state.nodes.isEmpty || state.serial !== 0 || state.dnssec) states.set(state.id, state);
+    if (state.entry || !state.nodes.isEmpty || state.serial !== 0 || state.dnssec || state.certificates.size > 0)
+      states.set(state.id, state);
     else states.delete(state.id);
   };
 
@@ -102,6 +115,18 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const putBeside = (id: string, change: Partial<Pick<ZoneState, "serial" | "dnssec">>): void => {
     const state = { ...stateOf(id), ...change };
     put({ ...state, ...(state.entry ? { apex: apexSets(state.entry, state) } : {}) });
+  };
+
+  const putCertificate = (id: string, value: CertificateEntry | null, before: CertificateEntry | undefined): void => {
+    for (const entry of [before, value]) {
+      // The installation's own covers no zone's names.
+      if (!entry?.zone_id) continue;
+      const state = stateOf(entry.zone_id);
+      const certificates = new Map(state.certificates);
+      if (entry === value) certificates.set(id, entry.hosts.flatMap(readHost));
+      else certificates.delete(id);
+      put({ ...state, certificates, certified: new Set([...certificates.values()].flat()) });
+    }
   };
 
   const putRecord = (id: string, value: RecordEntry | null, before: RecordEntry | undefined): void => {
@@ -130,6 +155,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     else if (op.kind === "serial") putBeside(op.id, { serial: op.value?.serial ?? 0 });
     else if (op.kind === "dnssec") putBeside(op.id, { dnssec: op.value ?? undefined });
     else if (op.kind === "record") putRecord(op.id, op.value, op.before);
+    else if (op.kind === "certificate") putCertificate(op.id, op.value, op.before);
     else if (op.kind === "staged") putStaged(op.value, op.before);
   };
 
@@ -149,6 +175,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
       rejected = 0;
       for (const [id, entry] of snapshot.entries("serial")) putBeside(id, entry);
       for (const [id, dnssec] of snapshot.entries("dnssec")) putBeside(id, { dnssec });
+      for (const [id, entry] of snapshot.entries("certificate")) putCertificate(id, entry, undefined);
       for (const [id, entry] of snapshot.entries("zone")) putZone(id, entry);
       for (const [id, entry] of snapshot.entries("record")) putRecord(id, entry, undefined);
       for (const state of states.values()) state.nodes.settle();
@@ -169,6 +196,8 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
         // Its last record may have gone after the zone itself.
         else put(state);
       }
+      for (const op of ops)
+        for (const zone of op.kind === "certificate" ? certifiedZones(op) : []) zones.add(states.get(zone)?.key ?? ROOT_KEY);
       return { zones, namespace: ops.some(movesNames) };
     },
   };
@@ -220,6 +249,10 @@ function zonesOf(op: AppliedOp): readonly string[] {
   return now === then ? [now] : [now, then];
 }
 
+/** Their answers may change, but nothing that they hold. */
+const certifiedZones = ({ value, before }: Extract<AppliedOp, { readonly kind: "certificate" }>): readonly string[] =>
+  [value?.zone_id, before?.zone_id].filter((id) => id !== undefined);
+
 const movesNames = (op: AppliedOp): boolean =>
   op.kind === "zone" && (["name", "status", "type"] as const).some((field) => op.before?.[field] !== op.value?.[field]);
 
@@ -232,9 +265,18 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-function readZone(entry: ZoneEntry, beside: Pick<ZoneState, "serial" | "dnssec">): Omit<ZoneIndex, "id" | "nodes" | "dnssec"> {
+function readZone(
+  entry: ZoneEntry,
+  beside: Pick<ZoneState, "serial" | "dnssec">,
+): Omit<ZoneIndex, "id" | "nodes" | "dnssec" | "certified"> {
   const name = parseAbsoluteName(entry.name);
   return { entry, name, key: keyOf(name), apex: apexSets(entry, beside), negativeTtl: Math.min(entry.soa.ttl, entry.soa.min_ttl) };
+}
+
+/** None where the text is no name. */
+function readHost(host: string): NameKey[] {
+  const key = attempt(() => keyOf(parseAbsoluteName(host)));
+  return key === undefined ? [] : [key];
 }
 
 function readRecord(id: string, entry: Omit<RecordEntry, "zone_id">): StoredRecord {

@@ -8,7 +8,7 @@ import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts"
 import { createRateTable, type RateLimit } from "#nameserver/rate-limit.ts";
 import { COOKIE_BYTES, createCookies } from "#nameserver/cookies.ts";
 import { createSigner } from "#nameserver/dnssec/signer.ts";
-import type { EdgeAddresses } from "#nameserver/lookup.ts";
+import type { EdgeFront } from "#nameserver/edge-front.ts";
 import type { Exchange } from "#nameserver/exchange.ts";
 import { encodeRefusal } from "#nameserver/response.ts";
 import type { Outside } from "#nameserver/outside/outside.ts";
@@ -24,6 +24,7 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
   port: 0,
   reusePort: false,
   edgeAddresses: [],
+  edgeProtocols: { alpn: ["http/1.1"], port: 443 },
   nsid: "",
   // Tests ask the same often.
   rateLimit: { perSecond: 0, slip: 2, exempt: [], table: createRateTable() },
@@ -53,7 +54,7 @@ const NOWHERE: Pick<Outside, "find" | "complete"> = { find: findNothing, complet
 interface ResponderPartsOptions {
   readonly nsid?: string;
   readonly rateLimit?: RateLimit | undefined;
-  readonly edge?: EdgeAddresses;
+  readonly edge?: EdgeFront;
 }
 
 /** The clock of RFC 9018's first example, and what a responder needs besides zones. */

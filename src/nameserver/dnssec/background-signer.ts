@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { NameKey } from "#wire/dns/name.ts";
-import { type EdgeAddresses, signedTypes, visibleSet } from "../lookup.ts";
+import type { EdgeFront } from "../edge-front.ts";
+import { signedTypes, visibleSet } from "../lookup.ts";
 import type { ZoneWalk } from "../zone-walk.ts";
 import type { ZoneIndex, ZoneObserver, Zones } from "../zones.ts";
 import type { Signatures } from "./signatures.ts";
@@ -19,7 +20,7 @@ export interface BackgroundSigner extends ZoneObserver {
 export interface BackgroundSignerDeps {
   /** Read when the first slice runs: zones tell their observers of changes, and so come second. */
   readonly zones: () => Pick<Zones, "find" | "served">;
-  readonly edge: EdgeAddresses;
+  readonly edge: EdgeFront;
   readonly signatures: Signatures;
   readonly clock: Clock;
 }

@@ -4,7 +4,8 @@ import { keyOf, type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import { RECORD_TYPES } from "#wire/dns/record-types.ts";
 import { typeBitmap } from "#wire/dns/type-bitmap.ts";
 import type { AnswerSet, Denial } from "../answer-set.ts";
-import { type EdgeAddresses, isProxied, visibleTypes } from "../lookup.ts";
+import type { EdgeFront } from "../edge-front.ts";
+import { isProxied, visibleTypes } from "../lookup.ts";
 import type { NameNode } from "../zone-nodes.ts";
 import type { ZoneIndex } from "../zones.ts";
 
@@ -12,7 +13,7 @@ import type { ZoneIndex } from "../zones.ts";
  * What proves the denial, to be signed: the one NSEC record of compact denial (RFC 9824 §3), which says what exists at the
  * name and that nothing lies right behind it; or of a child that is signed, its DS set.
  */
-export function proofOf(edge: EdgeAddresses, denial: Denial): AnswerSet {
+export function proofOf(edge: EdgeFront, denial: Denial): AnswerSet {
   const { zone } = denial;
   // A name that is made of the zone as a whole: nothing in it holds the proof.
   if (denial.kind === "no_name") return nsecSet(zone, denial.name, zone.key, [TYPE.NXNAME]);
@@ -38,11 +39,11 @@ export const nsecRdata = (next: Buffer, types: readonly number[]): Buffer =>
  * What there is at the name. What is looked up only when it is asked for may be there, so that a resolver has to ask;
  * whatever was asked for is not.
  */
-const existing = (edge: EdgeAddresses, { zone, source, node, type }: Extract<Denial, { kind: "no_data" }>): number[] =>
+const existing = (edge: EdgeFront, { zone, source, node, type }: Extract<Denial, { kind: "no_data" }>): number[] =>
   typesAt(edge, zone, source, node).filter((present) => present !== type);
 
 /** All types that the name may be seen to have, NSEC and RRSIG apart. */
-export function typesAt(edge: EdgeAddresses, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
+export function typesAt(edge: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
   const types = visibleTypes(edge, zone, source, node);
   if (node?.sets.has(TYPE.CNAME) !== true || types.includes(TYPE.CNAME) || isProxied(zone, node)) return types;
   return [...types, ...(source === zone.key ? ADDRESSES : BEHIND_ALIAS)];

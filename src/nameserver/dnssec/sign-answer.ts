@@ -1,7 +1,8 @@
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { keyOf } from "#wire/dns/name.ts";
 import type { Answer, AnswerSet, Denial } from "../answer-set.ts";
-import { type EdgeAddresses, visibleSet } from "../lookup.ts";
+import type { EdgeFront } from "../edge-front.ts";
+import { visibleSet } from "../lookup.ts";
 import type { ZoneIndex } from "../zones.ts";
 import { proofOf, typesAt } from "./denial.ts";
 import type { Signatures, Signed } from "./signatures.ts";
@@ -27,7 +28,7 @@ export interface SigningQuestion {
 export type SignAnswer = (found: Answer, question: SigningQuestion) => SignedAnswer;
 
 export interface AnswerSignerDeps {
-  readonly edge: EdgeAddresses;
+  readonly edge: EdgeFront;
   readonly signatures: Signatures;
   readonly budget: SigningBudget;
 }
@@ -92,7 +93,7 @@ function costOf({ answers, authorities, additionals }: Answer): number {
 }
 
 /** RFC 9824 §3: to those who know no better, a name that does not exist is one without data. */
-function withProof(edge: EdgeAddresses, found: Answer, compactOk: boolean): Answer {
+function withProof(edge: EdgeFront, found: Answer, compactOk: boolean): Answer {
   const { denial } = found;
   if (denial?.zone.dnssec === undefined) return found;
   const rcode = denial.kind === "no_name" && !compactOk ? RCODE.NOERROR : found.rcode;
@@ -103,18 +104,14 @@ function withProof(edge: EdgeAddresses, found: Answer, compactOk: boolean): Answ
 }
 
 /** NSEC by its name, and RRSIG over one set of the name as the least that answers the question (RFC 8482 §4.1). */
-function withSignerTypes(edge: EdgeAddresses, found: Answer, type: number): Answer {
+function withSignerTypes(edge: EdgeFront, found: Answer, type: number): Answer {
   const { denial } = found;
   if (denial?.kind !== "no_data" || denial.zone.dnssec === undefined) return withProof(edge, found, false);
   const set = type === TYPE.NSEC ? undefined : firstSet(edge, denial.zone, denial);
   return { ...found, answers: [...found.answers, set ?? proofOf(edge, denial)], authorities: [] };
 }
 
-function firstSet(
-  edge: EdgeAddresses,
-  zone: ZoneIndex,
-  { name, source, node }: Extract<Denial, { kind: "no_data" }>,
-): AnswerSet | undefined {
+function firstSet(edge: EdgeFront, zone: ZoneIndex, { name, source, node }: Extract<Denial, { kind: "no_data" }>): AnswerSet | undefined {
   for (const type of typesAt(edge, zone, source, node)) {
     const set = visibleSet(edge, zone, source, node, type);
     if (set && !(type === TYPE.NS && source !== zone.key))

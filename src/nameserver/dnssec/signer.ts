@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { FeedLog } from "#snapshot/feed.ts";
-import type { EdgeAddresses } from "../lookup.ts";
+import type { EdgeFront } from "../edge-front.ts";
 import { createKeyring } from "./keyring.ts";
 import { createAnswerSigner, type SignAnswer } from "./sign-answer.ts";
 import { createSignatures, type Signatures } from "./signatures.ts";
@@ -15,7 +15,7 @@ export interface Signer {
 }
 
 export interface SignerDeps {
-  readonly edge: EdgeAddresses;
+  readonly edge: EdgeFront;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
