@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { decodeMessage } from "#wire/dns/message.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
 import { freePort } from "../bench/program.ts";
 import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
+import { runClient } from "../support/client.ts";
 import { askTcp, queryFor } from "../support/dns-client.ts";
 import {
   BIND,
@@ -25,10 +24,11 @@ import { toolOrSkip } from "../support/tools.ts";
 
 // Other people's nameservers fetch a zone from us under a key, are told of each change, and then have the same records.
 
-const execute = promisify(execFile);
 const SOA = 6;
 /** Bounds a wait that never ends; what works takes some milliseconds. */
 const WAIT_MS = 20_000;
+
+const skipWithout = (...tools: readonly string[]): string | false => tools.map(toolOrSkip).find((reason) => reason !== false) ?? false;
 
 let selvedge: Selvedge;
 let call: ApiCall;
@@ -65,14 +65,22 @@ async function caughtUp(port: number, zone: string): Promise<number> {
   return performance.now() - started;
 }
 
-/** Every record that a transfer gives, as dig writes it. */
-async function transferred(port: number, zone: string, key?: SharedKey): Promise<readonly string[]> {
+/** The zone as dig writes it, one record a line. */
+async function zoneText(port: number, zone: string, key?: SharedKey): Promise<string> {
   const signed = key ? ["-y", `${key.algorithm}:${key.name}:${key.secret}`] : [];
   const shown = ["+onesoa", "+nocmd", "+nocomments", "+nostats", "+noall", "+answer"];
-  const { stdout } = await execute("dig", ["@127.0.0.1", "-p", String(port), ...signed, zone, "AXFR", ...shown], { maxBuffer: 1 << 24 });
-  const lines = stdout.split("\n").filter((line) => line !== "" && !line.startsWith(";") && !line.includes("\tTSIG\t"));
-  return lines.map((line) => line.replace(/\s+/g, " ").toLowerCase()).sort();
+  const text = await runClient("dig", ["@127.0.0.1", "-p", String(port), ...signed, zone, "AXFR", ...shown]);
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith(";") && !line.includes("\tTSIG\t"));
+  return `${lines.join("\n")}\n`;
 }
+
+/** Every record that a transfer gives, in a form in which equal ones are equal. */
+const transferred = async (port: number, zone: string, key?: SharedKey): Promise<readonly string[]> =>
+  (await zoneText(port, zone, key))
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.replace(/\s+/g, " ").toLowerCase())
+    .sort();
 
 /** How many transfers of the sort have ended well, over all threads of the nameserver. */
 async function transfersSent(kind: "axfr" | "ixfr"): Promise<number> {
@@ -90,9 +98,8 @@ interface Transferred {
   readonly records: string;
 }
 
-/** A zone with its secondary, which has the zone already. */
-async function withSecondary(t: TestContext, program: SecondaryProgram, algorithm: string): Promise<Transferred> {
-  const zone = `${program.tool}.test`;
+/** A zone of twenty hosts that a peer on that port may fetch. */
+async function zoneWithPeer(zone: string, algorithm: string, port: number): Promise<Omit<Transferred, "secondary">> {
   const key = { name: `key.${zone}`, algorithm, secret: Buffer.from(`the secret of ${zone}, long enough`).toString("base64") };
   const account = `/accounts/${selvedge.ready.account_id}/secondary_dns`;
   const { id: zoneId } = await succeed(call("POST", "/zones", { name: zone, account: { id: selvedge.ready.account_id } }));
@@ -100,14 +107,20 @@ async function withSecondary(t: TestContext, program: SecondaryProgram, algorith
   const posts = Array.from({ length: 20 }, (_, i) => ({ type: "A", name: `host${i}`, content: `192.0.2.${i}`, ttl: 300 }));
   await succeed(call("POST", `${records}/batch`, { posts }));
   const tsig = await succeed(call("POST", `${account}/tsigs`, { name: `${key.name}.`, algo: `${algorithm}.`, secret: key.secret }));
-  const port = await freePort();
-  const peer = await succeed(call("POST", `${account}/peers`, { name: program.tool, ip: "127.0.0.1", port, tsig_id: tsig.id }));
+  const peer = await succeed(call("POST", `${account}/peers`, { name: zone, ip: "127.0.0.1", port, tsig_id: tsig.id }));
   await succeed(call("POST", `/zones/${zoneId}/secondary_dns/outgoing`, { name: `${zone}.`, peers: [peer.id] }));
   assert.equal(await succeed(call("POST", `/zones/${zoneId}/secondary_dns/outgoing/enable`, {})), "Enabled");
-  const secondary = await startSecondary(program, { home: join(directory, program.tool), port, primaryPort, zone, key });
+  return { zoneId, zone, key, records };
+}
+
+/** A zone with its secondary, which has the zone already. */
+async function withSecondary(t: TestContext, program: SecondaryProgram, algorithm: string, zone: string): Promise<Transferred> {
+  const port = await freePort();
+  const made = await zoneWithPeer(zone, algorithm, port);
+  const secondary = await startSecondary(program, { home: join(directory, zone), port, primaryPort, zone, key: made.key });
   t.after(() => secondary.stop());
   await caughtUp(port, zone);
-  return { zoneId, zone, key, secondary, records };
+  return { ...made, secondary };
 }
 
 const PROGRAMS: readonly (readonly [SecondaryProgram, algorithm: string])[] = [
@@ -117,9 +130,9 @@ const PROGRAMS: readonly (readonly [SecondaryProgram, algorithm: string])[] = [
 ];
 
 for (const [program, algorithm] of PROGRAMS) {
-  const options = { skip: toolOrSkip(program.tool) || toolOrSkip("dig") };
+  const options = { skip: skipWithout(program.tool, "dig") };
   test(`${program.tool} follows each change by NOTIFY and IXFR under ${algorithm}`, options, async (t) => {
-    const { zone, key, secondary, records } = await withSecondary(t, program, algorithm);
+    const { zone, key, secondary, records } = await withSecondary(t, program, algorithm, `${program.tool}.test`);
     const same = async (): Promise<readonly string[]> => {
       const ours = await transferred(primaryPort, zone, key);
       assert.deepEqual(await transferred(secondary.port, zone), ours);
@@ -156,7 +169,38 @@ for (const [program, algorithm] of PROGRAMS) {
   });
 }
 
-test("without the key nobody gets the zone", { skip: toolOrSkip("dig") }, async () => {
+test(
+  "a signed zone is valid at its secondary, before and after a change",
+  { skip: skipWithout("knotd", "dig", "ldns-verify-zone") },
+  async (t) => {
+    const { zone, zoneId, secondary, records } = await withSecondary(t, KNOT, "hmac-sha256", "signed.test");
+    const { public_key: publicKey } = await succeed(call("PATCH", `/zones/${zoneId}/dnssec`, { status: "active" }));
+    const anchor = join(directory, "anchor");
+    await writeFile(anchor, `${zone}. 3600 IN DNSKEY 257 3 13 ${String(publicKey)}\n`);
+    const verified = async (): Promise<void> => {
+      const file = join(directory, "signed.zone");
+      await caughtUp(secondary.port, zone);
+      await writeFile(file, await zoneText(secondary.port, zone));
+      assert.match(await runClient("ldns-verify-zone", ["-k", anchor, "-V", "3", file]), /Zone is verified and complete/);
+    };
+    await verified();
+    await succeed(call("POST", records, { type: "TXT", name: "later", content: '"signed as well"' }));
+    await verified();
+    const answered = await runClient("dig", ["@127.0.0.1", "-p", String(secondary.port), "+dnssec", "+short", `later.${zone}`, "TXT"]);
+    assert.match(answered, /"signed as well"\nTXT 13 3 /);
+  },
+);
+
+test("transfers over TLS (RFC 9103)", { skip: skipWithout("kdig") }, async () => {
+  const { zone, key } = await zoneWithPeer("tls.test", "hmac-sha512", 9);
+  const port = selvedge.ready.dot.split(":")[1] ?? "";
+  const signed = ["-y", `${key.algorithm}:${key.name}:${key.secret}`];
+  const answer = await runClient("kdig", ["+tls", "@127.0.0.1", "-p", port, ...signed, zone, "AXFR"]);
+  assert.match(answer, /host19\.tls\.test\.\s+300\s+IN\s+A\s+192\.0\.2\.19/);
+  assert.match(answer, /\(1 messages, 24 records\)/);
+});
+
+test("without the key nobody gets the zone", { skip: skipWithout("dig", "knotd") }, async () => {
   const key = { name: "key.knotd.test", algorithm: "hmac-sha256", secret: Buffer.alloc(20).toString("base64") };
   assert.deepEqual(await transferred(primaryPort, "knotd.test").catch(() => []), []);
   assert.deepEqual(await transferred(primaryPort, "knotd.test", key).catch(() => []), []);
