@@ -138,6 +138,11 @@ test("an expired zone is answered with SERVFAIL, until it is not", async (t) => 
     const { flags, answers, authorities } = await ask(name, type);
     assert.deepEqual([flags & (FLAG.AA | 0xf), answers.length + authorities.length], [RCODE.SERVFAIL, 0], name);
   }
+  // RFC 8914 §4.25: the zone is there, its data is not.
+  const opt = { name: Buffer.of(0), type: TYPE.OPT, class: 1232, ttl: 0, rdata: Buffer.alloc(0) };
+  const withEdns = encodeMessage({ ...decodeMessage(queryFor("gone.example", TYPE.NS, 4)), additionals: [opt] }) as Buffer;
+  const told = decodeMessage((await askTcp(port, [withEdns]))[0] as Buffer).additionals.find(({ type }) => type === TYPE.OPT);
+  assert.equal(Buffer.from(told?.rdata ?? []).toString("hex"), "000f00020018");
   replica.apply([...secondary("gone")]);
   assert.equal((await ask("www.gone.example", TYPE.A)).answers.length, 1);
 });

@@ -264,46 +264,49 @@ storeTest("a peer with a key is believed under its signature only, and the statu
   }
 });
 
-storeTest("without its primary a zone is tried again, expires, and is answered from again once it is confirmed", async ({ store }) => {
-  const clock = fixedClock("2026-05-01T00:00:00Z");
-  const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`], "3600 600 86400 300")]);
-  const secondary = await secondaryOver(store, primary, { clock });
-  const away: FakePrimary["distort"] = (messages) =>
-    messages.map((bytes) => Buffer.concat([bytes.subarray(0, 3), Buffer.of(2), bytes.subarray(4)]));
-  const inSeconds = async (): Promise<number> => (Date.parse((await secondary.status()).next_check_time ?? "") - clock.nowMs()) / 1000;
-  try {
-    const refresh = await inSeconds();
-    assert.ok(refresh > 3200 && refresh <= 3600, `refresh after ${refresh} s`);
-    primary.distort = away;
-    clock.advance(3000 * 1000);
-    await secondary.check();
-    assert.deepEqual(primary.asked, ["SOA", "AXFR"], "not due yet");
-    clock.advance(600 * 1000);
-    await secondary.check();
-    const retry = await inSeconds();
-    assert.ok(retry > 500 && retry <= 600, `retry after ${retry} s`);
-    assert.equal((await secondary.status()).status, "failing");
-    assert.equal((await secondary.zoneEntry())?.expired, undefined);
+storeTest(
+  "SPEC 2.4: without its primary a zone is tried again, expires, and is answered from again once it is confirmed",
+  async ({ store }) => {
+    const clock = fixedClock("2026-05-01T00:00:00Z");
+    const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`], "3600 600 86400 300")]);
+    const secondary = await secondaryOver(store, primary, { clock });
+    const away: FakePrimary["distort"] = (messages) =>
+      messages.map((bytes) => Buffer.concat([bytes.subarray(0, 3), Buffer.of(2), bytes.subarray(4)]));
+    const inSeconds = async (): Promise<number> => (Date.parse((await secondary.status()).next_check_time ?? "") - clock.nowMs()) / 1000;
+    try {
+      const refresh = await inSeconds();
+      assert.ok(refresh > 3200 && refresh <= 3600, `refresh after ${refresh} s`);
+      primary.distort = away;
+      clock.advance(3000 * 1000);
+      await secondary.check();
+      assert.deepEqual(primary.asked, ["SOA", "AXFR"], "not due yet");
+      clock.advance(600 * 1000);
+      await secondary.check();
+      const retry = await inSeconds();
+      assert.ok(retry > 500 && retry <= 600, `retry after ${retry} s`);
+      assert.equal((await secondary.status()).status, "failing");
+      assert.equal((await secondary.zoneEntry())?.expired, undefined);
 
-    clock.advance(82_300 * 1000);
-    await secondary.check();
-    const left = await inSeconds();
-    assert.ok(left <= 500, "the last try is at the expiry");
-    clock.advance(left * 1000);
-    await secondary.check();
-    assert.deepEqual([(await secondary.status()).status, (await secondary.zoneEntry())?.expired], ["expired", true]);
-    assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.1`], "the records stay");
+      clock.advance(82_300 * 1000);
+      await secondary.check();
+      const left = await inSeconds();
+      assert.ok(left <= 500, "the last try is at the expiry");
+      clock.advance(left * 1000);
+      await secondary.check();
+      assert.deepEqual([(await secondary.status()).status, (await secondary.zoneEntry())?.expired], ["expired", true]);
+      assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.1`], "the records stay");
 
-    primary.distort = (messages) => messages;
-    clock.advance(600 * 1000);
-    await secondary.check();
-    assert.deepEqual([(await secondary.status()).status, (await secondary.zoneEntry())?.expired], ["ok", undefined]);
-    assert.equal(primary.asked.at(-1), "SOA", "confirmed, not fetched again");
-  } finally {
-    await secondary.control.secondaries.close();
-    await primary.close();
-  }
-});
+      primary.distort = (messages) => messages;
+      clock.advance(600 * 1000);
+      await secondary.check();
+      assert.deepEqual([(await secondary.status()).status, (await secondary.zoneEntry())?.expired], ["ok", undefined]);
+      assert.equal(primary.asked.at(-1), "SOA", "confirmed, not fetched again");
+    } finally {
+      await secondary.control.secondaries.close();
+      await primary.close();
+    }
+  },
+);
 
 storeTest("all peers are tried, the one that answered last first", async ({ store }) => {
   const primary = await startFakePrimary([version(5)]);
@@ -330,7 +333,7 @@ storeTest("all peers are tried, the one that answered last first", async ({ stor
 });
 
 storeTest(
-  "callers write no records of a secondary zone, but proxy them and have a CNAME at its apex where overrides are on",
+  "SPEC 2.5: callers write no records of a secondary zone, but proxy them and have a CNAME at its apex where overrides are on",
   async ({ store }) => {
     const primary = await startFakePrimary([
       version(5, [`www.${NAME} 300 A 192.0.2.1`, `low.${NAME} 30 A 192.0.2.1`, `${NAME} 300 A 192.0.2.1`]),

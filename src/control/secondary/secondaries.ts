@@ -4,11 +4,9 @@ import { systemCall } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/change-records.ts";
 import { claimIncoming, dueIncoming, updateIncomingState } from "#store/incoming-transfers.ts";
 import type { Store } from "#store/store.ts";
-import { TransferError } from "#wire/dns/transfer-reader.ts";
-import { fetchZone, type FetchDeps } from "./fetch-zone.ts";
+import { createCheckZone } from "./check-zone.ts";
 import { type CheckReport, createOutcomes } from "./outcomes.ts";
 import type { PrimaryLimits } from "./primary-client.ts";
-import { type ZoneSource, zoneSource } from "./zone-source.ts";
 
 /** Keeps zones of type secondary what their primaries say they are. */
 export interface Secondaries {
@@ -50,77 +48,44 @@ const LIMITS: SecondaryLimits = { idleTimeoutMs: 15_000, totalTimeoutMs: 300_000
 
 /** Between two checks that a peer asks for. */
 const NOTIFIED_AGAIN_MS = 1_000;
-/** Tries to plan a transfer while somebody else keeps changing the zone. */
-const PLANS_MAX = 3;
-/** SOA records, signatures and what signing adds are not records here, but are transferred. */
-const RECORDS_FACTOR = 4;
+/** A node that has not said for so long that it is still checking a zone leaves it to the others, and to its next start. */
+const CLAIM_MS = 60_000;
 
 export function createSecondaries(deps: SecondariesDeps): Secondaries {
-  const { store, clock, sealer, random = Math.random } = deps;
+  const { store, clock, random = Math.random, report = () => {} } = deps;
   const limits: SecondaryLimits = { ...LIMITS, ...deps.limits };
-  const outcomes = createOutcomes({ ...deps, random, call: () => systemCall("secondary-zones"), report: deps.report ?? (() => {}) });
+  const outcomes = createOutcomes({ ...deps, random, report, call: () => systemCall("secondary-zones") });
+  const checkZone = createCheckZone({ ...deps, outcomes, limits });
   /** By zone; true where it has to be looked at again afterwards. */
   const underWay = new Map<string, boolean>();
-  const runs = new Set<Promise<void>>();
+  const work = new Set<Promise<void>>();
   const stop = new AbortController();
   let failure: unknown;
 
-  const fetchDeps = ({ zone }: ZoneSource): FetchDeps => ({
-    store,
-    outcomes,
-    limits: { ...limits, recordsMax: deps.recordsPerZoneMax(zone.plan) * RECORDS_FACTOR },
-    nowSeconds: () => Math.floor(clock.nowMs() / 1000),
-  });
-
-  /** Asks the peers one after another until one has an answer. */
-  const check = async (zoneId: string): Promise<void> => {
-    const reasons: string[] = [];
-    let source = await zoneSource(store.read, sealer, zoneId);
-    for (let at = 0, plans = 1; source && at < source.peers.length;) {
-      const peer = source.peers[at];
-      if (!peer) break;
-      try {
-        if ((await fetchZone(fetchDeps(source), source, peer, stop.signal)) !== "moved") return;
-        if (plans++ >= PLANS_MAX) throw new TransferError("the zone was changed here while it was transferred");
-        source = await zoneSource(store.read, sealer, zoneId);
-      } catch (error) {
-        if (!(error instanceof TransferError)) throw error;
-        // What was not finished is due when the server starts again.
-        if (stop.signal.aborted) return await due(zoneId, 0);
-        reasons.push(`${peer.label}: ${error.message}`);
-        at += 1;
-      }
-    }
-    if (source) await outcomes.failed(source, reasons.length > 0 ? reasons : ["none of the zone's peers has an address"]);
-  };
-
-  const run = async (zoneId: string): Promise<void> => {
-    underWay.set(zoneId, false);
-    try {
-      await check(zoneId);
-    } catch (error) {
-      failure ??= error;
-      const source = await zoneSource(store.read, sealer, zoneId);
-      if (source) await outcomes.failed(source, ["this server failed, as its log says"]);
-    } finally {
-      const again = underWay.get(zoneId);
-      underWay.delete(zoneId);
-      if (again === true) await due(zoneId, NOTIFIED_AGAIN_MS);
-    }
-  };
-
-  const due = async (zoneId: string, inMs: number): Promise<void> => {
-    await store.write(({ db }) => updateIncomingState(db, zoneId, { next_check_ms: clock.nowMs() + inMs }));
-  };
-
-  const follow = (work: Promise<unknown>): void => {
-    const done: Promise<void> = work
+  const follow = (started: Promise<unknown>): void => {
+    const done: Promise<void> = started
       .then(
         () => undefined,
         (error: unknown) => void (failure ??= error),
       )
-      .finally(() => runs.delete(done));
-    runs.add(done);
+      .finally(() => work.delete(done));
+    work.add(done);
+  };
+  const dueIn = async (zoneId: string, ms: number): Promise<void> => {
+    await store.write(({ db }) => updateIncomingState(db, zoneId, { next_check_ms: clock.nowMs() + ms }));
+  };
+
+  const check = async (zoneId: string, claimedMs: number): Promise<void> => {
+    const claim = keepClaim(deps, zoneId, claimedMs);
+    try {
+      // What was not finished is due when the server starts again.
+      if ((await checkZone(zoneId, stop.signal)) === "stopped") await dueIn(zoneId, 0);
+    } finally {
+      await claim.end();
+      const again = underWay.get(zoneId);
+      underWay.delete(zoneId);
+      if (again === true) await dueIn(zoneId, NOTIFIED_AGAIN_MS);
+    }
   };
 
   const startWhatIsDue = async (): Promise<number> => {
@@ -132,10 +97,10 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
       if (underWay.size >= limits.zonesAtOnce) break;
       if (underWay.has(zone_id)) continue;
       underWay.set(zone_id, false);
-      const claimed = await store.write(({ db }) => claimIncoming(db, zone_id, next_check_ms, now + claimMs(limits)));
+      const claimed = await store.write(({ db }) => claimIncoming(db, zone_id, next_check_ms, now + CLAIM_MS));
       if (!claimed.result) underWay.delete(zone_id);
       else {
-        follow(run(zone_id));
+        follow(check(zone_id, now + CLAIM_MS));
         started += 1;
       }
     }
@@ -156,19 +121,39 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
     notified: async (zoneId) => {
       if (underWay.has(zoneId)) underWay.set(zoneId, true);
       else {
-        await due(zoneId, 0);
+        await dueIn(zoneId, 0);
         wake();
       }
     },
     idle: async () => {
-      while (runs.size > 0) await Promise.all(runs);
+      while (work.size > 0) await Promise.all(work);
     },
     close: async () => {
       stop.abort();
-      await Promise.all(runs);
+      await Promise.all(work);
     },
   };
 }
 
-/** As long as a check may take: a node that dies in it leaves the zone to the others after that. */
-const claimMs = ({ totalTimeoutMs }: SecondaryLimits): number => 2 * totalTimeoutMs;
+/** Says again and again that the check is still under way, unless somebody wants another one meanwhile. */
+function keepClaim(
+  { store, clock }: Pick<SecondariesDeps, "store" | "clock">,
+  zoneId: string,
+  claimedMs: number,
+): { end(): Promise<void> } {
+  let seenMs = claimedMs;
+  let renewal: Promise<unknown> = Promise.resolve();
+  const renew = async (): Promise<void> => {
+    const untilMs = clock.nowMs() + CLAIM_MS;
+    const { result } = await store.write(({ db }) => claimIncoming(db, zoneId, seenMs, untilMs));
+    if (result) seenMs = untilMs;
+  };
+  // A renewal that fails is as good as none: the zone is then checked by two at once, which the last of them notices.
+  const timer = setInterval(() => (renewal = renew().catch(() => undefined)), CLAIM_MS / 3).unref();
+  return {
+    end: async () => {
+      clearInterval(timer);
+      await renewal;
+    },
+  };
+}
