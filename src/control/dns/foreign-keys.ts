@@ -9,13 +9,14 @@ import { dnssecOfZone } from "#store/zone-dnssec.ts";
 const DELIBERATE: ReadonlySet<DnsVersionKind> = new Set(["create", "edit", "overwrite", "batch"]);
 
 /**
- * The zone's own keys are no records: a DNSKEY at the apex is that of another provider who signs the same zone (RFC
- * 8901), which `dnssec_multi_signer` says. Throws `dns_type_invalid`.
+ * The zone's own keys are no records: in one that is signed here, a DNSKEY at the apex is that of another provider who
+ * signs it as well (RFC 8901), which `dnssec_multi_signer` says. Throws `dns_type_invalid`.
  */
 export async function checkForeignKeys(db: Unit["db"], zone: ZoneRef, steps: readonly ChangeStep[], kind: DnsVersionKind): Promise<void> {
   if (!DELIBERATE.has(kind)) return;
   const step = steps.find(({ place }) => place?.type === "DNSKEY" && place.name === zone.name);
-  if (step === undefined || (await dnssecOfZone(db, zone.id))?.multi_signer === 1) return;
+  const dnssec = step && (await dnssecOfZone(db, zone.id));
+  if (!step || !dnssec || dnssec.status === "disabled" || dnssec.multi_signer === 1) return;
   throw new PlatformError("dns_type_invalid", {
     message: "DNSKEY records of the zone itself are keys of other providers: turn on dnssec_multi_signer of the zone's DNSSEC first.",
     source: kind === "batch" ? `/${step.part}/${step.index}/type` : "/type",
