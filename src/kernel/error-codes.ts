@@ -186,7 +186,7 @@ export const ERROR_CODES = {
     status: 400,
     message: "DNSSEC cannot go from its status to the one asked for.",
     cause: "The status of the zone's DNSSEC does not allow the step.",
-    remedy: "Read the status first; keys can be deleted only while it is disabled.",
+    remedy: "Read the status first; keys can be deleted only while it is disabled, and replaced only while it is active.",
   },
   body_too_large: {
     code: 10413,
