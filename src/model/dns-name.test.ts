@@ -46,6 +46,13 @@ test("other types take the names that services and reverse zones use", () => {
   for (const input of ["_sip._tcp", "1", "0/25", "a*b", "1-2_3"]) assert.equal(ownerName(input, ZONE, "TXT"), `${input}.${ZONE}`);
 });
 
+test("SRV names begin with a service and a protocol (SPEC 2.2), DS stands at delegations (RFC 4035 §2.4)", () => {
+  for (const input of ["_sip._tcp", "_ldap._tcp.dc._msdcs", "_sip._tcp.example.com", "*._tcp"]) ownerName(input, ZONE, "SRV");
+  for (const input of ["@", "sip", "_sip", "_sip.tcp", "sip._tcp", "x._sip._tcp", "*"]) refused(input, "SRV");
+  assert.equal(ownerName("child", ZONE, "DS"), `child.${ZONE}`);
+  for (const input of ["@", "example.com."]) refused(input, "DS");
+});
+
 test("names that no DNS has are refused for every type", () => {
   const long = Array.from({ length: 5 }, () => "a".repeat(60)).join(".");
   for (const input of [

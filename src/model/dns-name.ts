@@ -23,13 +23,17 @@ export function ownerName(input: string | undefined, zoneName: string, type: str
   if (typeof input !== "string" || input === "") throw invalid("a name is required");
   if (input.length > 1000) throw invalid("the name is too long");
   const ascii = toAscii(input);
-  if (ascii === "@" || ascii === zoneName || ascii === `${zoneName}.`) return zoneName;
+  if (ascii === "@" || ascii === zoneName || ascii === `${zoneName}.`) {
+    checkPlace("", type);
+    return zoneName;
+  }
   const rooted = ascii.endsWith(".");
   const name = rooted ? ascii.slice(0, -1) : ascii;
   const inside = name.endsWith(`.${zoneName}`);
   if (rooted && !inside) throw invalid(`${name} is not in the zone ${zoneName}`);
   const relative = inside ? name.slice(0, -zoneName.length - 1) : name;
   checkLabels(relative, type);
+  checkPlace(relative, type);
   const absolute = `${relative}.${zoneName}`;
   if (absolute.length > NAME_LENGTH_MAX) throw invalid(`${absolute.length} characters are more than ${NAME_LENGTH_MAX}`);
   return absolute;
@@ -65,6 +69,19 @@ function checkLabels(relative: string, type: string): void {
   }
   const first = labels[0] === "*" ? labels[1] : labels[0];
   if (strict && first !== undefined && !ADDRESS_START.test(first)) throw invalid("the name of an address must start with a letter");
+}
+
+/** Names that a type can have in a zone; empty is the zone's own. */
+const PLACES: ReadonlyMap<string, readonly [relative: RegExp, otherwise: string]> = new Map([
+  // RFC 4035 §2.4: at a delegation, on the side of the parent.
+  ["DS", [/./, "DS records of the zone itself belong in its parent zone"]],
+  // SPEC 2.2. A wildcard may stand for every service (RFC 2782, RFC 4592).
+  ["SRV", [/^(?:_[^.]+|\*)\._[^.]+(?:\.|$)/, "the name of an SRV record begins with a service and a protocol, as _sip._tcp does"]],
+]);
+
+function checkPlace(relative: string, type: string): void {
+  const place = PLACES.get(type);
+  if (place && !place[0].test(relative)) throw invalid(place[1]);
 }
 
 const invalid = (why: string): PlatformError =>
