@@ -6,6 +6,7 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { incomingStatus } from "#control/secondary/status.ts";
 import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/zone-transfer.ts";
+import { primaryCopy } from "#model/primary-copy.ts";
 import { AUTO_REFRESH_SECONDS } from "#model/zone-transfer.ts";
 import { serialEntry } from "#snapshot/compile.ts";
 import { lockAccount } from "#store/accounts.ts";
@@ -73,7 +74,8 @@ interface Facts {
 
 function common(row: ZoneTransferRow, { zone }: Facts): OutgoingTransfer {
   const { name, peers } = JSON.parse(row.settings) as Stored;
-  const serial = zone ? serialEntry(zone).serial : 0;
+  // Before its first transfer a secondary zone has none.
+  const serial = !zone || primaryCopy(zone)?.apex === null ? 0 : serialEntry(zone).serial;
   return { id: row.id, name, peers: [...peers], created_time: row.created_on, modified_time: row.modified_on, soa_serial: serial };
 }
 
