@@ -3,7 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Op, StagedRecord } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
-import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../test/support/zone-keys.ts";
 import { answer } from "./answer.ts";
@@ -135,4 +136,24 @@ test("an entry that cannot be read is left out and counted", () => {
   assert.equal(zones.rejected, 3);
   const rcode = (name: string): number => answer(zones, EDGE, { name: parseAbsoluteName(name), type: 1 }).rcode;
   assert.deepEqual([rcode("a.example.com"), rcode("b.example.com"), rcode("c.example.com")], [0, 3, 3]);
+});
+
+test("SPEC 2.5: with multi_provider name servers of others stand beside the zone's own", () => {
+  const zones = createZones();
+  const zone = zoneOp("z", "example.com", { multi_provider: true });
+  const other = recordOp("z", "example.com", "NS", "ns.other.example");
+  const again = recordOp("z", "example.com", "NS", "NS1.example.com");
+  const names = (): string[] | undefined =>
+    zones
+      .find(keyOf(parseAbsoluteName("example.com")))
+      ?.apex.get(TYPE.NS)
+      ?.rdatas.map((rdata) => formatName(rdata));
+  zones.rebuild(createMemoryReplica([zone, other, again]).snapshot);
+  assert.deepEqual(names()?.sort(), ["ns.other.example", "ns1.example.com", "ns2.provider.example"]);
+  zones.apply([{ ...other, value: null, before: other.value } as never]);
+  assert.deepEqual(names()?.length, 2);
+  zones.apply([{ ...other, before: undefined } as never]);
+  assert.deepEqual(names()?.length, 3);
+  zones.apply([{ ...zoneOp("z", "example.com"), before: zone.value } as never]);
+  assert.deepEqual(names(), ["ns1.example.com", "ns2.provider.example"]);
 });

@@ -1,5 +1,6 @@
 import type { CertificateEntry, DnssecEntry, RecordEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
+import { TYPE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
 import { readRdata, typeCode } from "#wire/dns/record-types.ts";
@@ -117,6 +118,15 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     put({ ...state, ...(state.entry ? { apex: apexSets(state.entry, state) } : {}) });
   };
 
+  /** SPEC 2.5, `multi_provider`: name servers that are records of the apex stand beside the zone's own. */
+  const putProviders = (id: string): void => {
+    const state = states.get(id);
+    if (!state?.entry?.multi_provider) return;
+    const apex = apexSets(state.entry, state);
+    const others = state.nodes.get(state.key)?.sets.get(TYPE.NS);
+    put({ ...state, apex: others ? new Map([...apex, [TYPE.NS, joined(apex.get(TYPE.NS), others)]]) : apex });
+  };
+
   const putCertificate = (id: string, value: CertificateEntry | null, before: CertificateEntry | undefined): void => {
     for (const entry of [before, value]) {
       // The installation's own covers no zone's names.
@@ -178,7 +188,10 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
       for (const [id, entry] of snapshot.entries("certificate")) putCertificate(id, entry, undefined);
       for (const [id, entry] of snapshot.entries("zone")) putZone(id, entry);
       for (const [id, entry] of snapshot.entries("record")) putRecord(id, entry, undefined);
-      for (const state of states.values()) state.nodes.settle();
+      for (const state of states.values()) {
+        state.nodes.settle();
+        putProviders(state.id);
+      }
     },
     apply: (ops) => {
       const touched = new Map<string, ZoneState | undefined>();
@@ -186,10 +199,11 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
       for (const op of ops) applyOp(op);
       const zones = new Set<NameKey>();
       for (const [id, before] of touched) {
-        const state = states.get(id);
         const names: NameChange[] = [];
         const isWanted = observers.some((observer) => observer.wants(id));
-        state?.nodes.settle(isWanted ? (change) => names.push(change) : undefined);
+        states.get(id)?.nodes.settle(isWanted ? (change) => names.push(change) : undefined);
+        putProviders(id);
+        const state = states.get(id);
         for (const observer of observers) observer.changed({ id, before: servedOf(before), after: servedOf(state), names });
         if (!state) continue;
         if (state.entry) zones.add(state.key);
@@ -271,6 +285,13 @@ function readZone(
 ): Omit<ZoneIndex, "id" | "nodes" | "dnssec" | "certified"> {
   const name = parseAbsoluteName(entry.name);
   return { entry, name, key: keyOf(name), apex: apexSets(entry, beside), negativeTtl: Math.min(entry.soa.ttl, entry.soa.min_ttl) };
+}
+
+/** Each value once; the TTL is that of the first (RFC 2181 §5). */
+function joined(ours: RecordSet | undefined, others: RecordSet): RecordSet {
+  if (ours === undefined) return others;
+  const distinct = new Map([...others.rdatas, ...ours.rdatas].map((rdata) => [keyOf(rdata), rdata]));
+  return { ...ours, rdatas: [...distinct.values()] };
 }
 
 /** None where the text is no name. */
