@@ -104,6 +104,9 @@ storeTest("the status follows the parent, a rollover waits for it, and DNSSEC en
     assert.deepEqual([(await entry())?.cds, oldKey?.signs_zone, newKey?.signs_zone], [[newKey?.id], true, false]);
     await live(240);
     assert.equal((await dnssec.rollover(zone)).stage, "submit", "it waits for the parent as long as that takes");
+    const asked = call();
+    await dnssec.get(asked, zone);
+    assert.match(asked.notes?.join() ?? "", /^A new key has been waiting since 2026-01-01T\S+ for the parent to have its DS record/);
     parent.say(submitted.ds);
     await live(1);
     assert.deepEqual(

@@ -62,6 +62,25 @@ const rdataOf = (publicKey: string): Buffer => dnskeyRdata(Buffer.from(publicKey
 const dsText = (zoneName: string, rdata: Buffer): string =>
   `${zoneName}. ${DNSKEY_TTL_SECONDS} IN DS ${keyTag(rdata)} ${ALGORITHM_ECDSAP256SHA256} ${DIGEST_SHA256} ${dsDigest(zoneName, rdata)}`;
 
+/** What keeps a zone's DNSSEC from going on, where somebody can do something about it. */
+const NOTES: readonly { when(stored: StoredDnssec): boolean; text(stored: StoredDnssec): string }[] = [
+  {
+    when: ({ row }) => row.look_failure !== "" && row.status !== "disabled",
+    text: ({ row }) => `Status stays ${row.status}: the parent could not be seen: ${row.look_failure}.`,
+  },
+  {
+    when: ({ row }) => row.status === "error",
+    text: ({ row }) => `Since ${row.ds_since} the parent has had no DS record of the zone's key: give it the one that is shown here.`,
+  },
+  {
+    when: ({ row }) => row.rollover === "submit" && row.status === "active",
+    text: ({ row }) =>
+      `A new key has been waiting since ${row.rollover_since} for the parent to have its DS record, the one that is shown here.`,
+  },
+];
+
+export const dnssecNotes = (stored: StoredDnssec): string[] => NOTES.filter(({ when }) => when(stored)).map(({ text }) => text(stored));
+
 export const zoneSigningKeys = (zoneName: string, stored: StoredDnssec): ZoneSigningKey[] =>
   stored.keys.map((key) => ({
     Name: key.id,

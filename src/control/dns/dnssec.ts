@@ -10,7 +10,7 @@ import { recordsNamed } from "#store/dns-record-rows.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { deleteDnssecOfZone } from "#store/zone-dnssec.ts";
 import { lockZone } from "#store/zones.ts";
-import { dnssecView, rolloverView, zoneSigningKeys } from "./dnssec-view.ts";
+import { dnssecNotes, dnssecView, rolloverView, zoneSigningKeys } from "./dnssec-view.ts";
 import { seenBy } from "./dnssec-watch.ts";
 import { iso, lifeOf, loadDnssec, newDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
@@ -21,7 +21,7 @@ export interface DnssecZone {
 }
 
 export interface DnssecControl {
-  /** Notes on the call why the parent cannot be seen, where that holds the status up. */
+  /** Notes on the call what the zone waits for. */
   get(call: Call, zone: DnssecZone): Promise<Dnssec>;
   /** `active` makes a key if there is none, signs at once and waits for the DS at the parent; `disabled` as `disabled` of the model says. */
   edit(call: Call, zone: DnssecZone, body: DnssecEdit): Promise<Dnssec>;
@@ -46,9 +46,7 @@ export function createDnssec(deps: DnssecDeps): DnssecControl {
   return {
     get: async (call, zone) => {
       const stored = await loadDnssec(store.read, zone.id);
-      const waits = stored?.row.status === "pending" || stored?.row.status === "pending-disabled";
-      if (waits && stored.row.look_failure !== "")
-        (call.notes ??= []).push(`Status stays ${stored.row.status}: the parent could not be seen: ${stored.row.look_failure}.`);
+      if (stored) (call.notes ??= []).push(...dnssecNotes(stored));
       return dnssecView(zone.name, stored);
     },
     edit: (call, zone, body) => edit(deps, call, zone, body),
