@@ -8,9 +8,30 @@ export interface Message {
 }
 
 /** The key order is the one that the field's clients were recorded with: result, success, errors, messages, result_info (SPEC 2.1, contract.md §1). */
-export function successEnvelope(result: unknown, messages: readonly Message[], info: ResultInfo | null): string {
-  const head = `{"result":${JSON.stringify(result ?? null)},"success":true,"errors":[],"messages":${messages.length === 0 ? "[]" : JSON.stringify(messages)}`;
-  return info === null ? `${head}}` : `${head},"result_info":${JSON.stringify(info)}}`;
+export const successEnvelope = (result: unknown, messages: readonly Message[], info: ResultInfo | null): string =>
+  `{"result":${JSON.stringify(result ?? null)}${afterResult(messages, info)}`;
+
+function afterResult(messages: readonly Message[], info: ResultInfo | null): string {
+  const state = `,"success":true,"errors":[],"messages":${messages.length === 0 ? "[]" : JSON.stringify(messages)}`;
+  return info === null ? `${state}}` : `${state},"result_info":${JSON.stringify(info)}}`;
+}
+
+/** The same for a page that comes in parts; `count` says how many items there were in the end. */
+export async function* pagedEnvelope(
+  page: Page<unknown>,
+  shape: (item: unknown) => unknown,
+  messages: readonly Message[],
+): AsyncGenerator<string> {
+  let count = 0;
+  const text = (items: readonly unknown[]): string => {
+    const json = items.map((item) => JSON.stringify(shape(item))).join(",");
+    const separated = count > 0 && items.length > 0 ? `,${json}` : json;
+    count += items.length;
+    return separated;
+  };
+  yield `{"result":[${text(page.items)}`;
+  for await (const items of page.more ?? []) yield text(items);
+  yield `]${afterResult(messages, { ...resultInfo(page), count })}`;
 }
 
 export const failureEnvelope = (errors: readonly ErrorItem[]): string =>

@@ -1,12 +1,13 @@
+import { Readable } from "node:stream";
 import type { Call, Page } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { DatedRequest } from "#deprecations/engine.ts";
 import type { Facts, JsonObject, Query } from "#deprecations/interpretation.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { type Message, resultInfo, successEnvelope } from "./envelope.ts";
+import { type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
 import { readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";
-import type { RawReply, Resolved, Route } from "./route.ts";
+import type { Answer, RawReply, Resolved, Route } from "./route.ts";
 import { compileCheck } from "./validation.ts";
 
 /** Resolves once every plane has applied the revision, or names those that have not in time. */
@@ -23,7 +24,7 @@ export interface Execution {
 }
 
 /** Runs one admitted request and gives its answer. Throws what the client is to be told. */
-export type Executor = (execution: Execution) => Promise<RawReply>;
+export type Executor = (execution: Execution) => Promise<Answer>;
 
 const FIRST_PAGE = { page: 1, per_page: 1 } as const;
 
@@ -57,7 +58,7 @@ async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Me
   return behind.length === 0 ? [] : [{ code: PLANES_BEHIND, message: `The change is stored; not yet visible in: ${behind.join(", ")}.` }];
 }
 
-function render(route: Route, reply: unknown, messages: readonly Message[], dated: DatedRequest | null, facts: Facts): string {
+function render(route: Route, reply: unknown, messages: readonly Message[], dated: DatedRequest | null, facts: Facts): Answer["body"] {
   const shape = (item: unknown): unknown =>
     dated && typeof item === "object" && item !== null ? dated.result(item as JsonObject, facts) : item;
   switch (route.paging) {
@@ -67,6 +68,7 @@ function render(route: Route, reply: unknown, messages: readonly Message[], date
       return successEnvelope(dated ? (reply as readonly unknown[]).map(shape) : reply, messages, null);
     case "page": {
       const page = reply as Page<unknown>;
+      if (page.more) return Readable.from(pagedEnvelope(page, shape, messages), { objectMode: false });
       return successEnvelope(dated ? page.items.map(shape) : page.items, messages, resultInfo(page));
     }
     default:

@@ -52,6 +52,9 @@ function bodyOptions({ body_type, limits }: Route, all: RouteLimits): { config: 
   return { config: { formFieldBytesMax: bytesMax }, bodyLimit: bytesMax + FORM_OVERHEAD_BYTES };
 }
 
+/** A client that takes nothing of a long answer for so long has left it. */
+const STALL_MAX_MS = 60_000;
+
 /** Makes one row of the route table an endpoint. */
 export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps): void {
   const name = `${route.method} ${route.path}`;
@@ -78,6 +81,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
     const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
     const answer = await execute({ ...state.admitted, params, query, body, dated: state.dated });
+    if (typeof answer.body !== "string") reply.raw.setTimeout(STALL_MAX_MS, () => reply.raw.destroy());
     // RFC 9110 §15.3.5: 204 has no content, the envelope included.
     return route.status === 204
       ? reply.code(204).send()

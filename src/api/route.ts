@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
@@ -53,6 +54,12 @@ export interface RawReply {
   /** `text/plain; charset=utf-8`: the route's `media_type`, with its parameters. */
   readonly type: string;
   readonly body: string;
+}
+
+/** An answer as it is sent. A stream is read as fast as the client takes it. */
+export interface Answer {
+  readonly type: string;
+  readonly body: string | Readable;
 }
 
 /**

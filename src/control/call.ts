@@ -67,6 +67,8 @@ export interface PageRequest {
 
 export interface Page<T> {
   readonly items: readonly T[];
+  /** The rest of the items, where they are too many to be held at once. Whoever takes them sets the pace. */
+  readonly more?: AsyncIterable<readonly T[]>;
   readonly page: number;
   readonly per_page: number;
   readonly total_count: number;

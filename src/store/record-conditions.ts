@@ -97,6 +97,7 @@ export function tagCondition({ operator, name, value }: TagTest): Condition {
 }
 
 function taggedRow(test: TagTest): Condition {
-  const tagged = sql<SqlBool>`EXISTS (SELECT 1 FROM dns_record_tags WHERE record_id = dns_records.id AND ${tagCondition(test)})`;
-  return test.operator === "absent" ? sql`(tagged = 0 OR NOT ${tagged})` : sql`(tagged = 1 AND ${tagged})`;
+  const tags = sql`FROM dns_record_tags WHERE record_id = dns_records.id AND ${tagCondition(test)}`;
+  // Counted, since PostgreSQL would read the tags of the whole zone at once for a NOT EXISTS.
+  return test.operator === "absent" ? sql`(tagged = 0 OR (SELECT count(*) ${tags}) = 0)` : sql`(tagged = 1 AND EXISTS (SELECT 1 ${tags}))`;
 }

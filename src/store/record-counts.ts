@@ -42,6 +42,20 @@ const add = prepareSetQuery<[zoneId: string], unknown>(FACET_ROWS, (db, tuples, 
     ),
 );
 
+const FACETS = { width: 1, shared: 1 } as const;
+
+const forgetEmpty = prepareSetQuery<[zoneId: string], unknown>(FACETS, (db, tuples, zone_id) =>
+  db
+    .deleteFrom("dns_record_counts")
+    .where("zone_id", "=", zone_id)
+    .where(
+      "facet",
+      "in",
+      tuples.map(([facet]) => facet as string),
+    )
+    .where("count", "=", 0),
+);
+
 /** In the transaction that writes the records. */
 export async function countRecords(
   db: Db,
@@ -60,8 +74,8 @@ export async function countRecords(
   if (tuples.length === 0) return;
   await add(db, tuples, zoneId);
   // Anybody can think of new tags for ever.
-  if (tuples.some(([, by]) => by < 0))
-    await db.deleteFrom("dns_record_counts").where("zone_id", "=", zoneId).where("count", "=", 0).execute();
+  const fewer = tuples.filter(([, by]) => by < 0).map(([facet]) => [facet]);
+  if (fewer.length > 0) await forgetEmpty(db, fewer, zoneId);
 }
 
 /** Records that have one of the facets, of which no record may have two; or all others. */

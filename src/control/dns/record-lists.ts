@@ -3,10 +3,16 @@ import type { Page, PageRequest } from "#control/call.ts";
 import { recordTest } from "#control/dns/list-filter.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
 import type { DnsRecord, DnsRecordQuery } from "#model/dns-record.ts";
-import { listRecords, zoneState } from "#store/record-lists.ts";
+import { recordsByIds } from "#store/dns-record-rows.ts";
+import { listRecordIds, listRecords, type RecordList, zoneState } from "#store/record-lists.ts";
 import type { Store } from "#store/store.ts";
 
 export type ListDnsRecords = (zone: { readonly id: string }, query: DnsRecordQuery, page: PageRequest) => Promise<Page<DnsRecord>>;
+
+/** Records that are read and shown at once: a few milliseconds of work. */
+const TOGETHER_MAX = 1_000;
+const ID_LENGTH = 32;
+const ID = /.{32}/g;
 
 /** Lists of a zone's records (SPEC 4.2, contract.md §3). */
 export function createRecordLists({ store, view }: { readonly store: Store; readonly view: RecordView }): ListDnsRecords {
@@ -16,14 +22,37 @@ export function createRecordLists({ store, view }: { readonly store: Store; read
     if (state === undefined) throw new PlatformError("zone_not_found");
     const test = recordTest(query);
     const key = JSON.stringify([zone.id, state, test]);
-    const { items, total } = await listRecords(
-      store,
-      { zone_id: zone.id, test, order: query.order ?? "name", direction: query.direction ?? "asc" },
-      { limit: per_page, offset: (page - 1) * per_page, records: state.record_count, known_total: totals.get(key) },
-    );
+    const list: RecordList = { zone_id: zone.id, test, order: query.order ?? "name", direction: query.direction ?? "asc" };
+    const window = { limit: per_page, offset: (page - 1) * per_page, records: state.record_count, known_total: totals.get(key) };
+    const { items, total } = await listRecords(store, list, { ...window, limit: Math.min(per_page, TOGETHER_MAX) });
     if (test !== null) totals.set(key, total);
-    return { items: items.map(view), page, per_page, total_count: total };
+    const shown = { page, per_page, total_count: total };
+    if (items.length === per_page || window.offset + items.length >= total) return { items: items.map(view), ...shown };
+    const parts = recordsInParts(store, zone.id, await listRecordIds(store, list, window), view);
+    const { value: first = [] } = await parts.next();
+    return { items: first, more: parts, ...shown };
   };
+}
+
+/**
+ * A long page a part at a time. Which records it has was decided at one moment; each is as it is when its part is
+ * read, and left out if it is gone by then. No transaction is open meanwhile: the reader may take its time.
+ */
+async function* recordsInParts(
+  store: Store,
+  zoneId: string,
+  ids: string,
+  view: RecordView,
+): AsyncGenerator<readonly DnsRecord[], undefined> {
+  const partLength = TOGETHER_MAX * ID_LENGTH;
+  for (let start = 0; start < ids.length; start += partLength) {
+    const part = ids.slice(start, start + partLength).match(ID) ?? [];
+    const rows = new Map((await recordsByIds(store.read, zoneId, part)).map((row) => [row.id, row]));
+    yield part.flatMap((id) => {
+      const row = rows.get(id);
+      return row === undefined ? [] : [view(row)];
+    });
+  }
 }
 
 interface Totals {
