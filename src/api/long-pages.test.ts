@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
+import type { ZoneRef } from "#control/dns/change-records.ts";
 import { type ApiServer, type ApiServerOptions, ask, startApi } from "../../test/support/api-server.ts";
 
 // A page may have five million records (contract.md §3): it goes out in parts.
 
 const COUNT = 2_500;
 
-async function serverWithRecords(t: TestContext, options: ApiServerOptions = {}): Promise<{ server: ApiServer; zone: any; path: string }> {
+async function serverWithRecords(t: TestContext, options: ApiServerOptions = {}): Promise<{ server: ApiServer; zone: ZoneRef; path: string }> {
   const server = await startApi(options);
   t.after(() => server.close());
   const zone = (await ask(server, "POST", "/zones", { body: { name: "example.test", account: { id: server.account_id } } })).body.result;
