@@ -110,6 +110,11 @@ const EVERY_TYPE: readonly DnsRecordWrite[] = [
     },
   },
   { type: "TYPE65280", name: "unknown", content: "\\# 3 abcdef" },
+  { type: "HINFO", name: "old", content: '"PDP-11/70" "UNIX"' },
+  { type: "RP", name: "old", content: "admin.people txt.people" },
+  { type: "AFSDB", name: "old", content: "1 afs.example.net" },
+  { type: "EUI48", name: "old", content: "00-00-5e-00-53-2a" },
+  { type: "DHCID", name: "old", content: "AAIBY2/AuCccgoJbsaxcQc9TUapptP69lOjxfNuVAA2kjEA=" },
   { type: "TXT", name: "$dollar", content: "a name that looks like a directive" },
 ];
 
