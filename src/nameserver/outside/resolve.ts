@@ -2,6 +2,7 @@ import { CLASS, FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message } from "#wire/dns/message.ts";
 import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import { askServer, type Server, type ServerQuestion } from "./ask-server.ts";
+import { underDeadline } from "./deadline.ts";
 
 /** What there is behind a name elsewhere. No RDATA: it has nothing of the type. Seconds of the lowest TTL on the way. */
 export interface Resolution {
@@ -46,9 +47,9 @@ export function createResolve({ servers, isOurs, limits, closing }: ResolveDeps)
     let failure: unknown = new Error("no resolver is configured");
     for (let chance = 0; chance < ROUNDS * servers.length; chance++) {
       overall.throwIfAborted();
+      const server = servers[chance % servers.length] as Server;
       try {
-        const signal = AbortSignal.any([overall, AbortSignal.timeout(limits.serverTimeoutMs)]);
-        const message = await askServer(servers[chance % servers.length] as Server, question, signal);
+        const message = await underDeadline(limits.serverTimeoutMs, overall, (signal) => askServer(server, question, signal));
         if (isUsable(message)) return message;
         failure = new Error(`the resolver answers with code ${message.flags & 0xf}`);
       } catch (error) {
@@ -58,8 +59,7 @@ export function createResolve({ servers, isOurs, limits, closing }: ResolveDeps)
     throw failure;
   };
 
-  return async ({ name, type }) => {
-    const overall = AbortSignal.any([closing, AbortSignal.timeout(limits.lookupTimeoutMs)]);
+  const lookUp = async ({ name, type }: ServerQuestion, overall: AbortSignal): Promise<Resolution> => {
     let target = name;
     let ttl = Number.POSITIVE_INFINITY;
     for (let asked = 0; asked < QUESTIONS_MAX; asked++) {
@@ -74,6 +74,8 @@ export function createResolve({ servers, isOurs, limits, closing }: ResolveDeps)
     }
     throw new Error("the chain of aliases is too long");
   };
+
+  return (question) => underDeadline(limits.lookupTimeoutMs, closing, (overall) => lookUp(question, overall));
 }
 
 /** "No such name" is an answer; a referral to somebody else's servers, as from no resolver, is none. */
