@@ -78,6 +78,7 @@ export const DnssecRollover = Type.Object({
   ),
   parent: Type.Object({
     key_tags: Type.Array(Type.Integer(), { description: "Those of the keys that the DS records of the parent name." }),
+    other_key_tags: Type.Array(Type.Integer(), { description: "Of DS records that name none of them." }),
     since: Nullable(Type.String({ format: "date-time" })),
     seen_on: Nullable(Type.String({ format: "date-time" })),
     failure: Nullable(Type.String({ description: "Why the parent could not be seen at the last try." })),

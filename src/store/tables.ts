@@ -229,6 +229,8 @@ export interface ZoneDnssecTable {
   rollover_since: string;
   /** Ids of keys, JSON. */
   ds_named: string;
+  /** Tags of the parent's DS records that name none of the zone's keys, JSON. */
+  ds_others: string;
   ds_since: string;
   ds_ttl: number;
   /** When the parent was last seen; empty before. */

@@ -39,6 +39,7 @@ databaseTest("a zone's key from before there were several is its first, and the 
       rollover: "none",
       rollover_since: at,
       ds_named: "[]",
+      ds_others: "[]",
       ds_since: at,
       ds_ttl: 0,
       looked_on: "",

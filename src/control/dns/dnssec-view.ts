@@ -73,6 +73,11 @@ const NOTES: readonly { when(stored: StoredDnssec): boolean; text(stored: Stored
     text: ({ row }) => `Since ${row.ds_since} the parent has had no DS record of the zone's key: give it the one that is shown here.`,
   },
   {
+    when: ({ row }) => row.ds_named === "[]" && row.ds_others !== "[]" && row.status !== "disabled",
+    text: ({ row }) =>
+      `The parent's DS records name other keys only (${(JSON.parse(row.ds_others) as number[]).join(", ")}): to those who validate, the zone fails until they are replaced.`,
+  },
+  {
     when: ({ row }) => row.rollover === "submit" && row.status === "active",
     text: ({ row }) =>
       `A new key has been waiting since ${row.rollover_since} for the parent to have its DS record, the one that is shown here.`,
@@ -126,6 +131,7 @@ export function rolloverView(zoneName: string, stored: StoredDnssec | undefined)
     })),
     parent: {
       key_tags: keys.filter(({ id }) => life.ds_named.includes(id)).map(tagOf),
+      other_key_tags: JSON.parse(row.ds_others) as number[],
       since: life.looked_on === null ? null : row.ds_since,
       seen_on: life.looked_on === null ? null : row.looked_on,
       failure: row.look_failure === "" ? null : row.look_failure,
@@ -133,4 +139,4 @@ export function rolloverView(zoneName: string, stored: StoredDnssec | undefined)
   };
 }
 
-const UNSEEN = { key_tags: [], since: null, seen_on: null, failure: null };
+const UNSEEN = { key_tags: [], other_key_tags: [], since: null, seen_on: null, failure: null };

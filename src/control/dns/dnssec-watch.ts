@@ -8,7 +8,7 @@ import type { ZoneSettings } from "#model/dns-settings.ts";
 import { primaryCopy } from "#model/primary-copy.ts";
 import { SOA_DEFAULTS } from "#model/soa.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { dnssecLooksDue } from "#store/zone-dnssec.ts";
+import { type DnssecKeyRow, dnssecLooksDue } from "#store/zone-dnssec.ts";
 import { lockZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
 import { DNSKEY_TTL_SECONDS, dnskeyRdata, dsNamesKey } from "#wire/dns/dnssec-key.ts";
 import { dnssecView, rolloverView } from "./dnssec-view.ts";
@@ -75,14 +75,15 @@ export function createDnssecWatch(deps: DnssecWatchDeps): DnssecWatch {
 
 /** Which of the zone's keys the DS set names. */
 export const seenBy = (zoneName: string, { keys }: StoredDnssec, { records, ttl }: DsSet): ParentSeen => ({
-  named: keys
-    .filter(({ public_key }) => {
-      const rdata = dnskeyRdata(Buffer.from(public_key, "base64"));
-      return records.some((ds) => dsNamesKey(ds, zoneName, rdata));
-    })
-    .map(({ id }) => id),
+  named: keys.filter((key) => records.some((ds) => dsNamesKey(ds, zoneName, rdataOf(key)))).map(({ id }) => id),
   ttl,
 });
+
+/** Tags of the records that name none of the zone's keys. */
+const othersIn = (zoneName: string, { keys }: StoredDnssec, { records }: DsSet): number[] =>
+  records.filter((ds) => !keys.some((key) => dsNamesKey(ds, zoneName, rdataOf(key)))).map((ds) => Buffer.from(ds).readUInt16BE(0));
+
+const rdataOf = ({ public_key }: DnssecKeyRow): Buffer => dnskeyRdata(Buffer.from(public_key, "base64"));
 
 /** What the look changes, in words; null where nothing but the look itself is to be noted. */
 async function followUp(
@@ -98,14 +99,21 @@ async function followUp(
   if (!zone || !before || before.row.status === "disabled") return null;
   const now = deps.clock.nowMs();
   const life = lifeOf(before);
-  const seen = "records" in look ? seenBy(zone.name, before, look) : null;
+  const set = "records" in look ? look : null;
+  const seen = set && seenBy(zone.name, before, set);
   const failure = "reason" in look ? look.reason : "";
   const followed = withLife(before, looked(life, seen, zoneTimes(zone), now));
   const next = noted(await withScheduledRollover(deps, followed, now), failure, now);
   const refetch = isRefetchDue(next.row, now);
   const raised = refetch && (await raiseForSignatures(unit, zoneId));
   const change = changeOf(life, lifeOf(next));
-  const row = { ...next.row, ...(change === null ? {} : { modified_on: iso(now) }), ...(refetch ? { refetch_on: iso(now) } : {}) };
+  const others = set === null ? {} : { ds_others: JSON.stringify(othersIn(zone.name, next, set)) };
+  const row = {
+    ...next.row,
+    ...others,
+    ...(change === null ? {} : { modified_on: iso(now) }),
+    ...(refetch ? { refetch_on: iso(now) } : {}),
+  };
   const after = { ...next, row };
   await saveDnssec(unit, before, after);
   const told = { actor: auditActor(call), account_id: zone.account_id, zone_id: zoneId, resource: { type: "dnssec", id: zoneId } };

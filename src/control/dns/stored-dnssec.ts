@@ -67,7 +67,7 @@ export const withLife = ({ row, keys }: StoredDnssec, life: DnssecLife, fresh: r
 export function newDnssec(key: DnssecKeyRow, nowMs: number): StoredDnssec {
   const modified_on = iso(nowMs);
   const life = columnsOf(newLife(key.id, nowMs));
-  const look = { look_failure: "", look_failures: 0, next_look_on: modified_on, refetch_on: modified_on };
+  const look = { ds_others: "[]", look_failure: "", look_failures: 0, next_look_on: modified_on, refetch_on: modified_on };
   return { row: { zone_id: key.zone_id, ...life, ...look, multi_signer: 0, modified_on }, keys: [key] };
 }
 

@@ -18,7 +18,7 @@ export function dnssecKeys({ text, integer, tableOptions }: Dialect): readonly s
       (column) => `ALTER TABLE zone_dnssec ADD COLUMN ${column} ${text} NOT NULL DEFAULT ''`,
     ),
     `ALTER TABLE zone_dnssec ADD COLUMN rollover ${text} NOT NULL DEFAULT 'none'`,
-    `ALTER TABLE zone_dnssec ADD COLUMN ds_named ${text} NOT NULL DEFAULT '[]'`,
+    ...["ds_named", "ds_others"].map((column) => `ALTER TABLE zone_dnssec ADD COLUMN ${column} ${text} NOT NULL DEFAULT '[]'`),
     `ALTER TABLE zone_dnssec ADD COLUMN ds_ttl ${integer} NOT NULL DEFAULT 0`,
     `ALTER TABLE zone_dnssec ADD COLUMN look_failures ${integer} NOT NULL DEFAULT 0`,
     `UPDATE zone_dnssec SET status_since = modified_on, rollover_since = modified_on, ds_since = modified_on,
