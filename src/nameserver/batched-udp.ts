@@ -2,19 +2,19 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import { type Client, clientOf } from "./client.ts";
-import { createDatagramBatch, type Datagram, type DatagramBatch, OUTPUT_BYTES } from "./datagram-batch.ts";
-import { DROPPED, type QuickAnswer } from "./quick-answers.ts";
-import type { Respond, Response } from "./respond.ts";
+import type { Client } from "./client.ts";
+import { type Datagram, OUTPUT_BYTES } from "./datagram.ts";
+import { createDatagramBatch, type DatagramBatch } from "./datagram-batch.ts";
+import { createDelivery, type UdpResponders } from "./delivery.ts";
+import { DROPPED } from "./quick-answers.ts";
+import type { Response } from "./respond.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 import { createSend, enlargeBuffer, type Listener, type UdpConfig, udpSendErrors } from "./udp.ts";
 
-export interface BatchedUdpDeps {
+export interface BatchedUdpDeps extends UdpResponders {
   readonly sockets: SystemSockets;
   readonly address: IpAddress;
   readonly config: UdpConfig;
-  readonly quickAnswer: QuickAnswer;
-  readonly respond: Respond;
   readonly metrics: MetricRegistry;
 }
 
@@ -27,7 +27,7 @@ const TURN_DATAGRAMS_MAX = 1024;
  * and applies deltas as any other does. Rejects with the system's error where the address cannot be bound.
  */
 export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> {
-  const { sockets, address, config, respond, metrics } = deps;
+  const { sockets, address, config, metrics } = deps;
   const sendErrors = udpSendErrors(metrics);
   const family = address.family;
   const fd = sockets.bindUdp(address, config.port, config.reusePort);
@@ -53,6 +53,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
     if (error) sendErrors.value += 1;
   };
   const send = createSend(socket, onSent);
+  const deliver = createDelivery(deps, send);
   const sendLater: SendLater = (response, { address: bytes, port }) => {
     const text = formatIp({ family: bytes.length === 4 ? 4 : 6, bytes });
     send(response, port, family === 6 && bytes.length === 4 ? `::ffff:${text}` : text);
@@ -78,7 +79,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   };
   socket.on("error", onSent);
   socket.on("message", (packet, peer) => {
-    if (peer.port !== 0) send(respond(packet, clientOf("udp", peer.address, peer.port)), peer.port, peer.address);
+    deliver(packet, peer);
     drain();
   });
   return {

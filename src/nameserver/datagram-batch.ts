@@ -1,22 +1,6 @@
 import { isMapped } from "#kernel/ip.ts";
+import { createDatagram, type Datagram, OUTPUT_BYTES } from "./datagram.ts";
 import { AF_INET6, type SystemSockets } from "./system-sockets.ts";
-
-/** One datagram in memory that others share, and the room for its answer. */
-export interface Datagram {
-  readonly input: Buffer;
-  readonly start: number;
-  /** What was longer than there is room for is cut off. */
-  readonly length: number;
-  /** The sender's address of 4 or 16 bytes stands at `addressStart` of these; an IPv4 one has 4 on every socket. */
-  readonly addresses: Uint8Array;
-  readonly addressStart: number;
-  readonly addressBytes: number;
-  /** Nobody listens on port 0: such a datagram is forged. */
-  readonly port: number;
-  readonly output: Buffer;
-  /** OUTPUT_BYTES may be written from here. */
-  readonly outStart: number;
-}
 
 /**
  * Room for datagrams that are received together, and for the answers that are sent together. Each slot holds one
@@ -35,9 +19,6 @@ export interface DatagramBatch {
 
 /** The kernel's own bound is 1024; more than this gains nothing and lets answers wait for each other. */
 export const DATAGRAMS_MAX = 64;
-
-/** No answer over UDP is longer: it would be fragmented on the way. */
-export const OUTPUT_BYTES = 1280;
 
 /** struct msghdr and mmsghdr of LP64 systems, recvmmsg(2), in 32-bit words: name, its length, iov, its count, …, bytes received. */
 const HEADER_WORDS = 16;
@@ -62,17 +43,7 @@ export function createDatagramBatch(sockets: SystemSockets): DatagramBatch {
   const names = slab(NAME_STRIDE);
   const received = createHeaders(sockets, names, input, INPUT_BYTES);
   const answers = createHeaders(sockets, names, output, OUTPUT_STRIDE);
-  const datagram = {
-    input,
-    start: 0,
-    length: 0,
-    addresses: names,
-    port: 0,
-    addressStart: 0,
-    addressBytes: 4,
-    output,
-    outStart: 0,
-  } satisfies Datagram;
+  const datagram = createDatagram(input, names, output);
   let answered = 0;
   let receivedBefore = DATAGRAMS_MAX;
 

@@ -37,7 +37,10 @@ const sockets = await loadSystemSockets();
 
 type Listen = (host: string) => Promise<{ port: number; close(timeoutMs: number): Promise<void> }>;
 const UDP_PATHS: readonly (readonly [name: string, listen: Listen])[] = [
-  ["one datagram a call", (host) => listenUdp({ host, port: 0, reusePort: false }, echo, createMetrics())],
+  [
+    "one datagram a call",
+    (host) => listenUdp({ host, port: 0, reusePort: false }, { quickAnswer: () => 0, respond: echo }, createMetrics()),
+  ],
   ...(sockets
     ? [
         [

@@ -109,5 +109,5 @@ function bindUdp({ config, sockets, quickAnswer, responders, metrics }: Listener
   const address = parseIp(config.host);
   return sockets && address
     ? listenBatchedUdp({ sockets, address, config, quickAnswer, respond: responders.respond, metrics })
-    : listenUdp(config, responders.respond, metrics);
+    : listenUdp(config, { quickAnswer, respond: responders.respond }, metrics);
 }

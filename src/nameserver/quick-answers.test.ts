@@ -10,7 +10,7 @@ import { clientAt, cookieFor, responderParts } from "../../test/support/nameserv
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import { createCounters } from "./counters.ts";
-import type { Datagram } from "./datagram-batch.ts";
+import type { Datagram } from "./datagram.ts";
 import { createQuickAnswers, DROPPED } from "./quick-answers.ts";
 import { createRateLimit, createRateTable, type RateLimitConfig } from "./rate-limit.ts";
 import { createResponder } from "./respond.ts";

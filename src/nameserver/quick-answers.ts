@@ -6,7 +6,7 @@ import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
 import { addToOptions, COOKIE_OPTION_BYTES, OPTION_HEAD_BYTES, writeCookieOption } from "./client-options.ts";
 import { type Cookies, isCookieLength } from "./cookies.ts";
 import type { Counters } from "./counters.ts";
-import type { Datagram } from "./datagram-batch.ts";
+import type { Datagram } from "./datagram.ts";
 import { boundPayload, type EdnsClass, PAYLOAD_BYTES_MIN } from "./exchange.ts";
 import { DROP, type RateLimit, SEND } from "./rate-limit.ts";
 import { truncatedBytes, writeTruncated } from "./truncated.ts";

@@ -39,55 +39,60 @@ const BURST_MS = 1_000;
 /** Who goes on asking over the limit waits no longer than this once it has stopped. */
 const WINDOW_MS = 15_000;
 
-const SEED_BYTES = 8;
 const SETS = 16_384;
 const WAYS = 4;
-const SLOTS = SETS * WAYS;
-const TAGS_AT = SEED_BYTES;
-const SPENT_AT = TAGS_AT + SLOTS * 4;
+/** A set is one line of the processor's cache: four points in time, and behind them four tags. */
+const SET_BYTES = 64;
+const SET_TIMES = SET_BYTES / 8;
+const SET_TAGS = SET_BYTES / 4;
+const TAGS_AT = (WAYS * 8) / 4;
+const SEEDS_AT = SETS * SET_BYTES;
+const SEED_BYTES = 8;
 
 /** Room for the 65,536 sorts of responses and networks that were seen last, whatever comes. */
 export function createRateTable(): SharedArrayBuffer {
-  const table = new SharedArrayBuffer(SPENT_AT + SLOTS * 8);
+  const table = new SharedArrayBuffer(SEEDS_AT + SEED_BYTES);
   // Nobody outside may know which networks share a set.
-  randomFillSync(new Uint8Array(table, 0, SEED_BYTES));
+  randomFillSync(new Uint8Array(table, SEEDS_AT));
   return table;
 }
 
 /** Throws RangeError on an exemption that is no network. Threads race for a slot without harm: one response more or less. */
 export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitConfig): RateLimit | undefined {
   if (perSecond === 0) return undefined;
-  const [indexSeed = 0, tagSeed = 0] = new Int32Array(table, 0, 2);
-  const tags = new Int32Array(table, TAGS_AT, SLOTS);
-  /** The point in time up to which the budget of a slot is spent. */
-  const spentUntil = new Float64Array(table, SPENT_AT, SLOTS);
+  const [indexSeed = 0, tagSeed = 0] = new Int32Array(table, SEEDS_AT);
+  const tags = new Int32Array(table);
+  /** The points in time up to which budgets are spent. */
+  const spentUntil = new Float64Array(table, 0, SETS * SET_TIMES);
   const costMs = 1_000 / perSecond;
   const exemptions = exempt.map(network);
   let random = tagSeed;
 
-  /** The slot that has the tag, or of its set the one that is forgotten with the least harm: which has the most left. */
-  const slotOf = (set: number, tag: number, nowMs: number): number => {
-    let oldest = set;
-    for (let slot = set; slot < set + WAYS; slot++) {
-      if (tags[slot] === tag) return slot;
-      if ((spentUntil[slot] as number) < (spentUntil[oldest] as number)) oldest = slot;
+  /** Where the time of the tag stands; if nowhere, in place of the one that is forgotten with the least harm: which has the most left. */
+  const timeOf = (set: number, tag: number, nowMs: number): number => {
+    const first = set * SET_TIMES;
+    const tagsAt = set * SET_TAGS + TAGS_AT;
+    let oldest = 0;
+    for (let way = 0; way < WAYS; way++) {
+      if (tags[tagsAt + way] === tag) return first + way;
+      if ((spentUntil[first + way] as number) < (spentUntil[first + oldest] as number)) oldest = way;
     }
-    tags[oldest] = tag;
-    spentUntil[oldest] = nowMs - BURST_MS;
-    return oldest;
+    tags[tagsAt + oldest] = tag;
+    spentUntil[first + oldest] = nowMs - BURST_MS;
+    return first + oldest;
   };
 
   return {
     verdict: (addresses, start, addressBytes, sort, nowMs) => {
       const network = addressBytes === 4 ? IPV4_NETWORK_BYTES : IPV6_NETWORK_BYTES;
       const tag = hash(tagSeed, addresses, start, network, sort);
-      const set = (hash(indexSeed, addresses, start, network, sort) & (SETS - 1)) * WAYS;
-      const slot = slotOf(set, tag, nowMs);
-      let spent = spentUntil[slot] as number;
+      const set = hash(indexSeed, addresses, start, network, sort) & (SETS - 1);
+      const at = timeOf(set, tag, nowMs);
+      let spent = spentUntil[at] as number;
       // Nothing is spent that far ahead: the clock was set back.
       if (spent > nowMs + WINDOW_MS + costMs) spent = nowMs - BURST_MS;
       spent = Math.max(spent, nowMs - BURST_MS) + costMs;
-      spentUntil[slot] = Math.min(spent, nowMs + WINDOW_MS);
+      spentUntil[at] = Math.min(spent, nowMs + WINDOW_MS);
       if (spent <= nowMs || isExempt(exemptions, addresses, start, addressBytes)) return SEND;
       // No pattern, so that nobody's questions always fall on the dropped ones.
       random = (Math.imul(random, 1_664_525) + 1_013_904_223) | 0;

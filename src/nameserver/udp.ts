@@ -2,8 +2,8 @@ import { type Socket, createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import { isIpv6 } from "#kernel/ip.ts";
-import { clientOf } from "./client.ts";
-import type { Respond, Response } from "./respond.ts";
+import { createDelivery, type Send, type UdpResponders } from "./delivery.ts";
+import type { Response } from "./respond.ts";
 
 export interface Listener {
   readonly port: number;
@@ -21,7 +21,7 @@ export interface UdpConfig {
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /** Rejects with the system's error where the address cannot be bound. */
-export async function listenUdp(config: UdpConfig, respond: Respond, metrics: MetricRegistry): Promise<Listener> {
+export async function listenUdp(config: UdpConfig, responders: UdpResponders, metrics: MetricRegistry): Promise<Listener> {
   const sendErrors = udpSendErrors(metrics);
   const family = isIpv6(config.host) ? 6 : 4;
   const socket = createSocket({
@@ -44,11 +44,7 @@ export async function listenUdp(config: UdpConfig, respond: Respond, metrics: Me
     if (error) sendErrors.value += 1;
   };
   socket.on("error", onSent);
-  const send = createSend(socket, onSent);
-  socket.on("message", (packet, peer) => {
-    // Nobody listens on port 0: such a packet is forged.
-    if (peer.port !== 0) send(respond(packet, clientOf("udp", peer.address, peer.port)), peer.port, peer.address);
-  });
+  socket.on("message", createDelivery(responders, createSend(socket, onSent)));
   return {
     port: socket.address().port,
     close: () => new Promise((resolve) => socket.close(resolve)),
@@ -56,13 +52,13 @@ export async function listenUdp(config: UdpConfig, respond: Respond, metrics: Me
 }
 
 /** Sends a response now or when it is known, unless the socket has been closed by then. */
-export function createSend(socket: Socket, onSent: (error: Error | null) => void) {
+export function createSend(socket: Socket, onSent: (error: Error | null) => void): Send {
   let open = true;
   socket.once("close", () => (open = false));
   const sendNow = (response: Response, port: number, address: string): void => {
     if (response && open) socket.send(response, port, address, onSent);
   };
-  return (response: Response | Promise<Response>, port: number, address: string): void => {
+  return (response, port, address) => {
     if (response instanceof Promise) void response.then((known) => sendNow(known, port, address));
     else sendNow(response, port, address);
   };
