@@ -5,6 +5,7 @@ import { TransferError } from "#wire/dns/transfer-reader.ts";
 import { fetchZone, type FetchDeps } from "./fetch-zone.ts";
 import type { Outcomes } from "./outcomes.ts";
 import type { PrimaryLimits } from "./primary-client.ts";
+import { createRecordBudget } from "./record-budget.ts";
 import { type ZoneSource, zoneSource } from "./zone-source.ts";
 
 /**
@@ -19,6 +20,8 @@ export interface CheckZoneDeps {
   readonly sealer: Sealer;
   readonly outcomes: Outcomes;
   readonly limits: Omit<PrimaryLimits, "recordsMax">;
+  /** Records of all transfers under way together. */
+  readonly recordsAtOnceMax: number;
   /** Records that one zone of the plan may have. */
   recordsPerZoneMax(plan: string): number;
 }
@@ -31,9 +34,11 @@ const RECORDS_FACTOR = 4;
 export function createCheckZone(deps: CheckZoneDeps): CheckZone {
   const { store, sealer, outcomes, clock } = deps;
   const read = (zoneId: string): Promise<ZoneSource | undefined> => zoneSource(store.read, sealer, zoneId);
+  const budget = createRecordBudget(deps.recordsAtOnceMax);
   const fetchDeps = ({ zone }: ZoneSource): FetchDeps => ({
     store,
     outcomes,
+    budget,
     limits: { ...deps.limits, recordsMax: deps.recordsPerZoneMax(zone.plan) * RECORDS_FACTOR },
     nowSeconds: () => Math.floor(clock.nowMs() / 1000),
   });

@@ -4,14 +4,17 @@ import fc from "fast-check";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
 import { startFakePrimary, zoneVersion } from "../../../test/support/fake-primary.ts";
+import { createRecordBudget } from "./record-budget.ts";
 import { connectPrimary, type PrimaryLimits } from "./primary-client.ts";
 
 const NAME = "zone.example";
 const lines = Array.from({ length: 20 }, (_, i) => `h${i}.${NAME} 300 TXT "text number ${i}"`);
 const LIMITS: PrimaryLimits = { idleTimeoutMs: 200, totalTimeoutMs: 2_000, bytesMax: 100_000, recordsMax: 1_000 };
 
+const budget = createRecordBudget(60);
+
 const fetch = async (port: number, limits: PrimaryLimits = LIMITS, signal = new AbortController().signal): Promise<Transfer> => {
-  const deps = { limits, nowSeconds: () => 1_780_000_000 };
+  const deps = { limits, budget, nowSeconds: () => 1_780_000_000 };
   const connection = await connectPrimary(deps, { address: "127.0.0.1", port, key: null }, parseAbsoluteName(NAME), signal);
   try {
     await connection.soa();
@@ -56,6 +59,11 @@ test("bytes, records and time have an end", async (t) => {
   assert.equal(transfer.kind === "full" && transfer.records.length, 20);
   await assert.rejects(fetch(primary.port, { ...LIMITS, bytesMax: 500 }), failing(/longer than 500 bytes/));
   await assert.rejects(fetch(primary.port, { ...LIMITS, recordsMax: 21 }), failing(/more than 21 records/));
+  const others = budget.lease();
+  others.take(50);
+  await assert.rejects(fetch(primary.port), failing(/hands full/));
+  others.release();
+  assert.ok(await fetch(primary.port), "what others have given back is there again");
   primary.tamper = (messages, type) => (type === 252 ? messages.slice(0, 2) : messages);
   await assert.rejects(fetch(primary.port), failing(/no answer within 0.2 s/));
   await assert.rejects(fetch(primary.port, { ...LIMITS, idleTimeoutMs: 60_000, totalTimeoutMs: 300 }), failing(/not done within 0.3 s/));

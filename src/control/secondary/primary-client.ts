@@ -6,14 +6,15 @@ import { type DnsName, keyOf } from "#wire/dns/name.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
 import { createTransferReader, type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
 import { type AnswerVerifier, createAnswerVerifier, signRequest, type TsigFault, type TsigKey } from "#wire/dns/tsig.ts";
+import type { RecordBudget } from "./record-budget.ts";
 import { type MessageStream, openMessageStream, type StreamLimits } from "./message-stream.ts";
 
 /** A name server that a zone is fetched from. */
 export interface Primary {
   readonly address: string;
   readonly port: number;
-  /** Null where it is trusted by its address. */
-  readonly key: TsigKey | null;
+  /** Null where it is trusted by its address; undefined where its key cannot be read, so that nothing can be asked of it. */
+  readonly key: TsigKey | null | undefined;
 }
 
 export interface PrimaryLimits extends StreamLimits {
@@ -26,11 +27,13 @@ export interface PrimaryConnection {
   soa(): Promise<ResourceRecord>;
   /** The zone: whole (AXFR), or where a serial is given from that on (IXFR), as far as the server can. */
   transfer(serial: number | null): Promise<Transfer>;
+  /** Ends it, and what it has transferred counts no more. */
   close(): void;
 }
 
 export interface PrimaryClientDeps {
   readonly limits: PrimaryLimits;
+  readonly budget: RecordBudget;
   nowSeconds(): number;
 }
 
@@ -40,16 +43,19 @@ export async function connectPrimary(
   zone: DnsName,
   signal: AbortSignal,
 ): Promise<PrimaryConnection> {
-  const { limits, nowSeconds } = deps;
+  const { limits, budget, nowSeconds } = deps;
+  const { key } = primary;
+  if (key === undefined) throw new TransferError("its TSIG key cannot be opened here: enter the secret again");
   const stream = await openMessageStream(primary, limits, signal);
+  const lease = budget.lease();
 
   const ask = (type: number, authorities: readonly ResourceRecord[]): AnswerReader => {
     const question: Question = { name: zone, type, class: CLASS.IN };
     const id = randomInt(0x1_0000);
     const bytes = encodeMessage({ id, flags: 0, questions: [question], answers: [], authorities, additionals: [] }) as Buffer;
-    const signed = primary.key && signRequest(bytes, primary.key, nowSeconds());
+    const signed = key && signRequest(bytes, key, nowSeconds());
     stream.send(signed?.bytes ?? bytes);
-    const verifier = signed && primary.key ? createAnswerVerifier(primary.key, signed.mac, nowSeconds) : null;
+    const verifier = signed && key ? createAnswerVerifier(key, signed.mac, nowSeconds) : null;
     return createAnswerReader(stream, { id, question, verifier });
   };
 
@@ -66,7 +72,9 @@ export async function connectPrimary(
       const answer = serial === null ? ask(TYPE.AXFR, []) : ask(TYPE.IXFR, [ownSoa(zone, serial)]);
       const reader = createTransferReader({ zone: keyOf(zone), serial, recordsMax: limits.recordsMax });
       while (!reader.transfer) {
-        for (const record of (await answer.next()).answers) reader.take(record);
+        const { answers } = await answer.next();
+        lease.take(answers.length);
+        for (const record of answers) reader.take(record);
         reader.endMessage();
       }
       answer.end();
@@ -74,7 +82,10 @@ export async function connectPrimary(
         throw new TransferError("it has an older zone");
       return reader.transfer;
     },
-    close: () => stream.close(),
+    close: () => {
+      stream.close();
+      lease.release();
+    },
   };
 }
 

@@ -411,3 +411,24 @@ storeTest("a check is one node's, and what one node has done the next one knows"
     await primary.close();
   }
 });
+
+storeTest("a key that cannot be opened is said to be so, and what is broken here is told whoever starts checks", async ({ store }) => {
+  const primary = await startFakePrimary([version(5)]);
+  const secondary = await secondaryOver(store, primary, { tsig: true });
+  try {
+    const { id, value } = await store.read.selectFrom("transfer_objects").selectAll().where("kind", "=", "tsig").executeTakeFirstOrThrow();
+    const sealed = JSON.stringify({ ...(JSON.parse(value) as object), secret: "sv1.damaged" });
+    await store.write(({ db }) => db.updateTable("transfer_objects").set({ value: sealed }).where("id", "=", id).execute());
+    await secondary.notified();
+    assert.match((await secondary.status()).last_error ?? "", /TSIG key cannot be opened/);
+
+    await store.write(({ db }) => db.updateTable("zone_transfers").set({ settings: "no JSON" }).execute());
+    await secondary.control.secondaries.notified(secondary.zone.id);
+    await secondary.control.secondaries.idle();
+    await assert.rejects(secondary.control.secondaries.startDue(), SyntaxError);
+    await secondary.control.secondaries.startDue();
+  } finally {
+    await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});

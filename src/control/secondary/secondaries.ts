@@ -42,9 +42,17 @@ export interface SecondariesDeps {
 export interface SecondaryLimits extends Omit<PrimaryLimits, "recordsMax"> {
   /** Zones that are checked at once. */
   readonly zonesAtOnce: number;
+  /** Records that transfers under way hold together. One takes some 400 bytes of memory. */
+  readonly recordsAtOnceMax: number;
 }
 
-const LIMITS: SecondaryLimits = { idleTimeoutMs: 15_000, totalTimeoutMs: 300_000, bytesMax: 512 * 1024 * 1024, zonesAtOnce: 8 };
+const LIMITS: SecondaryLimits = {
+  idleTimeoutMs: 15_000,
+  totalTimeoutMs: 300_000,
+  bytesMax: 512 * 1024 * 1024,
+  zonesAtOnce: 8,
+  recordsAtOnceMax: 4_000_000,
+};
 
 /** Between two checks that a peer asks for. */
 const NOTIFIED_AGAIN_MS = 1_000;
@@ -55,7 +63,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
   const { store, clock, random = Math.random, report = () => {} } = deps;
   const limits: SecondaryLimits = { ...LIMITS, ...deps.limits };
   const outcomes = createOutcomes({ ...deps, random, report, call: () => systemCall("secondary-zones") });
-  const checkZone = createCheckZone({ ...deps, outcomes, limits });
+  const checkZone = createCheckZone({ ...deps, outcomes, limits, recordsAtOnceMax: limits.recordsAtOnceMax });
   /** By zone; true where it has to be looked at again afterwards. */
   const underWay = new Map<string, boolean>();
   const work = new Set<Promise<void>>();

@@ -1,11 +1,12 @@
 import type { Sealer } from "#kernel/seal.ts";
 import { type PrimaryCopy, primaryCopy } from "#model/primary-copy.ts";
 import { AUTO_REFRESH_SECONDS, type TransferPeer } from "#model/zone-transfer.ts";
+import { openTsigKey } from "#snapshot/tsig-key.ts";
 import { incomingState, type IncomingState } from "#store/incoming-transfers.ts";
 import type { Unit } from "#store/store.ts";
 import { transferObjects, type TransferKind, zoneTransfer } from "#store/transfers.ts";
 import { zoneRowById, type ZoneRow } from "#store/zones.ts";
-import { createTsigKey, type TsigKey } from "#wire/dns/tsig.ts";
+import type { TsigKey } from "#wire/dns/tsig.ts";
 import type { Primary } from "./primary-client.ts";
 
 type Db = Unit["db"];
@@ -43,8 +44,7 @@ export async function zoneSource(db: Db, sealer: Sealer, zoneId: string): Promis
     const peer = known.get(id);
     if (!peer || peer.ip === undefined) return [];
     const { name, ip: address, port, ixfr_enable: ixfr, tsig_id } = peer;
-    const tsig = tsig_id === undefined ? undefined : keys.get(tsig_id);
-    const key = tsig && tsig_id !== undefined ? openKey(sealer, tsig_id, tsig) : null;
+    const key = tsig_id === undefined ? null : openKey(sealer, tsig_id, keys.get(tsig_id));
     return [{ id, label: `${name} (${address}, port ${port})`, address, port, ixfr, key }];
   });
   return {
@@ -62,8 +62,8 @@ interface TsigValue {
   readonly secret: string;
 }
 
-const openKey = (sealer: Sealer, id: string, { name, algo, secret }: TsigValue): TsigKey =>
-  createTsigKey(name, algo.replace(/\.$/, ""), Buffer.from(sealer.open(secret, `tsig:${id}`).toString(), "base64"));
+const openKey = (sealer: Sealer, id: string, tsig: TsigValue | undefined): TsigKey | undefined =>
+  tsig && openTsigKey({ id, name: tsig.name, algorithm: tsig.algo.replace(/\.$/, ""), secret: tsig.secret }, sealer);
 
 async function objectsById<T>(db: Db, accountId: string, kind: TransferKind): Promise<ReadonlyMap<string, T>> {
   return new Map((await transferObjects(db, accountId, kind)).map(({ id, value }) => [id, JSON.parse(value) as T]));

@@ -1,0 +1,34 @@
+import { TransferError } from "#wire/dns/transfer-reader.ts";
+
+/** Records that all transfers under way may hold in memory together. */
+export interface RecordBudget {
+  lease(): RecordLease;
+}
+
+/** One transfer's part. */
+export interface RecordLease {
+  /** Throws TransferError where there is no room for so many more. */
+  take(records: number): void;
+  /** Gives everything back. */
+  release(): void;
+}
+
+export function createRecordBudget(recordsMax: number): RecordBudget {
+  let held = 0;
+  return {
+    lease: () => {
+      let mine = 0;
+      return {
+        take: (records) => {
+          if (held + records > recordsMax) throw new TransferError("this server has its hands full of other transfers");
+          held += records;
+          mine += records;
+        },
+        release: () => {
+          held -= mine;
+          mine = 0;
+        },
+      };
+    },
+  };
+}
