@@ -1,6 +1,6 @@
 import { canonicalOrder } from "#wire/dns/canonical.ts";
 import { TYPE } from "#wire/dns/codes.ts";
-import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
+import { keyOf, type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import type { AnswerSet } from "./answer-set.ts";
 import { nsecRdata } from "./dnssec/denial.ts";
 import type { Signatures } from "./dnssec/signatures.ts";
@@ -24,14 +24,6 @@ export class UnusableKeysError extends Error {
   }
 }
 
-interface Owner {
-  readonly key: NameKey;
-  readonly order: string;
-  readonly sets: readonly RecordSet[];
-  /** Only the parent's side of a delegation: its NS set is not signed (RFC 4035 §2.2). */
-  readonly isCut: boolean;
-}
-
 /**
  * A signed zone as servers get it that serve it without its keys: every set as clients see it, with its signatures, and
  * the whole chain of NSEC records (RFC 4035 §2), since they cannot deny by compact denial. The sets are those of the
@@ -39,55 +31,69 @@ interface Owner {
  * least. Throws UnusableKeysError, and ZoneWalkError where too much changes meanwhile.
  */
 export function* signedZone(zone: ZoneIndex, { edge, signatures, addresses }: SignedZoneDeps): Generator<AnswerSet, void> {
-  const { owners, hidden } = namesOf(zone, edge, addresses);
-  for (const [i, owner] of owners.entries()) {
-    const name = nameOfKey(owner.key);
-    const origin = { zone, source: owner.key };
-    for (const { type, ttl, rdatas } of owner.sets) {
-      if (owner.isCut && type === TYPE.NS) yield { name, type, ttl, rdatas };
-      else yield* withSignatures({ name, type, ttl, rdatas, origin }, signatures.kept(zone, { owner: owner.key, type, ttl, rdatas }));
-    }
-    const next = nameOfKey((owners[i + 1] ?? (owners[0] as Owner)).key);
-    const types = owner.sets.map(({ type }) => type);
-    const nsec = { type: TYPE.NSEC, ttl: zone.negativeTtl, rdatas: [nsecRdata(next, types)] };
-    // The one that is kept for the name is that of compact denial.
-    yield* withSignatures({ name, ...nsec, origin }, signatures.made(zone, { owner: owner.key, ...nsec }));
+  const { owners, hidden } = namesOf(zone);
+  const flattened = isFlattened(zone, owners[0]?.sets) ? addresses(zone) : [];
+  let before: { readonly key: NameKey; readonly types: readonly number[] } | undefined;
+  for (const { key, sets } of owners) {
+    const shown = [...shownSets(zone, edge, key, sets), ...(key === zone.key ? flattened : [])];
+    if (shown.length === 0) continue;
+    // Each NSEC record leads to the next name that has anything to show.
+    if (before) yield* nsec(zone, signatures, before, key);
+    yield* signedSets(zone, signatures, key, shown);
+    before = { key, types: shown.map(({ type }) => type) };
   }
-  for (const [key, sets] of hidden) for (const { type, ttl, rdatas } of sets.values()) yield { name: nameOfKey(key), type, ttl, rdatas };
+  if (before) yield* nsec(zone, signatures, before, zone.key);
+  for (const { key, sets } of hidden) for (const { type, ttl, rdatas } of sets.values()) yield { name: nameOfKey(key), type, ttl, rdatas };
 }
 
-function* withSignatures(set: AnswerSet, signed: ReturnType<Signatures["kept"]>): Generator<AnswerSet, void> {
+function* signedSets(zone: ZoneIndex, signatures: Signatures, owner: NameKey, sets: readonly RecordSet[]): Generator<AnswerSet, void> {
+  const name = nameOfKey(owner);
+  for (const { type, ttl, rdatas } of sets) {
+    // Of a delegation the NS set is the child's (RFC 4035 §2.2).
+    if (type === TYPE.NS && owner !== zone.key) yield { name, type, ttl, rdatas };
+    else yield* withSignatures(zone, { name, type, ttl, rdatas }, signatures.kept(zone, { owner, type, ttl, rdatas }));
+  }
+}
+
+function* nsec(
+  zone: ZoneIndex,
+  signatures: Signatures,
+  { key, types }: { readonly key: NameKey; readonly types: readonly number[] },
+  next: NameKey,
+): Generator<AnswerSet, void> {
+  const set = { type: TYPE.NSEC, ttl: zone.negativeTtl, rdatas: [nsecRdata(nameOfKey(next), types)] };
+  // The one that is kept for the name is that of compact denial.
+  yield* withSignatures(zone, { name: nameOfKey(key), ...set }, signatures.made(zone, { owner: key, ...set }));
+}
+
+function* withSignatures(zone: ZoneIndex, set: AnswerSet, signed: ReturnType<Signatures["kept"]>): Generator<AnswerSet, void> {
   if (signed === undefined) throw new UnusableKeysError();
-  yield set;
+  yield { ...set, origin: { zone, source: keyOf(set.name) } };
   yield { name: set.name, type: TYPE.RRSIG, ttl: set.ttl, rdatas: signed.rrsigs };
 }
 
-/** The zone's own names in canonical order, and apart from them those below a delegation or a DNAME. */
-function namesOf(zone: ZoneIndex, edge: EdgeFront, addresses: SignedZoneDeps["addresses"]) {
-  const owners: Owner[] = [];
-  const hidden: (readonly [NameKey, RecordSets])[] = [];
-  const add = (key: NameKey, sets: readonly RecordSet[], isCut: boolean): void => {
-    if (sets.length > 0) owners.push({ key, order: canonicalOrder(key), sets, isCut });
-  };
-  const apex = zone.nodes.get(zone.key);
-  add(
-    zone.key,
-    [...shownSets(zone, edge, zone.key, apex?.sets ?? new Map()), ...(isFlattened(zone, apex?.sets) ? addresses(zone) : [])],
-    false,
-  );
+interface Name {
+  readonly key: NameKey;
+  readonly sets: RecordSets;
+}
+
+/** The zone's own names in canonical order, the apex first, and apart from them those below a delegation or a DNAME. */
+function namesOf(zone: ZoneIndex): { readonly owners: readonly Name[]; readonly hidden: readonly Name[] } {
+  const own: (Name & { readonly order: string })[] = [];
+  const hidden: Name[] = [];
+  const apex = { key: zone.key, sets: zone.nodes.get(zone.key)?.sets ?? new Map<number, RecordSet>() };
   const walk = zone.nodes.walk();
   try {
     for (let found = walk.next(); found; found = walk.next()) {
       const [key, sets] = found;
-      if (key === zone.key) continue;
-      if (isBelowBorder(zone, key)) hidden.push(found);
-      else add(key, shownSets(zone, edge, key, sets), sets.has(TYPE.NS));
+      if (isBelowBorder(zone, key)) hidden.push({ key, sets });
+      else if (key !== zone.key) own.push({ key, sets, order: canonicalOrder(key) });
     }
   } finally {
     walk.close();
   }
-  owners.sort((a, b) => (a.order < b.order ? -1 : 1));
-  return { owners, hidden };
+  own.sort((a, b) => (a.order < b.order ? -1 : 1));
+  return { owners: [apex, ...own], hidden };
 }
 
 /** SOA first. */

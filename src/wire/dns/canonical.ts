@@ -67,14 +67,21 @@ export function canonicalRdatas(type: number, rdatas: readonly Uint8Array[]): Ui
  * before those below it.
  */
 export function canonicalOrder(key: NameKey): string {
-  const labels: string[] = [];
-  for (let at = 0; key.charCodeAt(at) !== 0; at += key.charCodeAt(at) + 1) labels.push(key.slice(at + 1, at + 1 + key.charCodeAt(at)));
-  // A label ends with a zero, which sorts before all that may follow it; the zeros and ones inside are written apart.
-  // oxlint-disable-next-line no-control-regex
-  return labels
-    .toReversed()
-    .reduce((order, label) => `${order}${label.replace(/[\0\x01]/g, (byte) => `\x01${byte === "\0" ? "\x01" : "\x02"}`)}\0`, "");
+  let order = "";
+  for (let at = 0; key.charCodeAt(at) !== 0;) {
+    const end = at + 1 + key.charCodeAt(at);
+    // A label ends with a zero, which sorts before all that may follow it; the zeros and ones inside are written apart.
+    order = `${apart(key.slice(at + 1, end))}\0${order}`;
+    at = end;
+  }
+  return order;
 }
+
+// oxlint-disable-next-line no-control-regex
+const LOWEST_BYTES = /[\0\x01]/g;
+
+const apart = (label: string): string =>
+  label.search(LOWEST_BYTES) < 0 ? label : label.replace(LOWEST_BYTES, (byte) => (byte === "\0" ? "\x01\x01" : "\x01\x02"));
 
 export const compareCanonical = (a: NameKey, b: NameKey): number => {
   const [first, second] = [canonicalOrder(a), canonicalOrder(b)];
