@@ -9,7 +9,10 @@ import { type ApiServer, type ApiServerOptions, ask, startApi } from "../../test
 
 const COUNT = 2_500;
 
-async function serverWithRecords(t: TestContext, options: ApiServerOptions = {}): Promise<{ server: ApiServer; zone: ZoneRef; path: string }> {
+async function serverWithRecords(
+  t: TestContext,
+  options: ApiServerOptions = {},
+): Promise<{ server: ApiServer; zone: ZoneRef; path: string }> {
   const server = await startApi(options);
   t.after(() => server.close());
   const zone = (await ask(server, "POST", "/zones", { body: { name: "example.test", account: { id: server.account_id } } })).body.result;

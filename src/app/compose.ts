@@ -86,7 +86,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       localOriginAllowed: originPolicy(config),
       vendorPrefix: config.vendor.prefix,
       nameServers: config.dns.name_servers,
-      scanResolvers: config.dns.scan_resolvers,
+      scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
       dnssecRolloverDays: config.dns.dnssec_rollover_days,
       recordsPerZoneMax: config.dns.records_per_zone_max,
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,

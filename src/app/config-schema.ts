@@ -80,7 +80,7 @@ export const CONFIG_KEYS = {
   "dns.scan_resolvers": {
     type: "servers",
     default: [],
-    doc: "Resolvers that are asked for a zone's existing records, and over TCP for its DS records at the parent; empty: those of the system.",
+    doc: "Resolvers that are asked for a zone's existing records, and over TCP for its DS records at the parent; empty: dns.resolvers.",
   },
   "dns.dnssec_rollover_days": {
     type: "count",
