@@ -8,12 +8,12 @@ import { createMetrics } from "#kernel/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
-import { FLAG } from "#wire/dns/codes.ts";
+import { FLAG, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, type Message, type ResourceRecord } from "#wire/dns/message.ts";
-import { type DnsName, keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
+import { type DnsName, isWithin, keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { typeCode } from "#wire/dns/record-types.ts";
 import { comparable, type ComparableAnswer, flattened, questionText, recordLines, setsOf } from "../support/comparable-answers.ts";
-import { askTcp, queryFor } from "../support/dns-client.ts";
+import { askTcp, askUdp, queryFor } from "../support/dns-client.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { startKnot, startNsd } from "../support/peer-nameservers.ts";
 import {
@@ -45,8 +45,22 @@ function randomZones(random: Random): readonly TestZone[] {
   const one = randomZone(random, "one.test.", 60, ["a.two.test.", "a.child.one.test.", "far.example."]);
   const cut = nameServersOf(child.name).map((content) => ({ name: child.name, ttl: 3600, type: "NS", content }));
   const glue = { name: `ns1.${child.name}`, ttl: 300, type: "A", content: "192.0.2.54" };
-  return [{ ...one, lines: [...one.lines, ...cut, glue] }, two, child];
+  return [{ ...one, lines: [...one.lines, ...cut, glue, ...CROWD] }, two, child];
 }
+
+/** What does not fit into 512 bytes: a delegation to many name servers, half of them below another one, and a long text. */
+const CROWD = [
+  ...Array.from({ length: 10 }, (_, i) => {
+    const server = `server${i}.${i % 2 === 0 ? "crowd" : "next"}.one.test.`;
+    return [
+      { name: "crowd.one.test.", ttl: 300, type: "NS", content: server },
+      { name: server, ttl: 300, type: "A", content: `192.0.2.${i}` },
+      { name: server, ttl: 300, type: "AAAA", content: `2001:db8::${i}` },
+    ];
+  }).flat(),
+  { name: "next.one.test.", ttl: 300, type: "NS", content: "server1.next.one.test." },
+  { name: "text.one.test.", ttl: 300, type: "TXT", content: `"${"x".repeat(250)}" "${"y".repeat(250)}"` },
+];
 
 const bare = (name: string): string => name.replace(/\.$/, "");
 
@@ -111,7 +125,7 @@ async function startAll(t: TestContext, zones: readonly TestZone[]): Promise<Ser
   return { ours: (await startOurs(t, zones)).port, knot: knot.port, nsd: nsd.port };
 }
 
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
+const SEEDS = [1, 2, 3, 4, 5] as const;
 
 for (const seed of SEEDS) {
   test(`the answers of Knot DNS and NSD are ours, seed ${seed}`, { skip: toolOrSkip("knotd") || toolOrSkip("nsd") }, async (t) => {
@@ -138,6 +152,7 @@ for (const seed of SEEDS) {
       if (isDeepStrictEqual(expected[0], required(decodeMessage(mine as Buffer), apexes)))
         leftOut.push(...without(decodeMessage(one as Buffer).additionals, [...additionals, ...answers]));
     }
+    await assertWholeOrTruncated(ports.ours, questions, ours as readonly Buffer[]);
     assert.deepEqual(unlike.slice(0, 3), [], `${unlike.length} of ${questions.length} answers differ`);
     assert.ok(added.length > 0, "there is something to confirm");
     assert.deepEqual(await trueOf(ports.knot, added), recordLines(unique(added)), "what is added is what its owner has");
@@ -150,6 +165,29 @@ for (const seed of SEEDS) {
       "whatever helps is added",
     );
   });
+}
+
+/**
+ * Over UDP, in 512 bytes, an answer is what it is over TCP, or nothing but word that it did not fit: what a referral needs
+ * is never left out (RFC 2181 §9, RFC 9471 §3.1).
+ */
+async function assertWholeOrTruncated(port: number, questions: readonly Buffer[], whole: readonly Buffer[]): Promise<void> {
+  let truncated = 0;
+  for (const [i, response] of (await askUdp(port, questions)).entries()) {
+    const [short, long] = [decodeMessage(response), decodeMessage(whole[i] as Buffer)];
+    assert.ok(response.length <= 512);
+    if (short.flags & FLAG.TC) {
+      truncated += 1;
+      assert.ok((whole[i] as Buffer).length > 512);
+      assert.equal(short.answers.length + short.authorities.length + short.additionals.length, 0);
+      continue;
+    }
+    assert.deepEqual([short.answers, short.authorities], [long.answers, long.authorities]);
+    const cuts = long.authorities.filter(({ type }) => type === TYPE.NS);
+    const needed = long.additionals.filter(({ name }) => cuts.some((cut) => isWithin(keyOf(name), keyOf(cut.name))));
+    assert.deepEqual(without(needed, short.additionals), []);
+  }
+  assert.ok(truncated > 0, "some answers do not fit");
 }
 
 /** Of additional records only glue has to be there (RFC 9471 §2). */

@@ -1,3 +1,4 @@
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { CLASS } from "#wire/dns/codes.ts";
@@ -14,6 +15,36 @@ export const queryFor = (name: string | DnsName, type: number, id: number): Buff
     authorities: [],
     additionals: [],
   }) as Buffer;
+
+/** Questions of a burst: what waits in sockets must not be lost. */
+const BURST = 50;
+
+/** Asks all over UDP, some at a time; the responses in the order of the questions, whose ids must differ. */
+export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs = 5_000): Promise<readonly Buffer[]> {
+  const socket = createSocket("udp4");
+  const byId = new Map<number, Buffer>();
+  const idOf = (message: Buffer): number => message.readUInt16BE(0);
+  try {
+    for (let start = 0; start < queries.length; start += BURST) {
+      const burst = queries.slice(start, start + BURST);
+      const waiting = new Set(burst.map(idOf));
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const overdue = setTimeout(() => reject(new Error(`${waiting.size} questions were not answered`)), timeoutMs);
+      socket.on("message", (response) => {
+        byId.set(idOf(response), response);
+        waiting.delete(idOf(response));
+        if (waiting.size === 0) resolve();
+      });
+      for (const query of burst) socket.send(query, port, "127.0.0.1");
+      await promise;
+      clearTimeout(overdue);
+      socket.removeAllListeners("message");
+    }
+    return queries.map((query) => byId.get(idOf(query)) as Buffer);
+  } finally {
+    socket.close();
+  }
+}
 
 /** Asks all at once over one TCP connection; the responses in the order of the questions, whose ids must differ. */
 export async function askTcp(port: number, queries: readonly Buffer[], timeoutMs = 10_000): Promise<readonly Buffer[]> {
