@@ -13,8 +13,10 @@ import { createPostgres } from "./postgres.ts";
 import type { RecordTest } from "./record-conditions.ts";
 import { sourceOf } from "./record-sources.ts";
 import { afterPrefix, keyTail, reversed } from "./record-keys.ts";
-import { DIALECTS } from "./session.ts";
+import { listRecords } from "./record-lists.ts";
+import { DIALECTS, kyselyOver } from "./session.ts";
 import { openSqlite } from "./sqlite.ts";
+import type { Store } from "./store.ts";
 
 /** A filter, the index that serves it, and whether that tells all without a row. */
 type Served = readonly [test: RecordTest, index: string, covering: boolean];
@@ -79,6 +81,42 @@ test("each filter is served by its index, without statistics and whatever else c
     }
   } finally {
     await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+test("no page of a filter is found by reading the rows of the zone", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
+  const session = openSqlite(join(directory, "control.db"), "write");
+  try {
+    await migrate(session, DIALECTS.sqlite, systemClock);
+    const plans = new Map<string, readonly string[]>();
+    const explaining = kyselyOver(DIALECTS.sqlite, async (text, parameters) => {
+      const { rows } = await session.query(`EXPLAIN QUERY PLAN ${text}`, parameters);
+      plans.set(
+        text,
+        rows.map(({ detail }) => String(detail)),
+      );
+      return { rows: [], affected: 0 };
+    });
+    const store = { read: explaining, scan: explaining } as unknown as Store;
+    for (const [wanted] of SERVED)
+      for (const direction of ["asc", "desc"] as const)
+        for (const [known_total, offset] of [
+          [null, 0],
+          [1_000, 0],
+          [1_000, 500],
+          [500_000, 0],
+        ] as const) {
+          const list = { zone_id: "z", test: wanted, order: "name", direction } as const;
+          await listRecords(store, list, { limit: 100, offset, records: 1_000_000, known_total });
+        }
+    assert.ok(plans.size > SERVED.length);
+    // Where nothing but the zone limits a search, the index tells all.
+    const readsZone = /^SCAN dns_record_tags|^SEARCH dns_records USING INDEX \w+ \(zone_id=\?\)/;
+    for (const [text, steps] of plans) for (const step of steps) assert.doesNotMatch(step, readsZone, text);
+  } finally {
+    await session.close();
     rmSync(directory, { recursive: true, force: true });
   }
 });

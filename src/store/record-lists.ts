@@ -139,10 +139,11 @@ async function pageByNames(
   // Rows of the page's first name may be on the page before.
   const beforePage = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
   const skipped = offset === 0 ? sql`0` : sql`${offset} - (SELECT count(*) FROM found WHERE ${beforePage})`;
-  // The count stands in one row, beside which the page may be empty.
+  // The count stands in one row, beside which the page may be empty. The names are not in the words of an index, or else
+  // SQLite may go through all names of the zone so as not to sort.
   const { rows } = await sql<DnsRecordRow & { found_count: number }>`
     WITH found AS ${names}, on_page AS MATERIALIZED (
-      SELECT name FROM found ORDER BY name ${sql.raw(list.direction)} LIMIT ${limit} OFFSET ${offset}
+      SELECT name FROM found ORDER BY name || '' ${sql.raw(list.direction)} LIMIT ${limit} OFFSET ${offset}
     )
     SELECT counts.*, page.* FROM (SELECT ${count} AS found_count) AS counts LEFT JOIN (
       SELECT ${columns} FROM dns_records WHERE ${ofZone(list)} AND name IN (SELECT name FROM on_page) AND ${judging(list.test)}
