@@ -5,6 +5,7 @@ import { dnsFuzz } from "./dns-fuzz.ts";
 import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
+import { dnsStart } from "./dns-start.ts";
 import { edgeRequests } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { startToReady } from "./start-to-ready.ts";
@@ -20,6 +21,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   propagationGateway,
   dnsListOneZone,
   dnsListManyZones,
+  dnsStart,
   dnsQueries,
   dnsSignedQueries,
   dnsLatency,
