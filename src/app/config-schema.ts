@@ -50,7 +50,7 @@ export const CONFIG_KEYS = {
   "dns.tls_port": { type: "port", default: 0, doc: "Port of DNS over TLS, which clients expect at 853; 0: any free port." },
   "dns.workers": { type: "count", default: 1, min: 1, max: 256, doc: "Nameserver threads." },
   "dns.nsid": {
-    type: "text",
+    type: "tag",
     default: "",
     doc: "Name of this nameserver for clients that ask which one of several answers (NSID); empty: they are not told.",
   },

@@ -10,6 +10,7 @@ export interface ConfigTypes {
   readonly path: string;
   readonly secret: string;
   readonly label: string;
+  readonly tag: string;
   readonly host: string;
   readonly port: number;
   readonly count: number;
@@ -74,6 +75,10 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   label: {
     expects: "a word of 1 to 16 lower-case letters and digits that begins with a letter",
     accept: (value) => (typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value) ? value : undefined),
+  },
+  tag: {
+    expects: "text of at most 64 printable ASCII characters",
+    accept: (value) => (typeof value === "string" && /^[ -~]{0,64}$/.test(value) ? value : undefined),
   },
   host: {
     expects: "an IP address or localhost",

@@ -15,6 +15,8 @@ export interface CachedResponse extends Freshness {
   readonly optStart: number;
   /** What is limited together with it (rate-sorts.ts). */
   readonly sort: number;
+  /** One of names without end, such as those that do not exist. */
+  readonly isEndless: boolean;
   readonly zones: ReadonlySet<NameKey>;
 }
 
@@ -30,6 +32,9 @@ export interface AnswerCache {
   clear(): void;
   readonly entryCount: number;
 }
+
+/** Names without end get this part of the room at most: a flood of them leaves the answers to all others where they are. */
+const ENDLESS_PART = 1 / 4;
 
 /** Larger responses are rare and not worth their memory. */
 const RESPONSE_BYTES_MAX = 1500;
@@ -79,6 +84,7 @@ export interface AnswerCacheDeps {
 
 export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): AnswerCache {
   const entries = new Map<string, CachedResponse>();
+  const endless = new Set<string>();
   const keysByZone = new Map<NameKey, Set<string>>();
 
   const remove = (key: string): void => {
@@ -88,6 +94,13 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
       if (keys?.size === 0) keysByZone.delete(zone);
     }
     entries.delete(key);
+    endless.delete(key);
+  };
+  /** The oldest goes first: a flood of random names passes through without ever growing the maps. */
+  const makeRoom = ({ isEndless }: CachedResponse): void => {
+    const oldestOf = isEndless && endless.size >= entriesMax * ENDLESS_PART ? endless : entries.size >= entriesMax ? entries : undefined;
+    const oldest = oldestOf?.keys().next().value;
+    if (oldest !== undefined) remove(oldest);
   };
 
   return {
@@ -101,13 +114,12 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
     put: (key, response) => {
       if (response.bytes.length > RESPONSE_BYTES_MAX) return;
       remove(key);
-      // The oldest goes first: a flood of random names passes through without ever growing the map.
-      const oldest = entries.size >= entriesMax ? entries.keys().next().value : undefined;
-      if (oldest !== undefined) remove(oldest);
+      makeRoom(response);
       // A slice of Node's shared pool would keep all of its slab in memory for one short answer.
       const bytes = Buffer.allocUnsafeSlow(response.bytes.length);
       response.bytes.copy(bytes);
       entries.set(key, { ...response, bytes });
+      if (response.isEndless) endless.add(key);
       for (const zone of response.zones) {
         const keys = keysByZone.get(zone);
         if (keys) keys.add(key);
@@ -119,6 +131,7 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
     },
     clear: () => {
       entries.clear();
+      endless.clear();
       keysByZone.clear();
     },
     get entryCount() {

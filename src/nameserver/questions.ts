@@ -9,6 +9,7 @@ import { ALWAYS_FRESH, type Freshness, freshness } from "./dnssec/validity.ts";
 import { ednsClassOf, type Exchange, type Handler, type Reply } from "./exchange.ts";
 import type { FindOutside, OutsideNames } from "./outside/outside-names.ts";
 import type { EdgeFront } from "./edge-front.ts";
+import { isEndless } from "./rate-sorts.ts";
 import { encodeAnswer, encodeRefusal, encodeTruncated, type Refusal } from "./response.ts";
 import type { TransfersOut } from "./transfers-out.ts";
 import type { Zones } from "./zones.ts";
@@ -85,7 +86,7 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     const extendedError = EXTENDED_ERRORS.get(whole.rcode) ?? whole.outside?.extendedError;
     const reply = encodeAnswer(exchange, found.answer, extendedError);
     const fresh = whole.outside ? freshness(found.fresh, freshFor(clock, whole.outside.keepMs)) : found.fresh;
-    if (reply.complete && whole.zones.size > 0) cache.put(key, { ...reply, zones: whole.zones, ...fresh });
+    if (reply.complete && whole.zones.size > 0) cache.put(key, { ...reply, isEndless: isEndless(whole), zones: whole.zones, ...fresh });
     return reply;
   };
 

@@ -20,6 +20,15 @@ export function sortOf({ rcode, answers, denial }: Answer): number {
   return numberOf(denial.kind, denial.kind === "delegation" ? denial.cut : denial.zone.key);
 }
 
+/** Whether there are as many such responses as somebody likes to ask for: the name does not exist, or a wildcard made it. */
+export function isEndless({ answers, denial }: Answer): boolean {
+  const [first] = answers;
+  if (first) return first.origin !== undefined && first.origin.source !== keyOf(first.name);
+  return (
+    denial?.kind === "no_name" || denial?.kind === "delegation" || (denial?.kind === "no_data" && denial.source !== keyOf(denial.name))
+  );
+}
+
 /** FNV-1a. */
 function numberOf(kind: Kind, name: NameKey | ""): number {
   let hash = 0x811c9dc5 ^ KINDS[kind];

@@ -464,6 +464,22 @@ test("an alias into another zone follows that zone's changes", () => {
   assert.equal(count(), 1);
 });
 
+test("a flood of names that do not exist, or that a wildcard makes, leaves the other answers in the cache", () => {
+  const server = setup();
+  const hits = (): number => server.count("selvedge_dns_cache_hits_total");
+  for (const name of ["www.example.com", "alias.example.com"]) ask(server, query(name, TYPE.A));
+  for (let i = 0; i < 300; i++) {
+    for (const name of [`n${i}.example.com`, `n${i}.wild.example.com`, `n${i}.child.example.com`]) ask(server, query(name, TYPE.A));
+    ask(server, query(`m${i}.wild.example.com`, TYPE.MX));
+  }
+  assert.equal(hits(), 0);
+  for (const name of ["www.example.com", "alias.example.com"]) ask(server, query(name, TYPE.A));
+  assert.equal(hits(), 2);
+  // The last of the flood are there as well.
+  ask(server, query("n299.example.com", TYPE.A));
+  assert.equal(hits(), 3);
+});
+
 test("the cache stays within its bound", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const cache = createAnswerCache({ entriesMax: 10, clock });
@@ -473,6 +489,7 @@ test("the cache stays within its bound", () => {
     rcode: 0,
     optStart: 0,
     sort: 0,
+    isEndless: false,
     zones,
     ...ALWAYS_FRESH,
   });
