@@ -41,8 +41,8 @@ ns.sub IN A 192.0.2.99
 `;
 
 /** A server of ours. */
-function operator(selvedge: Selvedge) {
-  const { account_id, token = "", dns } = selvedge.ready;
+function operator(selvedge: Selvedge, token = selvedge.ready.token ?? "") {
+  const { account_id, dns } = selvedge.ready;
   const port = Number(dns.split(":").at(-1));
   const call = async (method: string, path: string, body?: object): Promise<any> => {
     const res = await api(selvedge, token, method, path, body);
@@ -291,5 +291,28 @@ test(
     const second = await startKnotPrimary({ ...options, port: first.port });
     t.after(() => second.stop());
     assert.deepEqual([addresses(await after(900)), await status()], [["192.0.2.1"], "ok"]);
+  },
+);
+
+test(
+  "a server that was killed answers at its next start with what it had fetched, and knows when",
+  { skip: toolOrSkip("knotd") },
+  async (t) => {
+    const zone = "kept.example";
+    const directory = await temporaryDirectory(t);
+    const options = { dataDir: join(directory, "data") };
+    const first = await startSelvedge(options);
+    const before = operator(first);
+    const knot = await startKnotPrimary({ directory, zone, text: masterFile(zone, 7), notifyPort: before.port });
+    const { status, path } = await before.secondary(zone, { port: knot.port, ixfr_enable: false });
+    const fetched = await eventually("fetched", status, ({ status: is }) => is === "ok");
+    await first.kill();
+    await knot.stop();
+    const second = await startSelvedge(options);
+    t.after(() => second.stop());
+    const again = operator(second, first.ready.token);
+    const answer = await again.ask(`www.${zone}`, TYPE.A);
+    assert.deepEqual([answer.flags & 0xf, addresses(answer)], [0, ["192.0.2.1"]]);
+    assert.deepEqual(await again.call("GET", `${path}/secondary_dns/incoming`), fetched, "nothing was due");
   },
 );

@@ -6,7 +6,7 @@ import { writeZoneFile } from "#control/dns/write-zone-file.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { identityOf } from "#model/dns-conflicts.ts";
 import type { OriginPolicy } from "#model/prepared-record.ts";
-import { zoneEntry } from "#snapshot/compile.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { recordsNamed } from "#store/dns-record-rows.ts";
 import { zoneFileRows } from "#store/zone-file-rows.ts";
 import { zoneRowById } from "#store/zones.ts";
@@ -62,7 +62,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
       store.readAt(async (db) => {
         const row = await zoneRowById(db, zone.id);
         if (row === undefined) throw new PlatformError("zone_not_found");
-        return writeZoneFile(zoneEntry(row), row.serial, zoneFileRows(db, zone.id));
+        return writeZoneFile(zoneEntry(row), serialEntry(row).serial, zoneFileRows(db, zone.id));
       }),
 
     removeAbandoned: (call) => pieces.removeAbandoned(call),

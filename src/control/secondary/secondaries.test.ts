@@ -114,6 +114,8 @@ storeTest("a secondary zone becomes what its primary has: records, apex and seri
       ttl: 3600,
     });
     assert.equal(await secondary.serial(), 2_026_050_101);
+    const file = await secondary.control.zoneFiles.export(secondary.zone);
+    for (const line of [/\sSOA\s.*\s2026050101\s/, /\sNS\s+ns2\.elsewhere\.example\./, /TYPE65400\s+\\# 2 0102/]) assert.match(file, line);
     const [made, ...others] = (await secondary.control.dnsVersions.list(secondary.zone, { page: 1, per_page: 10 })).items;
     assert.deepEqual([made?.kind, made?.created, others.length], ["transfer", 6, 0]);
     assert.equal(made?.reason, `serial 2026050101 from primary (127.0.0.1, port ${primary.port}) by AXFR`);
@@ -432,3 +434,31 @@ storeTest("a key that cannot be opened is said to be so, and what is broken here
     await primary.close();
   }
 });
+
+storeTest(
+  "a zone that becomes secondary serves what it has until it is fetched, and goes on behind its primary's serial afterwards",
+  async ({ store }) => {
+    const primary = await startFakePrimary([version(3_000_000_000, [`www.${NAME} 300 A 192.0.2.1`])]);
+    const secondary = await secondaryOver(store, primary);
+    const { control, call, zone } = secondary;
+    try {
+      assert.equal(await secondary.serial(), 3_000_000_000);
+      await control.zones.edit(call(), zone.id, { type: "full" });
+      const own = (await secondary.serial()) ?? 0;
+      assert.ok(own > 3_000_000_000, String(own));
+      await control.dnsRecords.create(call(), zone, { type: "A", name: "own", content: "192.0.2.5" });
+      assert.equal(await secondary.serial(), own + 1);
+
+      await control.zones.edit(call(), zone.id, { type: "secondary" });
+      const entry = await secondary.zoneEntry();
+      assert.deepEqual([entry?.type, entry?.expired], ["secondary", undefined]);
+      primary.versions = [version(7, [`www.${NAME} 300 A 192.0.2.7`])];
+      await secondary.notified();
+      // Whatever serial the zone had as its own: what counts is the primary's.
+      assert.deepEqual([await secondary.records(), await secondary.serial()], [[`www.${NAME} 300 A 192.0.2.7`], 7]);
+    } finally {
+      await control.secondaries.close();
+      await primary.close();
+    }
+  },
+);
