@@ -132,6 +132,16 @@ export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, n
   return isAlias ? node.sets.get(type) : visibleSet(edge, zone, key, node, type);
 }
 
+/** All sets of a name as other servers get them, but at the apex none of those that the zone's settings make. */
+export function transferredSets(edge: EdgeFront, zone: ZoneIndex, key: NameKey, sets: RecordSets): RecordSet[] {
+  const all = [...sets.values()];
+  // Nearly every name of most zones is as it is written.
+  if (key !== zone.key && !all.some(({ proxied }) => proxied)) return all;
+  const types = new Set([...sets.keys(), TYPE.A, TYPE.AAAA]);
+  if (key === zone.key) for (const type of zone.apex.keys()) types.delete(type);
+  return Array.from(types, (type) => transferredSet(edge, zone, key, { sets }, type)).filter((set) => set !== undefined);
+}
+
 /** The types that the zone signs at a name: all that clients may see there, but none that is a delegation's or hidden. */
 export function signedTypes(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode | undefined): number[] {
   if (isBelowBorder(zone, key)) return [];

@@ -30,13 +30,16 @@ const BASE = [zoneOp(Z, "example.com"), serialOp(Z, 1), dnssecOp(Z, [KEY])];
 function signed(
   ops: readonly Op[],
   addresses: readonly { type: number; ttl: number; rdatas: Buffer[]; proxied: boolean }[] = [],
+  pauses: undefined[] = [],
 ): AnswerSet[] {
   const zones = createZones();
   zones.rebuild(createMemoryReplica(ops).snapshot);
   const { signatures } = createSigner({ edge: EDGE, clock, sealer: SEALER, metrics: createMetrics(), log: () => {} });
   const zone = zones.find(keyOf(parseAbsoluteName("example.com")));
   assert.ok(zone);
-  return [...signedZone(zone, { edge: EDGE, signatures, addresses: () => addresses })];
+  const all = [...signedZone(zone, { edge: EDGE, signatures, addresses: () => addresses })];
+  pauses.push(...all.filter((set) => set === undefined));
+  return all.filter((set) => set !== undefined);
 }
 
 const isType = (type: number) => (set: AnswerSet) => set.type === type;
@@ -58,7 +61,9 @@ function assertChain(sets: readonly AnswerSet[]): void {
     const owner = owners[i] as NameKey;
     const { next, types } = readNsec(rdatas[0] as Uint8Array);
     assert.equal(next, owners[(i + 1) % owners.length]);
-    const present = [...new Set(at(sets, owner).map(({ type }) => type))];
+    // Glue at the name of a delegation is not the zone's own (RFC 4035 §2.3).
+    const own = at(sets, owner).filter(({ type, origin }) => origin !== undefined || type === TYPE.NS || type === TYPE.RRSIG);
+    const present = [...new Set(own.map(({ type }) => type))];
     assert.deepEqual(
       types,
       present.toSorted((a, b) => a - b),
@@ -103,6 +108,21 @@ test("RFC 4035 §2: a chain over all names that have data, signatures over all t
   assert.deepEqual(shown("ent.example.com"), []);
   const www = at(sets, keyOf(parseAbsoluteName("www.example.com")));
   assert.deepEqual(www[0]?.rdatas, EDGE.ipv4);
+});
+
+test("names are given in their order, with pauses, however many there are; glue of a delegation to itself comes along", () => {
+  const hosts = Array.from({ length: 2500 }, (_, i) => recordOp(Z, `h${(i * 7919) % 2500}.example.com`, "A", "192.0.2.1"));
+  const glue = [recordOp(Z, "child.example.com", "NS", "child.example.com"), recordOp(Z, "child.example.com", "A", "192.0.2.8")];
+  const pauses: undefined[] = [];
+  const sets = signed([...BASE, ...hosts, ...glue], [], pauses);
+  assert.ok(pauses.length >= 2);
+  assertChain(sets);
+  assert.equal(sets.filter(isType(TYPE.A)).length, 2501);
+  const child = at(sets, keyOf(parseAbsoluteName("child.example.com")));
+  assert.deepEqual(
+    child.map(({ type }) => type),
+    [TYPE.NS, TYPE.A, TYPE.NSEC, TYPE.RRSIG],
+  );
 });
 
 test("a flattened apex has the addresses that it has now", () => {

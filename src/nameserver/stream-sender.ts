@@ -31,13 +31,13 @@ export function createStreamSender({ stream, write, isFull, ended }: StreamSende
     next = undefined;
     if (closed || isFull()) return;
     const message = nextOf(stream);
-    if (message) {
-      write(message);
-      next = setImmediate(send);
+    if (message === "broken" || message === undefined) {
+      close();
+      ended(message === undefined);
       return;
     }
-    close();
-    ended(message === undefined);
+    if (message) write(message);
+    next = setImmediate(send);
   };
   next = setImmediate(send);
   return {
@@ -50,11 +50,10 @@ export function createStreamSender({ stream, write, isFull, ended }: StreamSende
   };
 }
 
-/** Null where it cannot be made. */
-function nextOf(stream: MessageStream): Buffer | undefined | null {
+function nextOf(stream: MessageStream): Buffer | null | undefined | "broken" {
   try {
     return stream.next();
   } catch {
-    return null;
+    return "broken";
   }
 }

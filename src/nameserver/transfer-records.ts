@@ -1,7 +1,7 @@
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import type { EdgeFront } from "./edge-front.ts";
-import { isFlattened, transferredSet } from "./lookup.ts";
+import { isFlattened, transferredSets } from "./lookup.ts";
 import { signedZone, type SignedZoneDeps } from "./signed-zone.ts";
 import { soaOf, type ZoneVersion } from "./zone-journal.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
@@ -29,7 +29,7 @@ export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddr
     for (const set of flattened) yield* recordsOf(zone.key, set);
     for (let found = walk.next(); found; found = walk.next()) {
       const [key, sets] = found;
-      for (const set of shownSets(zone, edge, key, sets)) yield* recordsOf(key, set);
+      for (const set of transferredSets(edge, zone, key, sets)) yield* recordsOf(key, set);
     }
     yield soa;
   } finally {
@@ -37,10 +37,13 @@ export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddr
   }
 }
 
-/** The same with signatures and proofs, for servers that have no key of the zone. Throws what `signedZone` throws. */
-export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<TransferRecord, void> {
+/** The same with signatures and proofs, for servers that have no key of the zone. Pauses and throws as `signedZone` does. */
+export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<TransferRecord | undefined, void> {
   const soa = soaRecord(zone, zone.apex);
-  for (const { name, type, ttl, rdatas } of signedZone(zone, deps)) for (const rdata of rdatas) yield { name, type, ttl, rdata };
+  for (const set of signedZone(zone, deps)) {
+    if (set === undefined) yield undefined;
+    else for (const rdata of set.rdatas) yield { name: set.name, type: set.type, ttl: set.ttl, rdata };
+  }
   yield soa;
 }
 
@@ -53,8 +56,8 @@ export function* differences(zone: ZoneIndex, edge: EdgeFront, versions: readonl
       { key: zone.key, before: withoutSoa(apexBefore), after: withoutSoa(apexAfter) },
       ...names.map(({ key, before, after }) => ({
         key,
-        before: shownSets(zone, edge, key, before),
-        after: shownSets(zone, edge, key, after),
+        before: transferredSets(edge, zone, key, before),
+        after: transferredSets(edge, zone, key, after),
       })),
     ];
     yield soaRecord(zone, apexBefore);
@@ -76,16 +79,6 @@ export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]
   !versions.some(({ names }) =>
     names.some(({ key, before, after }) => key === zone.key && [before, after].some((sets) => isFlattened(zone, sets))),
   );
-
-/**
- * The sets of one name as secondaries get them: the edge's addresses where it is proxied, and at the apex nothing of what
- * the zone's settings say.
- */
-function shownSets(zone: ZoneIndex, edge: EdgeFront, key: NameKey, sets: RecordSets): RecordSet[] {
-  const types = new Set([...sets.keys(), TYPE.A, TYPE.AAAA]);
-  if (key === zone.key) for (const type of zone.apex.keys()) types.delete(type);
-  return Array.from(types, (type) => transferredSet(edge, zone, key, { sets }, type)).filter((set) => set !== undefined);
-}
 
 const withoutSoa = (apex: RecordSets): RecordSet[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);
 

@@ -15,7 +15,7 @@ import type { NameserverLimits } from "./config.ts";
 import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
 import type { Signatures as ZoneSignatures } from "./dnssec/signatures.ts";
 import type { EdgeFront } from "./edge-front.ts";
-import { createAnswerStream, type MessageStream } from "./message-stream.ts";
+import { createAnswerStream, MESSAGE_BYTES, type MessageStream } from "./message-stream.ts";
 import { encodeAnswer } from "./response.ts";
 import { createSignatures, type Signature } from "./signatures.ts";
 import type { FindOutside } from "./outside/outside-names.ts";
@@ -92,7 +92,11 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     return partners.outgoing(zone.id)?.admits(client.address, key) === true ? zone : undefined;
   };
 
-  const recordsFor = (zone: ZoneIndex, packet: Buffer, query: Query): { kind: Kind; records: Generator<TransferRecord, void> } => {
+  const recordsFor = (
+    zone: ZoneIndex,
+    packet: Buffer,
+    query: Query,
+  ): { kind: Kind; records: Generator<TransferRecord | undefined, void> } => {
     const serial = query.type === TYPE.IXFR ? knownSerial(packet, zone) : undefined;
     if (serial !== undefined && !isSerialAfter(serialOf(zone), serial)) return { kind: "current", records: soaAlone(zone) };
     // What changes in a signed zone changes its chain of NSEC records, too: it is always sent as a whole.
@@ -113,7 +117,8 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     release: () => void,
   ): MessageStream => {
     const { kind, records } = recordsFor(zone, packet, query);
-    const stream = createAnswerStream({ packet, query, records, signature, payloadBytes: PAYLOAD_BYTES_MAX });
+    const messageBytes = zone.dnssec ? SIGNED_MESSAGE_BYTES : MESSAGE_BYTES;
+    const stream = createAnswerStream({ packet, query, records, signature, messageBytes, payloadBytes: PAYLOAD_BYTES_MAX });
     const startedMs = clock.monotonicMs();
     const fields = {
       zone: zone.entry.name,
@@ -128,7 +133,7 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
       next: () => {
         if (clock.monotonicMs() - startedMs > limits.transferTimeoutMs) throw new RangeError("the transfer takes too long");
         const message = stream.next();
-        if (!message) state = "sent";
+        if (message === undefined) state = "sent";
         messages += message ? 1 : 0;
         bytes += message?.length ?? 0;
         return message;
@@ -181,12 +186,16 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
       const zone = client.transport === "udp" ? grantedZone(packet, query, client, signature.key) : undefined;
       if (!zone) return undefined;
       const { kind, records } = recordsFor(zone, packet, query);
-      const ahead = kind === "axfr" ? [] : records.take(DATAGRAM_RECORDS_MAX + 1).toArray();
+      const taken = kind === "axfr" ? [] : records.take(DATAGRAM_RECORDS_MAX + 1).toArray();
+      const ahead = taken.filter((record) => record !== undefined);
       const reply = ahead.length > 0 && ahead.length <= DATAGRAM_RECORDS_MAX ? encodeAnswer(exchange, answerOf(ahead)) : undefined;
       return reply?.complete === true ? reply : encodeAnswer(exchange, answerOf([...soaAlone(zone)]));
     },
   };
 }
+
+/** Some thirty signatures, which take milliseconds where none are kept yet. */
+const SIGNED_MESSAGE_BYTES = 0x1000;
 
 /** No more fit into a datagram, since each takes twelve bytes at least. */
 const DATAGRAM_RECORDS_MAX = 100;

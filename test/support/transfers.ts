@@ -90,7 +90,7 @@ export function readTransfer(zone: string, serial: number | undefined, stream: M
     reader.endMessage();
   };
   first.forEach(take);
-  for (let message = stream.next(); message; message = stream.next()) take(message);
+  for (let message = stream.next(); message !== undefined; message = stream.next()) if (message) take(message);
   stream.close();
   if (!reader.transfer) throw new Error("the transfer is not whole");
   return reader.transfer;
