@@ -5,7 +5,7 @@ import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { masterText, recordTypeByCode } from "#wire/dns/record-types.ts";
-import { recordOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { certificateOp, recordOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { answer } from "./answer.ts";
 import { createEdgeFront } from "./edge-front.ts";
 import { visibleTypes } from "./lookup.ts";
@@ -17,11 +17,7 @@ const ADDRESSES = ["203.0.113.1", "2001:db8::1"];
 const EDGE = createEdgeFront(ADDRESSES, { alpn: ["h3", "h2", "http/1.1"], port: 443 });
 const SET = '1 . alpn="h3,h2" ipv4hint="203.0.113.1" ipv6hint="2001:db8::1"';
 
-const certificate = (...hosts: readonly string[]): Op => ({
-  kind: "certificate",
-  id: hosts.join(),
-  value: { zone_id: Z, hosts, chain: "", private_key: "", not_after: "2027-01-01T00:00:00Z" },
-});
+const certificate = (...hosts: readonly string[]): Op => certificateOp(Z, ...hosts);
 const proxied = (name: string, change: Partial<RecordEntry> = {}): Op =>
   recordOp(Z, name, "A", "192.0.2.1", { proxied: true, ttl: 300, ...change });
 const BASE: readonly Op[] = [zoneOp(Z, "example.com"), certificate("example.com", "*.example.com"), proxied("www.example.com")];

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createMetrics } from "#kernel/metrics.ts";
-import { NAMESERVER_LIMITS } from "#nameserver/config.ts";
+import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import { loadSystemSockets } from "#nameserver/system-sockets.ts";
 import { OUTSIDE_LIMITS } from "#nameserver/outside/limits.ts";
@@ -14,8 +14,11 @@ import { freePort } from "../bench/program.ts";
 import { runClient } from "../support/client.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { startKnot, startResolver } from "../support/peer-nameservers.ts";
+import { anchorText } from "../support/signed-server.ts";
 import { toolOrSkip } from "../support/tools.ts";
-import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
+import { startValidator } from "../support/validator.ts";
+import { certificateOp, recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
+import { dnssecOp, zoneKey } from "../support/zone-keys.ts";
 
 // Aliases to names elsewhere: Knot DNS is their nameserver, Unbound finds it, and our names too, as resolvers on the
 // internet do.
@@ -108,6 +111,71 @@ test("aliases to names elsewhere are answered with what a resolver finds", { ski
   assert.equal((await ask("flat.example")).addresses, "192.0.2.11");
   assert.deepEqual(await ask("late.flat.example", "AAAA"), { addresses: "", error: "22" });
 });
+
+test(
+  "what stands in for an alias, and what is made for a proxied name, is signed",
+  { skip: toolOrSkip("unbound") || toolOrSkip("dig") },
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), "selvedge-outside-"));
+    t.after(() => rm(directory, { recursive: true }));
+    const start = async (ops: readonly Op[], change: Partial<NameserverConfig> = {}): Promise<number> => {
+      const parts = { ...NAMESERVER_PARTS, replica: createMemoryReplica(ops), metrics: createMetrics() };
+      const nameserver = createNameserver({ ...parts, config: nameserverConfig(change) });
+      t.after(() => nameserver.close(100));
+      return (await nameserver.listen()).udp;
+    };
+    const elsewhere = await start([
+      zoneOp("o", "outside.example"),
+      recordOp("o", "www.outside.example", "A", "192.0.2.10"),
+      recordOp("o", "www.outside.example", "TXT", '"elsewhere"'),
+    ]);
+    const key = zoneKey("only");
+    const ours = [
+      zoneOp(Z, "flat.example"),
+      serialOp(Z, 1),
+      dnssecOp(Z, [key]),
+      recordOp(Z, "flat.example", "CNAME", "www.outside.example"),
+      recordOp(Z, "www.flat.example", "CNAME", "www.outside.example", FLATTEN),
+      recordOp(Z, "*.wild.flat.example", "CNAME", "www.outside.example", FLATTEN),
+      recordOp(Z, "lost.flat.example", "CNAME", "gone.outside.example", FLATTEN),
+      recordOp(Z, "near.flat.example", "CNAME", "host.flat.example"),
+      recordOp(Z, "host.flat.example", "A", "192.0.2.20"),
+      recordOp(Z, "shop.flat.example", "A", "192.0.2.30", { proxied: true }),
+      certificateOp(Z, "flat.example", "*.flat.example"),
+    ];
+    const port = await start(ours, {
+      resolvers: [`127.0.0.1:${elsewhere}`],
+      edgeAddresses: ["203.0.113.1"],
+      edgeProtocols: { alpn: ["h2", "http/1.1"], port: 443 },
+    });
+    const zones = { "flat.example.": [port], "outside.example.": [elsewhere] };
+    const validator = await startValidator({ directory, zones, anchor: anchorText("flat.example", key) });
+    t.after(() => validator.stop());
+    for (const [name, type, last, authentic = true] of [
+      ["flat.example", "A", "A 192.0.2.10"],
+      ["flat.example", "AAAA", undefined],
+      ["flat.example", "CNAME", undefined],
+      ["www.flat.example", "A", "A 192.0.2.10"],
+      ["www.flat.example", "AAAA", undefined],
+      ["www.flat.example", "CNAME", undefined],
+      // Behind the alias is a zone that is not signed.
+      ["www.flat.example", "TXT", 'TXT "elsewhere"', false],
+      ["x.wild.flat.example", "A", "A 192.0.2.10"],
+      ["lost.flat.example", "A", undefined],
+      ["near.flat.example", "A", "A 192.0.2.20"],
+      ["near.flat.example", "AAAA", "CNAME host.flat.example."],
+      ["near.flat.example", "CNAME", "CNAME host.flat.example."],
+      ["shop.flat.example", "A", "A 203.0.113.1"],
+      ["shop.flat.example", "AAAA", undefined],
+      ["shop.flat.example", "HTTPS", 'HTTPS 1 . alpn="h2" ipv4hint=203.0.113.1'],
+      ["host.flat.example", "HTTPS", undefined],
+    ] as const) {
+      const found = await validator.ask(name, type);
+      const record = found.records.at(-1)?.replace(/^\S+\s+\d+\s+IN\s+(\S+)\s+/, "$1 ");
+      assert.deepEqual([found.status, found.authentic, record], ["NOERROR", authentic, last], `${name} ${type}`);
+    }
+  },
+);
 
 async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
