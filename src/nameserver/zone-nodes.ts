@@ -1,4 +1,4 @@
-import type { RecordSettings } from "#snapshot/entries.ts";
+import type { RecordEntry, RecordSettings } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import { createZoneWalks, type WalkedNode, type ZoneWalk } from "./zone-walk.ts";
@@ -22,14 +22,13 @@ export interface NameNode {
   readonly sets: RecordSets;
 }
 
+/** A record whose entry has been found good. What the entry holds is read again when somebody asks for it: a million
+ * records are held twice otherwise. */
 export interface StoredRecord {
   readonly id: string;
   readonly key: NameKey;
   readonly type: number;
-  readonly ttl: number;
-  readonly rdata: Uint8Array;
-  readonly proxied: boolean;
-  readonly settings?: RecordSettings | undefined;
+  readonly entry: Omit<RecordEntry, "zone_id">;
 }
 
 /** The names of one zone. What `add` and `remove` did is seen once `settle` has run. */
@@ -184,12 +183,13 @@ function setsOf(all: readonly StoredRecord[]): RecordSets {
   const sets = new Map<number, RecordSet>();
   for (const [type, records] of Map.groupBy(all, (record) => record.type)) {
     // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).
-    const distinct = new Map(records.map((record) => [Buffer.from(record.rdata).toString("latin1"), record.rdata]));
-    const ttl = records.reduce((least, record) => Math.min(least, record.ttl), Number.POSITIVE_INFINITY);
-    const proxied = records.some((record) => record.proxied);
-    const settings = records.map((record) => record.settings).filter((own) => own !== undefined);
-    const all = settings.length === 0 ? {} : { settings: Object.assign({}, ...settings) as RecordSettings };
-    sets.set(type, { type, ttl, rdatas: [...distinct.values()], proxied, ...all });
+    const distinct = new Set(records.map(({ entry }) => entry.rdata));
+    const rdatas = Array.from(distinct, (rdata) => Buffer.from(rdata, "base64"));
+    const ttl = records.reduce((least, { entry }) => Math.min(least, entry.ttl), Number.POSITIVE_INFINITY);
+    const proxied = records.some(({ entry }) => entry.proxied);
+    const settings = records.map(({ entry }) => entry.settings).filter((own) => own !== undefined);
+    const own = settings.length === 0 ? {} : { settings: Object.assign({}, ...settings) as RecordSettings };
+    sets.set(type, { type, ttl, rdatas, proxied, ...own });
   }
   return sets;
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { TYPE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
-import { createZoneNodes, type RecordSets, type ZoneNodes } from "./zone-nodes.ts";
+import { createZoneNodes, type RecordSets, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";
 import { createZoneWalks, type WalkedNode, type ZoneWalk, ZoneWalkError } from "./zone-walk.ts";
 
 type Step = { readonly do: "put" | "remove"; readonly name: number; readonly value: number } | { readonly do: "settle" | "read" | "start" };
@@ -18,6 +18,13 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   ),
   { maxLength: 60 },
 );
+
+const recordOf = (id: string, key: NameKey, ttl: number, value: number): StoredRecord => ({
+  id,
+  key,
+  type: TYPE.A,
+  entry: { name: "", type: "A", ttl, content: "", rdata: Buffer.of(value).toString("base64"), proxied: false },
+});
 
 const plain = (sets: RecordSets): string =>
   JSON.stringify(
@@ -56,7 +63,7 @@ test("whatever changes meanwhile, a walk gives what was there when it began", ()
       for (const step of all) {
         if (step.do === "put") {
           const id = `${step.name}/${step.value % 2}`;
-          nodes.add({ id, key: NAMES[step.name]!, type: TYPE.A, ttl: 60 + step.value, rdata: Uint8Array.of(step.value), proxied: false });
+          nodes.add(recordOf(id, NAMES[step.name]!, 60 + step.value, step.value));
           settled = false;
         } else if (step.do === "remove") {
           nodes.remove(NAMES[step.name]!, `${step.name}/${step.value % 2}`);
@@ -86,12 +93,12 @@ test("changes are told with what was there before", () => {
     nodes.settle((change) => seen.push([change.key, plain(change.before), plain(change.after)]));
     return seen;
   };
-  nodes.add({ id: "1", key, type: TYPE.A, ttl: 60, rdata: Uint8Array.of(1), proxied: false });
+  nodes.add(recordOf("1", key, 60, 1));
   const one = '[[1,60,["01"]]]';
   assert.deepEqual(changes(), [[key, "[]", one]]);
   // Gone and back within one delta: still one change, from what was there.
   nodes.remove(key, "1");
-  nodes.add({ id: "2", key, type: TYPE.A, ttl: 60, rdata: Uint8Array.of(2), proxied: false });
+  nodes.add(recordOf("2", key, 60, 2));
   assert.deepEqual(changes(), [[key, one, '[[1,60,["02"]]]']]);
   nodes.remove(key, "2");
   assert.deepEqual(changes(), [[key, '[[1,60,["02"]]]', "[]"]]);

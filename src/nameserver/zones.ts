@@ -143,7 +143,8 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     const key = before && attempt(() => keyOf(parseAbsoluteName(before.name)));
     if (before && key !== undefined) stateOf(before.zone_id).nodes.remove(key, id);
     if (!value) return;
-    const record = staged.get(id) ?? attempt(() => readRecord(id, value));
+    const known = staged.get(id);
+    const record = known ? { ...known, entry: value } : attempt(() => readRecord(id, value));
     if (!record) rejected += 1;
     else {
       const state = stateOf(value.zone_id);
@@ -300,10 +301,12 @@ function readHost(host: string): NameKey[] {
   return key === undefined ? [] : [key];
 }
 
+/** Throws WireError or RdataError where the entry is no record. */
 function readRecord(id: string, entry: Omit<RecordEntry, "zone_id">): StoredRecord {
   const type = typeCode(entry.type);
   if (type === undefined) throw new WireError("bad_rdata");
   const bytes = Buffer.from(entry.rdata, "base64");
-  const rdata = readRdata(type, new WireReader(bytes, { pointers: false }));
-  return { id, key: keyOf(parseAbsoluteName(entry.name)), type, ttl: entry.ttl, rdata, proxied: entry.proxied, settings: entry.settings };
+  // Answers take the bytes as they are: they must be RDATA, and uncompressed.
+  if (!bytes.equals(readRdata(type, new WireReader(bytes, { pointers: false })))) throw new WireError("bad_rdata");
+  return { id, key: keyOf(parseAbsoluteName(entry.name)), type, entry };
 }
