@@ -4,7 +4,8 @@ import { recordTest } from "#control/dns/list-filter.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
 import type { DnsRecord, DnsRecordQuery } from "#model/dns-record.ts";
 import { recordsByIds } from "#store/dns-record-rows.ts";
-import { listRecordIds, listRecords, type RecordList, zoneState } from "#store/record-lists.ts";
+import { listRecordIds, listRecords, zoneState } from "#store/record-lists.ts";
+import type { RecordList } from "#store/record-pages.ts";
 import type { Store } from "#store/store.ts";
 
 export type ListDnsRecords = (zone: { readonly id: string }, query: DnsRecordQuery, page: PageRequest) => Promise<Page<DnsRecord>>;
