@@ -29,6 +29,7 @@ export interface NameserverConfig {
 export interface NameserverLimits {
   /** Responses kept ready; each takes 2 KB or less. */
   readonly cacheEntriesMax: number;
+  /** Beyond these the connection is closed that has been idle longest. */
   readonly tcpConnectionsMax: number;
   /** An IPv6 network of /64 counts as one address. */
   readonly tcpConnectionsPerAddressMax: number;

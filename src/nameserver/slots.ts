@@ -1,6 +1,7 @@
 /** How many of something may be under way, in all and for each holder. */
 export interface Slots {
   readonly taken: number;
+  heldBy(holder: string): number;
   /** Undefined where there is none left; else to be called once, when it is over. */
   take(holder: string): (() => void) | undefined;
 }
@@ -12,6 +13,7 @@ export function createSlots(max: number, perHolderMax: number): Slots {
     get taken() {
       return taken;
     },
+    heldBy: (holder) => holders.get(holder) ?? 0,
     take: (holder) => {
       const held = holders.get(holder) ?? 0;
       if (taken >= max || held >= perHolderMax) return undefined;

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
-import { type Client, clientOf, subscriberOf } from "./client.ts";
+import { type Client, clientOf } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
+import { createConnectionTable } from "./connection-table.ts";
 import type { MessageStream } from "./message-stream.ts";
 import type { Respond, Response } from "./respond.ts";
-import { createSlots } from "./slots.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
@@ -43,14 +43,13 @@ export async function listenTcp(
   const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open", labels);
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many", labels);
   const sockets = new Map<Socket, Connection>();
-  /** Of every connection what lies under TLS, if there is any. */
-  const carriers = new Set<Socket>();
-  const slots = createSlots(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
+  const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
   const server = create({ noDelay: true, allowHalfOpen: true }, (socket) => {
     if (socket.destroyed) return;
     socket.on("error", () => socket.destroy());
-    sockets.set(socket, serve(socket, limits, clientOf(transport, socket.remoteAddress, socket.remotePort), { respond, openStream }));
+    const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
+    sockets.set(socket, serve({ socket, client, limits, respond, openStream, onActive: () => table.touch(client) }));
     open.value = sockets.size;
     socket.on("close", () => {
       sockets.delete(socket);
@@ -59,17 +58,9 @@ export async function listenTcp(
   });
   // Before TLS gets to see a connection: one that never shakes hands counts as any other.
   server.prependListener("connection", (socket: Socket) => {
-    const leave = slots.take(subscriberOf(clientOf(transport, socket.remoteAddress, socket.remotePort)));
-    if (!leave) {
-      refused.value += 1;
-      socket.destroy();
-      return;
-    }
-    carriers.add(socket);
-    socket.once("close", () => {
-      carriers.delete(socket);
-      leave();
-    });
+    if (table.admit(socket, clientOf(transport, socket.remoteAddress, socket.remotePort))) return;
+    refused.value += 1;
+    socket.destroy();
   });
   // Node only reports a handshake that takes too long, and leaves the connection open.
   server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
@@ -82,9 +73,7 @@ export async function listenTcp(
       const closed = once(server, "close");
       server.close();
       for (const connection of sockets.values()) connection.end();
-      const limit = setTimeout(() => {
-        for (const socket of carriers) socket.destroy();
-      }, timeoutMs);
+      const limit = setTimeout(table.destroyAll, timeoutMs);
       await closed;
       clearTimeout(limit);
     },
@@ -96,11 +85,19 @@ interface Connection {
   end(): void;
 }
 
+interface ServeDeps extends TcpResponders {
+  readonly socket: Socket;
+  readonly client: Client;
+  readonly limits: NameserverLimits;
+  /** The client has asked something, or taken what it was sent. */
+  onActive(): void;
+}
+
 /**
  * Reads length-prefixed messages and answers each, for as long as the client keeps up. An answer that has to be looked
  * up is sent when it is known, behind those of questions that were asked later (RFC 7766 §6.2.1.1).
  */
-function serve(socket: Socket, limits: NameserverLimits, client: Client, { respond, openStream }: TcpResponders): Connection {
+function serve({ socket, client, limits, respond, openStream, onActive }: ServeDeps): Connection {
   let chunks: Buffer[] = [];
   let buffered = 0;
   // What must have arrived before reading on makes sense: a length, then a whole message.
@@ -109,6 +106,10 @@ function serve(socket: Socket, limits: NameserverLimits, client: Client, { respo
   let closing = false;
   let halfClosed = false;
   const timer = setTimeout(() => socket.destroy(), limits.tcpIdleTimeoutMs);
+  const active = (): void => {
+    timer.refresh();
+    onActive();
+  };
   let sender: StreamSender | undefined;
   const isFull = (): boolean => socket.writableLength > limits.tcpBacklogBytesMax;
   // Clients of transfers need not tell the messages of two answers apart (RFC 5936 §4.1.1): one comes after the other.
@@ -128,7 +129,7 @@ function serve(socket: Socket, limits: NameserverLimits, client: Client, { respo
       chunks = [bytes.subarray(needed)];
       buffered -= needed;
       needed = LENGTH_BYTES;
-      timer.refresh();
+      active();
       const message = bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
       const stream = openStream(message, client);
       if (stream) sender = createStreamSender({ stream, write: send, isFull, ended });
@@ -152,7 +153,7 @@ function serve(socket: Socket, limits: NameserverLimits, client: Client, { respo
     });
   };
   const send = (message: Buffer): void => {
-    timer.refresh();
+    active();
     write(socket, message);
   };
   const ended = (isWhole: boolean): void => {
@@ -179,7 +180,7 @@ function serve(socket: Socket, limits: NameserverLimits, client: Client, { respo
     pump();
   });
   socket.on("drain", () => {
-    timer.refresh();
+    active();
     goOn();
   });
   socket.on("end", () => {
