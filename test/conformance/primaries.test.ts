@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
+import { text } from "node:stream/consumers";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -197,6 +201,39 @@ describe("zones of others' primaries", () => {
     const { transfer_method, soa_serial } = await status();
     assert.deepEqual([transfer_method, soa_serial], ["AXFR", 8]);
   });
+
+  test(
+    "SPEC 2.5: a name of Knot's is proxied by an override, and stays so when Knot gives it another address",
+    { skip: toolOrSkip("knotd") },
+    async (t) => {
+      const zone = "proxied.example";
+      const origin = createServer((req, res) => res.end(`origin of ${req.headers.host}`)).listen(0, "127.0.0.1");
+      await once(origin, "listening");
+      t.after(() => origin.close());
+      const file = masterFile(zone, 7).replace("www 300 IN A 192.0.2.1", "www 300 IN A 127.0.0.2");
+      const knot = await startKnotPrimary({ directory: await temporaryDirectory(t), zone, text: file, notifyPort: ours.port });
+      t.after(() => knot.stop());
+      const { path, status } = await ours.secondary(zone, { port: knot.port, ixfr_enable: true });
+      await eventually("fetched", status, ({ status: is }) => is === "ok");
+      await ours.call("PUT", `${path}/rulesets/phases/http_request_origin/entrypoint`, {
+        rules: [{ action: "route", action_parameters: { origin: { port: (origin.address() as AddressInfo).port } }, expression: "true" }],
+      });
+      const [record] = await ours.call("GET", `${path}/dns_records?name=www.${zone}&type=A`);
+      await ours.call("PATCH", `${path}/dns_settings`, { secondary_overrides: true });
+      await ours.call("PATCH", `${path}/dns_records/${record.id}`, { proxied: true });
+      assert.deepEqual(addresses(await ours.ask(`www.${zone}`, TYPE.A)), ["127.0.0.1"], "the edge's address");
+      await knot.change({ add: ["www 300 A 127.0.0.1", "new 300 A 192.0.2.8"], remove: ["www 300 A 127.0.0.2"] });
+      await eventually(
+        "announced",
+        () => ours.ask(`new.${zone}`, TYPE.A),
+        (message) => addresses(message).length === 1,
+      );
+      assert.deepEqual(addresses(await ours.ask(`www.${zone}`, TYPE.A)), ["127.0.0.1"]);
+      const visit = request(selvedge.ready.http, { headers: { host: `www.${zone}` }, timeout: 10_000 }).end();
+      const [response] = (await once(visit, "response")) as [IncomingMessage];
+      assert.equal(await text(response), `origin of www.${zone}`);
+    },
+  );
 
   test("ours, as another operator has it: differences under TSIG, announced at once", async (t) => {
     const other = await startSelvedge({ env: { SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" } });
