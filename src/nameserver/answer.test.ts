@@ -4,13 +4,16 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { dnskeyRdata, dsDigest, keyTag } from "#wire/dns/dnssec-key.ts";
-import { formatName, nameOfKey, parseAbsoluteName } from "#wire/dns/name.ts";
+import { formatName, keyOf, nameOfKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { RECORD_TYPES, describe, recordTypeByCode } from "#wire/dns/record-types.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../test/support/zone-keys.ts";
 import { answer } from "./answer.ts";
 import type { AnswerSet } from "./answer-set.ts";
-import { createZones } from "./zones.ts";
+import { areDifferences, wholeZone } from "./transfer-records.ts";
+import type { ZoneVersion } from "./zone-journal.ts";
+import type { RecordSets } from "./zone-nodes.ts";
+import { createZones, type ZoneIndex } from "./zones.ts";
 
 const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [Buffer.from("20010db8000000000000000000000001", "hex")] };
 const typeNumbers: Record<string, number> = {
@@ -427,4 +430,28 @@ test("the apex of a signed zone announces its keys, and asks the parent for what
     dnskey(old.public_key),
     "an example.com 3600 DNSKEY 256 3 13 b3RoZXI=",
   ]);
+});
+
+test("RFC 6672 §2.4: what a DNAME hides is not sent to other servers, and its coming and going sends the whole zone", () => {
+  const dname = recordOp(Z, "old.example.com", "DNAME", "elsewhere.example");
+  const left = recordOp(Z, "left.old.example.com", "A", "192.0.2.9");
+  const zones = createZones();
+  zones.rebuild(createMemoryReplica([zoneOp(Z, "example.com"), left, dname]).snapshot);
+  const zone = () => zones.find(keyOf(parseAbsoluteName("example.com"))) as ZoneIndex;
+  const sent = (): string[] =>
+    [...wholeZone(zone(), EDGE, () => [])].map(({ name }) => formatName(name)).filter((name) => name.includes("old"));
+  assert.deepEqual(sent(), ["old.example.com"]);
+  const version = (before: RecordSets, after: RecordSets): ZoneVersion => ({
+    from: 1,
+    to: 2,
+    apexBefore: new Map(),
+    apexAfter: new Map(),
+    names: [{ key: keyOf(parseAbsoluteName("old.example.com")), before, after }],
+  });
+  const sets: RecordSets = zone().nodes.get(keyOf(parseAbsoluteName("old.example.com")))?.sets ?? new Map();
+  assert.equal(areDifferences(zone(), [version(sets, new Map())]), false);
+  assert.equal(areDifferences(zone(), [version(new Map(), sets)]), false);
+  assert.equal(areDifferences(zone(), [version(sets, sets)]), true);
+  zones.apply([{ ...dname, value: null, before: dname.value } as never]);
+  assert.deepEqual(sent(), ["left.old.example.com"]);
 });

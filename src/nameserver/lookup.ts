@@ -132,8 +132,12 @@ export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, n
   return isAlias ? node.sets.get(type) : visibleSet(edge, zone, key, node, type);
 }
 
-/** All sets of a name as other servers get them, but at the apex none of those that the zone's settings make. */
+/**
+ * All sets of a name as other servers get them, but at the apex none of those that the zone's settings make. A zone with
+ * records below a DNAME is refused by some (RFC 6672 §2.4), and nobody is answered with them.
+ */
 export function transferredSets(edge: EdgeFront, zone: ZoneIndex, key: NameKey, sets: RecordSets): RecordSet[] {
+  if (isBelowDname(zone, key)) return [];
   const all = [...sets.values()];
   // Nearly every name of most zones is as it is written.
   if (key !== zone.key && !all.some(({ proxied }) => proxied)) return all;
@@ -154,6 +158,10 @@ export function isBelowBorder(zone: ZoneIndex, key: NameKey): boolean {
   // A name at a cut is the zone's own where its DS set is.
   return zone.nodes.borders > 0 && borderAbove(zone, key, TYPE.DS) !== undefined;
 }
+
+/** Whether a DNAME hides what the zone has there. */
+export const isBelowDname = (zone: ZoneIndex, key: NameKey): boolean =>
+  zone.nodes.borders > 0 && borderAbove(zone, key, TYPE.DS)?.kind === "redirected";
 
 /** Whether the apex has the addresses of another name. A proxied one has the edge's. */
 export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {

@@ -96,6 +96,7 @@ test("RFC 4035 §2: a chain over all names that have data, signatures over all t
     recordOp(Z, "child.example.com", "DS", "1 13 2 00"),
     recordOp(Z, "ns.child.example.com", "A", "192.0.2.8"),
     recordOp(Z, "moved.example.com", "DNAME", "elsewhere.example"),
+    recordOp(Z, "left.moved.example.com", "A", "192.0.2.9"),
   ]);
   assertChain(sets);
   assertSignatures(sets);
@@ -106,6 +107,8 @@ test("RFC 4035 §2: a chain over all names that have data, signatures over all t
   assert.deepEqual(shown("child.example.com"), ["NS", "DS signed", "RRSIG", "NSEC signed", "RRSIG"]);
   assert.deepEqual(shown("ns.child.example.com"), ["A"]);
   assert.deepEqual(shown("ent.example.com"), []);
+  // A zone with names below a DNAME is refused by some.
+  assert.deepEqual(shown("left.moved.example.com"), []);
   const www = at(sets, keyOf(parseAbsoluteName("www.example.com")));
   assert.deepEqual(www[0]?.rdatas, EDGE.ipv4);
 });

@@ -5,7 +5,7 @@ import type { AnswerSet } from "./answer-set.ts";
 import { nsecRdata } from "./dnssec/denial.ts";
 import type { Signatures } from "./dnssec/signatures.ts";
 import type { EdgeFront } from "./edge-front.ts";
-import { isFlattened, transferredSets, visibleSet } from "./lookup.ts";
+import { isBelowDname, isFlattened, transferredSets, visibleSet } from "./lookup.ts";
 import { mergeSorted } from "./merge-sorted.ts";
 import type { RecordSet, RecordSets } from "./zone-nodes.ts";
 import type { ZoneIndex } from "./zones.ts";
@@ -106,14 +106,14 @@ function* sortedNames(zone: ZoneIndex): Generator<undefined, readonly (readonly 
   return lists;
 }
 
-/** The zone's own names in canonical order; those below a delegation or a DNAME, which follow it there, go to `hidden`. */
+/** The zone's own names in canonical order; those below a delegation, which follow it there, go to `hidden`. */
 function* ownersBelow(zone: ZoneIndex, edge: EdgeFront, lists: readonly (readonly Name[])[], hidden: Name[]): Generator<Owner, void> {
   // A DNAME at the apex hides everything else.
   let border: NameKey | undefined = zone.nodes.get(zone.key)?.sets.has(TYPE.DNAME) === true ? zone.key : undefined;
   for (const name of mergeSorted(lists, (a, b) => a.order < b.order)) {
     const { key, sets } = name;
     if (border !== undefined && isWithin(key, border)) {
-      hidden.push(name);
+      if (!isBelowDname(zone, key)) hidden.push(name);
       continue;
     }
     border = sets.has(TYPE.NS) || sets.has(TYPE.DNAME) ? key : undefined;

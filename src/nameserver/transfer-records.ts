@@ -73,11 +73,17 @@ export function* soaAlone(zone: ZoneIndex): Generator<TransferRecord, void> {
   yield soaRecord(zone, zone.apex);
 }
 
-/** Whether the versions can be told as differences: the addresses behind an alias at the apex change without a new serial. */
+/**
+ * Whether the versions can be told as differences: the addresses behind an alias at the apex change without a new serial,
+ * and with a DNAME names come and go that did not change themselves.
+ */
 export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]): boolean =>
   !isFlattened(zone, zone.nodes.get(zone.key)?.sets) &&
   !versions.some(({ names }) =>
-    names.some(({ key, before, after }) => key === zone.key && [before, after].some((sets) => isFlattened(zone, sets))),
+    names.some(
+      ({ key, before, after }) =>
+        (key === zone.key && [before, after].some((sets) => isFlattened(zone, sets))) || before.has(TYPE.DNAME) !== after.has(TYPE.DNAME),
+    ),
   );
 
 const withoutSoa = (apex: RecordSets): RecordSet[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);
