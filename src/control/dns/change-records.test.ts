@@ -16,10 +16,12 @@ async function zoned(store: Store, options: { readonly plan?: string; readonly r
   const zone: ZoneRef = { id, name, account_id, plan: options.plan ?? "pro" };
   const batch = (body: DnsRecordBatch) => control.dnsRecords.batch(call(), zone, body);
   const create = (write: DnsRecordWrite): Promise<DnsRecord> => control.dnsRecords.create(call(), zone, write);
-  const all = async (): Promise<string[]> =>
-    (await control.dnsRecords.list(zone, {}, { page: 1, per_page: 10_000 })).items.map(
-      ({ name: owner, type, content }) => `${owner.replace(/\.?example\.test$/, "")} ${type} ${content}`,
-    );
+  const all = async (): Promise<string[]> => {
+    const { items, more = [] } = await control.dnsRecords.list(zone, {}, { page: 1, per_page: 10_000 });
+    const records = [...items];
+    for await (const part of more) records.push(...part);
+    return records.map(({ name: owner, type, content }) => `${owner.replace(/\.?example\.test$/, "")} ${type} ${content}`);
+  };
   return { ...fixture, zone, batch, create, all };
 }
 
