@@ -32,9 +32,6 @@ type Db = Kysely<Tables>;
 export const recordById = (db: Db, zoneId: string, id: string): Promise<DnsRecordRow | undefined> =>
   db.selectFrom("dns_records").select(RECORD_COLUMNS).where("id", "=", id).where("zone_id", "=", zoneId).executeTakeFirst();
 
-export const recordIdsOfZone = (db: Db, zoneId: string) =>
-  db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).execute();
-
 /** What planes see of a record. */
 const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "proxied", "rdata", "settings"] as const;
 
@@ -42,6 +39,9 @@ const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "pr
 export const recordsAfter = (db: Db, id: string, limit: number): Promise<Pick<DnsRecordRow, (typeof SNAPSHOT_COLUMNS)[number]>[]> =>
   db.selectFrom("dns_records").select(SNAPSHOT_COLUMNS).where("id", ">", id).orderBy("id").limit(limit).execute();
 
-export async function deleteRecordsOfZone(db: Db, zoneId: string): Promise<void> {
-  await db.deleteFrom("dns_records").where("zone_id", "=", zoneId).execute();
+/** Deletes some of the zone's records and gives their ids; none when none is left. */
+export async function deleteSomeOfZone(db: Db, zoneId: string, limit: number): Promise<readonly string[]> {
+  const some = db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).limit(limit);
+  const rows = await db.deleteFrom("dns_records").where("id", "in", some).returning("id").execute();
+  return rows.map(({ id }) => id);
 }

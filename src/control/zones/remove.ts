@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
-import { deleteRecordsOfZone, recordIdsOfZone } from "#store/dns-records.ts";
+import { deleteSomeOfZone } from "#store/dns-records.ts";
 import { deleteVersionsOfZone } from "#store/dns-versions.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
@@ -10,18 +11,29 @@ import { deleteZone } from "#store/zones.ts";
 /** Deletes the zone and everything in it, from the database and from what planes see. */
 export async function removeZone(unit: Unit, id: string): Promise<void> {
   const owner: RulesetOwner = { level: "zone", owner_id: id };
-  for (const { id: recordId } of await recordIdsOfZone(unit.db, id)) unit.change({ kind: "record", id: recordId, value: null });
+  await removeRecords(unit, id);
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
   if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });
   unit.change({ kind: "serial", id, value: null });
   unit.change({ kind: "zone", id, value: null });
-  await deleteRecordsOfZone(unit.db, id);
   await deleteVersionsOfZone(unit.db, id);
   await deleteRulesetsOf(unit.db, owner);
   await deleteCertificatesOfZone(unit.db, id);
   await deleteDnssecOfZone(unit.db, id);
   await deleteZoneTransfersOf(unit.db, id);
   await deleteZone(unit.db, id);
+}
+
+/** Between so many records of a large zone other requests get their turn. */
+const RECORDS_AT_ONCE = 1000;
+
+async function removeRecords(unit: Unit, zoneId: string): Promise<void> {
+  for (;;) {
+    const ids = await deleteSomeOfZone(unit.db, zoneId, RECORDS_AT_ONCE);
+    for (const id of ids) unit.change({ kind: "record", id, value: null });
+    if (ids.length < RECORDS_AT_ONCE) return;
+    await setImmediate();
+  }
 }

@@ -116,3 +116,17 @@ async function insertOther(write: Parameters<Parameters<typeof storeTest>[1]>[0]
     insertAccount(db, { id: OTHER, name: "Another", type: "standard", settings: "{}", created_on: isoMicros(systemClock.nowMicros()) }),
   );
 }
+
+storeTest("a zone goes with all of its records, however many they are", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "large.example", account: { id: account_id } });
+  const zone = { id, name, account_id, plan: "enterprise" };
+  const lines = Array.from({ length: 1500 }, (_, i) => `h${i} 300 A 192.0.2.1`);
+  await control.zoneFiles.import(call(), zone, lines.join("\n"), { proxied: false });
+  const before = await store.revision();
+  await control.zones.delete(call(), id);
+  const [delta] = (await store.changesSince(before, 1)) ?? [];
+  const gone = delta?.changes.filter(({ kind, value }) => kind === "record" && value === null) ?? [];
+  assert.equal(new Set(gone.map((change) => change.id)).size, 1500);
+  assert.deepEqual(await store.read.selectFrom("dns_records").select("id").execute(), []);
+});

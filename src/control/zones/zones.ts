@@ -8,6 +8,7 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import { changeTimeoutMs } from "#control/dns/change-records.ts";
 import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
 import { zoneView } from "#control/zones/view.ts";
 import { accountDefaults } from "#control/zones/account-defaults.ts";
@@ -120,8 +121,9 @@ export function createZones(deps: ZonesDeps): Zones {
         return after;
       }),
 
-    delete: async (call, id) =>
-      commit(deps, call, async (unit) => {
+    delete: async (call, id) => {
+      const { record_count } = await load(store.read, id);
+      const remove = async (unit: Unit): Promise<{ id: string }> => {
         const before = await load(unit.db, id);
         await removeZone(unit, id);
         unit.audit({
@@ -133,7 +135,9 @@ export function createZones(deps: ZonesDeps): Zones {
           before: zoneView(before),
         });
         return { id };
-      }),
+      };
+      return commit(deps, call, remove, { timeoutMs: changeTimeoutMs(record_count) });
+    },
 
     checkActivation: async (call, id) => {
       if ((await load(store.read, id)).status === "active") return { id };
