@@ -254,3 +254,27 @@ test("a connection that broke is replaced for the next group", async () => {
   assert.deepEqual(await group.write(async () => 2), { result: 2, rev: null });
   assert.equal(connections, 2);
 });
+
+test("what a large unit needs for its undo is kept in a file, and it is undone as any other", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-large-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  const kept = async ({ db }: Unit): Promise<unknown> =>
+    (await sql<{ temp_store: number }>`PRAGMA temp_store`.execute(db)).rows[0]?.temp_store;
+  const fill = (unit: Unit, prefix: string) =>
+    sql`INSERT INTO secrets SELECT ${prefix} || value, hex(randomblob(500)), '' FROM (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 2000) SELECT value FROM n)`.execute(
+      unit.db,
+    );
+  await store.write((unit) => fill(unit, "a"));
+  const large = { timeoutMs: 60_000 };
+  const failing = async (unit: Unit): Promise<never> => {
+    assert.equal(await kept(unit), 1);
+    await sql`UPDATE secrets SET value = 'gone'`.execute(unit.db);
+    throw new Error("no");
+  };
+  await assert.rejects(store.write(failing, large), /no/);
+  assert.equal((await store.write(kept)).result, 2, "the next unit is an ordinary one");
+  const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM secrets WHERE length(value) = 1000`.execute(store.read);
+  assert.equal(rows[0]?.count, 2000);
+  await store.close();
+});

@@ -29,6 +29,9 @@ const UNITS_PER_GROUP = 128;
 /** A unit waits for nothing but the database, so this much time means that it hangs. */
 const UNIT_TIMEOUT_MS = 10_000;
 
+/** A unit that is given so much time changes thousands of rows. */
+const LARGE_UNIT_MS = 15_000;
+
 interface Pending {
   work(unit: Unit): Promise<unknown>;
   readonly timeoutMs: number;
@@ -46,6 +49,8 @@ interface Finished {
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const queue: Pending[] = [];
   let session: Session | null = null;
+  /** How the connection keeps what an undo needs. */
+  let undo: string | null = null;
   let running: Promise<void> | null = null;
   let closed = false;
 
@@ -55,7 +60,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       await new Promise(setImmediate);
       const group = queue.splice(0, UNITS_PER_GROUP);
       try {
-        await runGroup(deps, await begin(), group);
+        await runGroup(deps, await begin(isLarge(group)), group);
       } catch (error) {
         for (const pending of group) pending.reject(withFault(deps.dialect, error));
         // Nobody knows what state the connection is in: the next group takes a new one.
@@ -69,9 +74,10 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     session = null;
   };
   /** A connection in a transaction. One that has idled may be dead by now, which need not cost a unit anything. */
-  const begin = async (): Promise<Session> => {
+  const begin = async (large: boolean): Promise<Session> => {
     if (session !== null) {
       try {
+        await prepareUndo(session, large);
         await beginWriting(session, deps.dialect, deps.clock);
         return session;
       } catch (error) {
@@ -80,8 +86,17 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       }
     }
     session = await deps.connect();
+    undo = null;
+    await prepareUndo(session, large);
     await beginWriting(session, deps.dialect, deps.clock);
     return session;
+  };
+
+  const prepareUndo = async (connection: Session, large: boolean): Promise<void> => {
+    const wanted = deps.dialect.undo?.[large ? "large" : "usual"] ?? null;
+    if (wanted === null || wanted === undo) return;
+    await connection.query(wanted);
+    undo = wanted;
   };
 
   return {
@@ -99,6 +114,8 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     },
   };
 }
+
+const isLarge = (group: readonly Pending[]): boolean => group.some(({ timeoutMs }) => timeoutMs >= LARGE_UNIT_MS);
 
 /** Throws when the transaction, which has begun, fails as a whole; units that had failed by then keep their own error. */
 async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly Pending[]): Promise<void> {

@@ -47,6 +47,11 @@ export interface Dialect {
   introspector(db: Kysely<Tables>): SqliteIntrospector | PostgresIntrospector;
   /** Starts a transaction that may write. */
   readonly begin: string;
+  /**
+   * Said before a transaction that changes thousands of rows, and before the next usual one: where what an undo needs is
+   * kept. Null where the server sees to it.
+   */
+  readonly undo: { readonly large: string; readonly usual: string } | null;
   /** Starts a read-only transaction whose statements all see the same commit. */
   readonly beginSnapshot: string;
   /** Appended to a SELECT to lock what it reads; SQLite's write transaction is exclusive as a whole. */
@@ -112,6 +117,8 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     compiler: new SqliteQueryCompiler(),
     introspector: (db) => new SqliteIntrospector(db),
     begin: "BEGIN IMMEDIATE",
+    // A savepoint keeps every page as it was: in memory for speed, but 100,000 records have some 500 MB of them.
+    undo: { large: "PRAGMA temp_store = FILE", usual: "PRAGMA temp_store = MEMORY" },
     beginSnapshot: "BEGIN",
     forUpdate: "",
     text: "text",
@@ -130,6 +137,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     compiler: new PostgresQueryCompiler(),
     introspector: (db) => new PostgresIntrospector(db),
     begin: "BEGIN",
+    undo: null,
     beginSnapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     forUpdate: " FOR UPDATE",
     text: 'text COLLATE "C"',
