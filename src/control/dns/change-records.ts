@@ -121,7 +121,8 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       reason: options.reason ?? call.reason ?? null,
     };
     await appendVersion(unit.db, version, changes);
-    return changedRecords(steps, view, touched.serial);
+    // Nobody is shown the records of a transfer one by one.
+    return changedRecords(transferred ? [] : steps, view, touched.serial);
   };
 
   return {
