@@ -155,3 +155,32 @@ test("over random zones the chain is closed and canonical, and every signature h
 test("without keys that can be used, nothing is handed out", () => {
   assert.throws(() => signed([...BASE, dnssecOp(Z, [])]), UnusableKeysError);
 });
+
+test("a second transfer signs what has changed, and the two ends of the gap", () => {
+  const metrics = createMetrics();
+  const { signatures } = createSigner({ edge: EDGE, clock, sealer: SEALER, metrics, log: () => {} });
+  const zones = createZones();
+  const replica = createMemoryReplica([
+    ...BASE,
+    ...["a", "c", "d", "e"].map((label) => recordOp(Z, `${label}.example.com`, "A", "192.0.2.1")),
+  ]);
+  replica.onApplied((ops) => void zones.apply(ops ?? []));
+  zones.rebuild(replica.snapshot);
+  let before = 0;
+  const signedNow = (): number => {
+    const zone = zones.find(keyOf(parseAbsoluteName("example.com")));
+    assert.ok(zone);
+    const sets = [...signedZone(zone, { edge: EDGE, signatures, addresses: () => [] })].filter((set) => set !== undefined);
+    assertChain(sets);
+    assertSignatures(sets);
+    const made = metrics.samples().reduce((sum, { name, value }) => sum + (name === "selvedge_dns_signatures_total" ? value : 0), 0);
+    const since = made - before;
+    before = made;
+    return since;
+  };
+  // SOA, NS, DNSKEY and four addresses; five names.
+  assert.equal(signedNow(), 7 + 5);
+  assert.equal(signedNow(), 0);
+  replica.apply([recordOp(Z, "b.example.com", "A", "192.0.2.1")]);
+  assert.equal(signedNow(), 1 + 2);
+});

@@ -75,8 +75,7 @@ function* signedOwner(
     yield* withSignatures({ name, type, ttl, rdatas, origin }, signatures.kept(zone, { owner: key, type, ttl, rdatas }));
   const types = [...sets, ...foreign.filter(({ type }) => type === TYPE.NS)].map(({ type }) => type);
   const nsec = { type: TYPE.NSEC, ttl: zone.negativeTtl, rdatas: [nsecRdata(nameOfKey(nextKey), types)] };
-  // The one that is kept for the name is that of compact denial.
-  yield* withSignatures({ name, ...nsec, origin }, signatures.made(zone, { owner: key, ...nsec }));
+  yield* withSignatures({ name, ...nsec, origin }, signatures.chained(zone, { owner: key, ...nsec }));
 }
 
 function* withSignatures(set: AnswerSet, signed: ReturnType<Signatures["kept"]>): Generator<AnswerSet, void> {

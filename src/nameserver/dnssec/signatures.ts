@@ -20,6 +20,8 @@ export interface Signatures {
    * and kept with it. Undefined where the zone's keys cannot be used.
    */
   kept(zone: ZoneIndex, set: SignedSet): Signed | undefined;
+  /** The same for a set of the chain of NSEC records, of which there is another one at each name for compact denial. */
+  chained(zone: ZoneIndex, set: SignedSet): Signed | undefined;
   /** Of a set that exists in one answer only. */
   made(zone: ZoneIndex, set: SignedSet): Signed | undefined;
   /** Drops what is kept for names of the zone that are gone or have changed. */
@@ -51,6 +53,8 @@ interface Kept extends Freshness, Omit<SignedSet, "owner"> {
 interface KeptZone {
   readonly dnssec: DnssecEntry;
   readonly byName: Map<NameKey, Kept[]>;
+  /** Only where the zone is transferred to other servers. */
+  readonly chain: Map<NameKey, Kept[]>;
 }
 
 export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): Signatures {
@@ -70,27 +74,30 @@ export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): S
   const keptIn = (zone: ZoneIndex, dnssec: DnssecEntry): KeptZone => {
     const known = zones.get(zone.id);
     if (known?.dnssec === dnssec) return known;
-    const empty: KeptZone = { dnssec, byName: new Map() };
+    const empty: KeptZone = { dnssec, byName: new Map(), chain: new Map() };
     zones.set(zone.id, empty);
     return empty;
   };
 
+  const keptBeside = (zone: ZoneIndex, set: SignedSet, which: "byName" | "chain"): Signed | undefined => {
+    if (zone.dnssec === undefined) return undefined;
+    const sets = keptIn(zone, zone.dnssec)[which];
+    const atName = sets.get(set.owner) ?? [];
+    const known = atName.find(({ type }) => type === set.type);
+    if (known && isFresh(known, clock.nowMs()) && isSame(known, set)) {
+      return { fromMs: known.fromMs, untilMs: known.untilMs, rrsigs: known.rrsigs.map((text) => Buffer.from(text, "latin1")) };
+    }
+    const signed = sign(zone, set, "kept");
+    if (signed === undefined) return undefined;
+    const { type, ttl, rdatas } = set;
+    const rrsigs = signed.rrsigs.map((rdata) => Buffer.from(rdata).toString("latin1"));
+    sets.set(set.owner, [...atName.filter((kept) => kept !== known), { type, ttl, rdatas, ...signed, rrsigs }]);
+    return signed;
+  };
+
   return {
-    kept: (zone, set) => {
-      if (zone.dnssec === undefined) return undefined;
-      const { byName } = keptIn(zone, zone.dnssec);
-      const atName = byName.get(set.owner) ?? [];
-      const known = atName.find(({ type }) => type === set.type);
-      if (known && isFresh(known, clock.nowMs()) && isSame(known, set)) {
-        return { fromMs: known.fromMs, untilMs: known.untilMs, rrsigs: known.rrsigs.map((text) => Buffer.from(text, "latin1")) };
-      }
-      const signed = sign(zone, set, "kept");
-      if (signed === undefined) return undefined;
-      const { type, ttl, rdatas } = set;
-      const rrsigs = signed.rrsigs.map((rdata) => Buffer.from(rdata).toString("latin1"));
-      byName.set(set.owner, [...atName.filter((kept) => kept !== known), { type, ttl, rdatas, ...signed, rrsigs }]);
-      return signed;
-    },
+    kept: (zone, set) => keptBeside(zone, set, "byName"),
+    chained: (zone, set) => keptBeside(zone, set, "chain"),
     made: (zone, set) => sign(zone, set, "made"),
     forget: (zone, names) => {
       const byName = zones.get(zone.id)?.byName;
@@ -100,8 +107,8 @@ export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): S
       for (const id of zones.keys()) if (!zoneIds.has(id)) zones.delete(id);
     },
     keepOnly: (zone, isThere) => {
-      const byName = zones.get(zone.id)?.byName;
-      for (const name of byName?.keys() ?? []) if (!isThere(name)) byName?.delete(name);
+      const known = zones.get(zone.id);
+      for (const sets of known ? [known.byName, known.chain] : []) for (const name of sets.keys()) if (!isThere(name)) sets.delete(name);
     },
   };
 }
