@@ -62,7 +62,7 @@ type Change =
   | { readonly do: "pause"; readonly paused: boolean }
   | { readonly do: "alias"; readonly there: boolean };
 
-const NAMES = ["a", "b", "www.a", "*.b", "c.d.e", "ns.child", "child"].map((label) => `${label}.${ZONE}`);
+const NAMES = ["a", "b", "www.a", "*.b", "c.d.e", "ns.child", "child"].map((label) => `${label}.${ZONE}`).concat(ZONE);
 const CONTENTS = ["A 192.0.2.1", "A 192.0.2.2", "AAAA 2001:db8::1", 'TXT "x"', "MX 10 a.example.com.", "NS ns.child.example.com."] as const;
 
 const changes: fc.Arbitrary<Change[]> = fc.array(
@@ -71,13 +71,13 @@ const changes: fc.Arbitrary<Change[]> = fc.array(
       weight: 12,
       arbitrary: fc.record({
         do: fc.constant("put" as const),
-        name: fc.nat(6),
+        name: fc.nat(7),
         value: fc.nat(5),
         ttl: fc.constantFrom(60, 300),
         proxied: fc.boolean(),
       }),
     },
-    { weight: 6, arbitrary: fc.record({ do: fc.constant("remove" as const), name: fc.nat(6), value: fc.nat(5) }) },
+    { weight: 6, arbitrary: fc.record({ do: fc.constant("remove" as const), name: fc.nat(7), value: fc.nat(5) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("settings" as const), value: fc.nat(3) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("pause" as const), paused: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("alias" as const), there: fc.boolean() }) },
@@ -93,7 +93,12 @@ function record(name: number, value: number, change: Partial<RecordEntry>): Op {
 }
 
 const zone = (paused: boolean, value: number): Op =>
-  zoneOp(Z, ZONE, { paused, ns_ttl: 3600 + value, name_servers: [`ns${value}.provider.example`, "ns.provider.example"] });
+  zoneOp(Z, ZONE, {
+    paused,
+    multi_provider: value % 2 === 1,
+    ns_ttl: 3600 + value,
+    name_servers: [`ns${value}.provider.example`, "ns.provider.example"],
+  });
 
 function opOf(change: Change, state: { paused: boolean; value: number }): Op {
   if (change.do === "put") return record(change.name, change.value, { ttl: change.ttl, proxied: change.proxied });
