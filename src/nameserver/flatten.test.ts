@@ -5,6 +5,7 @@ import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { describe, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
+import { pick, randomZone, seededRandom } from "../../test/support/random-zone.ts";
 import { recordOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { answer } from "./answer.ts";
 import type { Answer } from "./answer-set.ts";
@@ -159,3 +160,28 @@ test("other servers of the zone get a flattened alias as it is, and at the apex 
   const sent = [...wholeZone(index, EDGE, () => apex)].map(({ name, type }) => `${formatName(name)} ${recordTypeByCode(type)?.name}`);
   assert.deepEqual(new Set(sent), new Set(["example.com SOA", "example.com NS", "example.com A", "www.example.com CNAME"]));
 });
+
+test("whatever zones hold and servers elsewhere say, an answer ends, and says nothing twice", () => {
+  const random = seededRandom(7);
+  for (let round = 0; round < 25; round++) {
+    const { lines } = randomZone(random, "example.com.", 40, ["far.example.", "near.example."]);
+    const ops = lines.map(({ name, type, content, ttl }) => {
+      const owner = name.slice(0, -1).toLowerCase();
+      return recordOp(Z, owner, type, content, { ttl, ...(type === "CNAME" && random(2) === 0 ? FLATTEN : {}) });
+    });
+    const zones = createZones();
+    zones.rebuild(createMemoryReplica([zone({ flatten_all_cnames: round % 5 === 0 }), cname("@", "far.example"), ...ops]).snapshot);
+    const names = [...lines.map(({ name }) => parseAbsoluteName(name)), parseAbsoluteName("far.example"), parseAbsoluteName("example.com")];
+    const elsewhere: FindOutside = () =>
+      [undefined, { ...NOTHING, ours: pick(random, names) }, { ...NOTHING, rdatas: [Buffer.alloc(4)] }][random(3)];
+    for (const name of names) {
+      const found = answer(zones, EDGE, { name, type: pick(random, [TYPE.A, TYPE.AAAA, TYPE.CNAME, TYPE.MX]) }, elsewhere);
+      const sets = found.answers.map((set) => `${keyOf(set.name)} ${set.type}`);
+      assert.ok(sets.length <= 34 && (found.outside?.missing.length ?? 0) <= 17);
+      assert.equal(new Set(sets).size, sets.length);
+      for (const { ttl, rdatas } of [...found.answers, ...found.authorities]) assert.ok(Number.isInteger(ttl) && rdatas.length > 0);
+    }
+  }
+});
+
+const NOTHING: OutsideSet = { rdatas: [], ttl: 60, state: "good", keepMs: 1_000 };

@@ -13,8 +13,9 @@ export interface OutsideLimits {
   readonly queuedLookupsMax: number;
   /** Names and types that are kept. */
   readonly entriesMax: number;
-  /** Bounds of the TTL of what was found, in seconds. */
+  /** For so long at the least what was found is kept, whatever its TTL, in seconds. */
   readonly ttlMin: number;
+  /** The most that is believed of a TTL, in seconds. */
   readonly ttlMax: number;
   /** The most for which "nothing there" is believed, in seconds. */
   readonly nothingTtlMax: number;

@@ -53,6 +53,8 @@ export interface OutsideNamesDeps {
 interface Good extends Resolution {
   /** Milliseconds on the clock's monotonic scale. */
   readonly foundMs: number;
+  /** How long it is believed: for its TTL, and a little while where that is less. */
+  readonly lifeMs: number;
 }
 
 interface Entry {
@@ -101,7 +103,7 @@ export function createOutsideNames({ resolve, clock, metrics, limits }: OutsideN
       .run(() => resolve(entry.question))
       .then(
         (found) => {
-          Object.assign(entry, { good: { ...bounded(found, limits), foundMs: clock.monotonicMs() }, failures: 0, retryMs: 0 });
+          Object.assign(entry, { good: goodOf(found, clock.monotonicMs(), limits), failures: 0, retryMs: 0 });
           counters.lookups[found.rdatas.length > 0 || found.ours ? "found" : "nothing"].value += 1;
         },
         () => {
@@ -169,20 +171,20 @@ export function createOutsideNames({ resolve, clock, metrics, limits }: OutsideN
 
 const entryKey = ({ name, type }: ServerQuestion): NameKey => `${keyOf(name)}${type}`;
 
-function bounded(found: Resolution, { ttlMin, ttlMax, nothingTtlMax }: OutsideLimits): Resolution {
-  const most = found.rdatas.length > 0 || found.ours ? ttlMax : nothingTtlMax;
-  return { ...found, ttl: Math.max(Math.min(found.ttl, most), ttlMin) };
+function goodOf(found: Resolution, foundMs: number, { ttlMin, ttlMax, nothingTtlMax }: OutsideLimits): Good {
+  const ttl = Math.min(found.ttl, found.rdatas.length > 0 || found.ours ? ttlMax : nothingTtlMax);
+  return { ...found, ttl, foundMs, lifeMs: Math.max(ttl, ttlMin) * 1000 };
 }
 
-/** Undefined once its TTL is over. Answers keep it until it is time to look it up again. */
-function freshSet({ foundMs, ...found }: Good, now: number, { refreshAfter }: OutsideLimits): OutsideSet | undefined {
+/** Undefined once its time is over. Answers keep it until it is time to look it up again. */
+function freshSet({ foundMs, lifeMs, ...found }: Good, now: number, { refreshAfter }: OutsideLimits): OutsideSet | undefined {
   const ageMs = now - foundMs;
-  if (ageMs >= found.ttl * 1000) return undefined;
-  return { ...found, state: "good", keepMs: Math.max(found.ttl * 1000 * refreshAfter - ageMs, KEEP_BRIEFLY_MS) };
+  if (ageMs >= lifeMs) return undefined;
+  return { ...found, state: "good", keepMs: Math.max(lifeMs * refreshAfter - ageMs, KEEP_BRIEFLY_MS) };
 }
 
-function staleSet({ foundMs, ...found }: Good, now: number, { staleMs, staleTtl }: OutsideLimits): OutsideSet | undefined {
-  if (now - foundMs >= found.ttl * 1000 + staleMs) return undefined;
+function staleSet({ foundMs, lifeMs, ...found }: Good, now: number, { staleMs, staleTtl }: OutsideLimits): OutsideSet | undefined {
+  if (now - foundMs >= lifeMs + staleMs) return undefined;
   return { ...found, ttl: Math.min(found.ttl, staleTtl), state: "stale", keepMs: KEEP_BRIEFLY_MS };
 }
 
