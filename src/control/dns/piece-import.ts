@@ -46,7 +46,7 @@ export interface PieceImportDeps {
   recordsPerZoneMax(plan: string): number;
 }
 
-/** A piece takes a fraction of a second; whoever has written none for so long has ended. */
+/** A piece takes a fraction of a second; whoever has written none for so long, on whichever node, has ended. */
 const ABANDONED_MS = 60_000;
 /** Rows that one unit takes back. */
 const TAKEN_BACK_AT_ONCE = 500;
@@ -68,6 +68,8 @@ interface Progress {
 export function createPieceImport(deps: PieceImportDeps): PieceImport {
   const { store, clock } = deps;
   const now = (): string => isoMicros(clock.nowMicros());
+  /** A file has one program at a time: what was under way before this one started has ended with its own. */
+  const startedOn = store.dialect === "sqlite" ? now() : "";
 
   const begin = async (call: Call, zone: ZoneRef): Promise<Progress> => {
     const row: DnsImportRow = { zone_id: zone.id, id: newId().slice(0, IMPORT_ID_LENGTH), touched_on: now() };
@@ -152,7 +154,7 @@ export function createPieceImport(deps: PieceImportDeps): PieceImport {
     },
     removeAbandoned: async (call) => {
       const since = isoMicros(clock.nowMicros() - ABANDONED_MS * 1000);
-      const abandoned = await importsUntouchedSince(store.read, since);
+      const abandoned = await importsUntouchedSince(store.read, since > startedOn ? since : startedOn);
       for (const row of abandoned) await takeBack(call, row);
       return abandoned.length;
     },
