@@ -1,4 +1,5 @@
 import type { MessageStream } from "./message-stream.ts";
+import type { TakeTurn } from "./turns.ts";
 
 /** One answer of many messages on its way to its client. */
 export interface StreamSender {
@@ -11,25 +12,26 @@ export interface StreamSender {
 export interface StreamSenderDeps {
   readonly stream: MessageStream;
   write(message: Buffer): void;
+  /** Shared by all whose clients would otherwise wait for each other. */
+  readonly takeTurn: TakeTurn;
   /** More is waiting for the client than is good. */
   isFull(): boolean;
   /** Called once, behind the last message, or where the rest cannot be made. */
   ended(isWhole: boolean): void;
 }
 
-/** Sends one message a turn of the event loop, so that other clients have theirs meanwhile, and only while the client takes them. */
-export function createStreamSender({ stream, write, isFull, ended }: StreamSenderDeps): StreamSender {
-  let next: NodeJS.Immediate | undefined;
-  let closed = false;
+/** Sends one message a turn, so that other clients have theirs meanwhile, and only while the client takes them. */
+export function createStreamSender({ stream, write, takeTurn, isFull, ended }: StreamSenderDeps): StreamSender {
+  let state: "waiting" | "full" | "closed" = "waiting";
 
   const close = (): void => {
-    closed = true;
-    clearImmediate(next);
+    state = "closed";
     stream.close();
   };
   const send = (): void => {
-    next = undefined;
-    if (closed || isFull()) return;
+    if (state === "closed") return;
+    state = isFull() ? "full" : "waiting";
+    if (state === "full") return;
     const message = nextOf(stream);
     if (message === "broken" || message === undefined) {
       close();
@@ -37,15 +39,17 @@ export function createStreamSender({ stream, write, isFull, ended }: StreamSende
       return;
     }
     if (message) write(message);
-    next = setImmediate(send);
+    takeTurn(send);
   };
-  next = setImmediate(send);
+  takeTurn(send);
   return {
     resume: () => {
-      if (next === undefined) send();
+      if (state !== "full") return;
+      state = "waiting";
+      takeTurn(send);
     },
     close: () => {
-      if (!closed) close();
+      if (state !== "closed") close();
     },
   };
 }

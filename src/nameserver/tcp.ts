@@ -8,6 +8,7 @@ import { createConnectionTable } from "./connection-table.ts";
 import type { MessageStream } from "./message-stream.ts";
 import type { Respond, Response } from "./respond.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
+import { createTurns, type TakeTurn } from "./turns.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
 const LENGTH_BYTES = 2;
@@ -43,13 +44,14 @@ export async function listenTcp(
   const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open", labels);
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many", labels);
   const sockets = new Map<Socket, Connection>();
+  const takeTurn = createTurns();
   const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
   const server = create({ noDelay: true, allowHalfOpen: true }, (socket) => {
     if (socket.destroyed) return;
     socket.on("error", () => socket.destroy());
     const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
-    sockets.set(socket, serve({ socket, client, limits, respond, openStream, onActive: () => table.touch(client) }));
+    sockets.set(socket, serve({ socket, client, limits, respond, openStream, takeTurn, onActive: () => table.touch(client) }));
     open.value = sockets.size;
     socket.on("close", () => {
       sockets.delete(socket);
@@ -89,6 +91,7 @@ interface ServeDeps extends TcpResponders {
   readonly socket: Socket;
   readonly client: Client;
   readonly limits: NameserverLimits;
+  readonly takeTurn: TakeTurn;
   /** The client has asked something, or taken what it was sent. */
   onActive(): void;
 }
@@ -97,7 +100,7 @@ interface ServeDeps extends TcpResponders {
  * Reads length-prefixed messages and answers each, for as long as the client keeps up. An answer that has to be looked
  * up is sent when it is known, behind those of questions that were asked later (RFC 7766 §6.2.1.1).
  */
-function serve({ socket, client, limits, respond, openStream, onActive }: ServeDeps): Connection {
+function serve({ socket, client, limits, respond, openStream, takeTurn, onActive }: ServeDeps): Connection {
   let chunks: Buffer[] = [];
   let buffered = 0;
   // What must have arrived before reading on makes sense: a length, then a whole message.
@@ -132,7 +135,7 @@ function serve({ socket, client, limits, respond, openStream, onActive }: ServeD
       active();
       const message = bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
       const stream = openStream(message, client);
-      if (stream) sender = createStreamSender({ stream, write: send, isFull, ended });
+      if (stream) sender = createStreamSender({ stream, write: send, takeTurn, isFull, ended });
       else reply(respond(message, client));
     }
     if (isBehind()) socket.pause();
