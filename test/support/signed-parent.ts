@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { findTool } from "../../tools/system-tools.ts";
 import { freePort, startTool } from "../bench/program.ts";
 import { runClient } from "./client.ts";
@@ -35,7 +35,7 @@ zone:\n  - domain: "${zone}"\n    file: "${home}/zone"\n    zonefile-sync: -1\n 
     if (!(await dig(zone, "DNSKEY")).includes("DNSKEY")) throw new Error("the zone is not signed yet");
   });
   const control = (...args: readonly string[]): Promise<string> =>
-    runClient(findTool("knotc") ?? "knotc", ["--blocking", "-s", join(home, "knot.sock"), ...args]);
+    runClient(join(dirname(findTool("knotd") ?? ""), "knotc"), ["--blocking", "-s", join(home, "knot.sock"), ...args]);
   return {
     port,
     anchor: await dig(zone, "DNSKEY"),
