@@ -9,7 +9,17 @@ import type { DnsRecordsTable, DnsRecordTagsTable, Tables } from "#store/tables.
 
 type Db = Kysely<Tables>;
 
-const COLUMNS = [...RECORD_COLUMNS, "name_reversed", "content_reversed", "comment_key", "comment_reversed", "commented", "tagged"] as const;
+const COLUMNS = [
+  ...RECORD_COLUMNS,
+  "name_reversed",
+  "content_head",
+  "content_reversed",
+  "comment_key",
+  "comment_head",
+  "comment_reversed",
+  "commented",
+  "tagged",
+] as const;
 type WholeRow = Selectable<DnsRecordsTable>;
 
 /** Every column but the key, which is what a record keeps for life. */

@@ -4,10 +4,12 @@ import type { DnsRecordRow } from "#store/dns-records.ts";
 export interface RecordKeys {
   /** `www.example.test` as `tset.elpmaxe.www`, so that "ends with" is a range of an index. */
   readonly name_reversed: string;
-  /** The last characters of `content_key`, backwards. */
+  /** The first characters of `content_key`, and the last ones, backwards. */
+  readonly content_head: string;
   readonly content_reversed: string;
   /** The comment as filters compare it; null without one. */
   readonly comment_key: string | null;
+  readonly comment_head: string | null;
   readonly comment_reversed: string | null;
   /** Whether it has a comment, and a tag: 0 or 1. */
   readonly commented: number;
@@ -31,8 +33,10 @@ export function recordKeys(row: Pick<DnsRecordRow, "name" | "content_key" | "com
   const comment = row.comment === null ? null : folded(row.comment);
   return {
     name_reversed: reversed(row.name),
+    content_head: keyHead(row.content_key),
     content_reversed: keyTail(row.content_key),
     comment_key: comment,
+    comment_head: comment === null ? null : keyHead(comment),
     comment_reversed: comment === null ? null : keyTail(comment),
     commented: comment === null ? 0 : 1,
     tagged: row.tags === "[]" ? 0 : 1,

@@ -161,12 +161,23 @@ databaseTest("records from before the lists' migration are found", async (url, n
   try {
     const row = await store.read
       .selectFrom("dns_records")
-      .select(["name_reversed", "content_reversed", "comment_key", "comment_reversed", "commented", "tagged"])
+      .select([
+        "name_reversed",
+        "content_head",
+        "content_reversed",
+        "comment_key",
+        "comment_head",
+        "comment_reversed",
+        "commented",
+        "tagged",
+      ])
       .executeTakeFirst();
     assert.deepEqual(row, {
       name_reversed: "elpmaxe.b.www",
+      content_head: "hä llo",
       content_reversed: "oll äh",
       comment_key: "a note",
+      comment_head: "a note",
       comment_reversed: "eton a",
       commented: 1,
       tagged: 1,

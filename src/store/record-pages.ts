@@ -87,8 +87,8 @@ export async function fewFound(
     SELECT counts.*, page.* FROM (
       SELECT (SELECT count(*) FROM candidate) AS candidate_count, (SELECT count(*) FROM found) AS found_count
     ) AS counts LEFT JOIN (
-      SELECT ${columns} FROM found ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset}
-    ) AS page ON 1 = 1 ORDER BY ${orderOf(list)}`.execute(db);
+      SELECT ${columns} FROM found ORDER BY ${sortedBy(list)} LIMIT ${limit} OFFSET ${offset}
+    ) AS page ON 1 = 1 ORDER BY ${sortedBy(list)}`.execute(db);
   const [first] = rows;
   if (first === undefined || first.candidate_count > max) return null;
   return { items: first.id === null ? [] : rows, total: first.found_count };
@@ -128,10 +128,15 @@ export async function countRows(db: Db, query: RawBuilder<unknown>): Promise<num
 const ORDERS: Readonly<Record<RecordList["order"], readonly string[]>> = {
   name: ["name", "type", "id"],
   type: ["type", "name", "id"],
-  content: ["substr(content_key, 1, 64)", "content_key", "name", "type", "id"],
+  content: ["content_key", "name", "type", "id"],
   ttl: ["ttl", "name", "type", "id"],
   proxied: ["proxied", "name", "type", "id"],
 };
 
-export const orderOf = ({ order, direction }: RecordList): RawBuilder<unknown> =>
+/** For sorting what was read. */
+const sortedBy = ({ order, direction }: RecordList): RawBuilder<unknown> =>
   sql.join(ORDERS[order].map((term) => sql`${sql.raw(term)} ${sql.raw(direction)}`));
+
+/** The same order, in words of the index that has it. */
+export const orderOf = (list: RecordList): RawBuilder<unknown> =>
+  list.order === "content" ? sql`content_head ${sql.raw(list.direction)}, ${sortedBy(list)}` : sortedBy(list);

@@ -152,7 +152,7 @@ function disjunction(tests: readonly RecordTest[], zoneId: string): RecordSource
 }
 
 /** The beginning and the end of the text, as indexes hold them. */
-const HEAD = { name: sql`name`, content: sql`substr(content_key, 1, 64)`, comment: sql`substr(comment_key, 1, 64)` } as const;
+const HEAD = { name: sql`name`, content: sql`content_head`, comment: sql`comment_head` } as const;
 const TAIL = { name: sql`name_reversed`, content: sql`content_reversed`, comment: sql`comment_reversed` } as const;
 const WHOLE = { content: sql`content_key`, comment: sql`comment_key` } as const;
 const RANKS: Readonly<Record<TextColumn, Readonly<Record<TextTest["operator"], number>>>> = {

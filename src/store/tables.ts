@@ -127,8 +127,10 @@ export interface DnsRecordsTable {
   modified_on: string;
   /** For filters only, made by store/record-keys.ts. */
   name_reversed: string;
+  content_head: string;
   content_reversed: string;
   comment_key: string | null;
+  comment_head: string | null;
   comment_reversed: string | null;
   commented: number;
   tagged: number;
