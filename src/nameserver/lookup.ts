@@ -25,7 +25,7 @@ export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
   if (zone.entry.expired === true) return { kind: "expired", zone };
   const border = zone.nodes.borders > 0 ? borderAbove(zone, key, type) : undefined;
   if (border) return border;
-  const node = zone.nodes.get(key);
+  const node = (type === TYPE.DS ? unwrittenCut(zones, zone, key) : undefined) ?? zone.nodes.get(key);
   if (node || key === zone.key) return { kind: "found", zone, source: key, node };
   const source = WILDCARD_LABEL + closestEncloser(zone, key);
   const wildcard = zone.nodes.get(source);
@@ -38,7 +38,18 @@ function zoneFor(zones: Zones, key: NameKey, type: number): ZoneIndex | undefine
   if (type !== TYPE.DS || zone?.key !== key) return zone;
   const above = parentKey(key);
   const parent = above === undefined ? undefined : zones.find(above);
-  return parent?.nodes.get(key)?.sets.has(TYPE.NS) ? parent : zone;
+  return parent?.dnssec || parent?.nodes.get(key)?.sets.has(TYPE.NS) ? parent : zone;
+}
+
+/**
+ * The delegation that a signed zone should have of a zone below it that is served here as well. Without signatures nobody
+ * misses it; with them the child would be taken for forged, unless the parent says that it is another zone.
+ */
+function unwrittenCut(zones: Zones, zone: ZoneIndex, key: NameKey): NameNode | undefined {
+  const child = zones.find(key);
+  const isUnwritten = child?.key === key && child !== zone && !zone.nodes.get(key)?.sets.has(TYPE.NS);
+  const servers = isUnwritten ? child.apex.get(TYPE.NS) : undefined;
+  return servers && { sets: new Map([[TYPE.NS, servers]]) };
 }
 
 /**

@@ -164,6 +164,19 @@ test("NSEC says what exists: data, empty non-terminals, wildcards, what the edge
   );
 });
 
+test("a zone below a signed one is known to be another zone, though nobody has written its delegation", () => {
+  const below = [zoneOp("zone2", "below.example.com"), recordOp("zone2", "www.below.example.com", "A", "192.0.2.2")];
+  const { ask, zones, clock } = setUp([...BASE, ...below]);
+  const found = signedAnswer(ask("below.example.com", "DS"));
+  assertAllSigned(found, zones, clock.nowMs());
+  assert.ok(lines(found).includes("ns below.example.com NSEC \\000.below.example.com. NS RRSIG NSEC"), lines(found).join("\n"));
+  assert.deepEqual(lines(signedAnswer(ask("www.below.example.com", "A"))), ["an www.below.example.com A 192.0.2.2"]);
+  // Where the parent is not signed, the child speaks for itself as ever.
+  const unsigned = setUp([...BASE.filter(({ kind }) => kind !== "dnssec"), ...below]);
+  const soa = signedAnswer(unsigned.ask("below.example.com", "DS")).authorities[0];
+  assert.equal(formatName(soa?.name ?? Buffer.of(0)), "below.example.com");
+});
+
 test("of a flattened name nothing is denied that may be there for another question", () => {
   const flattened = { settings: { flatten_cname: true } };
   const { ask, zones, clock } = setUp([
