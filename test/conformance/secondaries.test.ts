@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TSIG_ALGORITHMS } from "#model/zone-transfer.ts";
 import { decodeMessage } from "#wire/dns/message.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
 import { freePort } from "../bench/program.ts";
@@ -129,6 +130,7 @@ const PROGRAMS: readonly (readonly [SecondaryProgram, algorithm: string])[] = [
   [BIND, "hmac-sha384"],
 ];
 
+// SPEC 2.4: secondaries start a transfer when the serial increases.
 for (const [program, algorithm] of PROGRAMS) {
   const options = { skip: skipWithout(program.tool, "dig") };
   test(`${program.tool} follows each change by NOTIFY and IXFR under ${algorithm}`, options, async (t) => {
@@ -190,6 +192,24 @@ test(
     assert.match(answered, /"signed as well"\nTXT 13 3 /);
   },
 );
+
+test("BIND's and Knot's clients verify what is signed, under every algorithm", { skip: skipWithout("dig", "kdig") }, async () => {
+  for (const algorithm of TSIG_ALGORITHMS) {
+    const { zone, key } = await zoneWithPeer(`${algorithm}.test`, algorithm, 9);
+    const to = ["@127.0.0.1", "-p", String(primaryPort), "-y", `${algorithm}:${key.name}:${key.secret}`, zone];
+    for (const [tool, type] of [
+      ["dig", "AXFR"],
+      ["kdig", "AXFR"],
+      ["dig", "SOA"],
+      ["kdig", "SOA"],
+    ] as const) {
+      const output = await runClient(tool, [...to, type]);
+      assert.match(output, /\sSOA\s/, `${tool} ${type} ${algorithm}`);
+      assert.match(output, new RegExp(`\\sTSIG\\s+${algorithm}\\. .* NOERROR`), `${tool} ${type} ${algorithm}`);
+      assert.doesNotMatch(output, /WARNING.*TSIG|verify|BADSIG|BADKEY/i, `${tool} ${type} ${algorithm}`);
+    }
+  }
+});
 
 test("transfers over TLS (RFC 9103)", { skip: skipWithout("kdig") }, async () => {
   const { zone, key } = await zoneWithPeer("tls.test", "hmac-sha512", 9);
