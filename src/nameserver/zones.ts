@@ -149,7 +149,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     else {
       const state = stateOf(value.zone_id);
       state.nodes.add(record);
-      states.set(state.id, state);
+      if (!states.has(state.id)) states.set(state.id, state);
     }
   };
 
@@ -196,7 +196,15 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     },
     apply: (ops) => {
       const touched = new Map<string, ZoneState | undefined>();
-      for (const op of ops) for (const id of zonesOf(op)) if (!touched.has(id)) touched.set(id, states.get(id));
+      const touch = (id: string | undefined): void => {
+        if (id !== undefined && !touched.has(id)) touched.set(id, states.get(id));
+      };
+      for (const op of ops) {
+        if (op.kind === "zone" || op.kind === "serial" || op.kind === "dnssec") touch(op.id);
+        if (op.kind !== "record") continue;
+        touch(op.value?.zone_id);
+        touch(op.before?.zone_id);
+      }
       for (const op of ops) applyOp(op);
       const zones = new Set<NameKey>();
       for (const [id, before] of touched) {
@@ -255,14 +263,6 @@ function byRank(a: ZoneIndex, b: ZoneIndex): number {
 const isServed = (state: ZoneState): state is ZoneState & ZoneIndex => state.entry !== undefined && state.entry.type !== "internal";
 
 const servedOf = (state: ZoneState | undefined): ZoneIndex | undefined => (state && isServed(state) ? state : undefined);
-
-function zonesOf(op: AppliedOp): readonly string[] {
-  if (op.kind === "zone" || op.kind === "serial" || op.kind === "dnssec") return [op.id];
-  if (op.kind !== "record") return [];
-  const [now, then] = [op.value?.zone_id, op.before?.zone_id];
-  if (now === undefined || then === undefined) return [now ?? then ?? ""];
-  return now === then ? [now] : [now, then];
-}
 
 /** Their answers may change, but nothing that they hold. */
 const certifiedZones = ({ value, before }: Extract<AppliedOp, { readonly kind: "certificate" }>): readonly string[] =>
