@@ -38,6 +38,9 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     port: createMessagePortFeed(data.feed),
     name: data.name,
     kinds: ["zone", "record", "staged", "release", "ruleset", "certificate"],
+    trim: (record) => {
+      record.rdata = "";
+    },
     lastGoodPath: data.lastGoodPath,
     log: voice.log,
   });

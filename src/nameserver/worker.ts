@@ -33,7 +33,17 @@ async function run(
   const metrics = createMetrics();
   const sockets = await loadSystemSockets();
   if (!sockets) voice.log("info", "UDP takes one datagram a system call, since koffi does not load here", { name });
-  const replica = await openReplica({ port: createMessagePortFeed(feed), name, lastGoodPath, log: voice.log });
+  const replica = await openReplica({
+    port: createMessagePortFeed(feed),
+    name,
+    kinds: ["zone", "serial", "record", "staged", "release", "dnssec", "transfer", "certificate"],
+    trim: (record) => {
+      // Of aliases it is the target; everything else is answered from the RDATA.
+      if (record.type !== "CNAME") record.content = "";
+    },
+    lastGoodPath,
+    log: voice.log,
+  });
   const sealKey = readFileSync(sealKeyPath);
   const cookieSecret = deriveKey(sealKey, "dns cookies", 16);
   const sealer = createSealer(sealKey);

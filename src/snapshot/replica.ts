@@ -1,4 +1,4 @@
-import type { Delta, EntryKind } from "./entries.ts";
+import type { Delta, EntryKind, RecordEntry } from "./entries.ts";
 import type { AppliedOp, FeedLog, FeedPort, Replica } from "./feed.ts";
 import { readLastGood } from "./last-good.ts";
 import { createSnapshotState } from "./state.ts";
@@ -9,6 +9,8 @@ export interface ReplicaDeps {
   readonly name: string;
   /** Entries of other kinds do not come here, nor take memory; without it all do. */
   readonly kinds?: readonly EntryKind[];
+  /** Takes out of a record what this plane never reads: of a million records each field counts. */
+  readonly trim?: (record: { -readonly [K in keyof RecordEntry]: RecordEntry[K] }) => void;
   readonly lastGoodPath?: string;
   readonly log?: FeedLog;
 }
@@ -22,8 +24,8 @@ const LIVE_WAIT_MS = 2_000;
  *
  * Build what you index and call `onApplied` in the same turn: deltas arrive in later turns.
  */
-export async function openReplica({ port, name, kinds, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
-  const state = createSnapshotState();
+export async function openReplica({ port, name, kinds, trim, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
+  const state = createSnapshotState(trim);
   const audience = createAudience(log);
   let resubscribed = false;
   const subscribe = (rev = state.rev): void => port.send({ type: "subscribe", name, rev, ...(kinds ? { kinds } : {}) });

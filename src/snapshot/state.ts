@@ -1,4 +1,4 @@
-import type { EntryKind, EntryTypes, Op, ReleaseEntry, StagedEntry } from "./entries.ts";
+import type { EntryKind, EntryTypes, Op, RecordEntry, ReleaseEntry, StagedEntry } from "./entries.ts";
 import type { AppliedOp, Snapshot } from "./feed.ts";
 
 /** A snapshot that its owner moves from revision to revision. Values are frozen; readers may keep them. */
@@ -16,7 +16,8 @@ export interface SnapshotState extends Snapshot {
 
 type Kinds = Map<EntryKind, Map<string, unknown>>;
 
-export function createSnapshotState(): SnapshotState {
+/** `trim` is given each record before anybody sees it, and may change it. */
+export function createSnapshotState(trim?: (record: RecordEntry) => void): SnapshotState {
   let rev = 0;
   let kinds: Kinds = new Map();
 
@@ -24,8 +25,8 @@ export function createSnapshotState(): SnapshotState {
     const fresh: Kinds = new Map();
     return {
       add: (op) => {
-        if (op.kind === "release") release(fresh, op.id, op.value, () => {});
-        else put(fresh, op);
+        if (op.kind === "release") release(fresh, op.id, op.value, () => {}, trim);
+        else put(fresh, op, trim);
       },
       take: (next) => {
         kinds = fresh;
@@ -44,8 +45,8 @@ export function createSnapshotState(): SnapshotState {
       const applied: AppliedOp[] = [];
       const note: Note = (op, before) => void applied.push({ kind: op.kind, id: op.id, value: op.value, before } as AppliedOp);
       for (const op of ops) {
-        if (op.kind === "release") release(kinds, op.id, op.value, note);
-        else note(op, put(kinds, op));
+        if (op.kind === "release") release(kinds, op.id, op.value, note, trim);
+        else note(op, put(kinds, op, trim));
       }
       rev = next;
       return applied;
@@ -59,22 +60,25 @@ export function createSnapshotState(): SnapshotState {
   };
 }
 
+type Trim = ((record: RecordEntry) => void) | undefined;
+
 /** Hears of an op that was applied, and what stood there before. */
 type Note = (op: Op, before: unknown) => void;
 
 /** Gives what stood there before. */
-function put(kinds: Kinds, op: Op): unknown {
+function put(kinds: Kinds, op: Op, trim: Trim): unknown {
   let entries = kinds.get(op.kind);
   if (!entries) kinds.set(op.kind, (entries = new Map()));
   const before = entries.get(op.id);
+  if (op.kind === "record" && op.value !== null && !Object.isFrozen(op.value)) trim?.(op.value);
   if (op.value === null) entries.delete(op.id);
   // Records, of which there are most, are flat. What is staged is copied when it is released.
   else entries.set(op.id, op.kind === "record" || op.kind === "staged" ? Object.freeze(op.value) : deepFreeze(op.value));
   return before;
 }
 
-function release(kinds: Kinds, importId: string, value: ReleaseEntry | null, note: Note): void {
-  const apply = (op: Op): void => note(op, put(kinds, op));
+function release(kinds: Kinds, importId: string, value: ReleaseEntry | null, note: Note, trim: Trim): void {
+  const apply = (op: Op): void => note(op, put(kinds, op, trim));
   let count = 0;
   for (const [stagedId, { import_id, zone_id, records }] of (kinds.get("staged") ?? new Map()) as Map<string, StagedEntry>) {
     if (import_id !== importId) continue;
