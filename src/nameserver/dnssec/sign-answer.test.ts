@@ -286,6 +286,21 @@ test("a zone whose keys cannot be used gives no answer to those who would verify
   assert.match(logged[0] ?? "", /^error a zone's keys cannot be used/);
 });
 
+test("a zone that cannot be signed takes no other one down with it", () => {
+  const { ask } = setUp([
+    ...BASE,
+    recordOp(Z, "mx.example.com", "MX", "10 mail.example.net"),
+    zoneOp("zone2", "example.net"),
+    dnssecOp("zone2", []),
+    recordOp("zone2", "mail.example.net", "A", "192.0.2.3"),
+  ]);
+  assert.deepEqual(lines(signedAnswer(ask("mx.example.com", "MX"))), [
+    "an mx.example.com MX 10 mail.example.net.",
+    "an mx.example.com RRSIG MX",
+  ]);
+  assert.equal(ask("mail.example.net", "A").kind, "unusable");
+});
+
 test("zones without keys are answered as ever", () => {
   const { zones, ask } = setUp(BASE.filter(({ kind }) => kind !== "dnssec"));
   for (const name of ["mail.example.com", "no.example.com", "x.wild.example.com", "www.insecure.example.com"]) {

@@ -55,13 +55,12 @@ export function createAnswerSigner({ edge, signatures, budget }: AnswerSignerDep
       // Asked for by their name, signatures stand alone, but for those of the aliases on the way.
       return type === TYPE.RRSIG && set.type !== TYPE.CNAME ? [rrsigs] : [set, rrsigs];
     };
-    const complete: Answer = {
-      ...answer,
-      answers: answer.answers.flatMap(signed),
-      authorities: answer.authorities.flatMap(signed),
-      additionals: answer.additionals.flatMap(signed),
-    };
-    return unusable ? { kind: "unusable" } : { kind: "signed", answer: complete, fresh };
+    const answers = answer.answers.flatMap(signed);
+    const authorities = answer.authorities.flatMap(signed);
+    if (unusable) return { kind: "unusable" };
+    // What only helps is left out where it cannot be signed.
+    const additionals = answer.additionals.flatMap(signed);
+    return { kind: "signed", answer: { ...answer, answers, authorities, additionals }, fresh };
   };
 }
 
