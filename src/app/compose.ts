@@ -149,9 +149,9 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
 /** A thread's word of a changed zone; nobody waits for what comes of it. */
 const notifier =
   ({ secondaries }: Control, log: Log) =>
-  (zoneId: string): void =>
+  (zoneId: string, from: string): void =>
     void secondaries
-      .notified(zoneId)
+      .notified(zoneId, from)
       .catch((error: unknown) => log.error({ err: error, zone_id: zoneId }, "a notified zone was not checked"));
 
 const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({

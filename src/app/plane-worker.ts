@@ -46,7 +46,7 @@ export interface PlaneWorkerSpec {
   /** Called after a crash, when the thread serves again. */
   onRestart?(): void;
   /** Called when the thread was told that a secondary zone has changed at its primary. */
-  onNotified?(zoneId: string): void;
+  onNotified?(zoneId: string, from: string): void;
 }
 
 /** Runs a plane in a worker thread and starts it again when it dies after it has once listened. */
@@ -61,7 +61,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   const onMessage = (message: FromWorker, listening: () => void): void => {
     if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
     else if (message.type === "metrics") metricRequests.answer(message.request, message.samples);
-    else if (message.type === "notified") spec.onNotified?.(message.zone_id);
+    else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
     else if (message.type === "listening") {
       bound = message.addresses;
       if (state !== "stopping") state = "up";

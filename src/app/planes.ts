@@ -26,7 +26,7 @@ export interface PlanesDeps {
   readonly log: Log;
   readonly files: PlaneFiles;
   /** Told of each secondary zone whose primary has announced a change. */
-  onNotified(zoneId: string): void;
+  onNotified(zoneId: string, from: string): void;
 }
 
 /** What threads find on disk. */

@@ -6,8 +6,8 @@ export type FromWorker =
   | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>> }
   | { readonly type: "metrics"; readonly request: number; readonly samples: readonly MetricSample[] }
   | { readonly type: "drained" }
-  /** A primary has announced that a secondary zone has changed. */
-  | { readonly type: "notified"; readonly zone_id: string }
+  /** The server at this address has announced that a secondary zone has changed. */
+  | { readonly type: "notified"; readonly zone_id: string; readonly from: string }
   | {
       readonly type: "log";
       readonly level: "debug" | "info" | "warn" | "error";
@@ -45,7 +45,7 @@ export interface WorkerDuties {
 /** A worker's words to the main thread. */
 export interface WorkerVoice {
   listening(addresses: Readonly<Record<string, number>>): void;
-  notified(zoneId: string): void;
+  notified(zoneId: string, from: string): void;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -54,7 +54,7 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
   const say = (message: FromWorker): void => main.postMessage(message);
   return {
     listening: (addresses) => say({ type: "listening", addresses }),
-    notified: (zoneId) => say({ type: "notified", zone_id: zoneId }),
+    notified: (zoneId, from) => say({ type: "notified", zone_id: zoneId, from }),
     log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
     serve: (duties) => {
       main.on("message", (message: ToWorker) => {

@@ -46,7 +46,7 @@ export interface NameserverDeps {
   readonly sealer: Sealer;
   readonly log: FeedLog;
   /** Told that a primary has announced a change of a secondary zone. */
-  readonly onNotified: (zoneId: string) => void;
+  readonly onNotified: (zoneId: string, from: string) => void;
   /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }

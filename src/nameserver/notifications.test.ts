@@ -39,7 +39,10 @@ async function serve(ops: readonly Op[]) {
     replica: createMemoryReplica(ops),
     metrics: createMetrics(),
     config: nameserverConfig(),
-    onNotified: (zoneId) => void notified.push(zoneId),
+    onNotified: (zoneId, from) => {
+      assert.equal(from, "127.0.0.1");
+      notified.push(zoneId);
+    },
   });
   const { tcp: port } = await nameserver.listen();
   const ask = async (message: Buffer): Promise<Message> => decodeMessage((await askTcp(port, [message]))[0] as Buffer);

@@ -1,3 +1,4 @@
+import { formatIp } from "#kernel/ip.ts";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import { CLASS, EXTENDED_ERROR, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { keyOf } from "#wire/dns/name.ts";
@@ -10,8 +11,8 @@ export interface NotificationsDeps {
   readonly zones: Pick<Zones, "find">;
   readonly partners: Pick<TransferPartners, "incoming">;
   readonly metrics: MetricRegistry;
-  /** A zone's primary says that the zone has changed. Called once in NOTICE_MS for each zone at the most. */
-  onNotified(zoneId: string): void;
+  /** The primary at the address says that the zone has changed. Called once in NOTICE_MS for each zone at the most. */
+  onNotified(zoneId: string, from: string): void;
 }
 
 /** Between two notices of one zone. */
@@ -48,25 +49,27 @@ export function createNotifications({ zones, partners, metrics, onNotified }: No
       return encodeRefusal(exchange, judged);
     }
     accepted.value += 1;
-    notice(judged);
+    const { address } = exchange.client;
+    notice(judged, formatIp({ family: address.length === 4 ? 4 : 6, bytes: address }));
     return encodeAcknowledgement(exchange);
   };
 }
 
-/** Passes a zone's first notice on at once, and of those within the time after it one at its end. */
-function createNotices(send: (zoneId: string) => void): (zoneId: string) => void {
-  const repeated = new Map<string, boolean>();
-  const notice = (zoneId: string): void => {
+/** Passes a zone's first notice on at once, and of those within the time after it the last one, at its end. */
+function createNotices(send: NotificationsDeps["onNotified"]): NotificationsDeps["onNotified"] {
+  /** The last sender within the time; null while there is none. */
+  const repeated = new Map<string, string | null>();
+  const notice = (zoneId: string, from: string): void => {
     if (repeated.has(zoneId)) {
-      repeated.set(zoneId, true);
+      repeated.set(zoneId, from);
       return;
     }
-    repeated.set(zoneId, false);
-    send(zoneId);
+    repeated.set(zoneId, null);
+    send(zoneId, from);
     const end = (): void => {
-      const again = repeated.get(zoneId) === true;
+      const last = repeated.get(zoneId) ?? null;
       repeated.delete(zoneId);
-      if (again) notice(zoneId);
+      if (last !== null) notice(zoneId, last);
     };
     setTimeout(end, NOTICE_MS).unref();
   };

@@ -290,7 +290,7 @@ test(
       replica,
       metrics: createMetrics(),
       config: nameserverConfig(),
-      onNotified: (zoneId) => void control.secondaries.notified(zoneId),
+      onNotified: (zoneId, from) => void control.secondaries.notified(zoneId, from),
     });
     const { tcp: port } = await nameserver.listen();
     t.after(() => nameserver.close(0));

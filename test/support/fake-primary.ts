@@ -51,7 +51,7 @@ export function zoneVersion(zone: string, serial: number, lines: readonly string
   };
 }
 
-export async function startFakePrimary(versions: readonly ZoneVersion[]): Promise<FakePrimary> {
+export async function startFakePrimary(versions: readonly ZoneVersion[], host = "127.0.0.1"): Promise<FakePrimary> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -66,7 +66,7 @@ export async function startFakePrimary(versions: readonly ZoneVersion[]): Promis
       }
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const primary: FakePrimary = {
     port: (server.address() as AddressInfo).port,

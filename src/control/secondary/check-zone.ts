@@ -9,10 +9,10 @@ import { createRecordBudget } from "./record-budget.ts";
 import { type ZoneSource, zoneSource } from "./zone-source.ts";
 
 /**
- * Asks the zone's peers one after another until one has an answer, and has what comes of it done. Rejects where something
+ * Asks the zone's peers one after another, that at the address `first`, until one has an answer, and has what comes of it done. Rejects where something
  * else than the peers is at fault, which the zone's status says too.
  */
-export type CheckZone = (zoneId: string, signal: AbortSignal) => Promise<"done" | "stopped">;
+export type CheckZone = (zoneId: string, signal: AbortSignal, first?: string) => Promise<"done" | "stopped">;
 
 export interface CheckZoneDeps {
   readonly store: Store;
@@ -33,7 +33,10 @@ const RECORDS_FACTOR = 4;
 
 export function createCheckZone(deps: CheckZoneDeps): CheckZone {
   const { store, sealer, outcomes, clock } = deps;
-  const read = (zoneId: string): Promise<ZoneSource | undefined> => zoneSource(store.read, sealer, zoneId);
+  const read = async (zoneId: string, first?: string): Promise<ZoneSource | undefined> => {
+    const source = await zoneSource(store.read, sealer, zoneId);
+    return source && { ...source, peers: source.peers.toSorted((a, b) => Number(b.address === first) - Number(a.address === first)) };
+  };
   const budget = createRecordBudget(deps.recordsAtOnceMax);
   const fetchDeps = ({ zone }: ZoneSource): FetchDeps => ({
     store,
@@ -43,9 +46,9 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
     nowSeconds: () => Math.floor(clock.nowMs() / 1000),
   });
 
-  const askPeers = async (zoneId: string, signal: AbortSignal): Promise<"done" | "stopped"> => {
+  const askPeers = async (zoneId: string, signal: AbortSignal, first: string | undefined): Promise<"done" | "stopped"> => {
     const reasons: string[] = [];
-    let source = await read(zoneId);
+    let source = await read(zoneId, first);
     let plans = 1;
     for (let at = 0; ;) {
       const peer = source?.peers[at];
@@ -53,7 +56,7 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
       try {
         if ((await fetchZone(fetchDeps(source), source, peer, signal)) !== "moved") return "done";
         if (plans++ >= PLANS_MAX) throw new TransferError("the zone was changed here while it was transferred");
-        source = await read(zoneId);
+        source = await read(zoneId, first);
       } catch (error) {
         if (!(error instanceof TransferError)) throw error;
         if (signal.aborted) return "stopped";
@@ -65,9 +68,9 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
     return "done";
   };
 
-  return async (zoneId, signal) => {
+  return async (zoneId, signal, first) => {
     try {
-      return await askPeers(zoneId, signal);
+      return await askPeers(zoneId, signal, first);
     } catch (error) {
       const source = await read(zoneId);
       if (source) await outcomes.failed(source, ["this server failed, as its log says"]);

@@ -15,8 +15,11 @@ export interface Secondaries {
    * check since the last call failed for another reason than the peers: that is the program's fault.
    */
   startDue(): Promise<number>;
-  /** The zone is to be checked at once, or again when the check under way is done: a peer says that it has changed (RFC 1996). */
-  notified(zoneId: string): Promise<void>;
+  /**
+   * The zone is to be checked at once, or again when the check under way is done: a peer says that it has changed (RFC 1996).
+   * The one at the address is asked first, since others may not know of it yet.
+   */
+  notified(zoneId: string, from?: string): Promise<void>;
   /** Starts what is due, without waiting for it. */
   wake(): void;
   /** Resolves when no check is under way or about to be. */
@@ -66,6 +69,8 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
   const checkZone = createCheckZone({ ...deps, outcomes, limits, recordsAtOnceMax: limits.recordsAtOnceMax });
   /** By zone; true where it has to be looked at again afterwards. */
   const underWay = new Map<string, boolean>();
+  /** Addresses of the peers to ask first, by zone. */
+  const announcers = new Map<string, string>();
   const work = new Set<Promise<void>>();
   const stop = new AbortController();
   let failure: unknown;
@@ -85,9 +90,11 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
 
   const check = async (zoneId: string, claimedMs: number): Promise<void> => {
     const claim = keepClaim(deps, zoneId, claimedMs);
+    const announcer = announcers.get(zoneId);
+    announcers.delete(zoneId);
     try {
       // What was not finished is due when the server starts again.
-      if ((await checkZone(zoneId, stop.signal)) === "stopped") await dueIn(zoneId, 0);
+      if ((await checkZone(zoneId, stop.signal, announcer)) === "stopped") await dueIn(zoneId, 0);
     } finally {
       await claim.end();
       const again = underWay.get(zoneId);
@@ -126,7 +133,8 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
       return startWhatIsDue();
     },
     wake,
-    notified: async (zoneId) => {
+    notified: async (zoneId, from) => {
+      if (from !== undefined) announcers.set(zoneId, from);
       if (underWay.has(zoneId)) underWay.set(zoneId, true);
       else {
         await dueIn(zoneId, 0);
