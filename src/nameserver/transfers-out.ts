@@ -12,6 +12,7 @@ import { answer } from "./answer.ts";
 import type { Answer } from "./answer-set.ts";
 import type { Client } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
+import { createCounters } from "./counters.ts";
 import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
 import type { Signatures as ZoneSignatures } from "./dnssec/signatures.ts";
 import type { EdgeFront } from "./edge-front.ts";
@@ -68,6 +69,7 @@ type Kind = "axfr" | "ixfr" | "current";
 export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   const { zones, edge, partners, journal, zoneSignatures, findOutside, clock, metrics, limits, log } = deps;
   const slots = createSlots(limits.transfersMax, limits.transfersPerAddressMax);
+  const counters = createCounters(metrics);
   const active = metrics.gauge("selvedge_dns_transfers_active", "Zone transfers to other servers under way");
   const ended = (kind: Kind, result: "sent" | "broken") =>
     metrics.counter("selvedge_dns_transfers_total", "Zone transfers to other servers that ended", { kind, result });
@@ -129,6 +131,9 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     let [messages, bytes] = [0, 0];
     let state: "open" | "sent" | "closed" = "open";
     active.value = slots.taken;
+    // What is refused is counted by the responder.
+    counters.queries[client.transport].value += 1;
+    counters.responses(RCODE.NOERROR, false);
     return {
       next: () => {
         if (clock.monotonicMs() - startedMs > limits.transferTimeoutMs) throw new RangeError("the transfer takes too long");
