@@ -18,7 +18,7 @@ const IPV4_AT = 12;
 
 /** Answers datagrams that Node delivers, one at a time. */
 export function createDelivery({ quickAnswer, respond }: UdpResponders, send: Send) {
-  const addresses = new Uint8Array(16);
+  const addresses = Buffer.alloc(16);
   const output = Buffer.alloc(OUTPUT_BYTES);
   const datagram = createDatagram(output, addresses, output);
 

@@ -25,15 +25,12 @@ export interface RateLimitConfig {
  */
 export interface RateLimit {
   /**
-   * Counts a response of the sort (rate-sorts.ts) to the client whose address of 4 or 16 bytes stands at `start` of
-   * `addresses`. Allocates nothing.
+   * Counts a response of the sort (rate-sorts.ts) to the network, /24 or /56, of the client whose address of 4 or 16 bytes
+   * stands at `start` of `addresses`: an attacked client and its neighbours share a line. Allocates nothing.
    */
   verdict(addresses: Uint8Array, start: number, addressBytes: number, sort: number, nowMs: number): Verdict;
 }
 
-/** Networks are told apart by /24 and /56: within one, an attacked client and its neighbours share a line. */
-const IPV4_NETWORK_BYTES = 3;
-const IPV6_NETWORK_BYTES = 7;
 /** What a network may save up while it asks nothing. */
 const BURST_MS = 1_000;
 /** Who goes on asking over the limit waits no longer than this once it has stopped. */
@@ -46,27 +43,27 @@ const SET_BYTES = 64;
 const SET_TIMES = SET_BYTES / 8;
 const SET_TAGS = SET_BYTES / 4;
 const TAGS_AT = (WAYS * 8) / 4;
-const SEEDS_AT = SETS * SET_BYTES;
-const SEED_BYTES = 8;
+const SEED_AT = SETS * SET_BYTES;
+const SEED_BYTES = 4;
 
 /** Room for the 65,536 sorts of responses and networks that were seen last, whatever comes. */
 export function createRateTable(): SharedArrayBuffer {
-  const table = new SharedArrayBuffer(SEEDS_AT + SEED_BYTES);
+  const table = new SharedArrayBuffer(SEED_AT + SEED_BYTES);
   // Nobody outside may know which networks share a set.
-  randomFillSync(new Uint8Array(table, SEEDS_AT));
+  randomFillSync(new Uint8Array(table, SEED_AT));
   return table;
 }
 
 /** Throws RangeError on an exemption that is no network. Threads race for a slot without harm: one response more or less. */
 export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitConfig): RateLimit | undefined {
   if (perSecond === 0) return undefined;
-  const [indexSeed = 0, tagSeed = 0] = new Int32Array(table, SEEDS_AT);
+  const [seed = 0] = new Int32Array(table, SEED_AT);
   const tags = new Int32Array(table);
   /** The points in time up to which budgets are spent. */
   const spentUntil = new Float64Array(table, 0, SETS * SET_TIMES);
   const costMs = 1_000 / perSecond;
   const exemptions = exempt.map(network);
-  let random = tagSeed;
+  let random = seed;
 
   /** Where the time of the tag stands; if nowhere, in place of the one that is forgotten with the least harm: which has the most left. */
   const timeOf = (set: number, tag: number, nowMs: number): number => {
@@ -84,10 +81,8 @@ export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitCon
 
   return {
     verdict: (addresses, start, addressBytes, sort, nowMs) => {
-      const network = addressBytes === 4 ? IPV4_NETWORK_BYTES : IPV6_NETWORK_BYTES;
-      const tag = hash(tagSeed, addresses, start, network, sort);
-      const set = hash(indexSeed, addresses, start, network, sort) & (SETS - 1);
-      const at = timeOf(set, tag, nowMs);
+      const tag = hash(seed, addresses, start, addressBytes, sort);
+      const at = timeOf(tag & (SETS - 1), tag, nowMs);
       let spent = spentUntil[at] as number;
       // Nothing is spent that far ahead: the clock was set back.
       if (spent > nowMs + WINDOW_MS + costMs) spent = nowMs - BURST_MS;
@@ -101,14 +96,19 @@ export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitCon
   };
 }
 
-/** A mix as of MurmurHash3 with the family as its start, so that no IPv4 network is taken for an IPv6 one. */
-function hash(seed: number, bytes: Uint8Array, start: number, length: number, sort: number): number {
-  let mixed = mix(seed ^ length, sort);
-  for (let i = 0; i < length; i++) mixed = mix(mixed, bytes[start + i] as number);
+/** MurmurHash3 over the sort and the network, an IPv4 /24 as one word and an IPv6 /56 as two. */
+function hash(seed: number, bytes: Uint8Array, start: number, addressBytes: number, sort: number): number {
+  const isIpv4 = addressBytes === 4;
+  const head = word(bytes, start);
+  let mixed = mix(mix(seed ^ addressBytes, sort), isIpv4 ? head >>> 8 : head);
+  if (!isIpv4) mixed = mix(mixed, word(bytes, start + 4) >>> 8);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);
 }
+
+const word = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
 
 function mix(state: number, word: number): number {
   const scrambled = Math.imul(word, 0xcc9e2d51);
