@@ -5,12 +5,15 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { CLASS, EDNS_FLAG, FLAG, OPTION, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage, type Message } from "#wire/dns/message.ts";
-import { parseAbsoluteName } from "#wire/dns/name.ts";
+import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import { assertSigned } from "../../../test/support/dnssec-verifier.ts";
 import { clientAt, responderParts } from "../../../test/support/nameserver.ts";
+import { keyRdata } from "../../../test/support/signed-server.ts";
 import { recordOp, serialOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../../test/support/zone-keys.ts";
 import { createAnswerCache } from "../answer-cache.ts";
 import { createCounters } from "../counters.ts";
+import type { FindOutside } from "../outside/outside-names.ts";
 import { createQuickAnswers } from "../quick-answers.ts";
 import { createResponder } from "../respond.ts";
 import { createZones } from "../zones.ts";
@@ -27,6 +30,13 @@ const BASE = [
   ...Array.from({ length: 5 }, (_, i) => recordOp(Z, "medium.example.com", "TXT", `"${String(i).repeat(220)}"`)),
 ];
 
+function query(name: string, type: number, ednsFlags?: number): Buffer {
+  const opt = { name: Buffer.of(0), type: TYPE.OPT, class: 1232, ttl: ednsFlags ?? 0, rdata: Buffer.alloc(0) };
+  const question = { name: parseAbsoluteName(name), type, class: CLASS.IN };
+  const additionals = ednsFlags === undefined ? [] : [opt];
+  return encodeMessage({ id: 1, flags: 0, questions: [question], answers: [], authorities: [], additionals }) as Buffer;
+}
+
 function setUp(ops: readonly Op[] = [...BASE, dnssecOp(Z, [zoneKey("k")])]) {
   const metrics = createMetrics();
   const parts = responderParts();
@@ -36,12 +46,6 @@ function setUp(ops: readonly Op[] = [...BASE, dnssecOp(Z, [zoneKey("k")])]) {
   const counters = createCounters(metrics);
   const respond = createResponder({ zones, cache, counters, ...parts });
   const quickAnswer = createQuickAnswers({ cache, counters, ...parts });
-  const query = (name: string, type: number, ednsFlags?: number): Buffer => {
-    const opt = { name: Buffer.of(0), type: TYPE.OPT, class: 1232, ttl: ednsFlags ?? 0, rdata: Buffer.alloc(0) };
-    const question = { name: parseAbsoluteName(name), type, class: CLASS.IN };
-    const additionals = ednsFlags === undefined ? [] : [opt];
-    return encodeMessage({ id: 1, flags: 0, questions: [question], answers: [], authorities: [], additionals }) as Buffer;
-  };
   const ask = (name: string, type: number, ednsFlags?: number, client = UDP): Message => {
     const response = respond(query(name, type, ednsFlags), client);
     assert.ok(response instanceof Buffer);
@@ -137,6 +141,35 @@ test("a flood of random names costs a network its signatures, then its answers c
   assert.equal(ask("other.example.com", TYPE.A, DO, clientAt("udp", [198, 51, 101, 1])).authorities.length, 4);
   clock.advance(2000);
   assert.equal(ask("again.example.com", TYPE.A, DO).authorities.length, 4);
+});
+
+test("addresses that had to be looked up elsewhere first are signed as they come", async () => {
+  const parts = responderParts();
+  const zones = createZones();
+  const key = zoneKey("k");
+  zones.rebuild(
+    createMemoryReplica([zoneOp(Z, "example.com"), dnssecOp(Z, [key]), recordOp(Z, "example.com", "CNAME", "www.elsewhere.example")])
+      .snapshot,
+  );
+  const known: FindOutside = (_name, type) => ({
+    rdatas: type === TYPE.A ? [Buffer.of(198, 51, 100, 7)] : [],
+    ttl: 60,
+    state: "good",
+    keepMs: 60_000,
+  });
+  const outside = { find: () => undefined, complete: async <T>(make: (find: FindOutside) => T) => make(known) };
+  const cache = createAnswerCache({ entriesMax: 100, clock: parts.clock });
+  const respond = createResponder({ zones, cache, counters: createCounters(createMetrics()), ...parts, outside });
+  const later = async (type: number): Promise<Message> => decodeMessage((await respond(query("example.com", type, DO), UDP)) as Buffer);
+
+  const found = await later(TYPE.A);
+  assert.deepEqual(typesOf(found.answers), [TYPE.A, TYPE.RRSIG]);
+  const set = { owner: keyOf(parseAbsoluteName("example.com")), type: TYPE.A, ttl: 60, rdatas: [Buffer.of(198, 51, 100, 7)] };
+  assertSigned(set, found.answers[1]?.rdata ?? Buffer.alloc(0), [keyRdata(key)], parts.clock.nowMs() / 1000);
+  // That there are none holds as long as it is known.
+  const none = await later(TYPE.AAAA);
+  assert.deepEqual(typesOf(none.authorities), [TYPE.SOA, TYPE.RRSIG, TYPE.NSEC, TYPE.RRSIG]);
+  assert.deepEqual([...new Set(none.authorities.map(({ ttl }) => ttl))], [60]);
 });
 
 test("a zone that cannot be signed is answered to those only who do not verify", () => {
