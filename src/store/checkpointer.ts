@@ -40,6 +40,7 @@ export function createCheckpointer(thread: SqliteThread): Checkpointer {
   return {
     committed: async (session) => {
       if (running) return;
+      // Only looks (since SQLite 3.51).
       const { rows } = await session.query("PRAGMA wal_checkpoint(NOOP)");
       const { log, checkpointed } = rows[0] as unknown as LogState;
       if (log - checkpointed < PAGES_MIN) return;
