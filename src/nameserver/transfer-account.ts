@@ -43,22 +43,31 @@ export function createTransferAccount({
     const serial = serialOf(zone);
     let [messages, bytes] = [0, 0];
     let state: "open" | "sent" | "closed" = "open";
+    let reason = "the other server ended the connection, or was too slow";
     const tell = (result: "sent" | "broken"): void => {
       total(kind, result).value += 1;
       sentBytes.value += bytes;
       const ms = Math.round(clock.monotonicMs() - startedMs);
       const fields = { zone: zone.entry.name, kind, serial, peer: addressOf(client), messages, bytes, ms };
       if (result === "sent") log("info", "a zone was transferred to another server", fields);
-      else log("warn", "a zone transfer to another server broke off", fields);
+      else log("warn", "a zone transfer to another server broke off", { ...fields, reason });
+    };
+    const nextMessage = (): ReturnType<MessageStream["next"]> => {
+      if (clock.monotonicMs() - startedMs > timeoutMs) throw new RangeError("the transfer takes too long");
+      return stream.next();
     };
     return {
       next: () => {
-        if (clock.monotonicMs() - startedMs > timeoutMs) throw new RangeError("the transfer takes too long");
-        const message = stream.next();
-        if (message === undefined) state = "sent";
-        messages += message ? 1 : 0;
-        bytes += message?.length ?? 0;
-        return message;
+        try {
+          const message = nextMessage();
+          if (message === undefined) state = "sent";
+          messages += message ? 1 : 0;
+          bytes += message?.length ?? 0;
+          return message;
+        } catch (error) {
+          reason = String(error);
+          throw error;
+        }
       },
       close: () => {
         if (state === "closed") return;

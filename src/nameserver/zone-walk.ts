@@ -38,62 +38,72 @@ export interface ZoneWalks {
  * `keptMax` names.
  */
 export function createZoneWalks(nodes: ReadonlyMap<NameKey, WalkedNode>, keptMax = KEPT_MAX): ZoneWalks {
-  const walks = new Set<(key: NameKey, before: WalkedNode) => void>();
+  const walks = new Set<Walk>();
+  return {
+    start: (nextOrder) => {
+      const walk = createWalk(nodes, nextOrder, keptMax);
+      walks.add(walk);
+      return {
+        next: walk.next,
+        close: () => {
+          walks.delete(walk);
+          walk.close();
+        },
+      };
+    },
+    keep: (key, before) => {
+      for (const walk of walks) walk.keep(key, before);
+    },
+  };
+}
 
-  const start = (end: number): ZoneWalk => {
-    const entries = nodes.entries();
-    const kept = new Map<NameKey, RecordSets>();
-    /** The last name that was handed out or passed over. */
-    let at = -1;
-    let broken = false;
-    const keep = (key: NameKey, { order, sets }: WalkedNode): void => {
-      if (order <= at || order >= end || kept.has(key)) return;
-      kept.set(key, sets);
-      if (kept.size > keptMax) close(true);
-    };
-    const close = (tooMuch: boolean): void => {
-      walks.delete(keep);
-      kept.clear();
-      broken ||= tooMuch;
-    };
-    const living = (): readonly [NameKey, RecordSets] | undefined => {
-      for (;;) {
-        const { value, done } = entries.next();
-        // What was created after the start stands behind everything else.
-        if (done === true || value[1].order >= end) {
-          at = end;
-          return undefined;
-        }
-        const [key, node] = value;
-        at = node.order;
-        const sets = kept.get(key) ?? node.sets;
-        kept.delete(key);
-        if (sets.size > 0) return [key, sets];
+interface Walk extends ZoneWalk {
+  keep(key: NameKey, before: WalkedNode): void;
+}
+
+function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, keptMax: number): Walk {
+  const entries = nodes.entries();
+  const kept = new Map<NameKey, RecordSets>();
+  /** The order of the last name that was handed out or passed over. */
+  let at = -1;
+  let broken = false;
+
+  const living = (): readonly [NameKey, RecordSets] | undefined => {
+    for (;;) {
+      const { value, done } = entries.next();
+      // What was created after the start stands behind everything else.
+      if (done === true || value[1].order >= end) {
+        at = end;
+        return undefined;
       }
-    };
-    /** What the map has no more, or only as names created after the start. */
-    const gone = (): readonly [NameKey, RecordSets] | undefined => {
-      for (const [key, sets] of kept) {
-        kept.delete(key);
-        if (sets.size > 0) return [key, sets];
-      }
-      return undefined;
-    };
-    walks.add(keep);
-    return {
-      next: () => {
-        if (broken) throw new ZoneWalkError();
-        return (at < end ? living() : undefined) ?? gone();
-      },
-      close: () => close(false),
-    };
+      const [key, node] = value;
+      at = node.order;
+      const sets = kept.get(key) ?? node.sets;
+      kept.delete(key);
+      if (sets.size > 0) return [key, sets];
+    }
+  };
+  /** What the map has no more, or only as names created after the start. */
+  const gone = (): readonly [NameKey, RecordSets] | undefined => {
+    for (const [key, sets] of kept) {
+      kept.delete(key);
+      if (sets.size > 0) return [key, sets];
+    }
+    return undefined;
   };
 
   return {
-    start,
-    keep: (key, before) => {
-      for (const keep of walks) keep(key, before);
+    next: () => {
+      if (broken) throw new ZoneWalkError();
+      return (at < end ? living() : undefined) ?? gone();
     },
+    keep: (key, { order, sets }) => {
+      if (broken || order <= at || order >= end || kept.has(key)) return;
+      kept.set(key, sets);
+      broken = kept.size > keptMax;
+      if (broken) kept.clear();
+    },
+    close: () => kept.clear(),
   };
 }
 

@@ -77,7 +77,8 @@ export function transfersOver(ops: readonly Op[], limits: Partial<NameserverLimi
     clock,
     metrics,
     limits: all,
-    log: (_level, message, { kind, messages }) => log.push(`${message}: ${String(kind)}, ${String(messages)} messages`),
+    log: (_level, message, { kind, messages, reason = "" }) =>
+      log.push(`${message}: ${String(kind)}, ${String(messages)} messages ${String(reason)}`),
   });
   return { replica, zones, transfers, partners, metrics, log };
 }
