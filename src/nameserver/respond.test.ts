@@ -11,6 +11,7 @@ import { type Message, decodeMessage, encodeMessage } from "#wire/dns/message.ts
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { clientAt, responderParts } from "../../test/support/nameserver.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { dnssecOp, zoneKey } from "../../test/support/zone-keys.ts";
 import { type CachedResponse, createAnswerCache } from "./answer-cache.ts";
 import type { Client } from "./client.ts";
 import { createCounters } from "./counters.ts";
@@ -524,8 +525,11 @@ test("dns-packet agrees with the answers", () => {
 });
 
 test("any bytes get a well-formed answer or silence, never an exception", () => {
-  const server = setup();
+  const server = setup([...BASE, dnssecOp(Z, [zoneKey("k")])]);
   const seeds = [
+    query("www.example.com", TYPE.A, { edns: 1232, dnssecOk: true }),
+    query("no.example.com", TYPE.A, { edns: 1232, dnssecOk: true }),
+    query("www.child.example.com", TYPE.NSEC, { edns: 512, dnssecOk: true }),
     query("www.example.com", TYPE.A, { edns: 1232 }),
     query("x.wild.example.com", TYPE.A),
     query("child.example.com", 16),
