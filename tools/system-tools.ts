@@ -59,6 +59,12 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "drill", debianPackage: "ldnsutils", neededBy: "test", purpose: "follows signatures to a key that it trusts" },
   { name: "ldns-verify-zone", debianPackage: "ldnsutils", neededBy: "test", purpose: "verifies whole signed zones" },
   { name: "dnsviz", debianPackage: "dnsviz", neededBy: "test", purpose: "judges signed zones as their delegations show them" },
+  {
+    name: "zonemaster-cli",
+    debianPackage: "zonemaster-cli",
+    neededBy: "test",
+    purpose: "judges zones as registries do before they delegate",
+  },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
   {
     name: "postgres",
