@@ -103,7 +103,15 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     });
     await publisher.start();
     closing.add(() => publisher.close());
-    const planes = await startPlanes({ config, tls, publisher, log, files, onNotified: notifier(control, log) });
+    const planes = await startPlanes({
+      config,
+      tls,
+      publisher,
+      log,
+      files,
+      onNotified: notifier(control, log),
+      onReaddressed: refetcher(control, log),
+    });
     closing.addDraining((drainMs) => planes.stop(drainMs));
 
     const api = createApi({
@@ -153,6 +161,16 @@ const notifier =
     void secondaries
       .notified(zoneId, from)
       .catch((error: unknown) => log.error({ err: error, zone_id: zoneId }, "a notified zone was not checked"));
+
+/** Those who fetch a flattened zone learn by its serial that its apex has other addresses. */
+const refetcher =
+  ({ apexAddresses }: Control, log: Log) =>
+  (zoneId: string, addresses: string): void =>
+    void apexAddresses
+      .changed(systemCall("flattening"), zoneId, addresses)
+      .catch((error: unknown) =>
+        log.error({ err: error, zone_id: zoneId }, "a zone's serial was not raised for the addresses of its apex"),
+      );
 
 const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({
   ...(token === "" ? {} : { token }),

@@ -47,6 +47,8 @@ export interface PlaneWorkerSpec {
   onRestart?(): void;
   /** Called when the thread was told that a secondary zone has changed at its primary. */
   onNotified?(zoneId: string, from: string): void;
+  /** Called when the apex of a zone that other servers fetch has other addresses. */
+  onReaddressed?(zoneId: string, addresses: string): void;
 }
 
 /** Runs a plane in a worker thread and starts it again when it dies after it has once listened. */
@@ -62,6 +64,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
     else if (message.type === "metrics") metricRequests.answer(message.request, message.samples);
     else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
+    else if (message.type === "readdressed") spec.onReaddressed?.(message.zone_id, message.addresses);
     else if (message.type === "listening") {
       bound = message.addresses;
       if (state !== "stopping") state = "up";

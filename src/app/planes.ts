@@ -27,6 +27,8 @@ export interface PlanesDeps {
   readonly files: PlaneFiles;
   /** Told of each secondary zone whose primary has announced a change. */
   onNotified(zoneId: string, from: string): void;
+  /** Told of each zone that other servers fetch whose apex has other addresses. */
+  onReaddressed(zoneId: string, addresses: string): void;
 }
 
 /** What threads find on disk. */
@@ -142,7 +144,7 @@ interface ServingSpec {
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
-  { publisher, log, files, onNotified }: PlanesDeps,
+  { publisher, log, files, onNotified, onReaddressed }: PlanesDeps,
   { name, script, ports, planeConfig }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
@@ -150,6 +152,7 @@ function startServingWorker(
     script: new URL(script, import.meta.url),
     log,
     onNotified,
+    onReaddressed,
     connect: (bound) => {
       const feed = channel();
       publisher.attach(createMessagePortFeed(feed.near));

@@ -12,6 +12,7 @@ import type { ZoneFiles } from "#control/dns/zone-files.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
+import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
@@ -31,6 +32,7 @@ export interface Control {
   readonly recordScans: RecordScans;
   readonly zoneFiles: ZoneFiles;
   readonly dnsSettings: DnsSettings;
+  readonly apexAddresses: ApexAddresses;
   readonly dnssec: DnssecControl;
   readonly dnssecWatch: DnssecWatch;
   readonly customNameServers: CustomNameServers;

@@ -9,6 +9,7 @@ import { createRecordScans } from "#control/dns/record-scans.ts";
 import { createDnsRecords } from "#control/dns/records.ts";
 import { createScanResolver } from "#control/dns/scan-resolver.ts";
 import { createCustomNameServers } from "#control/dns/custom-name-servers.ts";
+import { createApexAddresses } from "#control/dns/apex-addresses.ts";
 import { createDnssec } from "#control/dns/dnssec.ts";
 import { createDnssecWatch } from "#control/dns/dnssec-watch.ts";
 import { createLookAtParent } from "#control/dns/parent-ds.ts";
@@ -97,6 +98,7 @@ export function createControl(deps: ControlDeps): Control {
     recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),
     zoneFiles: createZoneFiles({ store, clock, origins, changer, recordsPerZoneMax }),
     dnsSettings,
+    apexAddresses: createApexAddresses({ store }),
     dnssec: createDnssec({ store, clock, sealer, lookAtParent }),
     dnssecWatch: createDnssecWatch({ store, clock, sealer, lookAtParent, rolloverDays: deps.dnssecRolloverDays ?? 0 }),
     customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),

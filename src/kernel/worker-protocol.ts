@@ -8,6 +8,8 @@ export type FromWorker =
   | { readonly type: "drained" }
   /** The server at this address has announced that a secondary zone has changed. */
   | { readonly type: "notified"; readonly zone_id: string; readonly from: string }
+  /** What stands in for the alias at a zone's apex has other addresses, which the text tells apart. */
+  | { readonly type: "readdressed"; readonly zone_id: string; readonly addresses: string }
   | {
       readonly type: "log";
       readonly level: "debug" | "info" | "warn" | "error";
@@ -46,6 +48,7 @@ export interface WorkerDuties {
 export interface WorkerVoice {
   listening(addresses: Readonly<Record<string, number>>): void;
   notified(zoneId: string, from: string): void;
+  readdressed(zoneId: string, addresses: string): void;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -55,6 +58,7 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
   return {
     listening: (addresses) => say({ type: "listening", addresses }),
     notified: (zoneId, from) => say({ type: "notified", zone_id: zoneId, from }),
+    readdressed: (zoneId, addresses) => say({ type: "readdressed", zone_id: zoneId, addresses }),
     log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
     serve: (duties) => {
       main.on("message", (message: ToWorker) => {

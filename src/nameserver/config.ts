@@ -49,6 +49,8 @@ export interface NameserverLimits {
   /** Names and records of past versions that are kept to answer IXFR from. */
   readonly journalWeightMax: number;
   readonly outside: OutsideLimits;
+  /** Between two looks at the addresses of apexes that other servers have copies of. */
+  readonly apexWatchMs: number;
 }
 
 export const NAMESERVER_LIMITS: NameserverLimits = {
@@ -64,4 +66,5 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   tcpPendingMax: 100,
   tlsContextsMax: 1_000,
   outside: OUTSIDE_LIMITS,
+  apexWatchMs: 15_000,
 };

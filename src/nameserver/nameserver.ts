@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { createApexWatch } from "./apex-watch.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import type { FeedLog, Replica } from "#snapshot/feed.ts";
 import { createAnswerCache } from "./answer-cache.ts";
@@ -47,13 +48,15 @@ export interface NameserverDeps {
   readonly log: FeedLog;
   /** Told that a primary has announced a change of a secondary zone. */
   readonly onNotified: (zoneId: string, from: string) => void;
+  /** Told when the apex of a zone that other servers fetch has other addresses; the same text for the same ones. */
+  readonly onReaddressed: (zoneId: string, addresses: string) => void;
   /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }
 
 /** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
 export function createNameserver(deps: NameserverDeps): Nameserver {
-  const { replica, metrics, config, clock, cookieSecret, sealer, log, onNotified, sockets } = deps;
+  const { replica, metrics, config, clock, cookieSecret, sealer, log, onNotified, onReaddressed, sockets } = deps;
   const { limits } = config;
   const partners = createTransferPartners(replica.snapshot, sealer);
   const journal = createZoneJournal({ wants: (zoneId) => partners.outgoing(zoneId) !== undefined, weightMax: limits.journalWeightMax });
@@ -86,6 +89,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   });
   const signatures = createSignatures({ zones, partners, clock });
   const notifications = createNotifications({ zones, partners, metrics, onNotified });
+  const apexWatch = createApexWatch({ zones, edge, partners, outside, intervalMs: limits.apexWatchMs, onReaddressed });
   const respond = createResponder({
     zones,
     edge,
@@ -145,6 +149,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     close: async (timeoutMs) => {
       backgroundSigner.close();
       await listeners.close(timeoutMs);
+      apexWatch.close();
       outside.close();
       queryLog.close();
     },

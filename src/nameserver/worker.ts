@@ -58,6 +58,7 @@ async function run(
     sealer,
     log: voice.log,
     onNotified: voice.notified,
+    onReaddressed: voice.readdressed,
     sockets,
   });
   voice.serve({

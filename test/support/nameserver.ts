@@ -45,6 +45,7 @@ export const NAMESERVER_PARTS = {
   sealer: SEALER,
   log: () => {},
   onNotified: () => {},
+  onReaddressed: () => {},
 };
 
 /** No name elsewhere is known. */

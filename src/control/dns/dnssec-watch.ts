@@ -12,7 +12,7 @@ import { type DnssecKeyRow, dnssecLooksDue } from "#store/zone-dnssec.ts";
 import { lockZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
 import { DNSKEY_TTL_SECONDS, dnskeyRdata, dsNamesKey } from "#wire/dns/dnssec-key.ts";
 import { dnssecView, rolloverView } from "./dnssec-view.ts";
-import { isRefetchDue, raiseForSignatures } from "./signature-serial.ts";
+import { isRefetchDue, raiseServedSerial } from "./signature-serial.ts";
 import { iso, lifeOf, loadDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
 export interface DnssecWatch {
@@ -105,7 +105,7 @@ async function followUp(
   const followed = withLife(before, looked(life, seen, zoneTimes(zone), now));
   const next = noted(await withScheduledRollover(deps, followed, now), failure, now);
   const refetch = isRefetchDue(next.row, now);
-  const raised = refetch && (await raiseForSignatures(unit, zoneId));
+  const raised = refetch && (await raiseServedSerial(unit, zoneId));
   const change = changeOf(life, lifeOf(next));
   const others = set === null ? {} : { ds_others: JSON.stringify(othersIn(zone.name, next, set)) };
   const row = {

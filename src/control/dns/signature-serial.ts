@@ -17,9 +17,9 @@ export function isRefetchDue(row: ZoneDnssecRow, now: number): boolean {
 
 /**
  * Raises the zone's serial though nothing in it has changed: servers that fetch it would go on with their first
- * signatures until these have run out. False where nobody may fetch it.
+ * signatures until these have run out, and with addresses that are another name's. False where nobody may fetch it.
  */
-export async function raiseForSignatures(unit: Unit, zoneId: string): Promise<boolean> {
+export async function raiseServedSerial(unit: Unit, zoneId: string): Promise<boolean> {
   const outgoing = await zoneTransfer(unit.db, zoneId, "outgoing");
   const touched = outgoing && isTransferEnabled(outgoing) ? await touchZone(unit.db, zoneId) : undefined;
   if (touched) unit.change({ kind: "serial", id: zoneId, value: serialEntry(touched) });
