@@ -26,7 +26,7 @@ function setUp(t: TestContext, ops: readonly Op[], fetched: ReadonlySet<string> 
         make((_name, type) => {
           const rdatas = type === TYPE.A ? [Buffer.of(192, 0, 2, 50), Buffer.of(192, 0, 2, elsewhere.last)] : [];
           // Resolvers give the addresses of a name in any order.
-          return { rdatas: elsewhere.last % 2 === 0 ? rdatas : rdatas.reverse(), ttl: 60, state: elsewhere.state, keepMs: 1_000 };
+          return { rdatas: elsewhere.last % 2 === 0 ? rdatas : rdatas.toReversed(), ttl: 60, state: elsewhere.state, keepMs: 1_000 };
         }),
     },
     intervalMs: 60_000,
