@@ -1,5 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import { CLASS, EXTENDED_ERROR, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/codes.ts";
+import { keyOf } from "#wire/dns/name.ts";
 import { answer } from "./answer.ts";
 import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
 import type { Answer } from "./answer-set.ts";
@@ -86,7 +87,9 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     const extendedError = EXTENDED_ERRORS.get(whole.rcode) ?? whole.outside?.extendedError;
     const reply = encodeAnswer(exchange, found.answer, extendedError);
     const fresh = whole.outside ? freshness(found.fresh, freshFor(clock, whole.outside.keepMs)) : found.fresh;
-    if (reply.complete && whole.zones.size > 0) cache.put(key, { ...reply, isEndless: isEndless(whole), zones: whole.zones, ...fresh });
+    if (!reply.complete || whole.zones.size === 0) return reply;
+    const asked = keyOf(exchange.packet, HEADER_BYTES, exchange.query.nameEnd - HEADER_BYTES);
+    cache.put(key, { ...reply, isEndless: isEndless(whole, asked), zones: whole.zones, ...fresh });
     return reply;
   };
 

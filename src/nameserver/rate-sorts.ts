@@ -20,13 +20,14 @@ export function sortOf({ rcode, answers, denial }: Answer): number {
   return numberOf(denial.kind, denial.kind === "delegation" ? denial.cut : denial.zone.key);
 }
 
-/** Whether there are as many such responses as somebody likes to ask for: the name does not exist, or a wildcard made it. */
-export function isEndless({ answers, denial }: Answer): boolean {
+/**
+ * Whether there are as many such responses as somebody likes to ask for: the name does not exist or lies in another zone,
+ * or a wildcard or a DNAME record made it.
+ */
+export function isEndless({ answers, denial }: Answer, asked: NameKey): boolean {
   const [first] = answers;
-  if (first) return first.origin !== undefined && first.origin.source !== keyOf(first.name);
-  return (
-    denial?.kind === "no_name" || denial?.kind === "delegation" || (denial?.kind === "no_data" && denial.source !== keyOf(denial.name))
-  );
+  if (first) return (first.origin?.source ?? keyOf(first.name)) !== asked;
+  return denial?.kind !== "no_data" || denial.source !== asked;
 }
 
 /** FNV-1a. */

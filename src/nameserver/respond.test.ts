@@ -465,12 +465,13 @@ test("an alias into another zone follows that zone's changes", () => {
   assert.equal(count(), 1);
 });
 
-test("a flood of names that do not exist, or that a wildcard makes, leaves the other answers in the cache", () => {
-  const server = setup();
+test("a flood of names that do not exist, or that a wildcard or DNAME record makes, leaves the other answers in the cache", () => {
+  const server = setup([...BASE, recordOp(Z, "tree.example.com", "DNAME", "wild.example.com")]);
   const hits = (): number => server.count("selvedge_dns_cache_hits_total");
   for (const name of ["www.example.com", "alias.example.com"]) ask(server, query(name, TYPE.A));
   for (let i = 0; i < 300; i++) {
-    for (const name of [`n${i}.example.com`, `n${i}.wild.example.com`, `n${i}.child.example.com`]) ask(server, query(name, TYPE.A));
+    for (const name of [`n${i}.example.com`, `n${i}.wild.example.com`, `n${i}.child.example.com`, `n${i}.tree.example.com`])
+      ask(server, query(name, TYPE.A));
     ask(server, query(`m${i}.wild.example.com`, TYPE.MX));
   }
   assert.equal(hits(), 0);

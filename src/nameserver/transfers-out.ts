@@ -6,7 +6,7 @@ import { keyOf } from "#wire/dns/name.ts";
 import { type Query, readQuery } from "#wire/dns/query.ts";
 import type { TsigKey } from "#wire/dns/tsig.ts";
 import type { Answer } from "./answer-set.ts";
-import type { Client } from "./client.ts";
+import { type Client, subscriberOf } from "./client.ts";
 import type { NameserverLimits } from "./config.ts";
 import { createCounters } from "./counters.ts";
 import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
@@ -80,7 +80,7 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     const query = readQuery(packet);
     const signature = signatures(packet, query);
     const zone = signature.isRefused ? undefined : grantedZone(deps, packet, query, client, signature.key);
-    const release = zone && slots.take(Buffer.from(client.address).toString("hex"));
+    const release = zone && slots.take(subscriberOf(client));
     if (!release) {
       refused.value += 1;
       return undefined;
