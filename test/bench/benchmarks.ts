@@ -8,6 +8,7 @@ import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
 import { edgeRequests } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
+import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { startToReady } from "./start-to-ready.ts";
 
 /** In the order in which `npm run bench` runs them. */
@@ -17,6 +18,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsBatch,
   dnsImport,
   propagationDns,
+  propagationDnsLoaded,
   propagationEdge,
   propagationGateway,
   dnsListOneZone,

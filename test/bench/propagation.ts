@@ -12,7 +12,7 @@ const TIMEOUT_MS = 2_000;
 const ZONE = "propagation.example";
 
 /** Something that one write changes and one question to a plane shows. */
-interface Switch {
+export interface Switch {
   /** Writes the state with this number. */
   write(state: number): Promise<unknown>;
   /** The number of the state that the plane shows now. */
@@ -47,7 +47,8 @@ function propagation(plane: string, open: () => Promise<{ server: BenchServer; o
   };
 }
 
-async function timeToSee(observed: Switch, state: number): Promise<number> {
+/** In milliseconds; once it returns, the write is acknowledged. */
+export async function timeToSee(observed: Switch, state: number): Promise<number> {
   const started = performance.now();
   const written = observed.write(state);
   // A refused write must not end the process before the loop below notices.
@@ -65,16 +66,28 @@ async function timeToSee(observed: Switch, state: number): Promise<number> {
 
 export const propagationDns = propagation("dns", async () => {
   const server = await startBenchServer();
-  const { selvedge, call } = server;
-  const zoneId = await server.createZone(ZONE);
+  return { server, observed: await addressSwitch(server, ZONE, await server.createZone(ZONE)) };
+});
+
+/** The address of `www` in the zone, as a socket of its own is answered. */
+export async function addressSwitch({ selvedge, call }: BenchServer, zone: string, zoneId: string): Promise<Switch> {
   const content = (state: number): string => `10.0.${state >> 8}.${state & 255}`;
   const record = await succeed(call("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: "www", content: content(0), ttl: 60 }));
-  const socket = createSocket("udp4");
-  socket.connect(Number(selvedge.ready.dns.split(":")[1]), "127.0.0.1");
-  await once(socket, "connect");
-  const question = addressQuestion(`www.${ZONE}`);
-  const observed: Switch = {
+  const { read, close } = await addressReader(Number(selvedge.ready.dns.split(":")[1]), `www.${zone}`);
+  return {
     write: (state) => succeed(call("PATCH", `/zones/${zoneId}/dns_records/${record.id}`, { content: content(state) })),
+    read,
+    close,
+  };
+}
+
+/** The last two bytes of the name's address, asked for by a socket of its own. */
+export async function addressReader(port: number, name: string): Promise<{ read(): Promise<number>; close(): void }> {
+  const socket = createSocket("udp4");
+  socket.connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  const question = addressQuestion(name);
+  return {
     read: async () => {
       socket.send(question);
       const [answer] = (await once(socket, "message", { signal: AbortSignal.timeout(TIMEOUT_MS) })) as [Buffer];
@@ -83,8 +96,7 @@ export const propagationDns = propagation("dns", async () => {
     },
     close: () => socket.close(),
   };
-  return { server, observed };
-});
+}
 
 /** The write moves a proxied record from one loopback address to the next; the origin answers with its address. */
 export const propagationEdge = propagation("edge", async () => {
