@@ -1,6 +1,7 @@
 import type { RecordEntry, RecordSettings } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
+import { typeCode } from "#wire/dns/record-types.ts";
 import { createZoneWalks, type WalkedNode, type ZoneWalk } from "./zone-walk.ts";
 
 /** All records of one owner name and type. */
@@ -22,14 +23,11 @@ export interface NameNode {
   readonly sets: RecordSets;
 }
 
-/** A record whose entry has been found good. What the entry holds is read again when somebody asks for it: a million
- * records are held twice otherwise. */
-export interface StoredRecord {
-  readonly id: string;
-  readonly key: NameKey;
-  readonly type: number;
-  readonly entry: Omit<RecordEntry, "zone_id">;
-}
+/**
+ * What a name holds: entries that have been found good. Their RDATA is decoded when somebody asks for the name, since a
+ * million records would be held twice otherwise.
+ */
+export type StoredRecord = Omit<RecordEntry, "zone_id">;
 
 /** The names of one zone. What `add` and `remove` did is seen once `settle` has run. */
 export interface ZoneNodes {
@@ -39,8 +37,9 @@ export interface ZoneNodes {
   readonly size: number;
   /** Names with NS or DNAME records. Most zones have none, and then no question needs to look for them above its name. */
   readonly borders: number;
-  add(record: StoredRecord): void;
-  remove(key: NameKey, id: string): void;
+  add(key: NameKey, record: StoredRecord): void;
+  /** The very object that was added. */
+  remove(key: NameKey, record: StoredRecord): void;
   /** Makes the sets of all names that changed anew: once a delta, however many records of a name it holds. */
   settle(onChange?: (change: NameChange) => void): void;
   /** Everything that is there now, to be read over time. */
@@ -55,6 +54,7 @@ export interface NameChange {
 }
 
 const NO_SETS: RecordSets = new Map();
+const NO_RECORDS: readonly StoredRecord[] = [];
 
 /**
  * A name of which nobody may ever ask has no sets: they are made of its records when somebody does. A class, since
@@ -63,7 +63,8 @@ const NO_SETS: RecordSets = new Map();
 class Node implements WalkedNode {
   readonly key: NameKey;
   readonly order: number;
-  records: readonly StoredRecord[] = [];
+  /** The record itself where there is only one, as at most names. */
+  #held: StoredRecord | readonly StoredRecord[] = NO_RECORDS;
   /** Records at the name and below it; a node without any is removed. */
   recordsWithin = 1;
   #sets: RecordSets | null = NO_SETS;
@@ -73,13 +74,21 @@ class Node implements WalkedNode {
     this.order = order;
   }
 
+  get records(): readonly StoredRecord[] {
+    return Array.isArray(this.#held) ? this.#held : [this.#held as StoredRecord];
+  }
+
+  set records(records: readonly StoredRecord[]) {
+    this.#held = records.length === 0 ? NO_RECORDS : records.length === 1 ? (records[0] as StoredRecord) : records;
+  }
+
   get sets(): RecordSets {
     return (this.#sets ??= setsOf(this.records));
   }
 
   /** From here on `sets` are those of today's records. */
   settle(): void {
-    this.#sets = this.records.length === 0 ? NO_SETS : null;
+    this.#sets = this.#held === NO_RECORDS ? NO_SETS : null;
   }
 }
 
@@ -113,11 +122,11 @@ export function createZoneNodes(): ZoneNodes {
     if (above?.parent === parent) for (const node of above?.nodes ?? []) node.recordsWithin += 1;
     else above = { parent, nodes: Array.from(namesFrom(parent), counted) };
   };
-  const remove = (key: NameKey, id: string): void => {
+  const remove = (key: NameKey, record: StoredRecord): void => {
     const node = nodes.get(key);
-    if (!node?.records.some((record) => record.id === id)) return;
+    if (!node?.records.includes(record)) return;
     touch(node);
-    node.records = node.records.filter((record) => record.id !== id);
+    node.records = node.records.filter((other) => other !== record);
     above = null;
     for (const name of namesFrom(key)) {
       const within = nodes.get(name) as Node;
@@ -137,15 +146,12 @@ export function createZoneNodes(): ZoneNodes {
     get borders() {
       return borders;
     },
-    add: (record) => {
-      const { key, id } = record;
-      remove(key, id);
+    add: (key, record) => {
       const known = nodes.size;
       const node = counted(key);
       if (nodes.size === known || changed.has(key)) touch(node);
       else fresh.push(node);
-      // No longer than it is: most names have one record.
-      node.records = node.records.length === 0 ? [record] : [...node.records, record];
+      node.records = [...node.records, record];
       countAbove(parentKey(key));
     },
     remove,
@@ -172,7 +178,7 @@ export function createZoneNodes(): ZoneNodes {
 }
 
 const BORDERS: readonly number[] = [TYPE.NS, TYPE.DNAME];
-const isBorder = ({ type }: StoredRecord): boolean => BORDERS.includes(type);
+const isBorder = ({ type }: StoredRecord): boolean => BORDERS.includes(typeCode(type) as number);
 
 /** The name and those above it up to the root. */
 function* namesFrom(key: NameKey | undefined): Generator<NameKey> {
@@ -181,13 +187,13 @@ function* namesFrom(key: NameKey | undefined): Generator<NameKey> {
 
 function setsOf(all: readonly StoredRecord[]): RecordSets {
   const sets = new Map<number, RecordSet>();
-  for (const [type, records] of Map.groupBy(all, (record) => record.type)) {
+  for (const [type, records] of Map.groupBy(all, (record) => typeCode(record.type) as number)) {
     // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).
-    const distinct = new Set(records.map(({ entry }) => entry.rdata));
+    const distinct = new Set(records.map(({ rdata }) => rdata));
     const rdatas = Array.from(distinct, (rdata) => Buffer.from(rdata, "base64"));
-    const ttl = records.reduce((least, { entry }) => Math.min(least, entry.ttl), Number.POSITIVE_INFINITY);
-    const proxied = records.some(({ entry }) => entry.proxied);
-    const settings = records.map(({ entry }) => entry.settings).filter((own) => own !== undefined);
+    const ttl = records.reduce((least, record) => Math.min(least, record.ttl), Number.POSITIVE_INFINITY);
+    const proxied = records.some((record) => record.proxied);
+    const settings = records.map((record) => record.settings).filter((own) => own !== undefined);
     const own = settings.length === 0 ? {} : { settings: Object.assign({}, ...settings) as RecordSettings };
     sets.set(type, { type, ttl, rdatas, proxied, ...own });
   }

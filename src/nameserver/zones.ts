@@ -89,8 +89,8 @@ const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes"> = {
 /** The index of zones and names that answers are read from. */
 export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const states = new Map<string, ZoneState>();
-  /** Of imports that are not released yet, read already: then the release takes a fraction of the time. */
-  const staged = new Map<string, StoredRecord>();
+  /** Names of the records of imports that are not released yet, which have been found good: then the release takes a fraction of the time. */
+  const staged = new Map<string, NameKey>();
   const served = createDirectory();
   let rejected = 0;
 
@@ -141,14 +141,13 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
 
   const putRecord = (id: string, value: RecordEntry | null, before: RecordEntry | undefined): void => {
     const key = before && attempt(() => keyOf(parseAbsoluteName(before.name)));
-    if (before && key !== undefined) stateOf(before.zone_id).nodes.remove(key, id);
+    if (before && key !== undefined) stateOf(before.zone_id).nodes.remove(key, before);
     if (!value) return;
-    const known = staged.get(id);
-    const record = known ? { ...known, entry: value } : attempt(() => readRecord(id, value));
-    if (!record) rejected += 1;
+    const owner = staged.get(id) ?? attempt(() => ownerOf(value));
+    if (owner === undefined) rejected += 1;
     else {
       const state = stateOf(value.zone_id);
-      state.nodes.add(record);
+      state.nodes.add(owner, value);
       if (!states.has(state.id)) states.set(state.id, state);
     }
   };
@@ -156,8 +155,8 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const putStaged = (entry: StagedEntry | null, before: StagedEntry | undefined): void => {
     for (const { id } of before?.records ?? []) staged.delete(id);
     for (const { id, ...value } of entry?.records ?? []) {
-      const record = attempt(() => readRecord(id, value));
-      if (record) staged.set(id, record);
+      const owner = attempt(() => ownerOf(value));
+      if (owner !== undefined) staged.set(id, owner);
     }
   };
 
@@ -302,11 +301,11 @@ function readHost(host: string): NameKey[] {
 }
 
 /** Throws WireError or RdataError where the entry is no record. */
-function readRecord(id: string, entry: Omit<RecordEntry, "zone_id">): StoredRecord {
-  const type = typeCode(entry.type);
-  if (type === undefined) throw new WireError("bad_rdata");
-  const bytes = Buffer.from(entry.rdata, "base64");
+function ownerOf({ name, type, rdata }: StoredRecord): NameKey {
+  const code = typeCode(type);
+  if (code === undefined) throw new WireError("bad_rdata");
+  const bytes = Buffer.from(rdata, "base64");
   // Answers take the bytes as they are: they must be RDATA, and uncompressed.
-  if (!bytes.equals(readRdata(type, new WireReader(bytes, { pointers: false })))) throw new WireError("bad_rdata");
-  return { id, key: keyOf(parseAbsoluteName(entry.name)), type, entry };
+  if (!bytes.equals(readRdata(code, new WireReader(bytes, { pointers: false })))) throw new WireError("bad_rdata");
+  return keyOf(parseAbsoluteName(name));
 }

@@ -42,7 +42,7 @@ export interface Snapshot {
   entries<K extends EntryKind>(kind: K): IterableIterator<readonly [string, EntryTypes[K]]>;
 }
 
-/** `before` is undefined where an op creates; `value` is null where it deletes. */
+/** `before` is undefined where an op creates, and else the very object that was put before; `value` is null where it deletes. */
 export type AppliedOp = {
   readonly [K in EntryKind]: {
     readonly kind: K;
