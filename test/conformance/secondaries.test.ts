@@ -4,9 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connectPrimary } from "#control/secondary/primary-client.ts";
+import { createRecordBudget } from "#control/secondary/record-budget.ts";
+import { systemClock } from "#kernel/clock.ts";
 import { TSIG_ALGORITHMS } from "#model/zone-transfer.ts";
+import { TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage } from "#wire/dns/message.ts";
+import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
+import { encodeContent, typeCode } from "#wire/dns/record-types.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
+import { createTsigKey } from "#wire/dns/tsig.ts";
 import { freePort } from "../bench/program.ts";
 import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
 import { runClient } from "../support/client.ts";
@@ -20,8 +27,10 @@ import {
   type SharedKey,
   startSecondary,
 } from "../support/secondary-nameservers.ts";
+import { randomZone, seededRandom } from "../support/random-zone.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
+import { lineOf } from "../support/transfers.ts";
 
 // Other people's nameservers fetch a zone from us under a key, are told of each change, and then have the same records.
 
@@ -88,6 +97,14 @@ async function transfersSent(kind: "axfr" | "ixfr"): Promise<number> {
   const text = await (await fetch(new URL("/metrics", selvedge.ready.api))).text();
   const lines = text.split("\n").filter((line) => line.startsWith("selvedge_dns_transfers_total{") && line.includes(`kind="${kind}"`));
   return lines.filter((line) => line.includes('result="sent"')).reduce((sum, line) => sum + Number(line.split(" ")[1]), 0);
+}
+
+interface ApiRecord {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number;
+  readonly content: string;
+  readonly priority?: number | null;
 }
 
 interface Transferred {
@@ -209,6 +226,44 @@ test("BIND's and Knot's clients verify what is signed, under every algorithm", {
       assert.doesNotMatch(output, /WARNING.*TSIG|verify|BADSIG|BADKEY/i, `${tool} ${type} ${algorithm}`);
     }
   }
+});
+
+/** The zone as our own client of other primaries fetches it, one record a line; the apex's name servers and SOA left out. */
+async function fetched(zone: string, key: SharedKey): Promise<readonly string[]> {
+  const limits = { idleTimeoutMs: 10_000, totalTimeoutMs: 30_000, bytesMax: 1 << 24, recordsMax: 100_000 };
+  const primary = {
+    address: "127.0.0.1",
+    port: primaryPort,
+    key: createTsigKey(key.name, key.algorithm, Buffer.from(key.secret, "base64")),
+  };
+  const nowSeconds = (): number => Math.floor(systemClock.nowMs() / 1000);
+  const connection = await connectPrimary(
+    { limits, budget: createRecordBudget(100_000), nowSeconds },
+    primary,
+    parseAbsoluteName(zone),
+    AbortSignal.timeout(30_000),
+  );
+  const transfer = await connection.transfer(null);
+  connection.close();
+  assert.equal(transfer.kind, "full");
+  return transfer.records
+    .filter(({ name, type }) => type !== TYPE.NS || formatName(name) !== zone)
+    .map(lineOf)
+    .sort();
+}
+
+test("whatever a zone has, its transfer has the same", async () => {
+  const { zone, zoneId, key, records } = await zoneWithPeer("random.test", "hmac-sha256", 9);
+  const { lines } = randomZone(seededRandom(9), `sub.${zone}.`, 60, ["away.example."]);
+  // One by one, since the API takes some of them for mistakes.
+  for (const { name, ttl, type, content } of lines) await call("POST", records, { name: name.slice(0, -1), type, content, ttl });
+  const all = await succeed(call("GET", `/zones/${zoneId}/dns_records?per_page=5000`));
+  assert.ok(all.length > 60, `only ${all.length} of ${lines.length} records were taken`);
+  const expected = all.map(({ name, type, ttl, content, priority }: ApiRecord) => {
+    const rdata = encodeContent(type, content, { origin: ".", style: "master", ...(typeof priority === "number" ? { priority } : {}) });
+    return lineOf({ name: parseAbsoluteName(name), type: typeCode(type) ?? 0, ttl: ttl === 1 ? 300 : ttl, rdata });
+  });
+  assert.deepEqual(await fetched(zone, key), expected.sort());
 });
 
 test("transfers over TLS (RFC 9103)", { skip: skipWithout("kdig") }, async () => {
