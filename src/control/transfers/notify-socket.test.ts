@@ -66,6 +66,13 @@ test("answers that are none are not believed", async (t) => {
   assert.equal(await notify("127.0.0.1", silent, undefined, 50), null);
 });
 
+test("an address that is not this machine's is an error each time, and leaves nothing open", async () => {
+  const socket = createNotifySocket({ host: "192.0.2.1", clock });
+  for (let i = 0; i < 2; i++)
+    await assert.rejects(socket.notify(ZONE, { address: "127.0.0.1", port: 9, key: undefined }, 100), { code: "EADDRNOTAVAIL" });
+  socket.close();
+});
+
 test("under a key both sides sign", async (t) => {
   const notify = notifying(t);
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));

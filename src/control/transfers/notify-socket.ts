@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
 import { randomInt } from "node:crypto";
 import { parseIp } from "#kernel/ip.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -45,10 +46,14 @@ export function createNotifySocket({ host, clock }: { readonly host: string; rea
     socket.on("message", (message, { address, port }) => onMessage(message, address, port));
     // What cannot be sent is not answered either.
     socket.on("error", () => {});
-    await new Promise<void>((resolve, reject) => {
-      socket.once("error", reject);
-      socket.bind({ port: 0, ...sourceFor(host, family) }, resolve);
-    });
+    const bound = once(socket, "listening");
+    socket.bind({ port: 0, ...sourceFor(host, family) });
+    try {
+      await bound;
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
     return socket.unref();
   };
   const socketFor = (family: 4 | 6): Promise<Socket> => {
