@@ -48,7 +48,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   sockets.forbidReuse(fd);
   enlargeBuffer(socket);
 
-  const batch = createDatagramBatch(sockets);
+  const batch = createDatagramBatch(sockets, deps.clock);
   const onSent = (error: Error | null): void => {
     if (error) sendErrors.value += 1;
   };

@@ -1,3 +1,4 @@
+import type { Clock } from "#kernel/clock.ts";
 import { isMapped } from "#kernel/ip.ts";
 import { createDatagram, type Datagram, OUTPUT_BYTES } from "./datagram.ts";
 import { AF_INET6, type SystemSockets } from "./system-sockets.ts";
@@ -37,7 +38,7 @@ const NAME_STRIDE = 32;
 const INPUT_BYTES = 4096 + 64;
 const OUTPUT_STRIDE = OUTPUT_BYTES + 64;
 
-export function createDatagramBatch(sockets: SystemSockets): DatagramBatch {
+export function createDatagramBatch(sockets: SystemSockets, clock: Clock): DatagramBatch {
   const input = slab(INPUT_BYTES);
   const output = slab(OUTPUT_STRIDE);
   const names = slab(NAME_STRIDE);
@@ -64,6 +65,8 @@ export function createDatagramBatch(sockets: SystemSockets): DatagramBatch {
       // The kernel has written how long each name is where it reads how much room there is.
       for (let slot = 0; slot < receivedBefore; slot++) received.words[slot * HEADER_WORDS + NAME_LENGTH] = NAME_BYTES;
       receivedBefore = Math.max(0, sockets.receive(fd, received.bytes, DATAGRAMS_MAX));
+      // Once for all of them: the time costs as much as a part of an answer.
+      datagram.receivedMs = clock.nowMs();
       return receivedBefore;
     },
     answer: (slot, bytes) => {

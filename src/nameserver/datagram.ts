@@ -10,6 +10,8 @@ export interface Datagram {
   readonly addressBytes: number;
   /** Nobody listens on port 0: such a datagram is forged. */
   readonly port: number;
+  /** When it was read, in milliseconds since the Unix epoch. */
+  readonly receivedMs: number;
   readonly output: Buffer;
   /** OUTPUT_BYTES may be written from here. */
   readonly outStart: number;
@@ -30,6 +32,7 @@ export const createDatagram = (input: Buffer, addresses: Uint8Array, output: Buf
   addressStart: 0,
   addressBytes: 4,
   port: 0,
+  receivedMs: 0,
   output,
   outStart: 0,
 });

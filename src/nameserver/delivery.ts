@@ -1,4 +1,5 @@
 import type { RemoteInfo } from "node:dgram";
+import type { Clock } from "#kernel/clock.ts";
 import { isMapped, readIp } from "#kernel/ip.ts";
 import { clientOf } from "./client.ts";
 import { createDatagram, OUTPUT_BYTES } from "./datagram.ts";
@@ -8,6 +9,7 @@ import type { Respond, Response } from "./respond.ts";
 export interface UdpResponders {
   readonly quickAnswer: QuickAnswer;
   readonly respond: Respond;
+  readonly clock: Clock;
 }
 
 /** Sends a response now, or when it is known. */
@@ -17,7 +19,7 @@ export type Send = (response: Response | Promise<Response>, port: number, addres
 const IPV4_AT = 12;
 
 /** Answers datagrams that Node delivers, one at a time. */
-export function createDelivery({ quickAnswer, respond }: UdpResponders, send: Send) {
+export function createDelivery({ quickAnswer, respond, clock }: UdpResponders, send: Send) {
   const addresses = Buffer.alloc(16);
   const output = Buffer.alloc(OUTPUT_BYTES);
   const datagram = createDatagram(output, addresses, output);
@@ -31,6 +33,7 @@ export function createDelivery({ quickAnswer, respond }: UdpResponders, send: Se
     datagram.addressStart = isIpv4 ? IPV4_AT : 0;
     datagram.addressBytes = isIpv4 ? 4 : 16;
     datagram.port = peer.port;
+    datagram.receivedMs = clock.nowMs();
     return quickAnswer(datagram);
   };
 

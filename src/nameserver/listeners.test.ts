@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { parseIp } from "#kernel/ip.ts";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
@@ -39,7 +40,7 @@ type Listen = (host: string) => Promise<{ port: number; close(timeoutMs: number)
 const UDP_PATHS: readonly (readonly [name: string, listen: Listen])[] = [
   [
     "one datagram a call",
-    (host) => listenUdp({ host, port: 0, reusePort: false }, { quickAnswer: () => 0, respond: echo }, createMetrics()),
+    (host) => listenUdp({ host, port: 0, reusePort: false }, { quickAnswer: () => 0, respond: echo, clock: systemClock }, createMetrics()),
   ],
   ...(sockets
     ? [
@@ -52,6 +53,7 @@ const UDP_PATHS: readonly (readonly [name: string, listen: Listen])[] = [
               config: { host, port: 0, reusePort: false },
               quickAnswer: () => 0,
               respond: echo,
+              clock: systemClock,
               metrics: createMetrics(),
             }),
         ] as const,

@@ -1,3 +1,4 @@
+import type { Clock } from "#kernel/clock.ts";
 import { createServer as createTlsServer } from "node:tls";
 import { parseIp } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
@@ -31,6 +32,7 @@ export interface ListenersDeps {
   readonly metrics: MetricRegistry;
   readonly responders: TcpResponders;
   readonly quickAnswer: QuickAnswer;
+  readonly clock: Clock;
   readonly certificates: Certificates;
   readonly sockets: SystemSockets | undefined;
 }
@@ -104,10 +106,10 @@ function listenDot({ config, metrics, responders, certificates }: ListenersDeps,
   return listenTcp({ ...config, port }, config.limits, responders, metrics, { transport: "dot", createServer: secure });
 }
 
-function bindUdp({ config, sockets, quickAnswer, responders, metrics }: ListenersDeps): Promise<Listener> {
+function bindUdp({ config, sockets, quickAnswer, responders, clock, metrics }: ListenersDeps): Promise<Listener> {
   // A host by name is left to Node, which looks it up.
   const address = parseIp(config.host);
   return sockets && address
-    ? listenBatchedUdp({ sockets, address, config, quickAnswer, respond: responders.respond, metrics })
-    : listenUdp(config, { quickAnswer, respond: responders.respond }, metrics);
+    ? listenBatchedUdp({ sockets, address, config, quickAnswer, respond: responders.respond, clock, metrics })
+    : listenUdp(config, { quickAnswer, respond: responders.respond, clock }, metrics);
 }

@@ -104,7 +104,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     clock,
     rateLimit,
   });
-  const quickAnswer = createQuickAnswers({ cache, counters, cookies, clock, rateLimit });
+  const quickAnswer = createQuickAnswers({ cache, counters, cookies, rateLimit });
   const queryLog = createQueryLog({ events: deps.events, zones, clock });
   const certificates = createCertificates({
     replica,
@@ -117,6 +117,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     metrics,
     responders: { respond: queryLog.around(respond), openStream: transfers.open },
     quickAnswer: queryLog.aroundQuick(quickAnswer),
+    clock,
     certificates,
     sockets,
   });

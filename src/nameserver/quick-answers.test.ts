@@ -137,7 +137,7 @@ for (const [perSecond, slip] of [
       input.fill(start);
       packet.copy(input, start);
       output.fill(0xee);
-      const bytes = quick.quickAnswer(datagram(input, start, packet.length, output, 7, address));
+      const bytes = quick.quickAnswer(datagram(input, start, packet.length, output, 7, address, quick.clock.nowMs()));
       if (bytes === 0) return quick.respond(packet, clientAt("udp", address)) as Buffer | undefined;
       seen.quick += 1;
       if (packet.includes(Buffer.from(CLIENT_COOKIE, "hex"))) seen.cookies += 1;
@@ -172,6 +172,7 @@ const datagram = (
   output: Buffer,
   outStart: number,
   address: readonly number[],
+  receivedMs: number,
 ): Datagram => ({
   input,
   start,
@@ -180,12 +181,13 @@ const datagram = (
   addressStart: 3,
   addressBytes: address.length,
   port: 4242,
+  receivedMs,
   output,
   outStart,
 });
 
 test("what is not in the cache is not answered quickly", () => {
-  const { respond, quickAnswer } = setUp();
+  const { respond, quickAnswer, clock } = setUp();
   const packet = encodeMessage({
     id: 1,
     flags: 0,
@@ -194,7 +196,7 @@ test("what is not in the cache is not answered quickly", () => {
     authorities: [],
     additionals: [],
   }) as Buffer;
-  const asked = datagram(packet, 0, packet.length, Buffer.alloc(2000), 0, ADDRESSES[0]);
+  const asked = datagram(packet, 0, packet.length, Buffer.alloc(2000), 0, ADDRESSES[0], clock.nowMs());
   assert.equal(quickAnswer(asked), 0);
   const whole = respond(packet, clientAt("udp")) as Buffer;
   assert.equal(quickAnswer(asked), whole.length);

@@ -1,4 +1,3 @@
-import type { Clock } from "#kernel/clock.ts";
 import { EDNS_FLAG, FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { OPT_BYTES } from "#wire/dns/message.ts";
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from "#wire/dns/name.ts";
@@ -22,7 +21,6 @@ export interface QuickAnswersDeps {
   readonly cache: AnswerCache;
   readonly counters: Counters;
   readonly cookies: Cookies;
-  readonly clock: Clock;
   readonly rateLimit: RateLimit | undefined;
 }
 
@@ -33,7 +31,7 @@ export const DROPPED = -1;
 const QUESTION_BYTES_MIN = 5;
 const NOT_A_QUERY = (FLAG.QR | OPCODE_MASK) >> 8;
 
-export function createQuickAnswers({ cache, counters, cookies, clock, rateLimit }: QuickAnswersDeps): QuickAnswer {
+export function createQuickAnswers({ cache, counters, cookies, rateLimit }: QuickAnswersDeps): QuickAnswer {
   /** What the parts of one call tell each other; numbers alone, so that writing them allocates nothing. */
   const asked: Asked = { nameEnd: 0, ednsClass: 0, bytesMax: 0, cookieAt: 0 };
 
@@ -46,7 +44,7 @@ export function createQuickAnswers({ cache, counters, cookies, clock, rateLimit 
     if (cached === undefined || cached.bytes.length + optionBytes > asked.bytesMax) return 0;
     counters.queries.udp.value += 1;
     counters.cacheHits.value += 1;
-    const nowMs = clock.nowMs();
+    const nowMs = datagram.receivedMs;
     const optionAt = outStart + cached.bytes.length;
     let isKnown = false;
     if (optionBytes > 0) {

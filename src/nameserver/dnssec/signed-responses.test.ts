@@ -56,7 +56,15 @@ function setUp(ops: readonly Op[] = [...BASE, dnssecOp(Z, [zoneKey("k")])]) {
   const askQuickly = (name: string, type: number, ednsFlags: number): Message | undefined => {
     const input = query(name, type, ednsFlags);
     const output = Buffer.alloc(2048);
-    const at = { start: 0, outStart: 0, addresses: UDP.address, addressStart: 0, addressBytes: 4, port: 4242 };
+    const at = {
+      start: 0,
+      outStart: 0,
+      addresses: UDP.address,
+      addressStart: 0,
+      addressBytes: 4,
+      port: 4242,
+      receivedMs: parts.clock.nowMs(),
+    };
     const bytes = quickAnswer({ ...at, input, length: input.length, output });
     return bytes <= 0 ? undefined : decodeMessage(output.subarray(0, bytes));
   };
