@@ -24,7 +24,7 @@ export async function startKnot(directory: string, zones: ZoneTexts): Promise<Ch
   const files = await writeZones(home, zones);
   const port = await freePort();
   const config = [
-    `server:\n  rundir: "${home}"\n  listen: 127.0.0.1@${port}\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1`,
+    `server:\n  rundir: "${home}"\n  listen: 127.0.0.1@${port}\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1\n  tcp-io-timeout: 0\n  tcp-idle-timeout: 60`,
     `database:\n  storage: "${home}"`,
     // A change of a zone is never written back, and questions are answered from the file alone.
     `template:\n  - id: default\n    storage: "${home}"\n    zonefile-sync: -1\n    journal-content: none\n    semantic-checks: off`,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { createSocket, type RemoteInfo } from "node:dgram";
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Server as NetServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { parseIp } from "#kernel/ip.ts";
 import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
@@ -23,16 +23,7 @@ interface FakeServer extends Server {
 
 /** A server on UDP and TCP of the loopback address that sends what the functions make of a query. */
 async function serve(t: TestContext, udp: (query: Buffer) => readonly Buffer[], tcp: (query: Buffer) => Buffer): Promise<FakeServer> {
-  const socket = createSocket("udp4");
-  t.after(() => socket.close());
   const ports = new Set<number>();
-  socket.on("message", (query, peer: RemoteInfo) => {
-    ports.add(peer.port);
-    for (const packet of udp(query)) socket.send(packet, peer.port, peer.address);
-  });
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
-  const { port } = socket.address();
   const server = createServer((connection) => {
     connection.on("error", () => {});
     connection.once("data", (bytes) => {
@@ -43,9 +34,31 @@ async function serve(t: TestContext, udp: (query: Buffer) => readonly Buffer[], 
     });
   });
   t.after(() => server.close());
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
+  const socket = await bindBoth(server);
+  t.after(() => socket.close());
+  socket.on("message", (query, peer: RemoteInfo) => {
+    ports.add(peer.port);
+    for (const packet of udp(query)) socket.send(packet, peer.port, peer.address);
+  });
+  const { port } = socket.address();
   return { ip: parseIp("127.0.0.1") as Server["ip"], port, ports };
+}
+
+/** One number for both, as servers have: one that UDP gave may be taken for TCP. */
+async function bindBoth(server: NetServer): Promise<Socket> {
+  for (let tries = 1; ; tries++) {
+    const socket = createSocket("udp4");
+    socket.bind(0, "127.0.0.1");
+    await once(socket, "listening");
+    try {
+      server.listen(socket.address().port, "127.0.0.1");
+      await once(server, "listening");
+      return socket;
+    } catch (error) {
+      socket.close();
+      if (tries === 20) throw error;
+    }
+  }
 }
 
 const soon = (): AbortSignal => AbortSignal.timeout(2_000);
