@@ -1,12 +1,11 @@
 import type { CertificateEntry, DnssecEntry, RecordEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
 import { TYPE } from "#wire/dns/codes.ts";
-import { WireError } from "#wire/dns/errors.ts";
-import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
-import { readRdata, typeCode } from "#wire/dns/record-types.ts";
-import { WireReader } from "#wire/dns/wire-reader.ts";
+import { type DnsName, keyOf, type NameKey, nameOfKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
 import { apexSets } from "./apex.ts";
-import { createZoneNodes, type NameChange, type RecordSet, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";
+import { createZoneDirectory } from "./zone-directory.ts";
+import { createZoneNodes, type NameChange, type RecordSet, type ZoneNodes } from "./zone-nodes.ts";
+import { attempt, joined, ownerOf, readHost, readZone } from "./zone-readers.ts";
 
 /** A zone as answers read it. */
 export interface ZoneIndex {
@@ -91,7 +90,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const states = new Map<string, ZoneState>();
   /** Names of the records of imports that are not released yet, which have been found good: then the release takes a fraction of the time. */
   const staged = new Map<string, NameKey>();
-  const served = createDirectory();
+  const served = createZoneDirectory();
   let rejected = 0;
 
   const stateOf = (id: string): ZoneState => states.get(id) ?? { ...NO_ZONE, ...NOTHING_BESIDE, id, nodes: createZoneNodes() };
@@ -225,39 +224,6 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   };
 }
 
-/** Zones by name. Several accounts may have entered the same domain: the first of each list is served. */
-function createDirectory() {
-  const byName = new Map<NameKey, ZoneIndex[]>();
-  return {
-    get size() {
-      return byName.size;
-    },
-    clear: () => byName.clear(),
-    all: (): Iterable<ZoneIndex> => byName.values().flatMap((zones) => zones.slice(0, 1)),
-    find: (key: NameKey): ZoneIndex | undefined => {
-      for (let name: NameKey | undefined = key; name !== undefined; name = parentKey(name)) {
-        const zone = byName.get(name)?.[0];
-        if (zone) return zone;
-      }
-      return undefined;
-    },
-    add: (zone: ZoneIndex): void => {
-      byName.set(zone.key, [...(byName.get(zone.key) ?? []), zone].sort(byRank));
-    },
-    remove: ({ id, key }: { readonly id: string; readonly key: NameKey }): void => {
-      const rest = (byName.get(key) ?? []).filter((zone) => zone.id !== id);
-      if (rest.length === 0) byName.delete(key);
-      else byName.set(key, rest);
-    },
-  };
-}
-
-/** An active zone before one that still waits for its delegation, then by identifier. */
-function byRank(a: ZoneIndex, b: ZoneIndex): number {
-  const rank = (zone: ZoneIndex): number => (zone.entry.status === "active" ? 0 : 1);
-  return rank(a) - rank(b) || (a.id < b.id ? -1 : 1);
-}
-
 /** Zones of type internal are for views that public questions never see. */
 const isServed = (state: ZoneState): state is ZoneState & ZoneIndex => state.entry !== undefined && state.entry.type !== "internal";
 
@@ -269,43 +235,3 @@ const certifiedZones = ({ value, before }: Extract<AppliedOp, { readonly kind: "
 
 const movesNames = (op: AppliedOp): boolean =>
   op.kind === "zone" && (["name", "status", "type"] as const).some((field) => op.before?.[field] !== op.value?.[field]);
-
-/** Undefined where the entry cannot be read: a bad one must not take the others down with it. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
-
-function readZone(
-  entry: ZoneEntry,
-  beside: Pick<ZoneState, "serial" | "dnssec">,
-): Omit<ZoneIndex, "id" | "nodes" | "dnssec" | "certified"> {
-  const name = parseAbsoluteName(entry.name);
-  return { entry, name, key: keyOf(name), apex: apexSets(entry, beside), negativeTtl: Math.min(entry.soa.ttl, entry.soa.min_ttl) };
-}
-
-/** Each value once; the TTL is that of the first (RFC 2181 §5). */
-function joined(ours: RecordSet | undefined, others: RecordSet): RecordSet {
-  if (ours === undefined) return others;
-  const distinct = new Map([...others.rdatas, ...ours.rdatas].map((rdata) => [keyOf(rdata), rdata]));
-  return { ...ours, rdatas: [...distinct.values()] };
-}
-
-/** None where the text is no name. */
-function readHost(host: string): NameKey[] {
-  const key = attempt(() => keyOf(parseAbsoluteName(host)));
-  return key === undefined ? [] : [key];
-}
-
-/** Throws WireError or RdataError where the entry is no record. */
-function ownerOf({ name, type, rdata }: StoredRecord): NameKey {
-  const code = typeCode(type);
-  if (code === undefined) throw new WireError("bad_rdata");
-  const bytes = Buffer.from(rdata, "base64");
-  // Answers take the bytes as they are: they must be RDATA, and uncompressed.
-  if (!bytes.equals(readRdata(code, new WireReader(bytes, { pointers: false })))) throw new WireError("bad_rdata");
-  return keyOf(parseAbsoluteName(name));
-}
