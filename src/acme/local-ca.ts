@@ -27,7 +27,8 @@ export interface LocalCa {
 
 const DAY_MS = 86_400_000;
 const ROOT_VALIDITY_MS = 3653 * DAY_MS;
-const LEAF_VALIDITY_MS = 90 * DAY_MS;
+/** No certificate that it issues for names ends later. */
+export const LEAF_VALIDITY_MS = 90 * DAY_MS;
 /** Clients whose clocks run slow still accept a certificate that was issued just now. */
 const BACKDATE_MS = 3_600_000;
 /** RFC 5280 appendix A.1, ub-common-name. */

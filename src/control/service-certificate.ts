@@ -1,4 +1,4 @@
-import type { LocalCa } from "#acme/local-ca.ts";
+import { LEAF_VALIDITY_MS, type LocalCa } from "#acme/local-ca.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
@@ -29,8 +29,10 @@ export interface ServiceCertificateDeps {
 
 export function createServiceCertificate({ store, clock, sealer, ca, nameServers }: ServiceCertificateDeps): ServiceCertificate {
   const hosts = nameServers.map((name) => name.toLowerCase());
+  const inMs = (ms: number): string => isoMicros(clock.nowMicros() + ms * 1000);
+  /** One that ends later than any does is from a clock that has been set back since: it does not hold yet. */
   const isGood = (entry: CertificateEntry | null, withinMs: number): boolean =>
-    entry !== null && entry.hosts.join() === hosts.join() && entry.not_after > isoMicros(clock.nowMicros() + withinMs * 1000);
+    entry !== null && entry.hosts.join() === hosts.join() && entry.not_after > inMs(withinMs) && entry.not_after <= inMs(LEAF_VALIDITY_MS);
   return {
     ensure: async (call, withinMs) => {
       if (ca === null || isGood(await serviceCertificateEntry(store.read), withinMs)) return false;

@@ -43,3 +43,22 @@ storeTest(
     assert.equal(await job.run(), null, "once is enough");
   },
 );
+
+storeTest("certificates that were issued by a clock that has been set back since are issued again", async ({ store }) => {
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const zone = await control.zones.create(call(), { name: "early.example", account: { id: account_id } });
+  await control.serviceCertificate.ensure(call(), 0);
+  const job = renewCertificates(control);
+  const endsInDays = async (): Promise<number> => {
+    const [certificate] = await certificatesOfZone(store.read, zone.id);
+    return Math.round((Date.parse(certificate?.not_after ?? "") - clock.nowMs()) / DAY_MS);
+  };
+  const days = await endsInDays();
+  for (const jump of [365, -365, -1]) {
+    clock.advance(jump * DAY_MS);
+    assert.deepEqual(await job.run(), { renewed: 2 }, `${jump} days`);
+    assert.equal(await endsInDays(), days);
+    assert.equal(await job.run(), null, "once is enough");
+  }
+});

@@ -8,13 +8,23 @@ export type IncomingState = Selectable<IncomingTransferStatesTable>;
 export const incomingState = (db: Db, zoneId: string): Promise<IncomingState | undefined> =>
   db.selectFrom("incoming_transfer_states").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
 
-/** Zones of type secondary whose check is due, those first that have waited longest. */
-export const dueIncoming = (db: Db, nowMs: number, limit: number): Promise<Pick<IncomingState, "zone_id" | "next_check_ms">[]> =>
+/**
+ * Zones of type secondary whose check is due, those first that have waited longest. No check is put off until after
+ * `latestMs`: such a time is from a clock that has been set back since.
+ */
+export const dueIncoming = (
+  db: Db,
+  nowMs: number,
+  latestMs: number,
+  limit: number,
+): Promise<Pick<IncomingState, "zone_id" | "next_check_ms">[]> =>
   db
     .selectFrom("incoming_transfer_states")
     .innerJoin("zones", "zones.id", "incoming_transfer_states.zone_id")
     .select(["incoming_transfer_states.zone_id", "incoming_transfer_states.next_check_ms"])
-    .where("incoming_transfer_states.next_check_ms", "<=", nowMs)
+    .where((eb) =>
+      eb.or([eb("incoming_transfer_states.next_check_ms", "<=", nowMs), eb("incoming_transfer_states.next_check_ms", ">", latestMs)]),
+    )
     .where("zones.type", "=", "secondary")
     .orderBy("incoming_transfer_states.next_check_ms")
     .limit(limit)

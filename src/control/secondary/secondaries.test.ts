@@ -3,12 +3,14 @@ import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { SerialEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
+import { RCODE } from "#wire/dns/codes.ts";
 import { createTsigKey } from "#wire/dns/tsig.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { type FakePrimary, startFakePrimary, zoneVersion, type ZoneVersion } from "../../../test/support/fake-primary.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
 const NAME = "zone.example";
+const YEAR_MS = 365 * 86_400_000;
 const SECRET = Buffer.from("a secret that two servers share");
 const NS = [`${NAME} 7200 NS ns1.${NAME}.`, `${NAME} 7200 NS ns2.elsewhere.example.`];
 const version = (serial: number, lines: readonly string[] = [], timers?: string): ZoneVersion =>
@@ -468,3 +470,30 @@ storeTest(
     }
   },
 );
+
+storeTest("a clock that was a year ahead for a while takes no secondary zone away for longer than that", async ({ store }) => {
+  const clock = fixedClock("2026-05-01T00:00:00Z");
+  const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
+  const secondary = await secondaryOver(store, primary, { clock });
+  const { distort } = primary;
+  const shown = async (): Promise<unknown> => [(await secondary.status()).status, (await secondary.zoneEntry())?.expired];
+  try {
+    // As one whose own clock is right refuses signatures of another year.
+    primary.distort = (messages) =>
+      messages.map((bytes) => Buffer.concat([bytes.subarray(0, 3), Buffer.of(RCODE.REFUSED), bytes.subarray(4)]));
+    clock.advance(YEAR_MS);
+    await secondary.check();
+    assert.deepEqual(await shown(), ["expired", true]);
+
+    primary.distort = distort;
+    clock.advance(-YEAR_MS);
+    await secondary.check();
+    assert.deepEqual(await shown(), ["ok", undefined]);
+    const asked = primary.asked.length;
+    await secondary.check();
+    assert.equal(primary.asked.length, asked, "not due again");
+  } finally {
+    await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});

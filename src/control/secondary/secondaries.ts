@@ -7,6 +7,7 @@ import type { Store } from "#store/store.ts";
 import { createCheckZone } from "./check-zone.ts";
 import { type CheckReport, createOutcomes } from "./outcomes.ts";
 import type { PrimaryLimits } from "./primary-client.ts";
+import { CHECK_MS_MAX } from "./timers.ts";
 
 /** Keeps zones of type secondary what their primaries say they are. */
 export interface Secondaries {
@@ -106,7 +107,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
   const startWhatIsDue = async (): Promise<number> => {
     const now = clock.nowMs();
     // Those under way are not due, unless somebody has said so meanwhile: they take no other zone's place.
-    const zones = stop.signal.aborted ? [] : await dueIncoming(store.read, now, limits.zonesAtOnce + underWay.size);
+    const zones = stop.signal.aborted ? [] : await dueIncoming(store.read, now, now + CHECK_MS_MAX, limits.zonesAtOnce + underWay.size);
     let started = 0;
     for (const { zone_id, next_check_ms } of zones) {
       if (underWay.size >= limits.zonesAtOnce) break;

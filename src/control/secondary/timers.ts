@@ -4,6 +4,8 @@ import type { PrimaryApex } from "#model/primary-copy.ts";
 const REFRESH = { min: 60, max: 2_419_200 } as const;
 const RETRY = { min: 60, max: 86_400 } as const;
 const EXPIRE_MAX = 126_144_000;
+/** No check is put off for longer. */
+export const CHECK_MS_MAX = REFRESH.max * 1000;
 /** Before the first transfer there is no SOA: the interval doubles from the first to the last. */
 const FIRST_RETRY_SECONDS = 60;
 const FIRST_RETRY_SECONDS_MAX = 3600;
@@ -26,7 +28,7 @@ const retrySeconds = (apex: PrimaryApex): number => Math.min(within(apex.soa.ret
 
 /** When the zone is looked at again after a peer has confirmed it (RFC 1035 §3.3.13, and the configuration's own interval). */
 export const nextRefreshMs = ({ apex, nowMs, random }: TimerScene, autoRefreshSeconds: number): number =>
-  nowMs + jittered(Math.min(apex ? refreshSeconds(apex) : autoRefreshSeconds, autoRefreshSeconds), random);
+  nowMs + jittered(Math.min(apex ? refreshSeconds(apex) : REFRESH.max, autoRefreshSeconds), random);
 
 /** When it is tried again after no peer has; in time for its expiry. `failures` counts this one too. */
 export function nextRetryMs({ apex, nowMs, random }: TimerScene, failures: number, expiresMs: number | null): number {

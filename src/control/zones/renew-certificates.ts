@@ -1,4 +1,4 @@
-import type { LocalCa } from "#acme/local-ca.ts";
+import { LEAF_VALIDITY_MS, type LocalCa } from "#acme/local-ca.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { issueZoneCertificate } from "#control/zones/certificate.ts";
@@ -10,7 +10,10 @@ import type { Store } from "#store/store.ts";
 import { zoneById } from "#store/zones.ts";
 
 export interface CertificateRenewal {
-  /** Replaces certificates of the local authority that end within `withinMs`, at most `limit`; gives their number. */
+  /**
+   * Replaces certificates of the local authority that end within `withinMs`, or were issued by a clock that has been set
+   * back since, at most `limit`; gives their number.
+   */
   renewDue(call: Call, withinMs: number, limit: number): Promise<number>;
 }
 
@@ -47,9 +50,10 @@ export function createCertificateRenewal(deps: {
   };
   return {
     renewDue: async (call, withinMs, limit) => {
-      const before = isoMicros(clock.nowMicros() + withinMs * 1000);
+      const inMs = (ms: number): string => isoMicros(clock.nowMicros() + ms * 1000);
+      const wanted = { issuer: "local", before: inMs(withinMs), after: inMs(LEAF_VALIDITY_MS), limit };
       let renewed = 0;
-      for (const due of await dueCertificates(store.read, { issuer: "local", before, limit })) if (await renew(call, due)) renewed++;
+      for (const due of await dueCertificates(store.read, wanted)) if (await renew(call, due)) renewed++;
       return renewed;
     },
   };
