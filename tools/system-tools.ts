@@ -113,6 +113,8 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "is the nameserver's peer, and its API the management API's",
     folders: () => ["/usr/sbin"],
   },
+  { name: "ldns-keygen", debianPackage: "ldnsutils", neededBy: "bench", purpose: "makes the key of a zone that peers serve signed" },
+  { name: "ldns-signzone", debianPackage: "ldnsutils", neededBy: "bench", purpose: "signs that zone" },
   {
     name: "pdns-backend-sqlite3",
     debianPackage: "pdns-backend-sqlite3",

@@ -4,23 +4,24 @@ import { succeed } from "../support/api.ts";
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
 import { type BenchServer, startBenchServer } from "./bench-server.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
-import { DNS_SERVER_TOOLS, type ServedZone, startDnsServers } from "./dns-servers.ts";
+import { DNS_SERVER_TOOLS, SIGNED_SERVER_TOOLS, type ServedZone, signedZone, startDnsServers, startFileServers } from "./dns-servers.ts";
 import { pinToFirstCpu, runTool } from "./program.ts";
 import { quantile } from "./statistics.ts";
 
 const HOSTS = 200;
-const ZONE: ServedZone = {
-  name: "queries.example",
-  probe: "h1.queries.example",
+const zoneOf = (name: string): ServedZone => ({
+  name,
+  probe: `h1.${name}`,
   lines: [
-    "$ORIGIN queries.example.",
+    `$ORIGIN ${name}.`,
     "$TTL 300",
     "@ SOA ns1 hostmaster 1 10000 2400 604800 1800",
     "@ NS ns1",
     "ns1 A 192.0.2.1",
     ...Array.from({ length: HOSTS }, (_, i) => `h${i} A 192.0.2.${i}`),
   ],
-};
+});
+const ZONE = zoneOf("queries.example");
 
 /** What dnsperf tells of the codes of the answers. */
 const NOERROR_AND_NXDOMAIN = /^NOERROR \d+ \([^)]*\), NXDOMAIN \d+ \([^)]*\)$/;
@@ -82,7 +83,11 @@ const answersPerCpuSecond =
     const figure = (pattern: RegExp): number => Number(pattern.exec(report)?.[1] ?? Number.NaN);
     return {
       value: figure(/Queries completed:\s+(\d+)/) / cpu,
-      also: { answers_per_second: figure(/Queries per second:\s+([\d.]+)/), lost: figure(/Queries lost:\s+(\d+)/) },
+      also: {
+        answers_per_second: figure(/Queries per second:\s+([\d.]+)/),
+        lost: figure(/Queries lost:\s+(\d+)/),
+        response_bytes: figure(/Average packet size:\s+request \d+, response (\d+)/),
+      },
     };
   };
 
@@ -91,28 +96,37 @@ export const dnsQueries = benchmark(
   answersPerCpuSecond([], NOERROR_AND_NXDOMAIN),
 );
 
-/** The same questions about a signed zone, by clients that ask for signatures, beside an unsigned one of the same server. */
+/**
+ * The same questions about a signed zone, by clients that ask for signatures, beside an unsigned one of the
+ * same server and others that serve a zone which was signed before.
+ */
 export const dnsSignedQueries: Benchmark = {
   name: "dns-signed-queries",
   unit: "signed answers per CPU second of the server, UDP",
   better: "higher",
-  tools: ["dnsperf"],
+  tools: ["dnsperf", ...SIGNED_SERVER_TOOLS],
   prepare: async ({ seconds, directory }) => {
     const server = await startBenchServer(["--dns-rate-limit-per-second", "0"]);
     const signed = await fillZone(server, "signed.example");
     await fillZone(server, "unsigned.example");
     await succeed(server.call("PATCH", `/zones/${signed}/dnssec`, { status: "active" }));
     const target = { pid: server.selvedge.pid, port: Number(server.selvedge.ready.dns.split(":")[1]) };
-    await pinToFirstCpu(target.pid);
-    const contender = async (name: string, zone: string, ask: Ask): Promise<Contender> => {
+    const servers = await startFileServers(directory, await signedZone(directory, zoneOf("signed.example")));
+    for (const { pid } of [target, ...servers]) await pinToFirstCpu(pid);
+    const contender = async (name: string, zone: string, ask: Ask, asked = target): Promise<Contender> => {
       const questions = await writeQuestions(directory, zone);
-      return { name, run: () => ask(target, questions, seconds) };
+      return { name, run: () => ask(asked, questions, seconds) };
     };
+    const denied = answersPerCpuSecond(["-D"], NOERROR_AND_NXDOMAIN);
     return {
       // Compact denial says NOERROR of names that do not exist (RFC 9824 §3).
       ours: await contender("signed", "signed.example", answersPerCpuSecond(["-D"], NOERROR)),
-      peers: [await contender("unsigned", "unsigned.example", answersPerCpuSecond([], NOERROR_AND_NXDOMAIN))],
+      peers: [
+        await contender("unsigned", "unsigned.example", answersPerCpuSecond([], NOERROR_AND_NXDOMAIN)),
+        ...(await Promise.all(servers.map((server) => contender(server.name, "signed.example", denied, server)))),
+      ],
       close: async () => {
+        for (const server of servers) await server.stop();
         await server.selvedge.stop();
       },
     };

@@ -1,6 +1,8 @@
 import { Resolver } from "node:dns/promises";
-import { mkdir, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { startPowerDns } from "./power-dns.ts";
 import { freePort, type Server, startTool } from "./program.ts";
 
@@ -23,6 +25,8 @@ interface Launch {
   /** Writes what the program needs into `home`, where `zone` is the master file, and returns its arguments. */
   prepare(home: string, zone: ServedZone, port: number): Promise<readonly string[]>;
 }
+
+const TOOL_TIMEOUT_MS = 60_000;
 
 const write = (home: string, name: string, lines: readonly string[]): Promise<void> => writeFile(join(home, name), `${lines.join("\n")}\n`);
 
@@ -82,18 +86,15 @@ const LAUNCHES: Readonly<Record<string, Launch>> = {
   },
 };
 
+const FILE_SERVER_TOOLS: readonly string[] = Object.values(LAUNCHES).map(({ tool }) => tool);
 /** The peers' programs, as tools/system-tools.ts knows them. */
-export const DNS_SERVER_TOOLS: readonly string[] = [
-  ...Object.values(LAUNCHES).map(({ tool }) => tool),
-  "pdns_server",
-  "pdns-backend-sqlite3",
-];
+export const DNS_SERVER_TOOLS: readonly string[] = [...FILE_SERVER_TOOLS, "pdns_server", "pdns-backend-sqlite3"];
+export const SIGNED_SERVER_TOOLS: readonly string[] = [...FILE_SERVER_TOOLS, "ldns-keygen", "ldns-signzone"];
 
 /** Starts all of them on the zone, each on a port of its own; stops those that run when one does not start. */
 export async function startDnsServers(directory: string, zone: ServedZone): Promise<readonly DnsServer[]> {
-  const servers: DnsServer[] = [];
+  const servers = [...(await startFileServers(directory, zone))];
   try {
-    for (const [name, launch] of Object.entries(LAUNCHES)) servers.push(await start(directory, name, launch, zone));
     const power = await startPowerDns(join(directory, "powerdns"));
     servers.push({ ...power, name: "powerdns" });
     await power.importZone(zone.name, zone.lines.join("\n"));
@@ -102,6 +103,29 @@ export async function startDnsServers(directory: string, zone: ServedZone): Prom
     for (const server of servers) await server.stop();
     throw error;
   }
+}
+
+/** The same, of those that serve a zone file as it is. */
+export async function startFileServers(directory: string, zone: ServedZone): Promise<readonly DnsServer[]> {
+  const servers: DnsServer[] = [];
+  try {
+    for (const [name, launch] of Object.entries(LAUNCHES)) servers.push(await start(directory, name, launch, zone));
+    return servers;
+  } catch (error) {
+    for (const server of servers) await server.stop();
+    throw error;
+  }
+}
+
+/** The zone as ldns signs it, with an ECDSA P-256 key for all of it and NSEC records. */
+export async function signedZone(directory: string, zone: ServedZone): Promise<ServedZone> {
+  await write(directory, "zone", zone.lines);
+  const run = promisify(execFile);
+  const key = (
+    await run("ldns-keygen", ["-a", "ECDSAP256SHA256", "-k", zone.name], { cwd: directory, timeout: TOOL_TIMEOUT_MS })
+  ).stdout.trim();
+  await run("ldns-signzone", ["-o", zone.name, "-f", "signed", "zone", key], { cwd: directory, timeout: TOOL_TIMEOUT_MS });
+  return { ...zone, lines: (await readFile(join(directory, "signed"), "utf8")).trimEnd().split("\n") };
 }
 
 async function start(directory: string, name: string, launch: Launch, zone: ServedZone): Promise<DnsServer> {
