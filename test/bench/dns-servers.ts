@@ -40,7 +40,8 @@ const LAUNCHES: Readonly<Record<string, Launch>> = {
         ...[`ip-address: 127.0.0.1@${port}`, 'username: ""', 'chroot: ""', "server-count: 1"].map((line) => `  ${line}`),
         ...["database", "pidfile", "xfrdfile"].map((key) => `  ${key}: ""`),
         ...[`zonelistfile: "${home}/zones"`, `xfrdir: "${home}"`].map((line) => `  ${line}`),
-        ...["rrl-ratelimit: 0", "rrl-whitelist-ratelimit: 0"].map((line) => `  ${line}`),
+        // As the others do: nobody asked for the name servers.
+        ...["rrl-ratelimit: 0", "rrl-whitelist-ratelimit: 0", "minimal-responses: yes"].map((line) => `  ${line}`),
         "remote-control:",
         "  control-enable: no",
         "zone:",
