@@ -1,6 +1,7 @@
 import type { Metric } from "#kernel/metrics.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
+import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica } from "#snapshot/feed.ts";
 import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
@@ -9,6 +10,7 @@ import { createZoneNames, type ZoneNames } from "./zone-names.ts";
 /** A zone as the edge needs it. */
 export interface Zone {
   readonly entry: ZoneEntry;
+  readonly settings: EdgeSettings;
   readonly names: ZoneNames;
   /** Compiled entry points of a phase, in the order in which they run. */
   rulesets(phase: PhaseName): readonly CompiledRuleset[];
@@ -98,6 +100,7 @@ function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints
   let version = entryPoints.version;
   return {
     entry,
+    settings: entry.edge === undefined ? EDGE_SETTINGS_DEFAULTS : { ...EDGE_SETTINGS_DEFAULTS, ...entry.edge },
     names,
     rulesets: (phase) => {
       if (version !== entryPoints.version) {

@@ -1,3 +1,5 @@
+import type { EdgeSettings } from "./edge-settings.ts";
+
 /**
  * What the data planes know. A snapshot is a set of entries, each addressed by kind and id and frozen;
  * control compiles them from rows at commit, planes index them as they need. Values are plain JSON, so
@@ -47,6 +49,8 @@ export interface ZoneEntry {
   readonly flatten_all_cnames?: boolean;
   readonly multi_provider?: boolean;
   readonly secondary_overrides?: boolean;
+  /** Settings of the zone's traffic that differ from the defaults. */
+  readonly edge?: Partial<EdgeSettings>;
   /** A secondary that has no data yet, or whose data nobody has confirmed for too long: nothing is answered from it. */
   readonly expired?: boolean;
 }
