@@ -31,9 +31,10 @@ test("filters find content whatever its quotes, case and white space", () => {
   assert.equal(contentKey('"ab" "cd"'), contentKey("abcd"));
   assert.equal(contentKey('0\tissue\t"ca.example"'), contentKey('0 issue "ca.example"'));
   assert.equal(contentKey("mail.example.com."), contentKey("mail.example.com"));
+  // One final dot goes, so that what had two has one left.
+  const undotted = fc.string().map((text) => text.replaceAll(".", ""));
   fc.assert(
-    fc.property(fc.string(), (content) =>
-      assert.equal(contentKey(contentKey(content).replaceAll(".", "")), contentKey(content).replaceAll(".", "")),
-    ),
+    fc.property(undotted, (content) => assert.equal(contentKey(contentKey(content)), contentKey(content))),
+    { numRuns: 1000 },
   );
 });
