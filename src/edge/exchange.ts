@@ -3,6 +3,7 @@ import type { RequestView, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { OriginPlan } from "./origin.ts";
+import type { ResponseEdits } from "./response-edits.ts";
 import type { Zone } from "./zones.ts";
 
 /** Where the connection came from, the same for each of its requests. */
@@ -40,6 +41,8 @@ export class Exchange implements RequestView {
   ownOrigin: OriginPlan | null = null;
   /** Rules that matched and leave a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
+  /** What settings and rules change in the response's head; null where nothing does. */
+  responseEdits: ResponseEdits | null = null;
   status = 0;
   originStatus: number | null = null;
   bytesIn = 0;

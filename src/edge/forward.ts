@@ -4,9 +4,10 @@ import type { Head } from "#wire/http/head.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
 import type { BodyTap } from "./detection/tap.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
+import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import type { OriginPlan } from "./origin.ts";
-import type { Pipeline } from "./pipeline.ts";
+import { edgePage, type Pipeline } from "./pipeline.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "./upstream-connection.ts";
 import type { UpstreamPools, UpstreamTaker } from "./upstream-pool.ts";
 
@@ -26,8 +27,8 @@ export interface Visitor {
   endRaw(): void;
   /** Writes what was gathered; false when the visitor is behind. */
   flush(): boolean;
-  /** Nothing of a response was sent yet. */
-  sendError(name: EdgeErrorName): void;
+  /** Nothing of a response was sent yet: this is all of it. */
+  sendPage(page: Page): void;
   /** A response was begun and cannot be completed. */
   cut(): void;
 }
@@ -156,8 +157,10 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   }
 
   onSwitch(buffer: Buffer, head: Head): void {
-    this.request.exchange.originStatus = head.status;
+    const { exchange } = this.request;
+    exchange.originStatus = head.status;
     this.answered = this.visitor.sendSwitch(buffer, head);
+    if (this.answered) exchange.status = head.status;
     if (this.answered) return;
     this.connection?.abort();
     this.fail("origin_malformed");
@@ -165,7 +168,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
 
   onHead(buffer: Buffer, head: Head, framing: Framing): void {
     const { exchange } = this.request;
-    exchange.originStatus = head.status;
+    exchange.status = exchange.originStatus = head.status;
     this.answered = true;
     this.tap = this.deps.pipeline.response(exchange, buffer, head, framing);
     this.visitor.sendHead(buffer, head, framing);
@@ -216,6 +219,6 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.connection = null;
     this.tap?.abort();
     if (this.answered) this.visitor.cut();
-    else this.visitor.sendError(name);
+    else this.visitor.sendPage(edgePage(this.request.exchange, name));
   }
 }

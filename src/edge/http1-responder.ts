@@ -6,6 +6,8 @@ import { dropFields, type FieldNames, fieldNames } from "#wire/http/hop-by-hop.t
 import { chunkStart, framingField, keptFields, lastChunk, statusLine } from "#wire/http/write.ts";
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
+import { pageFields } from "./page-fields.ts";
+import { addedFields, dropEdited, type Field } from "./response-edits.ts";
 import { SocketWriter } from "./socket-writer.ts";
 
 /** The field that names a request in responses; an origin's copy is dropped. */
@@ -27,8 +29,8 @@ export class Http1Responder {
   private minorVersion = 1;
   private isHead = false;
   private chunked = false;
-  private rayId = "";
-  private atMs = 0;
+  /** The response's exchange: `begin` comes before everything else. */
+  private exchange!: Exchange;
 
   constructor(socket: Socket, ray: RayField) {
     this.writer = new SocketWriter(socket);
@@ -36,8 +38,7 @@ export class Http1Responder {
   }
 
   begin(exchange: Exchange, minorVersion: number, keepAlive: boolean): void {
-    this.rayId = exchange.ray_id;
-    this.atMs = exchange.at_ms;
+    this.exchange = exchange;
     this.isHead = exchange.method === "HEAD";
     this.minorVersion = minorVersion;
     this.keepAlive = keepAlive;
@@ -51,15 +52,11 @@ export class Http1Responder {
 
   switchTo(buffer: Buffer, head: Head, protocol: string): void {
     this.hasBegun = true;
-    dropFields(buffer, head, this.ray.names);
-    this.writer.string(
-      `${statusLine(buffer, head)}${keptFields(buffer, head)}Connection: Upgrade\r\nUpgrade: ${protocol}\r\n${this.ray.name}: ${this.rayId}\r\n\r\n`,
-    );
+    this.writer.string(`${statusLine(buffer, head)}${this.fields(buffer, head)}Connection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
   }
 
   head(buffer: Buffer, head: Head, framing: Framing): void {
     this.hasBegun = true;
-    dropFields(buffer, head, this.ray.names);
     let frame = "";
     if (framing === NO_BODY) {
       // A response to HEAD and a 304 say what the length would be; a 204 and its like never have one (RFC 9110 §8.6).
@@ -69,9 +66,7 @@ export class Http1Responder {
       this.chunked = true;
       frame = framingField(null);
     } else this.keepAlive = false;
-    this.writer.string(
-      `${statusLine(buffer, head)}${keptFields(buffer, head)}${frame}${this.ray.name}: ${this.rayId}\r\n${this.connectionField()}\r\n`,
-    );
+    this.writer.string(`${statusLine(buffer, head)}${this.fields(buffer, head)}${frame}${this.connectionField()}\r\n`);
   }
 
   body(buffer: Buffer, start: number, end: number): void {
@@ -87,15 +82,28 @@ export class Http1Responder {
   page(page: Page): void {
     this.hasBegun = true;
     const body = Buffer.from(page.body);
-    this.writer.string(
-      `HTTP/1.1 ${page.status} ${page.reason}\r\nDate: ${new Date(this.atMs).toUTCString()}\r\nContent-Type: ${page.contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n` +
-        `X-Content-Type-Options: nosniff\r\n${this.ray.name}: ${this.rayId}\r\n${this.connectionField()}\r\n`,
-    );
+    const fields = pageFields(page, body.length, this.exchange, this.ray.name);
+    this.writer.string(`HTTP/1.1 ${page.status} ${page.reason}\r\n${fieldLines(fields)}${this.connectionField()}\r\n`);
     if (!this.isHead) this.writer.bytes(body, 0, body.length, false);
+  }
+
+  /** What is passed on, what edits add, and the ray. */
+  private fields(buffer: Buffer, head: Head): string {
+    const { ray_id: rayId, responseEdits: edits } = this.exchange;
+    dropFields(buffer, head, this.ray.names);
+    if (edits === null) return `${keptFields(buffer, head)}${this.ray.name}: ${rayId}\r\n`;
+    dropEdited(buffer, head, edits);
+    return `${keptFields(buffer, head)}${fieldLines(addedFields(edits))}${this.ray.name}: ${rayId}\r\n`;
   }
 
   private connectionField(): string {
     if (!this.keepAlive) return "Connection: close\r\n";
     return this.minorVersion === 0 ? "Connection: keep-alive\r\n" : "";
   }
+}
+
+function fieldLines(fields: readonly Field[]): string {
+  let text = "";
+  for (const [name, value] of fields) text += `${name}: ${value}\r\n`;
+  return text;
 }

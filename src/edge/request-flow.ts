@@ -1,0 +1,137 @@
+import { newRayId } from "#kernel/ids.ts";
+import type { Trailer } from "#wire/http/chunked.ts";
+import type { Head } from "#wire/http/head.ts";
+import { readTarget } from "#wire/http/target.ts";
+import type { EdgeContext } from "./context.ts";
+import type { EdgeErrorName } from "./edge-errors.ts";
+import { type Arrival, Exchange } from "./exchange.ts";
+import { Forward, type Visitor } from "./forward.ts";
+import type { OriginPlan } from "./origin.ts";
+import { edgePage } from "./pipeline.ts";
+
+/** The field's status for a client that went away before its answer. */
+const CLIENT_CLOSED_REQUEST = 499;
+/** Targets and methods of a proxy that visitors choose themselves: not this one. */
+const NOT_IMPLEMENTED = new Set(["CONNECT", "TRACE"]);
+
+/**
+ * A visitor's request from its head to its row, whatever protocol it came in: through the pipeline, then to a page or
+ * to its origin. A head is always one of HTTP/1.1: other protocols write theirs as one, so that everything a
+ * request is asked and refused for is asked once. Serves one request after the other where the protocol does.
+ */
+export class RequestFlow {
+  /** The request under way. */
+  exchange: Exchange | null = null;
+  private readonly edge: EdgeContext;
+  private readonly arrival: Arrival;
+  private readonly visitor: Visitor;
+  private forward: Forward | null = null;
+
+  constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
+    this.edge = edge;
+    this.arrival = arrival;
+    this.visitor = visitor;
+  }
+
+  begin(method: string): Exchange {
+    const { clock } = this.edge;
+    const nowMs = clock.nowMs();
+    const exchange = new Exchange(newRayId(nowMs), nowMs, clock.monotonicMs(), this.arrival);
+    exchange.method = method;
+    this.exchange = exchange;
+    return exchange;
+  }
+
+  /**
+   * Sends the request that was begun on its way; the head is good only during the call. `upgrade` is the protocol to
+   * switch to, or empty. Returns what a head that cannot be accepted is refused with.
+   */
+  take(exchange: Exchange, buffer: Buffer, head: Head, upgrade: string, hasBody: boolean): EdgeErrorName | null {
+    if (NOT_IMPLEMENTED.has(head.method)) return "not_implemented";
+    const target = readTarget(buffer, head, this.arrival.scheme);
+    if (target === null) return "bad_request";
+    exchange.describe(buffer, head, target);
+    const page = this.edge.pipeline.request(exchange);
+    if (page !== null) {
+      this.visitor.sendPage(page);
+      return null;
+    }
+    // Here: the cache, which may answer instead.
+    const originHead = this.edge.originHeads.write(buffer, head, exchange, upgrade);
+    const { chunked } = head;
+    const plan = this.edge.origins.select(exchange);
+    if (plan instanceof Promise) void plan.then((late) => this.sendLate(exchange, late, originHead, chunked, hasBody));
+    else this.send(exchange, plan, originHead, chunked, hasBody);
+    return null;
+  }
+
+  /** Payload of the request's body. */
+  onRequestBody(buffer: Buffer, start: number, end: number): void {
+    this.forward?.onRequestBody(buffer, start, end);
+  }
+
+  onRequestEnd(trailers: readonly Trailer[]): void {
+    this.forward?.onRequestEnd(trailers);
+    this.forward?.flushRequest();
+  }
+
+  /** False when the origin is behind and the visitor should pause. */
+  flushRequest(): boolean {
+    return this.forward?.flushRequest() !== false;
+  }
+
+  /** Bytes of an upgraded connection; false as above. */
+  sendRaw(buffer: Buffer): boolean {
+    return this.forward?.sendRaw(buffer) !== false;
+  }
+
+  endRaw(): void {
+    this.forward?.endRaw();
+  }
+
+  /** The visitor takes more of the response. */
+  onVisitorDrain(): void {
+    this.forward?.onVisitorDrain();
+  }
+
+  /** Nobody waits for the answer any more. */
+  abort(): void {
+    this.forward?.abort();
+    this.forward = null;
+  }
+
+  /** The answer is written, or never will be: one row for each request, however it ended. */
+  finish(bytesIn: number, bytesOut: number): void {
+    const { exchange } = this;
+    this.forward = null;
+    if (exchange === null) return;
+    this.exchange = null;
+    exchange.bytesIn = bytesIn;
+    exchange.bytesOut = bytesOut;
+    this.edge.record(exchange);
+  }
+
+  /** The visitor went away. */
+  leave(bytesIn: number, bytesOut: number): void {
+    if (this.exchange !== null && this.exchange.status === 0) this.exchange.status = CLIENT_CLOSED_REQUEST;
+    this.abort();
+    this.finish(bytesIn, bytesOut);
+  }
+
+  private sendLate(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
+    // The visitor may have gone away while a name was looked up.
+    if (this.exchange !== exchange) return;
+    try {
+      this.send(exchange, plan, head, chunked, hasBody);
+    } catch (error) {
+      this.edge.report(error);
+      this.visitor.cut();
+    }
+  }
+
+  private send(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
+    if (typeof plan === "string") return this.visitor.sendPage(edgePage(exchange, plan));
+    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody, chunked }, this.visitor);
+    this.forward.start(false);
+  }
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Head, parseResponseHead } from "#wire/http/head.ts";
+import { keptFields } from "#wire/http/write.ts";
+import { Exchange } from "./exchange.ts";
+import { pageFields } from "./page-fields.ts";
+import { addedFields, dropEdited } from "./response-edits.ts";
+
+const edits = {
+  drop: ["server", "cache-control", "content-length"],
+  add: [
+    ["Strict-Transport-Security", "max-age=1"],
+    ["X-Evil", "a\r\nSet-Cookie: b"],
+    ["X Evil", "a"],
+  ] as [string, string][],
+};
+
+test("a response loses the fields that are dropped and no others, in any case of letters", () => {
+  const buffer = Buffer.from("HTTP/1.1 200 OK\r\nSERVER: a\r\nServer_: b\r\nDate: c\r\nserver: d\r\n\r\n");
+  const head = new Head();
+  assert.equal(parseResponseHead(buffer, 0, buffer.length, head), 0);
+  dropEdited(buffer, head, edits);
+  assert.equal(keptFields(buffer, head), "Server_: b\r\nDate: c\r\n");
+});
+
+test("what would end a line is not added", () => {
+  assert.deepEqual(addedFields(edits), [["Strict-Transport-Security", "max-age=1"]]);
+});
+
+test("pages are edited as well, but keep the length of their body", () => {
+  const exchange = new Exchange("0123456789abcdef", 0, 0, { clientIp: "192.0.2.1", scheme: "https" });
+  exchange.responseEdits = edits;
+  const page = { status: 403, reason: "Access denied", contentType: "text/plain", body: "no" };
+  assert.deepEqual(pageFields(page, 2, exchange, "svc-ray"), [
+    ["Date", "Thu, 01 Jan 1970 00:00:00 GMT"],
+    ["Content-Type", "text/plain"],
+    ["Content-Length", "2"],
+    ["X-Content-Type-Options", "nosniff"],
+    ["Strict-Transport-Security", "max-age=1"],
+    ["svc-ray", "0123456789abcdef"],
+  ]);
+});
