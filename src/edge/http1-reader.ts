@@ -1,7 +1,7 @@
 import { CR, LF } from "#wire/http/bytes.ts";
 import { type BodySink, NEED_MORE, type Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, NO_BODY, requestFraming } from "#wire/http/framing.ts";
-import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, parseRequestHead } from "#wire/http/head.ts";
+import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isRequestLine, longHeadFault, parseRequestHead } from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { type EdgeErrorName, errorForStatus } from "./edge-errors.ts";
 
@@ -115,9 +115,9 @@ export class Http1Reader {
     if (at === end) return at;
     const from = at === start ? at + this.scanned : at;
     const headEnd = findHeadEnd(buffer, at, end, from);
-    if ((headEnd < 0 ? end : headEnd) - at > HEAD_BYTES_MAX) return this.refuse("head_too_large", end);
+    if ((headEnd < 0 ? end : headEnd) - at > HEAD_BYTES_MAX) return this.refuse(errorForStatus(longHeadFault(buffer, at, end)), end);
     if (headEnd < 0) {
-      if (isHopelessStart(buffer, at, end, from)) return this.refuse("bad_request", end);
+      if (isHopelessStart(buffer, at, end, from, isRequestLine)) return this.refuse("bad_request", end);
       this.scanned = end - at;
       return at;
     }

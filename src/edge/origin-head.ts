@@ -18,6 +18,9 @@ export const edgeFieldNames = (prefix: string): FieldNames =>
     "x-forwarded-for",
     "x-forwarded-proto",
     ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => [`${known}-connecting-ip`, `${known}-ray`, `${known}-visitor`]),
+    // Only the spellings with an underscore are left of these by now: what framed nothing here must not frame anything there.
+    "content-length",
+    "transfer-encoding",
     // Whoever strips Upgrade must strip the settings of the HTTP/2 upgrade too (RFC 9113 §3.1 retired both).
     "http2-settings",
   ]);

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import type { BodySink, Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
-import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, parseResponseHead } from "#wire/http/head.ts";
+import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import type { EdgeLimits } from "./config.ts";
 import { SocketWriter } from "./socket-writer.ts";
@@ -184,7 +184,7 @@ export class UpstreamConnection implements Checked {
     while (this.state === HEAD) {
       const headEnd = findHeadEnd(buffer, at, end, at);
       if (headEnd < 0) {
-        if (end - at > HEAD_BYTES_MAX || isHopelessStart(buffer, at, end, at)) this.fail("origin_malformed");
+        if (end - at > HEAD_BYTES_MAX || isHopelessStart(buffer, at, end, at, isStatusLine)) this.fail("origin_malformed");
         else if (at < end) this.pending.hold(buffer, at, end);
         else this.pending.clear();
         return;

@@ -3,11 +3,12 @@ import { type KnownFields, REQUEST_FIELDS, RESPONSE_FIELDS } from "./known-field
 import { dropListedFields } from "./hop-by-hop.ts";
 
 /** Why a head is refused, as the status that tells the sender; 0 when it is not. */
-export type HeadFault = 0 | 400 | 417 | 431 | 501 | 505;
+export type HeadFault = 0 | 400 | 414 | 417 | 431 | 501 | 505;
 
 export const HEAD_BYTES_MAX = 32_768;
 export const FIELDS_MAX = 128;
 const METHOD_BYTES_MAX = 32;
+const TARGET_BYTES_MAX = 16_384;
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
 
 /**
@@ -77,16 +78,33 @@ export function findHeadEnd(buffer: Buffer, start: number, end: number, from: nu
   return at < 0 || at + 4 > end ? -1 : at + 4;
 }
 
+/** Whether the first line of a message, less its CRLF, can be one. What it says is judged when the head is whole. */
+export type StartLine = (buffer: Buffer, start: number, end: number) => boolean;
+
+/** Ends in a version: HTTP/0.9 and most other protocols end the line before it, and then wait for an answer. */
+export const isRequestLine: StartLine = (buffer, start, end) => end - start >= 9 && buffer[end - 9] === SPACE && isVersion(buffer, end - 8);
+
+/** Begins with a version. */
+export const isStatusLine: StartLine = (buffer, start, end) => end - start >= 12 && isVersion(buffer, start);
+
 /**
- * Whether an unfinished head can be refused already: a line that does not end in CRLF never becomes
- * right, and waiting for more would leave the sender waiting for our timeout. `from` as above.
+ * Whether an unfinished head can be refused already: a line that does not end in CRLF, or a first line that is none,
+ * never becomes right, and waiting for more would leave the sender waiting for our timeout. `from` as above.
  */
-export function isHopelessStart(buffer: Buffer, start: number, end: number, from: number): boolean {
+export function isHopelessStart(buffer: Buffer, start: number, end: number, from: number, isStartLine: StartLine): boolean {
   if (start < end && TOKEN[buffer[start]!] === 0 && buffer[start] !== CR) return true;
   for (let at = buffer.indexOf(LF, Math.max(start, from)); at >= 0 && at < end; at = buffer.indexOf(LF, at + 1)) {
     if (at === start || buffer[at - 1] !== CR) return true;
+    if (buffer.indexOf(LF, start) === at && !isStartLine(buffer, start, at - 1)) return true;
   }
   return false;
+}
+
+/** What a request head is refused with that goes on beyond every limit: by what it is too long in. */
+export function longHeadFault(buffer: Buffer, start: number, end: number): HeadFault {
+  const line = buffer.subarray(start, Math.min(end, start + TARGET_BYTES_MAX + METHOD_BYTES_MAX));
+  if (line.includes(LF)) return 431;
+  return line.subarray(0, METHOD_BYTES_MAX + 1).includes(SPACE) ? 414 : 501;
 }
 
 /** Parses a request head that ends at `end` (from `findHeadEnd`). RFC 9112 §3, without its tolerances. */
@@ -100,6 +118,7 @@ export function parseRequestHead(buffer: Buffer, start: number, end: number, hea
   head.targetStart = ++i;
   while (TARGET[buffer[i]!] === 1) i++;
   if (i === head.targetStart || buffer[i] !== SPACE) return 400;
+  if (i - head.targetStart > TARGET_BYTES_MAX) return 414;
   head.targetEnd = i;
   const fault = parseVersion(buffer, i + 1, head);
   if (fault !== 0) return fault;
@@ -132,13 +151,18 @@ export function parseResponseHead(buffer: Buffer, start: number, end: number, he
   return parseFields(buffer, i + 2, end, head, RESPONSE_FIELDS);
 }
 
-function parseVersion(buffer: Buffer, i: number, head: Head): HeadFault {
+function isVersion(buffer: Buffer, i: number): boolean {
   if (buffer[i] !== 0x48 || buffer[i + 1] !== 0x54 || buffer[i + 2] !== 0x54 || buffer[i + 3] !== 0x50 || buffer[i + 4] !== 0x2f)
-    return 400;
+    return false;
   const major = buffer[i + 5]! - 48;
   const minor = buffer[i + 7]! - 48;
-  if (major < 0 || major > 9 || buffer[i + 6] !== 0x2e || minor < 0 || minor > 9) return 400;
-  if (major !== 1 || minor > 1) return 505;
+  return major >= 0 && major <= 9 && buffer[i + 6] === 0x2e && minor >= 0 && minor <= 9;
+}
+
+function parseVersion(buffer: Buffer, i: number, head: Head): HeadFault {
+  if (!isVersion(buffer, i)) return 400;
+  const minor = buffer[i + 7]! - 48;
+  if (buffer[i + 5] !== 0x31 || minor > 1) return 505;
   head.minorVersion = minor;
   return 0;
 }

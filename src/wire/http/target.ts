@@ -49,8 +49,12 @@ function readAuthority(text: string): Authority | null {
   return authority;
 }
 
-function split(authority: Authority, originForm: string): RequestTarget {
+function split(authority: Authority, originForm: string): RequestTarget | null {
   const question = originForm.indexOf("?");
-  if (question < 0) return { authority, path: originForm, query: "", originForm };
-  return { authority, path: originForm.slice(0, question), query: originForm.slice(question + 1), originForm };
+  const path = question < 0 ? originForm : originForm.slice(0, question);
+  if (path.includes("%") && MISREAD.test(path)) return null;
+  return { authority, path, query: question < 0 ? "" : originForm.slice(question + 1), originForm };
 }
+
+/** Percent signs in a path that are no escape (RFC 3986 §2.1), and the escape of NUL: servers cut or decode such paths each their own way. */
+const MISREAD = /%(?![0-9A-Fa-f]{2})|%00/;

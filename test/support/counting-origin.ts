@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+
+/** A request as a parser that is not ours understood it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** Null while it has not come to its end. */
+  body: string | null;
+  trailers: Readonly<Record<string, string>>;
+}
+
+export interface CountingOrigin {
+  readonly port: number;
+  /** In order of arrival, whatever connection they came on. */
+  readonly requests: readonly SeenRequest[];
+  /** What the other parser did not understand; there must never be any. */
+  readonly faults: readonly string[];
+  /** Every byte since the last reset. */
+  received(): string;
+  reset(): void;
+  close(): void;
+}
+
+/** What a parser says of a message that broke off; no fault of who wrote it. */
+const BROKEN_OFF = new Set(["ECONNRESET", "HPE_INVALID_EOF_STATE", "EPIPE"]);
+
+/** An origin that reads with `node:http`, answers each whole request with 200, and keeps what it saw. */
+export async function startCountingOrigin(): Promise<CountingOrigin> {
+  const requests: SeenRequest[] = [];
+  const faults: string[] = [];
+  let received = "";
+  const server = createServer({ maxHeaderSize: 65_536 }, (req, res) => {
+    const seen: SeenRequest = { ...lineAndFields(req), body: null, trailers: {} };
+    requests.push(seen);
+    const pieces: Buffer[] = [];
+    req.on("data", (piece: Buffer) => pieces.push(piece));
+    req.on("end", () => {
+      seen.body = Buffer.concat(pieces).toString("latin1");
+      seen.trailers = req.trailers as Record<string, string>;
+      res.end("seen");
+    });
+    req.on("error", () => undefined);
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!BROKEN_OFF.has(error.code ?? "")) faults.push(`${error.code} ${error.message}`);
+    socket.destroy();
+  });
+  const sockets = createTcpServer((socket) => {
+    server.emit("connection", socket);
+    // Only now: the server reads behind the back of listeners that were there before it.
+    socket.on("data", (bytes) => (received += bytes.toString("latin1")));
+  });
+  await new Promise<void>((done) => sockets.listen(0, "127.0.0.1", done));
+  return {
+    port: (sockets.address() as AddressInfo).port,
+    requests,
+    faults,
+    received: () => received,
+    reset: () => {
+      requests.length = faults.length = 0;
+      received = "";
+    },
+    close: () => {
+      sockets.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const lineAndFields = (req: IncomingMessage) => ({
+  method: req.method ?? "",
+  target: req.url ?? "",
+  headers: req.headersDistinct as Record<string, string[]>,
+});
