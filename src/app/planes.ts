@@ -34,12 +34,14 @@ export interface PlanesDeps {
 /** What threads find on disk. */
 export interface PlaneFiles {
   readonly sealKey: string;
+  readonly localRoot: string;
   readonly lastGood: string;
   readonly events: string;
 }
 
 export const planeFiles = (dataDir: string): PlaneFiles => ({
   sealKey: join(dataDir, "seal.key"),
+  localRoot: join(dataDir, "ca.pem"),
   lastGood: join(dataDir, "snapshot.last-good"),
   events: join(dataDir, "events.db"),
 });
@@ -157,7 +159,13 @@ function startServingWorker(
       const feed = channel();
       publisher.attach(createMessagePortFeed(feed.near));
       const transferred: Ports = { feed: feed.far, ...ports() };
-      const data = { name, config: planeConfig(bound), lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
+      const data = {
+        name,
+        config: planeConfig(bound),
+        lastGoodPath: files.lastGood,
+        sealKeyPath: files.sealKey,
+        localRootPath: files.localRoot,
+      };
       return { workerData: { ...data, ...transferred }, transfer: Object.values(transferred) };
     },
   });

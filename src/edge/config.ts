@@ -30,7 +30,10 @@ export interface EdgeLimits {
   readonly progressBytesMin: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
+  /** For the connection, and as long again for its TLS handshake. */
   readonly connectTimeoutMs: number;
+  /** How long an address that took no connection is tried after the others. */
+  readonly originRetryMs: number;
   /** From the end of the request to the response, and between two pieces of the response. */
   readonly responseTimeoutMs: number;
   /** Kept open without a request; an origin that announces less is believed. */
@@ -54,6 +57,7 @@ export const EDGE_LIMITS: EdgeLimits = {
   progressBytesMin: 4096,
   tunnelIdleTimeoutMs: 600_000,
   connectTimeoutMs: 5_000,
+  originRetryMs: 30_000,
   responseTimeoutMs: 100_000,
   originIdleTimeoutMs: 30_000,
   originConnectionsMax: 512,

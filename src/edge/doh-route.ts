@@ -12,7 +12,7 @@ const PATH = "/dns-query";
 
 export function createDohRoute(config: { readonly hosts: readonly string[]; readonly port: number }): DohRoute {
   const hosts = new Set(config.hosts.map((host) => host.toLowerCase()));
-  const planAt = (port: number): OriginPlan | null => (port === 0 ? null : { addresses: ["127.0.0.1"], port });
+  const planAt = (port: number): OriginPlan | null => (port === 0 ? null : { addresses: ["127.0.0.1"], port, tls: null });
   let plan = planAt(config.port);
   return {
     originOf: ({ scheme, host, path }) => (path === PATH && scheme === "https" && hosts.has(host) ? plan : null),

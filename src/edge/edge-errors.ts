@@ -57,6 +57,18 @@ export const EDGE_ERRORS = {
     title: "A timeout occurred",
     message: "The origin accepted the request but did not answer in time.",
   },
+  origin_handshake: {
+    code: 525,
+    status: 525,
+    title: "TLS handshake failed",
+    message: "No encrypted connection to the origin could be agreed upon.",
+  },
+  origin_certificate: {
+    code: 526,
+    status: 526,
+    title: "Invalid TLS certificate",
+    message: "The origin's certificate could not be verified.",
+  },
 } as const satisfies Record<string, EdgeError>;
 
 export type EdgeErrorName = keyof typeof EDGE_ERRORS;

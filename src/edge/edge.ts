@@ -14,6 +14,8 @@ import { createDohRoute, type DohRoute } from "./doh-route.ts";
 import { rayField } from "./http1-responder.ts";
 import { type Listener, openListener } from "./listener.ts";
 import { createOriginHeads } from "./origin-head.ts";
+import { createOriginHealth } from "./origin-health.ts";
+import { createOriginTlsClient } from "./origin-tls.ts";
 import { createOriginSelector } from "./origin.ts";
 import { createPipeline } from "./pipeline.ts";
 import { createRecorder } from "./records.ts";
@@ -31,6 +33,8 @@ export interface EdgeDeps {
   readonly metrics: MetricRegistry;
   readonly sealer: Sealer;
   readonly config: EdgeConfig;
+  /** PEM. Whose certificates origins may have besides those of public authorities: the installation's own. */
+  readonly originRoots: readonly string[];
   /** Where errors go that should not be; they never end a worker. */
   onError(error: unknown): void;
 }
@@ -112,6 +116,8 @@ function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean)
     internalErrors.value++;
     deps.onError(error);
   };
+  const health = createOriginHealth({ clock, metrics, retryMs: limits.originRetryMs });
+  const tlsClient = createOriginTlsClient({ clock, roots: deps.originRoots });
   return {
     limits,
     clock,
@@ -121,10 +127,11 @@ function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean)
       zones,
       resolve: createResolver({ clock, timeoutMs: limits.resolveTimeoutMs, cacheMs: limits.resolveCacheMs }),
       allows: createAddressPolicy(config.host, config.originAllow),
+      health,
       originPort: config.originPort,
     }),
     originHeads: createOriginHeads(config.vendorPrefix),
-    pools: createUpstreamPools({ limits, timers, report }),
+    pools: createUpstreamPools({ limits, timers, health, tlsClient, metrics, report }),
     ray: rayField(config.vendorPrefix),
     connections: new Set(),
     isDraining,

@@ -37,6 +37,7 @@ export class Exchange implements RequestView {
   originHost = "";
   originPort = 0;
   hostHeader = "";
+  serverName = "";
   /** A part of this installation answers, and no rule or origin of a customer has a say. */
   ownOrigin: OriginPlan | null = null;
   /** Rules that matched and leave a security event when the response's status is known. */

@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
 import type { OriginPlan } from "./origin.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "./upstream-connection.ts";
-import type { UpstreamPools, UpstreamTaker } from "./upstream-pool.ts";
+import type { UpstreamPools, UpstreamTaker, Waiting } from "./upstream-pool.ts";
 
 /** The visitor's side of a forwarded request: whatever protocol it speaks. Bytes are good only during the call. */
 export interface Visitor {
@@ -55,6 +55,8 @@ const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
   origin_refused: "origin_refused",
   origin_connect_timeout: "origin_connect_timeout",
   origin_unreachable: "origin_unreachable",
+  origin_handshake: "origin_handshake",
+  origin_certificate: "origin_certificate",
   origin_closed: "origin_malformed",
   origin_malformed: "origin_malformed",
   origin_timeout: "origin_timeout",
@@ -66,6 +68,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   private readonly request: ForwardRequest;
   private readonly visitor: Visitor;
   private connection: UpstreamConnection | null = null;
+  private waiting: Waiting | null = null;
   private attempt = 0;
   private bodyBegun = false;
   private retried = false;
@@ -80,8 +83,8 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   }
 
   start(fresh: boolean): void {
-    const { addresses, port } = this.request.plan;
-    this.deps.pools.acquire(addresses[this.attempt]!, port, this, fresh);
+    const { addresses, port, tls } = this.request.plan;
+    this.waiting = this.deps.pools.acquire(addresses[this.attempt]!, port, tls, this, fresh);
   }
 
   /** Payload of the request's body. */
@@ -124,8 +127,8 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.over = true;
     this.tap?.abort();
     this.tap = null;
-    if (this.connection === null) this.deps.pools.forget(this);
-    else this.connection.abort();
+    this.waiting?.cancel();
+    this.connection?.abort();
     this.connection = null;
   }
 
@@ -134,7 +137,8 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     connection.begin(this, this.request.exchange.method);
     connection.writer.string(this.request.head);
     if (!this.request.hasBody) connection.endRequest();
-    if (connection.isConnected) this.visitor.onOriginReady();
+    if (!connection.isConnected) return;
+    this.visitor.onOriginReady();
     // Where a body follows at once, the visitor's side sends it together with the head.
     if (!this.request.hasBody) connection.writer.flush();
   }

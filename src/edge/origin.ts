@@ -3,13 +3,17 @@ import type { RecordEntry } from "#snapshot/entries.ts";
 import type { AddressPolicy } from "./address-policy.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Exchange } from "./exchange.ts";
+import type { OriginHealth } from "./origin-health.ts";
+import type { OriginTls } from "./origin-tls.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Zones } from "./zones.ts";
 
-/** Where a request is sent: addresses to try in this order, all on one port. */
+/** Where a request is sent: addresses to try in this order, all on one port and in the same way. */
 export interface OriginPlan {
   readonly addresses: readonly string[];
   readonly port: number;
+  /** Null: plain HTTP. */
+  readonly tls: OriginTls | null;
 }
 
 export interface OriginSelector {
@@ -21,12 +25,13 @@ interface OriginDeps {
   readonly zones: Zones;
   readonly resolve: Resolver;
   readonly allows: AddressPolicy;
+  readonly health: Pick<OriginHealth, "order">;
   /** 0 is the scheme's port. */
   readonly originPort: number;
 }
 
-/** Origins speak plain HTTP, whichever way the client came. */
-const SCHEME_PORT = 80;
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 /** As resolvers follow CNAME chains: long enough for every real one. */
 const CHAIN_LENGTH_MAX = 8;
 const ADDRESSES_MAX = 4;
@@ -41,10 +46,12 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
     if (addresses.length === 0) return "unroutable";
     const allowed = addresses.filter(deps.allows);
     if (allowed.length === 0) return "prohibited_address";
-    const port = exchange.originPort || deps.originPort || SCHEME_PORT;
-    if (allowed.length === 1) return { addresses: allowed, port };
+    const tls = tlsFor(exchange);
+    const port = exchange.originPort || deps.originPort || (tls === null ? HTTP_PORT : HTTPS_PORT);
+    if (allowed.length === 1) return { addresses: allowed, port, tls };
     const first = turn++ % allowed.length;
-    return { addresses: [...allowed.slice(first), ...allowed.slice(0, first)].slice(0, ADDRESSES_MAX), port };
+    const turned = [...allowed.slice(first), ...allowed.slice(0, first)];
+    return { addresses: deps.health.order(turned, port, tls).slice(0, ADDRESSES_MAX), port, tls };
   };
 
   return {
@@ -58,6 +65,14 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
       return deps.resolve(found.outside).then((addresses) => plan(exchange, addresses));
     },
   };
+}
+
+/** The zone's `ssl` mode: origins are spoken to over TLS where visitors came by it too. */
+function tlsFor(exchange: Exchange): OriginTls | null {
+  const mode = exchange.zone?.settings.ssl ?? "flexible";
+  if (exchange.scheme === "http" || mode === "off" || mode === "flexible") return null;
+  // A rule's host_header is what the origin is called; its sni has the last word.
+  return { serverName: exchange.serverName || exchange.hostHeader || exchange.host, verified: mode === "strict" };
 }
 
 /** What the host's own records say. Only proxied ones are served: the others never point visitors here. */

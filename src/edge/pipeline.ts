@@ -131,10 +131,11 @@ function refuseLoop(exchange: Exchange, { loopName }: PipelineDeps): Page | null
 /** Each parameter is set by the last rule that names it. */
 function applyRoute(exchange: Exchange, { action, action_parameters: parameters }: Match): null {
   if (action !== "route") return null;
-  const { origin, host_header: hostHeader } = parameters as RouteParameters;
+  const { origin, host_header: hostHeader, sni } = parameters as RouteParameters;
   if (origin?.host !== undefined) exchange.originHost = origin.host;
   if (origin?.port !== undefined) exchange.originPort = origin.port;
   if (hostHeader !== undefined) exchange.hostHeader = hostHeader;
+  if (sni !== undefined) exchange.serverName = sni.value;
   return null;
 }
 
@@ -142,6 +143,7 @@ function applyRoute(exchange: Exchange, { action, action_parameters: parameters 
 interface RouteParameters {
   readonly origin?: { readonly host?: string; readonly port?: number };
   readonly host_header?: string;
+  readonly sni?: { readonly value: string };
 }
 
 function mitigate(exchange: Exchange, match: Match): Page | null {

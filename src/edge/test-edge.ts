@@ -26,7 +26,12 @@ export interface TestEdge {
 }
 
 /** An edge on free loopback ports, whose events and scanned bodies a test can look at. */
-export async function startEdge(ops: readonly Op[], config: Partial<EdgeConfig> = {}, limits: Partial<EdgeLimits> = {}): Promise<TestEdge> {
+export async function startEdge(
+  ops: readonly Op[],
+  config: Partial<EdgeConfig> = {},
+  limits: Partial<EdgeLimits> = {},
+  originRoots: readonly string[] = [],
+): Promise<TestEdge> {
   const replica = createMemoryReplica(ops);
   const sealer = createSealer(randomBytes(32));
   const metrics = createMetrics();
@@ -38,6 +43,7 @@ export async function startEdge(ops: readonly Op[], config: Partial<EdgeConfig> 
     replica,
     sealer,
     metrics,
+    originRoots,
     clock: systemClock,
     events: {
       push: (table, row) => {

@@ -1,20 +1,19 @@
-import { connect, type Socket } from "node:net";
+import type { OnReadOpts, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { BodySink, Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
 import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import type { EdgeLimits } from "./config.ts";
+import { isGood, type OriginTls } from "./origin-tls.ts";
 import { SocketWriter } from "./socket-writer.ts";
 import type { Checked, Timers } from "./timers.ts";
 
+/** Why there is no connection to an origin: nothing of a request was sent. */
+export type ConnectFault = "origin_refused" | "origin_connect_timeout" | "origin_unreachable" | "origin_handshake" | "origin_certificate";
+
 /** Why a connection to an origin is of no use (any more). */
-export type UpstreamFault =
-  | "origin_refused"
-  | "origin_connect_timeout"
-  | "origin_unreachable"
-  | "origin_closed"
-  | "origin_malformed"
-  | "origin_timeout";
+export type UpstreamFault = ConnectFault | "origin_closed" | "origin_malformed" | "origin_timeout";
 
 /** Who sent the request. Heads and bytes are good only during the call. */
 export interface UpstreamSink extends BodySink {
@@ -36,6 +35,11 @@ export interface UpstreamSink extends BodySink {
 export interface UpstreamOwner {
   readonly limits: EdgeLimits;
   readonly timers: Timers;
+  /** Null: plain TCP. */
+  readonly tls: OriginTls | null;
+  dial(onread: OnReadOpts): Socket;
+  connected(): void;
+  notConnected(fault: ConnectFault): void;
   /** Something was thrown that never should be: it costs its request, not the worker. */
   report(error: unknown): void;
   released(connection: UpstreamConnection): void;
@@ -57,6 +61,7 @@ const CLOSED = 4;
 export class UpstreamConnection implements Checked {
   readonly socket: Socket;
   readonly writer: SocketWriter;
+  /** Requests may be sent: over TLS, to one whose certificate was found good where that matters. */
   isConnected = false;
   /** It served a request before this one. */
   isReused = false;
@@ -66,6 +71,7 @@ export class UpstreamConnection implements Checked {
   private readonly body = new BodyReader();
   private readonly pending = new PendingBytes();
   private sink: UpstreamSink | null = null;
+  private isHandshaking = false;
   private state = IDLE;
   private method = "";
   private interimResponses = 0;
@@ -75,38 +81,27 @@ export class UpstreamConnection implements Checked {
   private touchedMs: number;
   private idleMs: number;
 
-  constructor(owner: UpstreamOwner, address: string, port: number) {
+  constructor(owner: UpstreamOwner) {
     this.owner = owner;
     this.touchedMs = owner.timers.nowMs;
     this.idleMs = owner.limits.originIdleTimeoutMs;
-    this.socket = connect({
-      host: address,
-      port,
-      noDelay: true,
-      allowHalfOpen: true,
-      onread: {
-        buffer: SHARED_BUFFER,
-        callback: (length) => {
-          this.guard(() => this.receive(SHARED_BUFFER, 0, length));
-          return !this.paused;
-        },
+    this.socket = owner.dial({
+      buffer: SHARED_BUFFER,
+      callback: (length) => {
+        this.guard(() => this.receive(SHARED_BUFFER, 0, length));
+        return !this.paused;
       },
     });
     this.writer = new SocketWriter(this.socket);
-    this.socket.on("connect", () => {
-      this.isConnected = true;
-      this.touch();
-      this.guard(() => this.sink?.onConnected());
-    });
+    this.socket.on("connect", () => this.guard(() => this.connected()));
+    if (owner.tls !== null) this.socket.on("secureConnect", () => this.guard(() => this.secured()));
     this.socket.on("drain", () => {
       this.touch();
       this.guard(() => this.sink?.onDrain());
     });
     this.socket.on("end", () => this.guard(() => this.ended()));
-    this.socket.on("error", (error: NodeJS.ErrnoException) =>
-      this.fail(this.isConnected ? "origin_closed" : (CONNECT_FAULTS[error.code ?? ""] ?? "origin_unreachable")),
-    );
-    this.socket.on("close", () => this.fail("origin_closed"));
+    this.socket.on("error", (error: NodeJS.ErrnoException) => this.fail(this.lossOf(error.code ?? "")));
+    this.socket.on("close", () => this.fail(this.lossOf("")));
     owner.timers.add(this);
   }
 
@@ -159,17 +154,37 @@ export class UpstreamConnection implements Checked {
     const waitedMs = nowMs - this.touchedMs;
     const { limits } = this.owner;
     if (!this.isConnected) {
-      if (waitedMs > limits.connectTimeoutMs) this.fail("origin_connect_timeout");
+      if (waitedMs > limits.connectTimeoutMs) this.fail(this.lossOf("ETIMEDOUT"));
     } else if (this.state === IDLE) {
       if (waitedMs > this.idleMs) this.abort();
     } else if (this.state !== TUNNEL && !this.paused && waitedMs > limits.responseTimeoutMs) this.fail("origin_timeout");
+  }
+
+  private connected(): void {
+    this.touch();
+    if (this.owner.tls === null) return this.ready();
+    this.isHandshaking = true;
+  }
+
+  private secured(): void {
+    const { tls } = this.owner;
+    if (tls !== null && isGood(this.socket as TLSSocket, tls)) this.ready();
+    else this.fail("origin_certificate");
+  }
+
+  private ready(): void {
+    this.isConnected = true;
+    this.touch();
+    this.owner.connected();
+    this.sink?.onConnected();
   }
 
   private receive(buffer: Buffer, start: number, end: number): void {
     const sink = this.sink;
     // Nobody asked: an idle connection that speaks is not to be trusted with a request.
     if (sink === null) return this.abort();
-    this.touch();
+    // A head has its time as a whole: it could come byte by byte for ever.
+    if (this.state !== HEAD) this.touch();
     this.hasAnswered = true;
     if (this.state === TUNNEL) sink.onBody(buffer, start, end);
     else if (this.pending.length > 0) {
@@ -218,6 +233,7 @@ export class UpstreamConnection implements Checked {
         this.fail("origin_malformed");
         return false;
       }
+      this.touch();
       sink.onInterim(buffer, head);
       return this.sink === sink;
     }
@@ -227,6 +243,7 @@ export class UpstreamConnection implements Checked {
     if (head.keepAliveIndex >= 0) this.idleMs = announcedIdleMs(head.value(buffer, head.keepAliveIndex), this.idleMs);
     this.body.begin(framing, head.contentLength);
     this.state = BODY;
+    this.touch();
     sink.onHead(buffer, head, framing);
     return this.sink === sink;
   }
@@ -253,7 +270,13 @@ export class UpstreamConnection implements Checked {
       const { sink } = this;
       this.finish(false);
       sink?.onReadEnd();
-    } else this.fail("origin_closed");
+    } else this.fail(this.lossOf(""));
+  }
+
+  /** What it means that the connection ended, or never came about, with this code of the system's or of TLS. */
+  private lossOf(code: string): UpstreamFault {
+    if (this.isConnected) return code.startsWith("ERR_SSL_") && !this.hasAnswered ? "origin_handshake" : "origin_closed";
+    return this.isHandshaking ? "origin_handshake" : (CONNECT_FAULTS[code] ?? "origin_unreachable");
   }
 
   private guard(work: () => void): void {
@@ -268,12 +291,13 @@ export class UpstreamConnection implements Checked {
   private fail(fault: UpstreamFault): void {
     const { sink } = this;
     if (this.state === CLOSED) return;
+    if (!this.isConnected) this.owner.notConnected(fault as ConnectFault);
     this.abort();
     sink?.onFault(fault);
   }
 }
 
-const CONNECT_FAULTS: Readonly<Record<string, UpstreamFault>> = {
+const CONNECT_FAULTS: Readonly<Record<string, ConnectFault>> = {
   ECONNREFUSED: "origin_refused",
   ECONNRESET: "origin_refused",
   ETIMEDOUT: "origin_connect_timeout",

@@ -1,3 +1,7 @@
+import { connect } from "node:net";
+import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
+import type { OriginHealth } from "./origin-health.ts";
+import { originKey, type OriginTls, type OriginTlsClient } from "./origin-tls.ts";
 import { UpstreamConnection, type UpstreamOwner } from "./upstream-connection.ts";
 
 /** Who waits for a connection. */
@@ -7,91 +11,177 @@ export interface UpstreamTaker {
   onOverload(): void;
 }
 
-/** Connections to origins by address and port, kept open between requests. */
-export interface UpstreamPools {
-  /** Calls back at once where a connection is idle or may be opened. `fresh` never gives an idle one. */
-  acquire(address: string, port: number, taker: UpstreamTaker, fresh: boolean): void;
+/** A place in the queue for a connection. */
+export interface Waiting {
   /** Ends the waiting of a taker who went away. */
-  forget(taker: UpstreamTaker): void;
+  cancel(): void;
+}
+
+/** Connections to origins, kept open between requests. Those to one address are apart where they were not made the same way. */
+export interface UpstreamPools {
+  /** Calls back at once where a connection is idle or may be opened; else returns the place in the queue. `fresh` never gives an idle one. */
+  acquire(address: string, port: number, tls: OriginTls | null, taker: UpstreamTaker, fresh: boolean): Waiting | null;
   /** Closes idle connections; those in use close when their response ends. */
   close(): void;
 }
 
-type PoolDeps = Pick<UpstreamOwner, "limits" | "timers" | "report">;
+type PoolDeps = Pick<UpstreamOwner, "limits" | "timers" | "report"> & {
+  readonly health: OriginHealth;
+  readonly tlsClient: OriginTlsClient;
+  readonly metrics: MetricRegistry;
+};
 
 export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
   // By port and then by address: a joined key would be built and hashed for each request.
-  const byPort = new Map<number, Map<string, Pool>>();
+  const plain = new Map<number, Map<string, Pool>>();
+  const secure = new Map<string, Pool>();
+  let closing = false;
   const each = (act: (pool: Pool) => void): void => {
-    for (const pools of byPort.values()) for (const pool of pools.values()) act(pool);
+    for (const pools of plain.values()) for (const pool of pools.values()) act(pool);
+    for (const pool of secure.values()) act(pool);
   };
+  const isClosing = (): boolean => closing;
+  const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
+
+  const plainPool = (address: string, port: number): Pool => {
+    let pools = plain.get(port);
+    if (pools === undefined) plain.set(port, (pools = new Map()));
+    let pool = pools.get(address);
+    if (pool === undefined) {
+      const dial: Dial = (onread) => connect({ host: address, port, noDelay: true, allowHalfOpen: true, onread });
+      const onEmpty = (): void => {
+        pools.delete(address);
+        if (pools.size === 0) plain.delete(port);
+      };
+      pools.set(
+        address,
+        (pool = createPool(deps, { key: originKey(address, port, null), tls: null, dial, isClosing, openConnections, onEmpty })),
+      );
+    }
+    return pool;
+  };
+
+  const securePool = (address: string, port: number, tls: OriginTls): Pool => {
+    const key = originKey(address, port, tls);
+    let pool = secure.get(key);
+    if (pool === undefined) {
+      const dial: Dial = (onread) => deps.tlsClient.connect(address, port, tls, onread);
+      const onEmpty = (): void => void secure.delete(key);
+      secure.set(key, (pool = createPool(deps, { key, tls, dial, isClosing, openConnections, onEmpty })));
+    }
+    return pool;
+  };
+
   deps.timers.add({ check: (nowMs) => each((pool) => pool.check(nowMs)) });
   return {
-    acquire: (address, port, taker, fresh) => {
-      let pools = byPort.get(port);
-      if (pools === undefined) byPort.set(port, (pools = new Map()));
-      let pool = pools.get(address);
-      if (pool === undefined) pools.set(address, (pool = createPool(deps, address, port, () => byPort.get(port)?.delete(address))));
-      pool.acquire(taker, fresh);
+    acquire: (address, port, tls, taker, fresh) =>
+      (tls === null ? plainPool(address, port) : securePool(address, port, tls)).acquire(taker, fresh),
+    close: () => {
+      closing = true;
+      each((pool) => pool.close());
     },
-    forget: (taker) => each((pool) => pool.forget(taker)),
-    close: () => each((pool) => pool.close()),
   };
 }
 
+type Dial = UpstreamOwner["dial"];
+
 interface Pool {
-  acquire(taker: UpstreamTaker, fresh: boolean): void;
-  forget(taker: UpstreamTaker): void;
+  acquire(taker: UpstreamTaker, fresh: boolean): Waiting | null;
   check(nowMs: number): void;
   close(): void;
 }
 
-/** The connections to one address and port. `onEmpty` is called when the last one closed. */
-function createPool(deps: PoolDeps, address: string, port: number, onEmpty: () => void): Pool {
-  const { limits, timers } = deps;
+interface PoolSpec extends Pick<UpstreamOwner, "tls" | "dial"> {
+  readonly key: string;
+  readonly openConnections: Metric;
+  isClosing(): boolean;
+  /** Called when the last connection closed. */
+  onEmpty(): void;
+}
+
+interface Waiter {
+  readonly taker: UpstreamTaker;
+  readonly sinceMs: number;
+}
+
+/** The connections to one origin. */
+function createPool(deps: PoolDeps, { key, tls, dial, isClosing, openConnections, onEmpty }: PoolSpec): Pool {
+  const { limits, timers, health } = deps;
   const idle: UpstreamConnection[] = [];
-  let waiting: { readonly taker: UpstreamTaker; readonly sinceMs: number }[] = [];
+  /** In the order in which they came. */
+  const waiting = new Set<Waiter>();
   let total = 0;
-  let closing = false;
 
   const open = (): UpstreamConnection => {
     total++;
-    return new UpstreamConnection(owner, address, port);
+    openConnections.value++;
+    return new UpstreamConnection(owner);
+  };
+  const nextWaiter = (): UpstreamTaker | null => {
+    for (const waiter of waiting) {
+      waiting.delete(waiter);
+      return waiter.taker;
+    }
+    return null;
   };
   const owner: UpstreamOwner = {
     ...deps,
+    tls,
+    dial,
+    connected: () => health.worked(key),
+    notConnected: (fault) => health.failed(key, fault),
     released: (connection) => {
-      const next = waiting.shift();
-      if (next !== undefined) next.taker.onUpstream(connection);
-      else if (closing) connection.abort();
+      const next = nextWaiter();
+      if (next !== null) next.onUpstream(connection);
+      else if (isClosing()) connection.abort();
       else idle.push(connection);
     },
     closed: (connection) => {
       total--;
+      openConnections.value--;
       const at = idle.indexOf(connection);
       if (at >= 0) idle.splice(at, 1);
-      const next = waiting.shift();
-      if (next !== undefined) next.taker.onUpstream(open());
+      const next = nextWaiter();
+      if (next !== null) next.onUpstream(open());
       else if (total === 0) onEmpty();
     },
   };
+
+  const wait = (taker: UpstreamTaker): Waiting | null => {
+    if (waiting.size >= limits.originQueueMax) {
+      taker.onOverload();
+      return null;
+    }
+    const waiter = { taker, sinceMs: timers.nowMs };
+    waiting.add(waiter);
+    return { cancel: () => void waiting.delete(waiter) };
+  };
+
   return {
     acquire: (taker, fresh) => {
       // The last one used is the least likely to be closed already.
       const ready = fresh ? undefined : idle.pop();
-      if (ready !== undefined) taker.onUpstream(ready);
-      else if (total < limits.originConnectionsMax) taker.onUpstream(open());
-      else if (waiting.length < limits.originQueueMax) waiting.push({ taker, sinceMs: timers.nowMs });
-      else taker.onOverload();
-    },
-    forget: (taker) => {
-      waiting = waiting.filter((entry) => entry.taker !== taker);
+      if (ready !== undefined) {
+        taker.onUpstream(ready);
+        return null;
+      }
+      if (total < limits.originConnectionsMax) {
+        taker.onUpstream(open());
+        return null;
+      }
+      const place = wait(taker);
+      // Who wants a new connection takes the place of one that nobody uses.
+      idle.shift()?.abort();
+      return place;
     },
     check: (nowMs) => {
-      while (waiting.length > 0 && nowMs - waiting[0]!.sinceMs > limits.connectTimeoutMs) waiting.shift()!.taker.onOverload();
+      for (const waiter of waiting) {
+        if (nowMs - waiter.sinceMs <= limits.connectTimeoutMs) break;
+        waiting.delete(waiter);
+        waiter.taker.onOverload();
+      }
     },
     close: () => {
-      closing = true;
       for (const connection of Array.from(idle)) connection.abort();
     },
   };

@@ -28,6 +28,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
     events.port1.postMessage({ type: "written", batch: message.batch });
   });
   await writeFile(join(directory, "seal.key"), randomBytes(32));
+  await writeFile(join(directory, "ca.pem"), "");
   const data: EdgeWorkerData = {
     name: "edge-1",
     config: {
@@ -46,6 +47,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
     tap: tap.port2,
     lastGoodPath: join(directory, "last-good"),
     sealKeyPath: join(directory, "seal.key"),
+    localRootPath: join(directory, "ca.pem"),
   };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), {
     workerData: data,

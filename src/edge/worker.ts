@@ -22,6 +22,8 @@ export interface EdgeWorkerData {
   readonly lastGoodPath: string;
   /** 32 bytes that open the keys of certificates. */
   readonly sealKeyPath: string;
+  /** The root certificate of the installation's own authority. */
+  readonly localRootPath: string;
 }
 
 if (parentPort) await run(parentPort, workerData as EdgeWorkerData);
@@ -47,7 +49,8 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const events = createEventSink({ port: data.events, metrics });
   const tap = createTap({ port: data.tap, metrics });
   const sealer = createSealer(readFileSync(data.sealKeyPath));
-  const edge = createEdge({ replica, events, tap, clock: systemClock, metrics, sealer, config: data.config, onError });
+  const originRoots = [readFileSync(data.localRootPath, "utf8")];
+  const edge = createEdge({ replica, events, tap, clock: systemClock, metrics, sealer, config: data.config, originRoots, onError });
   voice.serve({
     metrics,
     neighbour: (_name, port) => edge.nameserverAt(port),

@@ -54,7 +54,7 @@ const HOST = /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([
 
 function routeProblems(parameters: Readonly<Record<string, unknown>>): readonly RuleProblem[] {
   const problems = only(parameters, ["host_header", "origin", "sni"]);
-  if (Object.keys(parameters).length === 0) return [{ pointer: "", message: "a route needs host_header or origin" }];
+  if (Object.keys(parameters).length === 0) return [{ pointer: "", message: "a route needs host_header, origin or sni" }];
   const origin = object(parameters, "origin", problems);
   if (origin !== undefined) {
     problems.push(...only(origin, ["host", "port"], "/origin"));
@@ -62,8 +62,12 @@ function routeProblems(parameters: Readonly<Record<string, unknown>>): readonly 
     text(origin, "host", problems, { at: "/origin", pattern: HOST, what: "a host name" });
     wholeNumber(origin, "port", problems, { at: "/origin", min: 1, max: 65_535 });
   }
-  // The edge names the origin's host in its handshake; a value of one's own would be ignored.
-  if (parameters["sni"] !== undefined) problems.push({ pointer: "/sni", message: "this version cannot run a route with sni yet" });
+  const sni = object(parameters, "sni", problems);
+  if (sni !== undefined) {
+    problems.push(...only(sni, ["value"], "/sni"));
+    present(sni, ["value"], problems, "/sni");
+    text(sni, "value", problems, { at: "/sni", pattern: HOST, what: "a host name" });
+  }
   text(parameters, "host_header", problems, { pattern: HOST, what: "a host name" });
   return problems;
 }

@@ -1,0 +1,102 @@
+import { isIP, type OnReadOpts, type Socket } from "node:net";
+import {
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+  getCACertificates,
+  type PeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
+import type { Clock } from "#kernel/clock.ts";
+
+/** How an origin is spoken to over TLS. */
+export interface OriginTls {
+  /** Goes into the handshake, and is what the certificate has to be for where it is verified. */
+  readonly serverName: string;
+  readonly verified: boolean;
+}
+
+/** Tells origins apart that must not share connections. Host names and addresses have no spaces. */
+export const originKey = (address: string, port: number, tls: OriginTls | null): string =>
+  tls === null ? `${address} ${port}` : `${address} ${port} ${tls.serverName} ${tls.verified}`;
+
+/** Opens TLS connections to origins, and resumes the sessions of earlier ones. */
+export interface OriginTlsClient {
+  /** A session is resumed only with the origin that it was made with, in the same way. */
+  connect(address: string, port: number, tls: OriginTls, onread: OnReadOpts): Socket;
+}
+
+interface OriginTlsDeps {
+  readonly clock: Clock;
+  /** PEM; trusted besides the system's roots. */
+  readonly roots: readonly string[];
+}
+
+const SESSIONS_MAX = 10_000;
+/** A resumed session skips the certificate: one that expired or is trusted no more is noticed after this time. */
+const SESSION_LIFE_MS = 3_600_000;
+/** The only protocol that is spoken to origins (RFC 7301). */
+const ALPN = ["http/1.1"];
+
+export function createOriginTlsClient({ clock, roots }: OriginTlsDeps): OriginTlsClient {
+  const sessions = new Map<string, { readonly session: Buffer; readonly untilMs: number }>();
+  let verifying: SecureContext | null = null;
+  let accepting: SecureContext | null = null;
+  // Reading some hundred roots takes a while, and most installations never need them.
+  const contextFor = (verified: boolean): SecureContext =>
+    verified ? (verifying ??= createSecureContext({ ca: trustedRoots(roots) })) : (accepting ??= createSecureContext({ ca: [] }));
+
+  const resumable = (key: string): Buffer | undefined => {
+    const known = sessions.get(key);
+    if (known === undefined || known.untilMs > clock.monotonicMs()) return known?.session;
+    sessions.delete(key);
+    return undefined;
+  };
+  const keep = (key: string, session: Buffer): void => {
+    sessions.delete(key);
+    // Insertion order is age order: the first is the oldest.
+    for (const oldest of sessions.keys()) {
+      if (sessions.size < SESSIONS_MAX) break;
+      sessions.delete(oldest);
+    }
+    sessions.set(key, { session, untilMs: clock.monotonicMs() + SESSION_LIFE_MS });
+  };
+
+  return {
+    connect: (address, port, tls, onread) => {
+      const key = originKey(address, port, tls);
+      const session = resumable(key);
+      const options = {
+        host: address,
+        port,
+        allowHalfOpen: true,
+        onread,
+        secureContext: contextFor(tls.verified),
+        ALPNProtocols: ALPN,
+        // RFC 6066 §3: an address is no server name.
+        servername: isIP(tls.serverName) === 0 ? tls.serverName : "",
+        // What follows from a certificate that is not valid is decided by who asked for the connection.
+        rejectUnauthorized: false,
+        checkServerIdentity: (_name: string, certificate: PeerCertificate) => checkServerIdentity(tls.serverName, certificate),
+        ...(session === undefined ? {} : { session }),
+      };
+      const socket = connect(options);
+      socket.setNoDelay(true);
+      socket.on("session", (fresh) => {
+        if (isGood(socket, tls)) keep(key, fresh);
+      });
+      return socket;
+    },
+  };
+}
+
+/** Whether the other side is who it has to be. Good once the handshake is over. */
+export const isGood = (socket: TLSSocket, tls: OriginTls): boolean => !tls.verified || socket.authorized;
+
+/** The roots that the machine's operator keeps, or those of Node.js where there are none, and the installation's own. */
+function trustedRoots(own: readonly string[]): string[] {
+  const system = getCACertificates("system");
+  const roots = system.length > 0 ? system : getCACertificates("bundled");
+  return [...new Set([...roots, ...getCACertificates("extra"), ...own])];
+}
