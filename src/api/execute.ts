@@ -65,7 +65,7 @@ function render(route: Route, reply: unknown, messages: readonly Message[], date
     case "one":
       return successEnvelope(shape(reply), messages, null);
     case "list":
-      return successEnvelope(dated ? (reply as readonly unknown[]).map(shape) : reply, messages, null);
+      return successEnvelope(dated ? dated.list(reply as readonly JsonObject[]).map(shape) : reply, messages, null);
     case "page": {
       const page = reply as Page<unknown>;
       if (page.more) return Readable.from(pagedEnvelope(page, shape, messages), { objectMode: false });

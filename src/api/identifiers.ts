@@ -12,6 +12,7 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   version: (text) => /^\d{1,10}$/.test(text),
   // A name server is known by its name.
   custom_ns_id: (text) => parseHostname(text) !== undefined,
+  setting_id: (text) => /^[a-z0-9_]{1,64}$/.test(text),
   phase: (text) => /^[a-z0-9_]{1,64}$/.test(text),
 };
 

@@ -18,6 +18,7 @@ import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
+import type { ZoneSettings } from "#control/zones/settings.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
@@ -25,6 +26,7 @@ export interface Control {
   readonly access: Access;
   readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
+  readonly zoneSettings: ZoneSettings;
   readonly certificates: CertificateRenewal;
   readonly serviceCertificate: ServiceCertificate;
   readonly dnsRecords: DnsRecords;

@@ -25,6 +25,7 @@ import { createServiceCertificate } from "#control/service-certificate.ts";
 import type { CheckReport } from "#control/secondary/outcomes.ts";
 import { createSecondaries, type SecondaryLimits } from "#control/secondary/secondaries.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
+import { createZoneSettings } from "#control/zones/settings.ts";
 import { createZones } from "#control/zones/zones.ts";
 import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -93,6 +94,7 @@ export function createControl(deps: ControlDeps): Control {
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, nameServers }),
+    zoneSettings: createZoneSettings({ store, clock }),
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
     recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),

@@ -22,6 +22,7 @@ export interface Deprecation {
 export type Effect =
   | EndpointGone
   | OmitResponseFields
+  | OmitListItems
   | IgnoreRequestFields
   | RejectRequestFields
   | RejectQueryForms
@@ -55,6 +56,12 @@ export type LegacyValue =
   | { readonly zone: "id" | "name" }
   /** Labels of the object's `name`, `from` included and `to` excluded. */
   | { readonly labels: { readonly from: number; readonly to?: number } };
+
+/** Items that a list has until the date, and that its edits may name among their `items`. */
+export interface OmitListItems {
+  readonly kind: "omit_list_items";
+  readonly ids: readonly string[];
+}
 
 /** Fields that requests may carry and that have no meaning, before the date and after it. */
 export interface IgnoreRequestFields {

@@ -18,6 +18,7 @@ export interface DatedRequest {
   query(query: Query): Query;
   body(body: unknown): unknown;
   result(object: JsonObject, facts: Facts): JsonObject;
+  list(objects: readonly JsonObject[]): readonly JsonObject[];
   errors(items: readonly ErrorItem[]): readonly ErrorItem[];
   /** Rows whose day is still to come and that this request depends on. */
   readonly pending: ReadonlySet<Deprecation>;
@@ -96,6 +97,7 @@ function beginRequest(rows: readonly ActiveRow[]): DatedRequest {
     body: (body) =>
       typeof body === "object" && body !== null && !Array.isArray(body) ? through(body as JsonObject, (does) => does.body, rows) : body,
     result: (object, facts) => through(object, ({ result }) => result && ((current) => result(current, facts)), newestFirst),
+    list: (objects) => through(objects, (does) => does.list, newestFirst),
     errors: (items) => through(items, (does) => does.errors, newestFirst),
     pending,
   };

@@ -21,6 +21,8 @@ export interface Interpretation {
   query?(query: Query): Query;
   body?(body: JsonObject): JsonObject;
   result?(object: JsonObject, facts: Facts): JsonObject;
+  /** Over the objects of a list, before each of them goes through `result`. */
+  list?(objects: readonly JsonObject[]): readonly JsonObject[];
   errors?(items: readonly ErrorItem[]): readonly ErrorItem[];
 }
 

@@ -12,6 +12,29 @@ const CNAME_FLATTENING = "/zones/:zone_id/settings/cname_flattening";
 const USE_APEX_NS = "/zones/:zone_id/dns_settings/use_apex_ns";
 const SECONDARY_OVERRIDES = "/zones/:zone_id/dns_settings/secondary_overrides";
 
+const ZONE_SETTINGS = "/zones/:zone_id/settings";
+
+/** A setting of zones that ended: its own endpoint, and its place in the list of all settings. */
+const endedSetting = (
+  setting: string,
+  row: Pick<Deprecation, "date" | "replacement" | "was" | "why" | "spec">,
+  methods: readonly string[] = ["GET", "PATCH"],
+): readonly Deprecation[] => [
+  {
+    ...row,
+    id: `zone-setting-${setting.replaceAll("_", "-")}`,
+    routes: methods.map((method) => `${method} ${ZONE_SETTINGS}/${setting}`),
+    effect: { kind: "endpoint_gone" },
+  },
+  { ...row, ...listedSetting(setting), was: `The list of a zone's settings had \`${setting}\`, and took it among \`items\`.` },
+];
+
+const listedSetting = (setting: string): Pick<Deprecation, "id" | "routes" | "effect"> => ({
+  id: `zone-settings-${setting.replaceAll("_", "-")}`,
+  routes: [`GET ${ZONE_SETTINGS}`, `PATCH ${ZONE_SETTINGS}`],
+  effect: { kind: "omit_list_items", ids: [setting] },
+});
+
 /** Newest first, as SPEC 9 lists them. The tests at each date and the reference page are made from these rows. */
 export const DEPRECATIONS: readonly Deprecation[] = [
   {
@@ -62,6 +85,14 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     },
     replacement: "flatten_all_cnames of PATCH /zones/{zone_id}/dns_settings",
     was: "A zone setting with the values `on`, `apex` and `off`, of which the last two behaved the same.",
+    why: "It is a DNS setting, and has two values.",
+    spec: "SPEC 9, 2025-03-21; SPEC 2.5",
+  },
+  {
+    ...listedSetting("cname_flattening"),
+    date: "2025-03-21",
+    replacement: "flatten_all_cnames of PATCH /zones/{zone_id}/dns_settings",
+    was: "The list of a zone's settings had `cname_flattening`, and took it among `items`.",
     why: "It is a DNS setting, and has two values.",
     spec: "SPEC 9, 2025-03-21; SPEC 2.5",
   },
@@ -225,6 +256,20 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     why: "All DNS settings of a zone are one object.",
     spec: "SPEC 9, 2024-09-13; SPEC 4.3",
   },
+  ...endedSetting("brotli", {
+    date: "2024-08-15",
+    replacement: "compression rules",
+    was: "A zone setting with the values `on` and `off`.",
+    why: "Rules say for which responses it holds.",
+    spec: "SPEC 9, 2024-08-15",
+  }),
+  ...endedSetting("minify", {
+    date: "2024-08-05",
+    replacement: null,
+    was: "A zone setting with `css`, `html` and `js`, each of them `on` or `off`.",
+    why: "Bodies are no longer rewritten.",
+    spec: "SPEC 9, 2024-08-05",
+  }),
   {
     id: "dns-record-locked",
     date: "2024-07-14",
@@ -245,6 +290,20 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     why: "The field never said anything.",
     spec: "SPEC 9, 2024-07-14",
   },
+  ...endedSetting("mobile_redirect", {
+    date: "2024-06-30",
+    replacement: "a redirect rule",
+    was: "A zone setting that sent visitors with mobile devices to another name.",
+    why: "Rules do the same for any condition.",
+    spec: "SPEC 9, 2024-06-30",
+  }),
+  ...endedSetting("server_side_exclude", {
+    date: "2024-06-14",
+    replacement: null,
+    was: "A zone setting that hid marked parts of pages from suspicious visitors.",
+    why: "Bodies are no longer rewritten.",
+    spec: "SPEC 9, 2024-06-14",
+  }),
   {
     id: "dns-record-srv-name-parts",
     date: "2024-05-31",
@@ -282,4 +341,15 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     why: "The name stood in two places that could disagree.",
     spec: "SPEC 9, 2024-05-31; SPEC 7",
   },
+  ...endedSetting(
+    "privacy_pass",
+    {
+      date: "2024-03-31",
+      replacement: null,
+      was: "A zone setting that let tokens stand in for challenges.",
+      why: "Such tokens are no longer accepted.",
+      spec: "SPEC 9, 2024-03-31",
+    },
+    ["GET", "POST", "PATCH"],
+  ),
 ];

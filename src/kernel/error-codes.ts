@@ -167,6 +167,20 @@ export const ERROR_CODES = {
     cause: "The zone is on another plan and its account is of another type.",
     remedy: "Put the zone on the enterprise plan or make the account an enterprise account, or leave the values as they are.",
   },
+  zone_setting_unknown: {
+    code: 1006,
+    status: 404,
+    message: "Unrecognized zone setting name",
+    cause: "Zones have no setting with this identifier.",
+    remedy: "List the settings of the zone.",
+  },
+  zone_setting_invalid: {
+    code: 1007,
+    status: 400,
+    message: "Invalid value for zone setting",
+    cause: "The setting does not take this value, or not together with another one.",
+    remedy: "Choose a value that the message names.",
+  },
   setting_unavailable: {
     code: 10415,
     status: 400,

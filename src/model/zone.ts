@@ -19,7 +19,7 @@ export const Zone = Type.Object({
   status: ZoneStatusSchema,
   paused: Type.Boolean(),
   type: ZoneTypeSchema,
-  /** Seconds until development mode ends; 0 where it never was on. */
+  /** Seconds until development mode ends; 0 where it is off. */
   development_mode: Type.Integer(),
   name_servers: Type.Array(Hostname),
   original_name_servers: Nullable(Type.Array(Hostname)),

@@ -3,6 +3,7 @@ import { askedKey, type RolloverStage, signingKey } from "#model/dnssec-life.ts"
 import type { GatewaySettings } from "#model/gateway.ts";
 import { primaryCopy } from "#model/primary-copy.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
+import { edgeSettings } from "./chosen-settings.ts";
 import type {
   CertificateEntry,
   DnssecEntry,
@@ -35,6 +36,7 @@ export interface ZoneColumns {
   readonly name_servers: string;
   readonly vanity_name_servers: string;
   readonly settings: string;
+  readonly edge_settings: string;
 }
 
 export function zoneEntry(row: ZoneColumns): ZoneEntry {
@@ -42,6 +44,7 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
   const copy = primaryCopy(row);
   const nameServers = copy?.apex?.name_servers ?? servingNames(row, settings);
   const ownAddresses = row.type === "secondary" && settings.secondary_overrides !== true;
+  const edge = edgeSettings(row.edge_settings);
   const dnsOnly = settings.zone_mode === "dns_only" || settings.enforced_dns_only === true || ownAddresses;
   return {
     id: row.id,
@@ -58,6 +61,7 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
     flatten_all_cnames: settings.flatten_all_cnames ?? false,
     multi_provider: settings.multi_provider ?? false,
     secondary_overrides: settings.secondary_overrides ?? false,
+    ...(edge === null ? {} : { edge }),
     ...(copy?.expired === true ? { expired: true } : {}),
   };
 }

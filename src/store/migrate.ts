@@ -8,6 +8,7 @@ import { recordCounts } from "./migrations/0005-record-counts.ts";
 import { dnsImports } from "./migrations/0006-dns-imports.ts";
 import { dnssecKeys } from "./migrations/0007-dnssec-keys.ts";
 import { incomingTransfers } from "./migrations/0009-incoming-transfers.ts";
+import { zoneSettings } from "./migrations/0010-zone-settings.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "dns-imports", statements: dnsImports },
   { version: 7, name: "dnssec-keys", statements: dnssecKeys },
   { version: 9, name: "incoming-transfers", statements: incomingTransfers },
+  { version: 10, name: "zone-settings", statements: zoneSettings },
 ];
 
 /**

@@ -96,6 +96,8 @@ export interface ZonesTable {
   /** Versions that writes of its records have made so far; says when old ones are to go. */
   dns_version_count: Generated<number>;
   vanity_name_servers: string;
+  /** Settings of its traffic that were chosen (model/zone-settings.ts). */
+  edge_settings: Generated<string>;
   activated_on: string | null;
   created_on: string;
   modified_on: string;

@@ -85,6 +85,26 @@ const PROBES: {
         assert.equal(reach(object, field) !== undefined, early, `${field} in ${JSON.stringify(object)}`);
     assert.equal(announced(answer, row), early && (effect.type === undefined || objects.length > 0));
   },
+  omit_list_items: async (world, row, effect, route, day, early) => {
+    const path = `/zones/${world.zone}/settings`;
+    const listed = await ask(world.server, "GET", path, { headers: { "api-version": early ? day : dayBefore(day) } });
+    for (const id of effect.ids) {
+      const { value } = listed.body.result.find((item: { id: string }) => item.id === id);
+      const body = route.startsWith("GET") ? {} : { items: [{ id, value }] };
+      const answer = await request(world, route, day, "A", { body });
+      if (route.startsWith("GET")) {
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(
+          answer.body.result.some((item: { id: string }) => item.id === id),
+          early,
+        );
+      } else {
+        assert.equal(answer.status, early ? 200 : 400, answer.text);
+        if (!early) assert.deepEqual([answer.body.errors[0].code, answer.body.errors[0].source.pointer], [10411, "/items/0/id"]);
+      }
+      assert.equal(announced(answer, row), early);
+    }
+  },
   ignore_request_fields: async (world, row, effect, route, day, early) => {
     const answer = await request(world, route, day, "A", {
       body: Object.fromEntries(effect.fields.map((field) => [field, "00000000000000000000000000000000"])),
@@ -223,6 +243,27 @@ describe("SPEC 9: each row the day before its date and on it", () => {
     assert.deepEqual(await found(`name=starts_with:${one.name.split(".")[0]}.`), [one.id]);
     assert.deepEqual(await found(`name=ends_with:${two.name}&type=contains:AA`), []);
     assert.deepEqual(await found(`name=${two.name}&type=contains:A`), [two.id]);
+  });
+
+  test("the setting cname_flattening of the list is flatten_all_cnames of the DNS settings", async () => {
+    const { server, zone } = world;
+    const headers = { "api-version": "2025-03-20" };
+    const settings = `/zones/${zone}/settings`;
+    for (const [legacy, now, shown] of [
+      ["on", true, "on"],
+      ["off", false, "apex"],
+    ]) {
+      const items = [{ id: "cname_flattening", value: legacy }];
+      const written = await ask(server, "PATCH", settings, { headers, body: { items } });
+      assert.equal(written.status, 200, written.text);
+      assert.equal((await ask(server, "GET", `/zones/${zone}/dns_settings`)).body.result.flatten_all_cnames, now);
+      const listed = (await ask(server, "GET", settings, { headers })).body.result;
+      const own = (await ask(server, "GET", `${settings}/cname_flattening`, { headers })).body.result;
+      const item = listed.find(({ id }: { id: string }) => id === "cname_flattening");
+      assert.deepEqual([item.value, item], [shown, own]);
+    }
+    const refused = await ask(server, "PATCH", settings, { headers, body: { items: [{ id: "cname_flattening", value: "apex " }] } });
+    assert.deepEqual([refused.status, refused.body.errors[0].code], [400, 1007]);
   });
 
   test("a day that is none is refused", async () => {

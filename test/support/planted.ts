@@ -85,6 +85,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         ruleset_id: ruleset.id,
         rule_id: ruleset.rules[0].id,
         phase: PLANTED_PHASE,
+        setting_id: "ssl",
         gateway_id: GATEWAY_ID,
         token_id: atAccount ? accountToken.id : userToken.id,
         membership_id: membership.id,

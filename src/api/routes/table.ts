@@ -17,6 +17,7 @@ import { SECONDARY_DNS_ROUTES } from "#api/routes/secondary-dns.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/security-events.ts";
 import { TOKEN_ROUTES } from "#api/routes/tokens.ts";
 import { USER_ROUTES } from "#api/routes/user.ts";
+import { ZONE_SETTING_ROUTES } from "#api/routes/zone-settings.ts";
 import { ZONE_ROUTES } from "#api/routes/zones.ts";
 
 /** Every route, in the order in which the reference lists them. */
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ...ACCOUNT_ROUTES,
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
+  ...ZONE_SETTING_ROUTES,
   ...DNS_RECORD_ROUTES,
   ...DNS_SCAN_ROUTES,
   ...DNS_ZONE_FILE_ROUTES,

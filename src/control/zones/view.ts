@@ -1,16 +1,17 @@
 import { planObject, planOf } from "#model/plan.ts";
 import type { Zone } from "#model/zone.ts";
 import type { ZoneWithAccount } from "#store/zones.ts";
+import { chosenIn, developmentModeSeconds } from "./setting-views.ts";
 
 /** A zone's row as responses show it. What only the hosted service knows is null, as clients expect (contract.md §9). */
-export function zoneView(row: ZoneWithAccount): Zone {
+export function zoneView(row: ZoneWithAccount, nowMs: number): Zone {
   return {
     id: row.id,
     name: row.name,
     status: row.status as Zone["status"],
     paused: row.paused === 1,
     type: row.type as Zone["type"],
-    development_mode: 0,
+    development_mode: developmentModeSeconds(chosenIn(row), nowMs),
     name_servers: JSON.parse(row.name_servers) as string[],
     original_name_servers: null,
     original_registrar: null,

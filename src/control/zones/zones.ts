@@ -59,6 +59,7 @@ export function createZones(deps: ZonesDeps): Zones {
     if (row === undefined) throw new PlatformError("zone_not_found");
     return row;
   };
+  const view = (row: ZoneWithAccount): Zone => zoneView(row, clock.nowMs());
 
   return {
     create: async (call, body) => {
@@ -76,7 +77,7 @@ export function createZones(deps: ZonesDeps): Zones {
         const row = { ...defaults, settings: newZoneSettings(body.type ?? "full", defaults.settings) };
         if (await zoneNameTaken(unit.db, name)) throw alreadyExists(name);
         await insertZone(unit.db, row);
-        const zone = zoneView({ ...row, account_name: account.name });
+        const zone = view({ ...row, account_name: account.name });
         unit.audit({
           action: "zone.create",
           actor: auditActor(call),
@@ -97,10 +98,10 @@ export function createZones(deps: ZonesDeps): Zones {
 
     list: async (call, query, { page, per_page }) => {
       const { items, total } = await listZones(store.read, listFilter(call, query), { limit: per_page, offset: (page - 1) * per_page });
-      return { items: items.map(zoneView), page, per_page, total_count: total };
+      return { items: items.map(view), page, per_page, total_count: total };
     },
 
-    get: async (id) => zoneView(await load(store.read, id)),
+    get: async (id) => view(await load(store.read, id)),
 
     edit: async (call, id, body) =>
       commit(deps, call, async (unit) => {
@@ -108,14 +109,14 @@ export function createZones(deps: ZonesDeps): Zones {
         const before = await load(unit.db, id);
         const columns = editedColumns(body);
         const changed = changeZoneType(opened, body.type);
-        const after = zoneView({ ...before, ...(await writeZone(deps, unit, changed.zone, { ...columns, ...changed.columns })) });
+        const after = view({ ...before, ...(await writeZone(deps, unit, changed.zone, { ...columns, ...changed.columns })) });
         unit.audit({
           action: "zone.edit",
           actor: auditActor(call),
           account_id: before.account_id,
           zone_id: id,
           resource: { type: "zone", id },
-          before: zoneView(before),
+          before: view(before),
           after,
         });
         return after;
@@ -132,7 +133,7 @@ export function createZones(deps: ZonesDeps): Zones {
           account_id: before.account_id,
           zone_id: id,
           resource: { type: "zone", id },
-          before: zoneView(before),
+          before: view(before),
         });
         return { id };
       };
@@ -181,6 +182,7 @@ function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneTyp
     plan: "free",
     name_servers: JSON.stringify(deps.nameServers),
     settings: "{}",
+    edge_settings: "{}",
     // Secondaries that knew an earlier zone of this name see a later serial (RFC 1982).
     serial: Math.floor(deps.clock.nowMs() / 1000),
     record_count: 0,

@@ -4,6 +4,7 @@ import { endpointGone } from "./endpoint-gone.ts";
 import { errorWrapper } from "./error-wrapper.ts";
 import { ignoreRequestFields } from "./ignore-request-fields.ts";
 import { legacyAlias } from "./legacy-alias.ts";
+import { omitListItems } from "./omit-list-items.ts";
 import { omitResponseFields } from "./omit-response-fields.ts";
 import { rejectQueryForms } from "./reject-query-forms.ts";
 import { rejectRequestFields } from "./reject-request-fields.ts";
@@ -11,6 +12,7 @@ import { rejectRequestFields } from "./reject-request-fields.ts";
 /** One interpreter a kind; the type makes a kind without one an error. */
 const INTERPRETERS: { readonly [K in Effect["kind"]]: Interpreter<Extract<Effect, { kind: K }>> } = {
   endpoint_gone: endpointGone,
+  omit_list_items: omitListItems,
   omit_response_fields: omitResponseFields,
   ignore_request_fields: ignoreRequestFields,
   reject_request_fields: rejectRequestFields,

@@ -1,0 +1,109 @@
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { PlatformError } from "#kernel/errors.ts";
+import type { ZoneSettings as DnsSettings } from "#model/dns-settings.ts";
+import {
+  type ChosenZoneSettings,
+  CNAME_FLATTENING_ID,
+  CnameFlattening,
+  EDITABLE_SETTINGS,
+  type EditableSettingId,
+} from "#model/zone-settings.ts";
+import { chosenIn, fixedSetting, flattensAll, isEditable, type SettingColumns } from "./setting-views.ts";
+
+/** One change, and the place of it in the body; empty where the path names the setting. */
+export interface SettingChange {
+  readonly id: string;
+  readonly value: unknown;
+  readonly pointer: string;
+}
+
+type Columns = { -readonly [K in keyof SettingColumns]?: SettingColumns[K] };
+
+/** The columns that the changes concern, empty where they change nothing. Throws what `ZoneSettings.edit` says. */
+export function changedColumns(row: SettingColumns, changes: readonly SettingChange[], now: string): Columns {
+  const chosen = changes.reduce((settings, change) => choose(settings, change, now), chosenIn(row));
+  checkTogether(chosen);
+  const edge_settings = JSON.stringify(chosen);
+  const flattening = changes.find(({ id }) => id === CNAME_FLATTENING_ID);
+  const flatten = flattening === undefined ? flattensAll(row) : flattening.value === "on";
+  return {
+    ...(edge_settings === row.edge_settings ? {} : { edge_settings }),
+    ...(flatten === flattensAll(row)
+      ? {}
+      : { settings: JSON.stringify({ ...(JSON.parse(row.settings) as DnsSettings), flatten_all_cnames: flatten }) }),
+  };
+}
+
+const CHECKS = new Map<string, (value: unknown) => boolean>();
+
+function fits(id: string, schema: TSchema, value: unknown): boolean {
+  let check = CHECKS.get(id);
+  if (check === undefined) {
+    const compiled = Compile(schema);
+    CHECKS.set(id, (check = (candidate) => compiled.Check(candidate)));
+  }
+  return check(value);
+}
+
+function choose(chosen: ChosenZoneSettings, { id, value, pointer }: SettingChange, now: string): ChosenZoneSettings {
+  const source = `${pointer}/value`;
+  if (id === CNAME_FLATTENING_ID) {
+    if (!fits(id, CnameFlattening, value)) throw invalid(id, source);
+    return chosen;
+  }
+  if (isEditable(id)) return chooseEditable(chosen, id, value, source, now);
+  const fixed = fixedSetting(id);
+  if (fixed === undefined)
+    throw new PlatformError("zone_setting_unknown", {
+      message: `Unrecognized zone setting name: ${id}`,
+      ...(pointer === "" ? {} : { status: 400, source: `${pointer}/id` }),
+    });
+  // Tools send back what they read.
+  if (JSON.stringify(value) !== JSON.stringify(fixed.value))
+    throw new PlatformError("setting_unavailable", {
+      message: `The setting ${id} cannot be changed from ${JSON.stringify(fixed.value)}: ${fixed.why}`,
+      source,
+    });
+  return chosen;
+}
+
+function chooseEditable(
+  chosen: ChosenZoneSettings,
+  id: EditableSettingId,
+  value: unknown,
+  source: string,
+  now: string,
+): ChosenZoneSettings {
+  const row = EDITABLE_SETTINGS[id];
+  if (!fits(id, row.schema, value)) throw invalid(id, source);
+  const why = "unavailable" in row && row.unavailable !== undefined ? row.unavailable[String(value)] : undefined;
+  if (why !== undefined) throw new PlatformError("setting_unavailable", { message: why, source });
+  const before = chosen[id]?.value ?? row.default;
+  const wanted = id === "security_header" ? mergedHeader(before, value) : value;
+  // Turned on again, development mode begins again.
+  const begins = id === "development_mode" && wanted === "on";
+  if (!begins && JSON.stringify(wanted) === JSON.stringify(before)) return chosen;
+  return { ...chosen, [id]: { value: wanted, modified_on: now } };
+}
+
+type HeaderValue = (typeof EDITABLE_SETTINGS)["security_header"]["default"];
+
+/** Parts that are left out stay as they are. */
+const mergedHeader = (before: unknown, value: unknown): HeaderValue => ({
+  strict_transport_security: {
+    ...EDITABLE_SETTINGS.security_header.default.strict_transport_security,
+    ...(before as HeaderValue).strict_transport_security,
+    ...(value as HeaderValue).strict_transport_security,
+  },
+});
+
+function checkTogether({ min_tls_version: min, tls_1_3: newest }: ChosenZoneSettings): void {
+  if (min?.value === "1.3" && newest?.value === "off")
+    throw new PlatformError("zone_setting_invalid", {
+      message: "min_tls_version 1.3 together with tls_1_3 off would leave no version of TLS.",
+    });
+}
+
+const invalid = (id: string, source: string): PlatformError =>
+  new PlatformError("zone_setting_invalid", { message: `Invalid value for zone setting ${id}`, source });

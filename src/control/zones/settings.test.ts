@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import type { Call } from "#control/call.ts";
+import { fixedClock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { ZoneEntry } from "#snapshot/entries.ts";
+import type { Store } from "#store/store.ts";
+import { controlOver } from "../../../test/support/control.ts";
+import { storeTest } from "../../../test/support/store.ts";
+import type { SettingChange } from "./setting-values.ts";
+
+const failing = (code: number, status: number) => (error: unknown) =>
+  error instanceof PlatformError && error.code === code && error.status === status;
+
+const changes = (values: Readonly<Record<string, unknown>>): SettingChange[] =>
+  Object.entries(values).map(([id, value], index) => ({ id, value, pointer: `/items/${index}` }));
+
+async function world(store: Store) {
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const { id } = await control.zones.create(call(), { name: "shop.example", account: { id: account_id } });
+  const edit = async (values: Readonly<Record<string, unknown>>): Promise<Call & { shown: unknown[] }> => {
+    const made = call();
+    const shown = await control.zoneSettings.edit(made, id, changes(values));
+    return { ...made, shown: shown.map(({ value }) => value) };
+  };
+  /** What planes were told by the change. */
+  const told = async ({ rev }: Call) => {
+    assert.ok(rev !== null);
+    const [delta] = (await store.changesSince(rev - 1, 1)) ?? [];
+    return delta?.changes.map(({ kind, value }) => [kind, kind === "zone" ? (value as ZoneEntry).edge : value]);
+  };
+  return { control, clock, id, call, edit, told };
+}
+
+storeTest("settings reach the planes as what differs from the defaults, and do not touch the zone's serial", async ({ store }) => {
+  const { control, id, edit, told } = await world(store);
+  assert.deepEqual(await control.zoneSettings.get(id, "ssl"), { id: "ssl", value: "flexible", editable: true, modified_on: null });
+  const changed = await edit({ ssl: "strict", websockets: "off", min_tls_version: "1.3", browser_cache_ttl: 0 });
+  assert.deepEqual(changed.shown, ["strict", "off", "1.3", 0]);
+  const edge = { ssl: "strict", websockets: false, min_tls_version: "1.3", browser_cache_ttl: 0 };
+  assert.deepEqual(await told(changed), [["zone", edge]]);
+  assert.deepEqual(await control.zoneSettings.get(id, "ssl"), {
+    id: "ssl",
+    value: "strict",
+    editable: true,
+    modified_on: "2026-01-01T00:00:00.000000Z",
+  });
+  assert.equal((await edit({ ssl: "strict" })).rev, null, "what is so already is no change");
+  assert.deepEqual(await told(await edit({ ssl: "flexible", websockets: "on", min_tls_version: "1.2", browser_cache_ttl: 14_400 })), [
+    ["zone", undefined],
+  ]);
+});
+
+storeTest("several changes are made together or not at all", async ({ store }) => {
+  const { control, id, edit, call } = await world(store);
+  const before = await control.zoneSettings.list(id);
+  const refused: [Readonly<Record<string, unknown>>, number, number][] = [
+    [{ ssl: "full", nonsense: "on" }, 1006, 400],
+    [{ ssl: "full", websockets: "maybe" }, 1007, 400],
+    [{ ssl: "full", browser_cache_ttl: -1 }, 1007, 400],
+    [{ ssl: "full", security_header: { strict_transport_security: { max_age: "1" } } }, 1007, 400],
+    [{ ssl: "full", http3: "on" }, 10415, 400],
+    [{ ssl: "full", tls_1_3: "zrt" }, 10415, 400],
+    [{ ssl: "full", min_tls_version: "1.0" }, 10415, 400],
+    [{ tls_1_3: "off", min_tls_version: "1.3" }, 1007, 400],
+    [{ ssl: "full", __proto__x: 1, constructor: 1 }, 1006, 400],
+  ];
+  for (const [values, code, status] of refused) await assert.rejects(edit(values), failing(code, status), JSON.stringify(values));
+  const twice = [...changes({ ssl: "full" }), ...changes({ ssl: "strict" })];
+  await assert.rejects(control.zoneSettings.edit(call(), id, twice), failing(10400, 400));
+  await assert.rejects(control.zoneSettings.get(id, "nonsense"), failing(1006, 404));
+  await assert.rejects(control.zoneSettings.get(id, "constructor"), failing(1006, 404));
+  assert.deepEqual(await control.zoneSettings.list(id), before);
+});
+
+storeTest("who sends back everything that was read changes nothing", async ({ store }) => {
+  const { control, id, call } = await world(store);
+  await control.zoneSettings.edit(call(), id, changes({ ssl: "full", security_header: { strict_transport_security: { enabled: true } } }));
+  const before = await control.zoneSettings.list(id);
+  const again = call();
+  const items = before.map(({ id: setting, value }, index) => ({ id: setting, value, pointer: `/items/${index}` }));
+  assert.deepEqual(await control.zoneSettings.edit(again, id, items), before);
+  assert.equal(again.rev, null);
+});
+
+storeTest("the parts of security_header that are left out stay", async ({ store }) => {
+  const { edit } = await world(store);
+  await edit({ security_header: { strict_transport_security: { enabled: true, max_age: 86_400 } } });
+  const [value] = (await edit({ security_header: { strict_transport_security: { nosniff: true } } })).shown;
+  assert.deepEqual(value, {
+    strict_transport_security: { enabled: true, max_age: 86_400, include_subdomains: false, preload: false, nosniff: true },
+  });
+});
+
+storeTest("development mode lasts three hours from when it was last turned on", async ({ store }) => {
+  const { control, clock, id, edit, told } = await world(store);
+  const shown = async () => {
+    const { value, time_remaining } = await control.zoneSettings.get(id, "development_mode");
+    return [value, time_remaining, (await control.zones.get(id)).development_mode];
+  };
+  assert.deepEqual(await shown(), ["off", 0, 0]);
+  await edit({ development_mode: "on" });
+  clock.advance(3_600_000);
+  assert.deepEqual(await shown(), ["on", 7200, 7200]);
+  const again = await edit({ development_mode: "on" });
+  assert.deepEqual(await told(again), [["zone", { development_mode_until_ms: clock.nowMs() + 3 * 3_600_000 }]]);
+  assert.deepEqual(await shown(), ["on", 10_800, 10_800]);
+  clock.advance(3 * 3_600_000);
+  assert.deepEqual(await shown(), ["off", 0, 0]);
+  await edit({ development_mode: "on" });
+  assert.deepEqual(await told(await edit({ development_mode: "off" })), [["zone", undefined]]);
+  assert.deepEqual(await shown(), ["off", 0, 0]);
+});
+
+storeTest("a contradiction is pointed out", async ({ store }) => {
+  const { edit } = await world(store);
+  await edit({ always_use_https: "on" });
+  assert.deepEqual((await edit({ ssl: "off" })).notes, ["always_use_https has no effect while ssl is off."]);
+});

@@ -1,0 +1,92 @@
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { ZoneSetting } from "#model/zone-settings.ts";
+import { zoneEntry } from "#snapshot/compile.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+import { openZone, writeZone } from "./change-zone.ts";
+import { changedColumns, type SettingChange } from "./setting-values.ts";
+import { chosenIn, type SettingColumns, settingView, settingViews } from "./setting-views.ts";
+
+export interface ZoneSettings {
+  list(zoneId: string): Promise<readonly ZoneSetting[]>;
+  /** Throws `zone_setting_unknown`. */
+  get(zoneId: string, settingId: string): Promise<ZoneSetting>;
+  /**
+   * All of the changes or none; gives the settings named. Throws `zone_setting_unknown`, `zone_setting_invalid`, and
+   * `setting_unavailable` for values that choose what does not exist here.
+   */
+  edit(call: Call, zoneId: string, changes: readonly SettingChange[]): Promise<readonly ZoneSetting[]>;
+}
+
+export interface ZoneSettingsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export function createZoneSettings(deps: ZoneSettingsDeps): ZoneSettings {
+  const { store, clock } = deps;
+  const view = (row: SettingColumns, id: string): ZoneSetting => {
+    const shown = settingView(row, id, clock.nowMs());
+    if (shown === undefined) throw new PlatformError("zone_setting_unknown", { message: `Unrecognized zone setting name: ${id}` });
+    return shown;
+  };
+  return {
+    list: async (zoneId) => settingViews(await load(store.read, zoneId), clock.nowMs()),
+    get: async (zoneId, settingId) => view(await load(store.read, zoneId), settingId),
+    edit: async (call, zoneId, changes) => {
+      checkNamedOnce(changes);
+      return commit(deps, call, async (unit) => {
+        await lockZone(unit.db, zoneId);
+        const before = await load(unit.db, zoneId);
+        const columns = changedColumns(before, changes, isoMicros(clock.nowMicros()));
+        if (Object.keys(columns).length === 0) return changes.map(({ id }) => view(before, id));
+        const row = await write(deps, unit, before, columns);
+        const shown = changes.map(({ id }) => view(row, id));
+        noteContradictions(call, row);
+        unit.audit({
+          action: "zone.settings.edit",
+          actor: auditActor(call),
+          account_id: row.account_id,
+          zone_id: zoneId,
+          resource: { type: "zone", id: zoneId },
+          before: changes.map(({ id }) => view(before, id)),
+          after: shown,
+        });
+        return shown;
+      });
+    },
+  };
+}
+
+async function load(db: Unit["db"], id: string): Promise<ZoneRow> {
+  const row = await zoneRowById(db, id);
+  if (row === undefined) throw new PlatformError("zone_not_found");
+  return row;
+}
+
+/** How a zone's traffic is treated is no change of what its names say: the serial stays, unless a DNS setting is among them. */
+async function write(deps: ZoneSettingsDeps, unit: Unit, before: ZoneRow, columns: Partial<SettingColumns>): Promise<ZoneRow> {
+  if (columns.settings !== undefined) return writeZone(deps, unit, await openZone(unit, before.id), columns);
+  const values = { ...columns, modified_on: isoMicros(deps.clock.nowMicros()) };
+  await updateZone(unit.db, before.id, values);
+  const row = { ...before, ...values };
+  unit.change({ kind: "zone", id: row.id, value: zoneEntry(row) });
+  return row;
+}
+
+function checkNamedOnce(changes: readonly SettingChange[]): void {
+  const seen = new Set<string>();
+  for (const { id, pointer } of changes) {
+    if (seen.has(id)) throw new PlatformError("invalid_input", { message: `"${id}" is named twice.`, source: `${pointer}/id` });
+    seen.add(id);
+  }
+}
+
+function noteContradictions(call: Call, row: SettingColumns): void {
+  const { ssl, always_use_https: always } = chosenIn(row);
+  if (ssl?.value === "off" && always?.value === "on")
+    call.notes = [...(call.notes ?? []), "always_use_https has no effect while ssl is off."];
+}

@@ -1,0 +1,27 @@
+import { PlatformError } from "#kernel/errors.ts";
+import type { Deprecation, OmitListItems } from "../deprecation.ts";
+import type { Interpreter, JsonObject } from "../interpretation.ts";
+
+/** Handlers go on listing the items, which belong to other interfaces as well; from the date on they are taken away. */
+export const omitListItems: Interpreter<OmitListItems> = ({ ids }, row) => {
+  const isEnded = (object: JsonObject): boolean => typeof object["id"] === "string" && ids.includes(object["id"]);
+  return {
+    // The copy says that the row concerns the request.
+    before: { list: (objects) => (objects.some(isEnded) ? [...objects] : objects) },
+    after: {
+      list: (objects) => (objects.some(isEnded) ? objects.filter((object) => !isEnded(object)) : objects),
+      body: (body) => {
+        const items = Array.isArray(body["items"]) ? (body["items"] as readonly unknown[]) : [];
+        const at = items.findIndex((item) => typeof item === "object" && item !== null && isEnded(item as JsonObject));
+        if (at >= 0) throw refusal(row, `/items/${at}/id`);
+        return body;
+      },
+    },
+  };
+};
+
+const refusal = (row: Deprecation, source: string): PlatformError =>
+  new PlatformError("no_longer_supported", {
+    message: `This item is no longer supported since ${row.date}.${row.replacement === null ? "" : ` Use ${row.replacement}.`}`,
+    source,
+  });

@@ -1,0 +1,161 @@
+import { type Static, type TSchema, Type } from "typebox";
+
+/**
+ * The settings of a zone's traffic (contract.md §9), one row each. `EDITABLE_SETTINGS` do something at the edge;
+ * `FIXED_SETTINGS` say what is true of every zone here and cannot be changed, so that nothing is stored that nothing heeds.
+ */
+const OnOff = Type.Enum(["on", "off"]);
+const YEARS_2_SECONDS = 63_072_000;
+
+const SecurityHeader = Type.Object(
+  {
+    strict_transport_security: Type.Partial(
+      Type.Object(
+        {
+          enabled: Type.Boolean(),
+          max_age: Type.Integer({ minimum: 0, maximum: YEARS_2_SECONDS, description: "Seconds." }),
+          include_subdomains: Type.Boolean(),
+          preload: Type.Boolean(),
+          nosniff: Type.Boolean(),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+interface EditableRow<S extends TSchema> {
+  readonly schema: S;
+  readonly default: Static<S>;
+  /** Values of the schema that would choose what does not exist here, and why. */
+  readonly unavailable?: Readonly<Record<string, string>>;
+}
+
+const setting = <S extends TSchema>(schema: S, initial: Static<S>, unavailable?: Readonly<Record<string, string>>): EditableRow<S> => ({
+  schema,
+  default: initial,
+  ...(unavailable === undefined ? {} : { unavailable }),
+});
+
+const OLD_TLS = "TLS 1.0 and 1.1 are not spoken here (RFC 8996); min_tls_version can be 1.2 or 1.3.";
+
+export const EDITABLE_SETTINGS = {
+  always_use_https: setting(OnOff, "off"),
+  browser_cache_ttl: setting(
+    Type.Integer({ minimum: 0, maximum: 31_536_000, description: "Seconds; 0 leaves the origin's own word." }),
+    14_400,
+  ),
+  cache_level: setting(Type.Enum(["aggressive", "basic", "simplified"]), "aggressive"),
+  development_mode: setting(OnOff, "off"),
+  http2: setting(OnOff, "on"),
+  min_tls_version: setting(Type.Enum(["1.0", "1.1", "1.2", "1.3"]), "1.2", { "1.0": OLD_TLS, "1.1": OLD_TLS }),
+  security_header: setting(SecurityHeader, {
+    strict_transport_security: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },
+  }),
+  sort_query_string_for_cache: setting(OnOff, "off"),
+  ssl: setting(Type.Enum(["off", "flexible", "full", "strict"]), "flexible"),
+  tls_1_3: setting(Type.Enum(["on", "off", "zrt"]), "on", {
+    zrt: "Early data (0-RTT) is not taken, since it can be replayed (RFC 8446 §8); tls_1_3 can be on or off.",
+  }),
+  websockets: setting(OnOff, "on"),
+} as const;
+
+export type EditableSettingId = keyof typeof EDITABLE_SETTINGS;
+export type SettingValue<K extends EditableSettingId> = Static<(typeof EDITABLE_SETTINGS)[K]["schema"]>;
+
+/** `zones.edge_settings`: what was chosen, and when; everything else is the default. */
+export type ChosenZoneSettings = {
+  readonly [K in EditableSettingId]?: { readonly value: SettingValue<K>; readonly modified_on: string };
+};
+
+/** How long development mode lasts, from when it is turned on. */
+export const DEVELOPMENT_MODE_MS = 3 * 3_600_000;
+
+/** A setting that has one value, with the reason for those who ask for another. */
+export interface FixedSetting {
+  readonly value: unknown;
+  readonly why: string;
+}
+
+const off = (why: string, ...ids: readonly string[]): Readonly<Record<string, FixedSetting>> =>
+  Object.fromEntries(ids.map((id) => [id, { value: "off", why }]));
+
+const REWRITING = "Bodies pass through unchanged.";
+const NO_CHALLENGE = "Visitors are not challenged; use rules that block.";
+
+export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
+  ...off("Early data can be replayed (RFC 8446 §8), and is not taken.", "0rtt"),
+  ...off("There are no other networks to pass requests through.", "opportunistic_onion", "orange_to_orange"),
+  ...off("There is no such product here.", "advanced_ddos", "china_network_enabled", "waf"),
+  ...off(
+    REWRITING,
+    "automatic_https_rewrites",
+    "email_obfuscation",
+    "image_resizing",
+    "mirage",
+    "polish",
+    "replace_insecure_js",
+    "rocket_loader",
+    "webp",
+  ),
+  ...off(NO_CHALLENGE, "browser_check", "security_level"),
+  challenge_ttl: { value: 1800, why: NO_CHALLENGE },
+  ...off("Pages of origins that are away are served as RFC 9111 allows, without a setting.", "always_online"),
+  ...off("Nothing is sent to visitors before an origin sends it; its own 103 responses are passed on.", "early_hints", "prefetch_preload"),
+  ...off("Use a rule on the Referer header.", "hotlink_protection"),
+  ...off("HTTP/3 is not spoken.", "http3"),
+  ...off("Streams are served in the order in which their bytes are ready.", "h2_prioritization"),
+  ...off(
+    "Requests carry the visitor's address in the fields that are documented.",
+    "ip_geolocation",
+    "pseudo_ipv4",
+    "true_client_ip_header",
+  ),
+  ...off("Visitors are not told of HTTPS in responses over plain HTTP; use always_use_https.", "opportunistic_encryption"),
+  ...off("Responses are streamed.", "response_buffering"),
+  ...off("Certificates are signed with SHA-256.", "sha1_support"),
+  ...off("Use min_tls_version and tls_1_3.", "tls_1_2_only"),
+  ...off("Origins are not shown a certificate.", "tls_client_auth"),
+  ciphers: { value: [], why: "The suites are those with forward secrecy and authenticated encryption, for every zone." },
+  ipv6: { value: "on", why: "The addresses of the edge decide; a record can be limited to one family by its own settings." },
+  nel: { value: { enabled: false }, why: "Visitors are not asked for reports." },
+  origin_error_page_pass_thru: { value: "on", why: "What an origin answers is passed on." },
+  origin_max_http_version: { value: "1", why: "Origins are spoken to in HTTP/1.1." },
+  proxy_read_timeout: { value: 100, why: "Seconds; the same for every zone." },
+};
+
+/** Settings that have ended, as they were shown until their day; `deprecations/table.ts` has the days. */
+export const ENDED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
+  ...off("Responses are compressed by the origin.", "brotli"),
+  minify: { value: { css: "off", html: "off", js: "off" }, why: REWRITING },
+  mobile_redirect: { value: { status: "off", mobile_subdomain: null, strip_uri: false }, why: "Use a redirect rule." },
+  ...off(NO_CHALLENGE, "privacy_pass"),
+  ...off(REWRITING, "server_side_exclude"),
+};
+
+/** One of the DNS settings under an older name, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
+export const CNAME_FLATTENING_ID = "cname_flattening";
+export const CnameFlattening = Type.Enum(["on", "apex", "off"]);
+
+/** A setting as responses show it. */
+export const ZoneSetting = Type.Object({
+  id: Type.String({ maxLength: 64 }),
+  value: Type.Unknown({ description: "What the setting's own row of the guide says." }),
+  editable: Type.Boolean(),
+  modified_on: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
+  time_remaining: Type.Optional(Type.Integer({ description: "Seconds until development mode ends." })),
+});
+export type ZoneSetting = Static<typeof ZoneSetting>;
+
+export const ZoneSettingEdit = Type.Object({ value: Type.Unknown() });
+export type ZoneSettingEdit = Static<typeof ZoneSettingEdit>;
+
+export const ZoneSettingsEdit = Type.Object({
+  items: Type.Array(Type.Object({ id: Type.String({ maxLength: 64 }), value: Type.Unknown() }), { minItems: 1, maxItems: 100 }),
+});
+export type ZoneSettingsEdit = Static<typeof ZoneSettingsEdit>;
+
+/** When development mode ends, in milliseconds of the epoch; 0 where it is off. */
+export const developmentModeUntilMs = ({ development_mode: mode }: ChosenZoneSettings): number =>
+  mode?.value === "on" ? Date.parse(mode.modified_on) + DEVELOPMENT_MODE_MS : 0;
