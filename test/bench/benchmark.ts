@@ -6,6 +6,8 @@ export interface Benchmark {
   readonly better: "higher" | "lower";
   /** The project's own goal, where it has set one. */
   readonly target?: number;
+  /** The goal for our value divided by that of the peer of this name. */
+  readonly targetRatio?: { readonly peer: string; readonly ratio: number };
   /** Programs of tools/system-tools.ts without which the row is left out. */
   readonly tools: readonly string[];
   prepare(context: BenchContext): Promise<Contest>;

@@ -6,7 +6,8 @@ import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
-import { edgeRequests } from "./edge-requests.ts";
+import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
+import { edgeEngine, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { startToReady } from "./start-to-ready.ts";
@@ -28,5 +29,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsSignedQueries,
   dnsLatency,
   dnsFuzz,
+  edgeEngine,
   edgeRequests,
+  edgeEvents,
+  edgeLarge,
+  edgeTls,
+  edgeHandshakes,
+  edgeResumptions,
 ];

@@ -17,6 +17,16 @@ export async function cpuSecondsOf<T>(pid: number, work: () => Promise<T>): Prom
   return { result, seconds: cpuSeconds(pid) - before };
 }
 
+/** CPU seconds that those threads of one process have used whose name begins so. Linux keeps 15 characters of a name. */
+export function threadCpuSeconds(pid: number, prefix: string): number {
+  let ticks = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const stat = readStat(`${pid}/task/${thread}`);
+    if (stat?.name.startsWith(prefix) === true) ticks += stat.ticks;
+  }
+  return ticks / TICKS_PER_SECOND;
+}
+
 function processTree(root: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -28,13 +38,20 @@ function processTree(root: number): readonly number[] {
   return tree;
 }
 
-/** Null where the process has gone meanwhile. */
-function readStat(pid: number): { readonly parent: number; readonly ticks: number } | null {
+interface Stat {
+  readonly name: string;
+  readonly parent: number;
+  readonly ticks: number;
+}
+
+/** Null where the process or thread has gone meanwhile. */
+function readStat(pid: number | string): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The second field is the program's name in parentheses and may hold spaces.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+    const nameEnd = text.lastIndexOf(")");
+    const fields = text.slice(nameEnd + 2).split(" ");
+    return { name: text.slice(text.indexOf("(") + 1, nameEnd), parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
   } catch {
     return null;
   }

@@ -1,86 +1,102 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { succeed } from "../support/api.ts";
-import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
-import { startBenchServer } from "./bench-server.ts";
-import { cpuSecondsOf } from "./cpu-time.ts";
-import { freePort, runTool, type Server, startTool } from "./program.ts";
+import type { BenchContext, Benchmark, Contender, Contest, Measurement } from "./benchmark.ts";
+import { type EdgeSite, NGINX, NGINX_BUFFERS, nginxWithLog, SITE_HOST, type SiteProxy, startEdgeSite } from "./edge-site.ts";
+import { visit, type VisitedProxy, visitSecurely } from "./http-load.ts";
+import { freePort, pinToFirstCpu, startScript } from "./program.ts";
 
-const ZONE = "requests.example";
-const HOST = `www.${ZONE}`;
-const CONNECTIONS = 32;
+const CONNECTIONS = 64;
+/** Names of our edge's threads begin so. */
+const THREADS = "edge";
 /** About the size of an API answer or a small script. */
-const BODY = "x".repeat(1024);
+const SMALL = `location / { return 200 "${"x".repeat(1024)}"; }`;
+const LARGE_BYTES = 100 * 1024;
 
-/** Visitors with keep-alive connections, through the edge to an nginx origin; the peer is nginx as the proxy. */
-export const edgeRequests: Benchmark = {
-  name: "edge-requests",
+type Measure = (proxy: VisitedProxy, seconds: number) => Promise<Measurement>;
+
+const overHttp: Measure = (proxy, seconds) => visit(proxy, { host: SITE_HOST, connections: CONNECTIONS, seconds });
+const overTls: Measure = (proxy, seconds) => visitSecurely(proxy, { host: SITE_HOST, connections: CONNECTIONS, seconds }, ["--h1"]);
+
+/** Visitors with keep-alive connections, through the edge to an nginx origin; the peer is nginx as the proxy, one core each. */
+const row = (spec: Pick<Benchmark, "name" | "targetRatio" | "prepare"> & Partial<Benchmark>): Benchmark => ({
   unit: "proxied requests per CPU second of the proxy, HTTP/1.1",
   better: "higher",
-  tools: ["wrk", "nginx"],
-  prepare: async ({ seconds, directory }) => {
-    const originPort = await freePort();
-    const proxyPort = await freePort();
-    const origin = await startNginx(directory, "origin", originPort, `return 200 "${BODY}";`, "");
-    const upstream = `upstream origin { server 127.0.0.1:${originPort}; keepalive ${CONNECTIONS}; }`;
-    const forward = 'proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;';
-    const proxy = await startNginx(directory, "proxy", proxyPort, forward, upstream);
-    const { selvedge, call, createZone } = await startBenchServer(["--edge-origin-port", String(originPort)]);
-    const zoneId = await createZone(ZONE);
-    await succeed(call("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: "www", content: "127.0.0.1", proxied: true, ttl: 1 }));
-    const contender = (name: string, pid: number, url: string): Contender => ({ name, run: () => visit(pid, url, seconds) });
-    return {
-      ours: contender("selvedge", selvedge.pid, selvedge.ready.http),
-      peers: [contender("nginx", proxy.pid, `http://127.0.0.1:${proxyPort}`)],
-      close: async () => {
-        await selvedge.stop();
-        await proxy.stop();
-        await origin.stop();
-      },
-    };
+  tools: ["wrk", "h2load", "nginx", "openssl"],
+  ...spec,
+});
+
+/** Each request leaves its row, as always; the second peer writes a line of the same content. */
+export const edgeRequests = row({
+  name: "edge-requests",
+  targetRatio: { peer: "nginx", ratio: 0.6 },
+  prepare: async (context) => {
+    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX, nginxWithLog(context.directory)] });
+    return contest(context, site, overHttp, "http");
   },
-};
+});
 
-async function visit(pid: number, url: string, seconds: number): Promise<Measurement> {
-  const args = [
-    "-t",
-    "1",
-    "-c",
-    String(CONNECTIONS),
-    "-d",
-    `${seconds}s`,
-    "--latency",
-    "-H",
-    `Host: ${HOST}`,
-    `${new URL(url).origin}/page`,
-  ];
-  const { result: report, seconds: cpu } = await cpuSecondsOf(pid, () => runTool("wrk", args));
-  if (/Non-2xx|Socket errors/.test(report)) throw new Error(`not every request succeeded:\n${report}`);
-  const requests = Number(/(\d+) requests in/.exec(report)?.[1] ?? Number.NaN);
-  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(report)?.[1] ?? Number.NaN);
-  return { value: requests / cpu, also: { requests_per_second: perSecond, latency_p99_ms: latencyMs(report, "99%") } };
+/** A rule matches each request, so that it leaves a security event besides its row. */
+export const edgeEvents = row({
+  name: "edge-events",
+  targetRatio: { peer: "nginx", ratio: 0.6 },
+  prepare: async (context) => {
+    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX, nginxWithLog(context.directory)] });
+    const rules = [{ action: "log", expression: 'http.request.uri.path contains "page"', description: "pages" }];
+    await succeed(site.call("PUT", `/zones/${site.zoneId}/rulesets/phases/http_request_firewall_custom/entrypoint`, { rules }));
+    return contest(context, site, overHttp, "http");
+  },
+});
+
+/** The edge by itself, in a process that writes no rows, beside an nginx that writes no log. */
+export const edgeEngine = row({
+  name: "edge-engine",
+  targetRatio: { peer: "nginx", ratio: 0.75 },
+  prepare: async (context) => {
+    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX] });
+    const zone = SITE_HOST.slice(SITE_HOST.indexOf(".") + 1);
+    const url = new URL(`http://127.0.0.1:${await freePort()}/page`);
+    const engine = await startScript("edge-engine.ts", [url.port, SITE_HOST, zone, String(site.originPort)], () => fetch(url));
+    await pinToFirstCpu(engine.pid);
+    const ours = contender(context, "selvedge", { pid: engine.pid, url }, overHttp);
+    const { close, peers = [] } = contest(context, site, overHttp, "http");
+    return { ours, peers, close: () => engine.stop().then(close) };
+  },
+});
+
+export const edgeLarge = row({
+  name: "edge-100k",
+  targetRatio: { peer: "nginx", ratio: 1.3 },
+  prepare: async (context) => {
+    const root = join(context.directory, "www");
+    await mkdir(root);
+    await writeFile(join(root, "page"), "x".repeat(LARGE_BYTES));
+    const origin = `root ${root}; open_file_cache max=10;`;
+    return contest(context, await startEdgeSite(context.directory, { origin, peers: [NGINX, NGINX_BUFFERS] }), overHttp, "http");
+  },
+});
+
+export const edgeTls = row({
+  name: "edge-tls",
+  unit: "proxied requests per CPU second of the proxy, HTTP/1.1 over TLS",
+  targetRatio: { peer: "nginx", ratio: 0.9 },
+  prepare: async (context) => {
+    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX, nginxWithLog(context.directory)] });
+    return contest(context, site, overTls, "https");
+  },
+});
+
+function contest(context: BenchContext, site: EdgeSite, measure: Measure, scheme: "http" | "https"): Contest {
+  const { selvedge, proxies, close } = site;
+  const ours = { pid: selvedge.pid, threads: THREADS, url: new URL("/page", selvedge.ready[scheme]) };
+  return {
+    ours: contender(context, "selvedge", ours, measure),
+    peers: proxies.map((proxy: SiteProxy) => contender(context, proxy.name, { pid: proxy.pid, url: proxy[scheme] }, measure)),
+    close,
+  };
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
-
-function latencyMs(report: string, quantile: string): number {
-  const [, value, unit = ""] = new RegExp(`${quantile}\\s+([\\d.]+)(us|ms|s)`).exec(report) ?? [];
-  return Number(value) * (UNIT_MS[unit] ?? Number.NaN);
-}
-
-async function startNginx(directory: string, name: string, port: number, location: string, http: string): Promise<Server> {
-  const home = join(directory, name);
-  await mkdir(home);
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${home}/${kind};`);
-  const config = `
-    daemon off; worker_processes 1; pid ${home}/pid; error_log stderr warn;
-    events { worker_connections 1024; }
-    http {
-      access_log off; keepalive_requests 1000000000; default_type text/plain;
-      ${temporary.join(" ")} ${http}
-      server { listen 127.0.0.1:${port}; location / { ${location} } }
-    }`;
-  await writeFile(join(home, "nginx.conf"), config);
-  const url = `http://127.0.0.1:${port}/`;
-  return startTool("nginx", ["-p", home, "-c", join(home, "nginx.conf")], () => fetch(url, { signal: AbortSignal.timeout(500) }));
-}
+const contender = ({ seconds }: BenchContext, name: string, proxy: VisitedProxy, measure: Measure): Contender => ({
+  name,
+  run: () => measure(proxy, seconds),
+});

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { cpus } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { findTool } from "../../tools/system-tools.ts";
 
@@ -9,9 +10,14 @@ const execute = promisify(execFile);
 const LOAD_TIMEOUT_MS = 120_000;
 
 /** Runs a load generator to its end, off the first CPU where there is another, and returns what it printed. */
-export async function runTool(name: string, args: readonly string[]): Promise<string> {
-  const others = cpus().length === 1 ? "0" : `1-${cpus().length - 1}`;
-  const { stdout } = await execute("taskset", ["--cpu-list", others, toolPath(name), ...args], {
+export const runTool = (name: string, args: readonly string[]): Promise<string> => run(toolPath(name), args);
+
+/** The same for a program of this directory. */
+export const runScript = (script: string, args: readonly string[]): Promise<string> =>
+  run(process.execPath, [join(import.meta.dirname, script), ...args]);
+
+async function run(command: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await execute("taskset", ["--cpu-list", otherCpus(), command, ...args], {
     timeout: LOAD_TIMEOUT_MS,
     maxBuffer: 64 * 1024 * 1024,
   });
@@ -24,14 +30,28 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+type Probe = () => Promise<unknown>;
+
 /** Starts the server and waits until the probe succeeds. */
-export async function startTool(
+export const startTool = (
   name: string,
   args: readonly string[],
-  probe: () => Promise<unknown>,
+  probe: Probe,
   env: Readonly<Record<string, string>> = {},
+): Promise<Server> => start(name, toolPath(name), args, probe, env);
+
+/** The same for a program of this directory. */
+export const startScript = (script: string, args: readonly string[], probe: Probe): Promise<Server> =>
+  start(script, process.execPath, [join(import.meta.dirname, script), ...args], probe, {});
+
+async function start(
+  name: string,
+  command: string,
+  args: readonly string[],
+  probe: Probe,
+  env: Readonly<Record<string, string>>,
 ): Promise<Server> {
-  const child = spawn(toolPath(name), args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
+  const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
   const errors = keepErrors(child);
   const killWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", killWithUs);
@@ -72,6 +92,13 @@ export async function freePort(): Promise<number> {
 export async function pinToFirstCpu(pid: number): Promise<void> {
   await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", "0", String(pid)]);
 }
+
+/** An origin and the like, which must not take the measured server's time. */
+export async function pinToOtherCpus(pid: number): Promise<void> {
+  await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", otherCpus(), String(pid)]);
+}
+
+const otherCpus = (): string => (cpus().length === 1 ? "0" : `1-${cpus().length - 1}`);
 
 function toolPath(name: string): string {
   const path = findTool(name);

@@ -20,8 +20,8 @@ interface Result {
   readonly peers: readonly Side[];
 }
 
-/** The longest is "to powerdns, 1". */
-const NAME_WIDTH = 14;
+/** The longest is "to nginx, tuned". */
+const NAME_WIDTH = 15;
 const root = dirname(dirname(import.meta.dirname));
 const { values: flags, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -73,7 +73,10 @@ function print({ benchmark, ours, peers }: Result): void {
   const target = benchmark.target === undefined ? "" : `, target ${benchmark.target}`;
   console.log(`${benchmark.name} (${benchmark.unit}, ${benchmark.better} is better${target})`);
   for (const side of [ours, ...peers]) console.log(`  ${side.name.padEnd(NAME_WIDTH)} ${describe(side)}`);
-  for (const peer of peers) console.log(`  ${`to ${peer.name}`.padEnd(NAME_WIDTH)} ${number(middle(ours) / middle(peer))}`);
+  for (const peer of peers) {
+    const goal = benchmark.targetRatio?.peer === peer.name ? `, target ${benchmark.targetRatio.ratio}` : "";
+    console.log(`  ${`to ${peer.name}`.padEnd(NAME_WIDTH)} ${number(middle(ours) / middle(peer))}${goal}`);
+  }
 }
 
 function describe(side: Side): string {

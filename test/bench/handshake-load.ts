@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { connect, type TLSSocket } from "node:tls";
+
+// The client of `edge-handshakes`, in a process of its own: connects over TLS 1.3, closes, and connects again.
+
+export interface HandshakeLoad {
+  readonly port: number;
+  readonly host: string;
+  /** Handshakes under way at a time. */
+  readonly concurrency: number;
+  readonly seconds: number;
+  /** With the ticket of a first connection, or each with a key exchange and a certificate of its own. */
+  readonly resume: boolean;
+}
+
+const load = JSON.parse(process.argv[2] ?? "{}") as HandshakeLoad;
+const STEP_TIMEOUT_MS = 5_000;
+
+const open = (session?: Buffer): TLSSocket =>
+  connect({
+    host: "127.0.0.1",
+    port: load.port,
+    servername: load.host,
+    ALPNProtocols: ["http/1.1"],
+    minVersion: "TLSv1.3",
+    // What is measured is the server; trust in certificates has tests of its own.
+    rejectUnauthorized: false,
+    timeout: STEP_TIMEOUT_MS,
+    ...(session === undefined ? {} : { session }),
+  }).on("timeout", () => process.exit(1));
+
+/** A ticket comes after the handshake, together with the first thing that is read. */
+async function firstTicket(): Promise<Buffer> {
+  const socket = open();
+  socket.write(`HEAD / HTTP/1.1\r\nHost: ${load.host}\r\n\r\n`);
+  const [ticket] = (await once(socket, "session")) as [Buffer];
+  socket.destroy();
+  return ticket;
+}
+
+const ticket = load.resume ? await firstTicket() : undefined;
+const endMs = performance.now() + load.seconds * 1000;
+let done = 0;
+
+async function connectAgainAndAgain(): Promise<void> {
+  while (performance.now() < endMs) {
+    const socket = open(ticket);
+    await once(socket, "secureConnect");
+    if (socket.isSessionReused() !== load.resume) throw new Error(`the session was ${load.resume ? "not " : ""}resumed`);
+    done++;
+    // Read what came (the server's tickets), or closing resets the connection.
+    socket.resume().end();
+    await once(socket, "close");
+  }
+}
+
+await Promise.all(Array.from({ length: load.concurrency }, connectAgainAndAgain));
+console.log(done);
