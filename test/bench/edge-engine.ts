@@ -30,6 +30,7 @@ const edge = createEdge({
     doh: { hosts: [], port: 0 },
     limits: EDGE_LIMITS,
   },
+  originRoots: [],
   onError: (error) => console.error(error),
 });
 process.once("SIGTERM", () => void edge.close(0));
