@@ -8,10 +8,10 @@ export interface Message {
 }
 
 /** The key order is the one that the field's clients were recorded with: result, success, errors, messages, result_info (SPEC 2.1, contract.md §1). */
-export const successEnvelope = (result: unknown, messages: readonly Message[], info: ResultInfo | null): string =>
+export const successEnvelope = (result: unknown, messages: readonly Message[], info: object | null): string =>
   `{"result":${JSON.stringify(result ?? null)}${afterResult(messages, info)}`;
 
-function afterResult(messages: readonly Message[], info: ResultInfo | null): string {
+function afterResult(messages: readonly Message[], info: object | null): string {
   const state = `,"success":true,"errors":[],"messages":${messages.length === 0 ? "[]" : JSON.stringify(messages)}`;
   return info === null ? `${state}}` : `${state},"result_info":${JSON.stringify(info)}}`;
 }
@@ -45,6 +45,9 @@ export interface ResultInfo {
   readonly total_count: number;
   readonly total_pages: number;
 }
+
+/** The end of a list has no cursor, by which clients know it. They read it in either place (contract.md §1). */
+export const cursorInfo = (after: string | null): object => (after === null ? {} : { cursors: { after }, cursor: after });
 
 export const resultInfo = (page: Page<unknown>): ResultInfo => ({
   page: page.page,

@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
-import type { Call, Page } from "#control/call.ts";
+import { type Call, type CursorPage, type Page, TrialOver } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { DatedRequest } from "#deprecations/engine.ts";
 import type { Facts, JsonObject, Query } from "#deprecations/interpretation.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
-import { readPage } from "./paging.ts";
+import { cursorInfo, type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
+import { readCursorPage, readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";
 import type { Answer, RawReply, Resolved, Route } from "./route.ts";
 import { compileCheck } from "./validation.ts";
@@ -26,6 +26,15 @@ export interface Execution {
 /** Runs one admitted request and gives its answer. Throws what the client is to be told. */
 export type Executor = (execution: Execution) => Promise<Answer>;
 
+/** Stands for the result of a trial. */
+const TRIED = Symbol("tried");
+
+function isTrial(value: Query[string] | undefined): boolean {
+  if (value === undefined || value === "false" || value === "0") return false;
+  if (value === "true" || value === "1" || value === "") return true;
+  throw new PlatformError("invalid_input", { message: `"dry_run" must be true or false.`, source: "/dry_run" });
+}
+
 const FIRST_PAGE = { page: 1, per_page: 1 } as const;
 
 const PLANES_BEHIND = 10001;
@@ -40,11 +49,16 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
     const page = route.paging === "page" ? readPage(query, route.per_page) : FIRST_PAGE;
+    const cursor = route.paging === "cursor" ? readCursorPage(query, route.per_page) : FIRST_PAGE;
     const typedQuery = readQuery(query);
     checkBody?.(body);
-    const reply = await route.handler({ control, call, params, query: typedQuery, body, resolved, page } as Parameters<
-      Route["handler"]
-    >[0]);
+    if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
+    const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor } as Parameters<Route["handler"]>[0];
+    const reply = await route.handler(asked).catch((error: unknown) => {
+      if (error instanceof TrialOver) return TRIED;
+      throw error;
+    });
+    if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, [], null) };
     const notes = (call.notes ?? []).map((message) => ({ code: NOTE, message }));
     const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled))];
     if (route.paging === "raw") return reply as RawReply;
@@ -70,6 +84,10 @@ function render(route: Route, reply: unknown, messages: readonly Message[], date
       const page = reply as Page<unknown>;
       if (page.more) return Readable.from(pagedEnvelope(page, shape, messages), { objectMode: false });
       return successEnvelope(dated ? page.items.map(shape) : page.items, messages, resultInfo(page));
+    }
+    case "cursor": {
+      const { items, after } = reply as CursorPage<unknown>;
+      return successEnvelope(dated ? items.map(shape) : items, messages, cursorInfo(after));
     }
     default:
       throw new PlatformError("internal", { detail: `route ${route.id} has no paging` });

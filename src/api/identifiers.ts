@@ -10,6 +10,8 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
   // Serials of zones, which are 32 bits (RFC 1035 §3.3.13).
   version: (text) => /^\d{1,10}$/.test(text),
+  ruleset_version: (text) => /^[\w.-]{1,32}$/.test(text),
+  rule_tag: (text) => text.length <= 128,
   // A name server is known by its name.
   custom_ns_id: (text) => parseHostname(text) !== undefined,
   setting_id: (text) => /^[a-z0-9_]{1,64}$/.test(text),

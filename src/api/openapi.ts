@@ -56,6 +56,14 @@ const RESULT_INFO = {
   properties: Object.fromEntries(["page", "per_page", "count", "total_count", "total_pages"].map((name) => [name, { type: "integer" }])),
 };
 
+const CURSOR_INFO = {
+  type: "object",
+  properties: {
+    cursors: { type: "object", properties: { after: { type: "string", description: "Absent on the last page." } } },
+    cursor: { type: "string", description: "The same." },
+  },
+};
+
 function operation(route: Route, deprecations: readonly Deprecation[]): object {
   const rows = deprecations.filter((row) => row.routes.includes(`${route.method} ${route.path}`));
   return {
@@ -78,21 +86,27 @@ function operation(route: Route, deprecations: readonly Deprecation[]): object {
 
 function answerContent({ paging, result, media_type }: Route): object {
   if (paging === "raw") return { [media_type ?? "application/octet-stream"]: { schema: result } };
-  return json(envelope(paging === "one" ? result : { type: "array", items: result }, true, paging === "page"));
+  return json(
+    envelope(
+      paging === "one" ? result : { type: "array", items: result },
+      true,
+      paging === "page" ? RESULT_INFO : paging === "cursor" ? CURSOR_INFO : null,
+    ),
+  );
 }
 
 const form = (schema: object): object => ({ "multipart/form-data": { schema } });
 const json = (schema: object): object => ({ "application/json": { schema } });
 
-const envelope = (result: object, success: boolean, paged = false): object => ({
+const envelope = (result: object, success: boolean, info: object | null = null): object => ({
   type: "object",
-  required: ["result", "success", "errors", "messages", ...(paged ? ["result_info"] : [])],
+  required: ["result", "success", "errors", "messages", ...(info ? ["result_info"] : [])],
   properties: {
     result,
     success: { const: success },
     errors: { type: "array", items: { $ref: "#/components/schemas/Error" } },
     messages: { type: "array", items: MESSAGE },
-    ...(paged ? { result_info: RESULT_INFO } : {}),
+    ...(info ? { result_info: info } : {}),
   },
 });
 
@@ -109,11 +123,14 @@ function queryParameters(route: Route): readonly object[] {
     schema,
     explode: true,
   }));
-  if (route.paging !== "page") return named;
+  if (route.dry_run) named.push({ name: "dry_run", in: "query", required: false, schema: { type: "boolean" }, explode: true });
+  if (route.paging !== "page" && route.paging !== "cursor") return named;
   const bounds = route.per_page;
   return [
     ...named,
-    { name: "page", in: "query", required: false, schema: { type: "integer", minimum: 1, default: 1 } },
+    route.paging === "page"
+      ? { name: "page", in: "query", required: false, schema: { type: "integer", minimum: 1, default: 1 } }
+      : { name: "cursor", in: "query", required: false, schema: { type: "string" } },
     {
       name: "per_page",
       in: "query",

@@ -1,4 +1,4 @@
-import type { PageRequest } from "#control/call.ts";
+import type { CursorRequest, PageRequest } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Query } from "#deprecations/interpretation.ts";
 import type { Route } from "./route.ts";
@@ -13,6 +13,14 @@ export function readPage(query: Query, bounds: Route["per_page"]): PageRequest {
   const page = whole(query["page"], "page") ?? 1;
   const perPage = whole(query["per_page"], "per_page") ?? bounds?.default ?? PER_PAGE_DEFAULT;
   return { page: Math.min(page, PAGE_MAX), per_page: Math.min(Math.max(perPage, bounds?.min ?? 1), bounds?.max ?? PER_PAGE_MAX) };
+}
+
+/** The cursor itself is read by who made it. */
+export function readCursorPage(query: Query, bounds: Route["per_page"]): CursorRequest {
+  const cursor = query["cursor"];
+  if (Array.isArray(cursor)) throw new PlatformError("invalid_input", { message: `"cursor" may be given only once.`, source: "/cursor" });
+  const { per_page } = readPage({ ...query, page: "1" }, bounds);
+  return typeof cursor === "string" && cursor !== "" ? { per_page, cursor } : { per_page };
 }
 
 function whole(value: Query[string] | undefined, name: string): number | undefined {

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
-import type { Call, Page, PageRequest } from "#control/call.ts";
+import type { Call, CursorPage, CursorRequest, Page, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { ErrorName } from "#kernel/error-codes.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
@@ -36,6 +36,8 @@ export interface Req<P extends string, Q, B> {
   readonly resolved: Resolved;
   /** `page` and `per_page` of the query, checked; the first page where the route does not page. */
   readonly page: PageRequest;
+  /** The same where the route pages by cursor. */
+  readonly cursor: CursorRequest;
 }
 
 type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? Static<T> : Otherwise;
@@ -43,11 +45,13 @@ type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? St
 /** What a handler gives back, by the route's `paging`. */
 export type Reply<R extends TSchema, G extends Paging> = G extends "page"
   ? Page<Static<R>>
-  : G extends "list"
-    ? readonly Static<R>[]
-    : G extends "raw"
-      ? RawReply
-      : Static<R>;
+  : G extends "cursor"
+    ? CursorPage<Static<R>>
+    : G extends "list"
+      ? readonly Static<R>[]
+      : G extends "raw"
+        ? RawReply
+        : Static<R>;
 
 /** An answer that is no JSON and has no envelope. Errors of its route have one all the same. */
 export interface RawReply {
@@ -64,9 +68,9 @@ export interface Answer {
 
 /**
  * `page`: page, per_page and totals (contract.md §1); `list`: everything, without result_info; `one`: a single
- * object; `raw`: text of another media type, which the route's `media_type` names.
+ * object; `cursor`: per_page and, while there is more, the cursor of the next page; `raw`: text of another media type, which the route's `media_type` names.
  */
-export type Paging = "one" | "list" | "page" | "raw";
+export type Paging = "one" | "list" | "page" | "cursor" | "raw";
 
 /** Bounds that the operator sets for some routes alone (ApiConfig.limits). */
 export type LimitName = "dns_import";
@@ -97,11 +101,13 @@ export interface Route<
   readonly limits?: LimitName;
   /** Of the answer, where `paging` is `raw`. */
   readonly media_type?: string;
-  /** Schema of the result, or of one item where `paging` is `list` or `page`. */
+  /** Schema of the result, or of one item where `paging` is `list`, `page` or `cursor`. */
   readonly result: R;
   readonly paging: G;
   /** Largest and default page size, where they are not 20 and 1000. */
   readonly per_page?: { readonly default: number; readonly max: number; readonly min?: number };
+  /** Takes `dry_run=true`: the errors are those of the write, the result is null, and nothing is written. */
+  readonly dry_run?: true;
   /** HTTP status on success, 200 unless said. */
   readonly status?: 200 | 201 | 202 | 204;
   handler(req: Req<P, StaticOr<Q, Record<string, never>>, StaticOr<B, undefined>>): Promise<Reply<R, G>>;

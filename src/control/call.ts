@@ -52,9 +52,14 @@ export interface Call {
   readonly reason?: string;
   /** The highest revision that this call wrote; the API waits for the planes to apply it. */
   rev: number | null;
+  /** A trial: everything is checked as for a write, and nothing is written. */
+  dry_run?: boolean;
   /** What the caller should know beside the result; the API shows it as messages. */
   notes?: string[];
 }
+
+/** How a trial ends that would have succeeded as a write. */
+export class TrialOver extends Error {}
 
 /** A call by the program itself. */
 export const systemCall = (name: string): Call => ({ actor: systemActor(name), request_id: name, rev: null });
@@ -63,6 +68,18 @@ export const systemCall = (name: string): Call => ({ actor: systemActor(name), r
 export interface PageRequest {
   readonly page: number;
   readonly per_page: number;
+}
+
+/** How much a caller wants, and behind what; the first page where there is no cursor. */
+export interface CursorRequest {
+  readonly per_page: number;
+  readonly cursor?: string;
+}
+
+export interface CursorPage<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins; null at the end. */
+  readonly after: string | null;
 }
 
 export interface Page<T> {

@@ -1,14 +1,21 @@
-import type { Call } from "#control/call.ts";
+import { type Call, TrialOver } from "#control/call.ts";
 import type { Store, Unit, WriteOptions } from "#store/store.ts";
 
-/** Runs one unit of work and notes its revision on the call, so that the API can wait for the planes. */
+/**
+ * Runs one unit of work and notes its revision on the call, so that the API can wait for the planes. Of a trial it
+ * throws `TrialOver` in the end, which undoes the unit.
+ */
 export async function commit<T>(
   deps: { readonly store: Store },
   call: Call,
   work: (unit: Unit) => Promise<T>,
   options: WriteOptions = {},
 ): Promise<T> {
-  const { result, rev } = await deps.store.write(work, options);
+  const tried = async (unit: Unit): Promise<T> => {
+    await work(unit);
+    throw new TrialOver();
+  };
+  const { result, rev } = await deps.store.write(call.dry_run === true ? tried : work, options);
   if (rev !== null) call.rev = Math.max(call.rev ?? 0, rev);
   return result;
 }

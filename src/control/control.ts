@@ -14,6 +14,7 @@ import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
+import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
@@ -41,6 +42,7 @@ export interface Control {
   readonly transfers: Transfers;
   readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
+  readonly rulesetVersions: RulesetVersions;
   readonly dnsAnalytics: DnsAnalytics;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;

@@ -19,7 +19,9 @@ import { createZoneFiles } from "#control/dns/zone-files.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
+import type { RulesetLimits } from "#control/rulesets/limits.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
+import { createRulesetVersions } from "#control/rulesets/versions.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
 import { createServiceCertificate } from "#control/service-certificate.ts";
 import type { CheckReport } from "#control/secondary/outcomes.ts";
@@ -59,6 +61,8 @@ export interface ControlDeps {
   readonly recordsPerFreeZoneMax?: number;
   /** Bounds of what primaries may take in time and bytes, where they are to be others. */
   readonly secondaryLimits?: Partial<SecondaryLimits>;
+  /** Bounds of rulesets, where they are to be others. */
+  readonly rulesetLimits?: Partial<RulesetLimits>;
   /** Told how each check of a secondary zone at its primaries ended. */
   readonly onSecondaryChecked?: (report: CheckReport) => void;
 }
@@ -106,7 +110,8 @@ export function createControl(deps: ControlDeps): Control {
     customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),
     transfers: createTransfers({ store, clock, sealer, secondaries }),
     secondaries,
-    rulesets: createRulesets({ store, clock }),
+    rulesets: createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} }),
+    rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),
     securityEvents: createSecurityEvents({ queries: events }),

@@ -461,6 +461,20 @@ export const ERROR_CODES = {
     cause: "The phase has no entry point ruleset yet.",
     remedy: "Create one with POST or PUT.",
   },
+  ruleset_version_not_found: {
+    code: 10004,
+    status: 404,
+    message: "could not find ruleset version",
+    cause: "The ruleset has no such version, or it is among those that are no longer kept.",
+    remedy: "List the ruleset's versions.",
+  },
+  ruleset_in_use: {
+    code: 20014,
+    status: 400,
+    message: "The ruleset is in use.",
+    cause: "A rule executes the ruleset.",
+    remedy: "Delete the rule that the message names first.",
+  },
   ruleset_invalid: {
     code: 20015,
     status: 400,

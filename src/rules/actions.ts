@@ -1,6 +1,7 @@
 import { executeProblems } from "./managed/deployment.ts";
 import { PHASES, type PhaseName } from "./phases.ts";
 import { object, only, present, text, wholeNumber } from "./parameters.ts";
+import type { RuleSurroundings } from "./check.ts";
 import type { RuleProblem } from "./types.ts";
 
 export type ActionName =
@@ -26,7 +27,7 @@ export type ActionName =
 export interface Action {
   readonly name: ActionName;
   /** What is wrong with `action_parameters`; pointers are below it (`/origin/port`). Empty means valid. */
-  validate(parameters: Readonly<Record<string, unknown>>, phase: PhaseName): readonly RuleProblem[];
+  validate(parameters: Readonly<Record<string, unknown>>, phase: PhaseName, around: RuleSurroundings): readonly RuleProblem[];
   /** Fills in what the service sets when it is absent (SPEC 2.6: `version` is `latest`). */
   complete(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
-import { completeParameters, ruleProblems } from "./check.ts";
+import { completeParameters, ruleProblems, type RuleSurroundings } from "./check.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "./managed/rulesets.ts";
 import { PHASES } from "./phases.ts";
 
+const ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map() };
 const CUSTOM = "http_request_firewall_custom";
 const ORIGIN = "http_request_origin";
 const RESPONSE = "http_response_firewall_managed";
@@ -34,7 +35,7 @@ const ACCEPTED: readonly (readonly [string, string, object | undefined])[] = [
 
 test("rules that can run are accepted", () => {
   for (const [phase, action, action_parameters] of ACCEPTED)
-    assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase), [], `${phase} ${action}`);
+    assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase, ZONE), [], `${phase} ${action}`);
 });
 
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
@@ -73,7 +74,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [CUSTOM, { action: "execute", action_parameters: SENSITIVE }, "/action_parameters/id", /runs in phase http_response_firewall_managed/],
   [RESPONSE, { action: "block" }, "/action", /may not stand here/],
   [RESPONSE, { action: "execute" }, "/action_parameters/id", /needs the id/],
-  [RESPONSE, { action: "execute", action_parameters: { id: "0".repeat(32) } }, "/action_parameters/id", /no managed ruleset/],
+  [RESPONSE, { action: "execute", action_parameters: { id: "0".repeat(32) } }, "/action_parameters/id", /no ruleset that can/],
   [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, version: "7" } }, "/action_parameters/version", /latest/],
   [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: [] } }, "/action_parameters/overrides", /object/],
   [
@@ -118,7 +119,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
 
 test("rules that cannot run are refused, with the place", () => {
   for (const [phase, draft, pointer, message] of REFUSED) {
-    const problems = ruleProblems({ expression: "true", ...draft }, phase);
+    const problems = ruleProblems({ expression: "true", ...draft }, phase, ZONE);
     assert.ok(
       problems.some((problem) => problem.pointer === pointer && message.test(problem.message)),
       `${phase} ${JSON.stringify(draft)}: ${JSON.stringify(problems)}`,

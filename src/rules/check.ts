@@ -11,16 +11,24 @@ export interface RuleDraft {
   readonly expression?: unknown;
 }
 
+/** What a rule may name beside itself. */
+export interface RuleSurroundings {
+  /** Of the ruleset that the rule is in. */
+  readonly kind: "root" | "zone" | "custom";
+  /** The account's custom rulesets by id: what rules of its own entry points may execute. */
+  readonly customRulesets: ReadonlyMap<string, { readonly name: string; readonly phase: string }>;
+}
+
 /** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */
-export function ruleProblems(rule: RuleDraft, phase: string): readonly RuleProblem[] {
-  return [...actionProblems(rule, phase), ...expressionProblems(rule.expression, phase)];
+export function ruleProblems(rule: RuleDraft, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
+  return [...actionProblems(rule, phase, around), ...expressionProblems(rule.expression, phase)];
 }
 
 /** `action_parameters` with what the service fills in (SPEC 2.6). Only for rules without problems. */
 export const completeParameters = (action: string, parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   ACTIONS[action as ActionName]?.complete(parameters) ?? parameters;
 
-function actionProblems(rule: RuleDraft, phaseName: string): readonly RuleProblem[] {
+function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurroundings): readonly RuleProblem[] {
   const phase = phaseNamed(phaseName);
   if (phase === undefined) return [{ pointer: "", message: `unknown phase "${phaseName}"` }];
   if (typeof rule.action !== "string") return [{ pointer: "/action", message: "action must be a string" }];
@@ -30,7 +38,7 @@ function actionProblems(rule: RuleDraft, phaseName: string): readonly RuleProble
   if (action === undefined) return [{ pointer: "/action", message: `this version cannot run the action "${name}" yet` }];
   const parameters = rule.action_parameters ?? {};
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
-  const problems = action.validate(parameters, phaseName as PhaseName);
+  const problems = action.validate(parameters, phaseName as PhaseName, around);
   // Last, since what is wrong with the rule itself says more.
   if (problems.length === 0 && !phase.runs)
     return [{ pointer: "/action", message: `this version does not run the phase ${phaseName} yet` }];

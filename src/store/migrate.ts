@@ -9,6 +9,7 @@ import { dnsImports } from "./migrations/0006-dns-imports.ts";
 import { dnssecKeys } from "./migrations/0007-dnssec-keys.ts";
 import { incomingTransfers } from "./migrations/0009-incoming-transfers.ts";
 import { zoneSettings } from "./migrations/0010-zone-settings.ts";
+import { rules } from "./migrations/0011-rules.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: "dnssec-keys", statements: dnssecKeys },
   { version: 9, name: "incoming-transfers", statements: incomingTransfers },
   { version: 10, name: "zone-settings", statements: zoneSettings },
+  { version: 11, name: "rules", statements: rules },
 ];
 
 /**

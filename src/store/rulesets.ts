@@ -4,24 +4,45 @@ import type { RulesetsTable, Tables } from "#store/tables.ts";
 export type RulesetRow = Selectable<RulesetsTable>;
 export type RulesetLevel = "account" | "zone";
 
+/** What lists show: everything but the rules, which may be large. */
+export type RulesetHead = Omit<RulesetRow, "rules">;
+
 /** Whose rulesets: an account's or a zone's. */
 export interface RulesetOwner {
   readonly level: RulesetLevel;
   readonly owner_id: string;
 }
 
+const HEAD = ["id", "level", "owner_id", "name", "description", "kind", "phase", "version", "last_updated"] as const;
+
 const owned = (db: Kysely<Tables>, owner: RulesetOwner) =>
-  db.selectFrom("rulesets").selectAll().where("level", "=", owner.level).where("owner_id", "=", owner.owner_id);
+  db.selectFrom("rulesets").where("level", "=", owner.level).where("owner_id", "=", owner.owner_id);
 
 export const rulesetById = (db: Kysely<Tables>, owner: RulesetOwner, id: string): Promise<RulesetRow | undefined> =>
-  owned(db, owner).where("id", "=", id).executeTakeFirst();
+  owned(db, owner).selectAll().where("id", "=", id).executeTakeFirst();
 
 /** The one ruleset of the phase that runs by itself; custom rulesets run only where a rule executes them. */
 export const entryPoint = (db: Kysely<Tables>, owner: RulesetOwner, phase: string): Promise<RulesetRow | undefined> =>
-  owned(db, owner).where("phase", "=", phase).where("kind", "in", ["zone", "root"]).executeTakeFirst();
+  owned(db, owner).selectAll().where("phase", "=", phase).where("kind", "in", ["zone", "root"]).executeTakeFirst();
 
-export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<RulesetRow[]> =>
-  owned(db, owner).orderBy("phase").orderBy("id").execute();
+/** In order of their ids. */
+export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<RulesetHead[]> =>
+  owned(db, owner).select(HEAD).orderBy("id").execute();
+
+/** Rulesets of the account and all its zones with a rule that may hold the text; which do, the caller sees. */
+export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: string): Promise<RulesetRow[]> =>
+  db
+    .selectFrom("rulesets")
+    .selectAll()
+    .where((where) =>
+      where.or([
+        where("owner_id", "=", accountId),
+        where("owner_id", "in", where.selectFrom("zones").select("id").where("account_id", "=", accountId)),
+      ]),
+    )
+    .where("rules", "like", `%${text.replace(/[%_\\]/g, "_")}%`)
+    .orderBy("id")
+    .execute();
 
 export const allRulesets = (db: Kysely<Tables>): Promise<RulesetRow[]> => db.selectFrom("rulesets").selectAll().orderBy("id").execute();
 

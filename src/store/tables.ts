@@ -18,6 +18,10 @@ export interface Tables {
   dns_version_parts: DnsVersionPartsTable;
   dns_imports: DnsImportsTable;
   rulesets: RulesetsTable;
+  ruleset_versions: RulesetVersionsTable;
+  rule_lists: RuleListsTable;
+  rule_list_items: RuleListItemsTable;
+  rule_list_operations: RuleListOperationsTable;
   gateways: GatewaysTable;
   certificates: CertificatesTable;
   zone_dnssec: ZoneDnssecTable;
@@ -205,6 +209,49 @@ export interface RulesetsTable {
   version: number;
   rules: string;
   last_updated: string;
+}
+/** The newest versions of each ruleset, the one in force among them. */
+export interface RulesetVersionsTable {
+  ruleset_id: string;
+  version: number;
+  name: string;
+  description: string;
+  rules: string;
+  last_updated: string;
+}
+export interface RuleListsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** `ip`, `hostname`, `asn` or `redirect`. */
+  kind: string;
+  description: string;
+  num_items: number;
+  created_on: string;
+  modified_on: string;
+}
+export interface RuleListItemsTable {
+  list_id: string;
+  id: string;
+  /** What makes an item the same as another: its canonical form. */
+  item_key: string;
+  /** 16 bits of a hash of the key: which part of the list's snapshot has it. */
+  bucket: number;
+  /** The item as planes have it, JSON. */
+  value: string;
+  comment: string;
+  created_on: string;
+  modified_on: string;
+}
+export interface RuleListOperationsTable {
+  id: string;
+  account_id: string;
+  list_id: string;
+  /** `pending`, `running`, `completed` or `failed`. */
+  status: string;
+  error: string | null;
+  created_on: string;
+  completed: string | null;
 }
 export interface GatewaysTable {
   account_id: string;

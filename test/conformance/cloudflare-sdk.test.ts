@@ -161,6 +161,44 @@ test("rulesets: update, entry point, rules and delete at the zone and the accoun
   }
 });
 
+test("rulesets: versions, tags, entry points and pages with the client, at the zone and the account", async () => {
+  const zone_id = await newZone("ruleset-versions.test");
+  const phase = "http_request_firewall_custom";
+  const block = (expression: string) => ({ action: "block" as const, expression });
+  for (const owner of [{ zone_id }, { account_id }]) {
+    const { id } = await ruleset(client.rulesets.phases.update(phase, { ...owner, name: "one", rules: [block("true")] }));
+    await client.rulesets.update(id, { ...owner, name: "two", rules: [block("false")] });
+    assert.deepEqual(
+      (await all(client.rulesets.versions.list(id, owner))).map(({ version }) => version),
+      ["2", "1"],
+    );
+    const first = await ruleset(client.rulesets.versions.get("1", { ruleset_id: id, ...owner }));
+    assert.deepEqual([first.name, first.version, first.rules[0]?.expression], ["one", "1", "true"]);
+    assert.deepEqual(
+      (await all(client.rulesets.phases.versions.list(phase, owner))).map(({ version }) => version),
+      ["2", "1"],
+    );
+    assert.deepEqual(await ruleset(client.rulesets.phases.versions.get("1", { ruleset_phase: phase, ...owner })), first);
+    await client.rulesets.versions.delete("1", { ruleset_id: id, ...owner });
+    await assert.rejects(client.rulesets.versions.get("1", { ruleset_id: id, ...owner }), failing(404, 10004));
+    // The client knows no trials; the service does.
+    const at = "zone_id" in owner ? `/zones/${zone_id}` : `/accounts/${account_id}`;
+    const tried = (await client.put(`${at}/rulesets/${id}?dry_run=true`, { body: { rules: [] } })) as { result: unknown; success: boolean };
+    assert.deepEqual([tried.result, tried.success], [null, true]);
+    assert.equal((await ruleset(client.rulesets.get(id, owner))).rules.length, 1);
+    await client.rulesets.delete(id, owner);
+  }
+  const made: string[] = [];
+  for (const name of ["a", "b", "c"]) {
+    const { id } = await ruleset(client.rulesets.create({ account_id, kind: "custom", name, phase, rules: [] }));
+    made.push(id);
+  }
+  const listed = await all(client.rulesets.list({ account_id, per_page: 2 }));
+  assert.ok(made.every((id) => listed.some((item) => item.id === id)));
+  assert.equal(new Set(listed.map(({ id }) => id)).size, listed.length);
+  for (const id of made) await client.rulesets.delete(id, { account_id });
+});
+
 test("aiGateway: create, get, update, list, delete", async () => {
   const plain = {
     account_id,

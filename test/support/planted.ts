@@ -84,6 +84,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         version: String(version.version),
         ruleset_id: ruleset.id,
         rule_id: ruleset.rules[0].id,
+        ruleset_version: "1",
+        rule_tag: "planted-tag",
         phase: PLANTED_PHASE,
         setting_id: "ssl",
         gateway_id: GATEWAY_ID,

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type Resolved, type Route, route } from "#api/route.ts";
-import type { RulesetScope } from "#control/rulesets/rulesets.ts";
+import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
@@ -31,14 +31,14 @@ const ZONE: Level = {
 
 /** Routes of both scopes are called with the account or the zone resolved. */
 function scopeOf(resolved: Resolved): RulesetScope {
-  if (resolved.zone) return { level: "zone", account_id: resolved.zone.account_id, zone_id: resolved.zone.id };
-  if (resolved.account) return { level: "account", account_id: resolved.account.id, zone_id: null };
+  if (resolved.zone) return { level: "zone", account_id: resolved.zone.account_id, zone_id: resolved.zone.id, plan: resolved.zone.plan };
+  if (resolved.account) return { level: "account", account_id: resolved.account.id, zone_id: null, plan: null };
   throw new PlatformError("unauthorized_resource");
 }
 
 function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
   const read = { scope: level.scope, permissions: level.read } as const;
-  const write = { scope: level.scope, permissions: level.write, paging: "one", result: Ruleset } as const;
+  const write = { scope: level.scope, permissions: level.write, paging: "one", result: Ruleset, dry_run: true } as const;
   return [
     route({
       ...read,
@@ -47,8 +47,9 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       id: `${level.id}-rulesets-list`,
       summary: "List rulesets",
       result: RulesetSummary,
-      paging: "list",
-      handler: ({ control, resolved }) => control.rulesets.list(scopeOf(resolved)),
+      paging: "cursor",
+      per_page: { default: 50, max: 50 },
+      handler: ({ control, resolved, cursor }) => control.rulesets.list(scopeOf(resolved), cursor),
     }),
     route({
       ...write,
@@ -141,7 +142,78 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
   ];
 }
 
+function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
+  const read = { scope: level.scope, permissions: level.read, method: "GET" } as const;
+  return [
+    route({
+      ...read,
+      path: `${base}/rulesets/phases/:phase/entrypoint/versions`,
+      id: `${level.id}-rulesets-entrypoint-versions-list`,
+      summary: "List the versions of an entry point ruleset, newest first",
+      result: RulesetSummary,
+      paging: "list",
+      handler: ({ control, resolved, params }) => control.rulesetVersions.ofEntryPoint(scopeOf(resolved), params.phase),
+    }),
+    route({
+      ...read,
+      path: `${base}/rulesets/phases/:phase/entrypoint/versions/:ruleset_version`,
+      id: `${level.id}-rulesets-entrypoint-versions-get`,
+      summary: "Show a version of an entry point ruleset",
+      result: Ruleset,
+      paging: "one",
+      handler: ({ control, resolved, params }) =>
+        control.rulesetVersions.getOfEntryPoint(scopeOf(resolved), params.phase, params.ruleset_version),
+    }),
+    route({
+      ...read,
+      path: `${base}/rulesets/:ruleset_id/versions`,
+      id: `${level.id}-rulesets-versions-list`,
+      summary: "List the versions of a ruleset, newest first",
+      result: RulesetSummary,
+      paging: "list",
+      handler: ({ control, resolved, params }) => control.rulesetVersions.list(scopeOf(resolved), params.ruleset_id),
+    }),
+    route({
+      ...read,
+      path: `${base}/rulesets/:ruleset_id/versions/:ruleset_version`,
+      id: `${level.id}-rulesets-versions-get`,
+      summary: "Show a version of a ruleset",
+      result: Ruleset,
+      paging: "one",
+      handler: ({ control, resolved, params }) => control.rulesetVersions.get(scopeOf(resolved), params.ruleset_id, params.ruleset_version),
+    }),
+    route({
+      scope: level.scope,
+      permissions: level.write,
+      method: "DELETE",
+      path: `${base}/rulesets/:ruleset_id/versions/:ruleset_version`,
+      id: `${level.id}-rulesets-versions-delete`,
+      summary: "Delete a version of a ruleset that is no longer in force",
+      dry_run: true,
+      result: Type.Null(),
+      paging: "one",
+      status: 204,
+      handler: async ({ control, call, resolved, params }) => {
+        await control.rulesetVersions.delete(call, scopeOf(resolved), params.ruleset_id, params.ruleset_version);
+        return null;
+      },
+    }),
+    route({
+      ...read,
+      path: `${base}/rulesets/:ruleset_id/versions/:ruleset_version/by_tag/:rule_tag`,
+      id: `${level.id}-rulesets-versions-by-tag`,
+      summary: "Show the rules of a version that have a tag",
+      result: Ruleset,
+      paging: "one",
+      handler: ({ control, resolved, params }) =>
+        control.rulesetVersions.byTag(scopeOf(resolved), params.ruleset_id, params.ruleset_version, params.rule_tag),
+    }),
+  ];
+}
+
 export const RULESET_ROUTES: readonly Route[] = [
   ...rulesetRoutesOf("/zones/:zone_id", ZONE),
+  ...versionRoutesOf("/zones/:zone_id", ZONE),
   ...rulesetRoutesOf("/accounts/:account_id", ACCOUNT),
+  ...versionRoutesOf("/accounts/:account_id", ACCOUNT),
 ];

@@ -1,7 +1,8 @@
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
-import { type Position, type Rule, RULES_MAX, type RuleWrite } from "#model/ruleset.ts";
-import { completeParameters, ruleProblems } from "#rules/check.ts";
+import type { Position, Rule, RuleWrite } from "#model/ruleset.ts";
+import { escapePointer } from "#rules/parameters.ts";
+import { completeParameters, ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 
 /** A rule as it is stored: `action_parameters`, `expression` and `ref` always have a value. */
 export interface StoredRule extends Omit<Rule, "action_parameters" | "expression" | "ref"> {
@@ -13,6 +14,30 @@ export interface StoredRule extends Omit<Rule, "action_parameters" | "expression
 /** Parts of a rule that this version takes from nobody, since it could not do what they say. */
 const UNAVAILABLE = ["ratelimit", "exposed_credential_check"] as const;
 
+/** What a rule is checked against, and when. */
+export interface RuleBuild {
+  readonly phase: string;
+  readonly now: string;
+  readonly around: RuleSurroundings;
+}
+
+/** Members of a rule, those that clients send back to us as they read them among them. */
+const KEYS = [
+  "id",
+  "ref",
+  "version",
+  "last_updated",
+  "categories",
+  "action",
+  "action_parameters",
+  "expression",
+  "description",
+  "enabled",
+  "logging",
+  "ratelimit",
+  "exposed_credential_check",
+];
+
 /** Where the rule stands in the request body: `/rules/0`, or empty where the body is the rule. */
 type Pointer = string;
 
@@ -20,22 +45,21 @@ type Pointer = string;
  * The rules that an update leaves behind. A rule that names an existing `id`, or else its `ref`, is that rule,
  * and gets a new version only where it changed. Throws the first problem with its place.
  */
-export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], phase: string, now: string): StoredRule[] {
+export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], build: RuleBuild): StoredRule[] {
   const unclaimed = new Map(before.map((rule) => [rule.id, rule]));
   const rules = writes.map((write, index) => {
     const existing =
       unclaimed.get(write.id ?? "") ??
       [...unclaimed.values()].find((rule) => write.ref !== undefined && write.ref !== "" && rule.ref === write.ref);
     if (existing) unclaimed.delete(existing.id);
-    return buildRule(write, existing, phase, now, `/rules/${index}`);
+    return buildRule(write, existing, build, `/rules/${index}`);
   });
-  checkRefs(rules);
   return rules;
 }
 
 /** One rule from what a client sent; `existing` keeps its id, its ref and, where nothing changed, its version. */
-export function buildRule(write: RuleWrite, existing: StoredRule | undefined, phase: string, now: string, at: Pointer): StoredRule {
-  checkRule(write, phase, at);
+export function buildRule(write: RuleWrite, existing: StoredRule | undefined, build: RuleBuild, at: Pointer): StoredRule {
+  checkRule(write, build, at);
   const id = existing?.id ?? newId();
   const action = write.action ?? "";
   const fields = {
@@ -48,15 +72,17 @@ export function buildRule(write: RuleWrite, existing: StoredRule | undefined, ph
     ...(write.logging === undefined ? {} : { logging: write.logging }),
   };
   if (existing && isSame(existing, fields)) return existing;
-  return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: now };
+  return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: build.now };
 }
 
-function checkRule(write: RuleWrite, phase: string, at: Pointer): void {
+function checkRule(write: RuleWrite, { phase, around }: RuleBuild, at: Pointer): void {
+  const unknown = Object.keys(write).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) throw invalid(`unknown field "${unknown}" of a rule`, `${at}/${escapePointer(unknown)}`);
   for (const key of UNAVAILABLE) {
     if ((write[key] ?? null) !== null) throw invalid(`this version cannot run rules with ${key}`, `${at}/${key}`);
   }
   if (phase === "http_ratelimit") throw invalid("a rule of this phase needs ratelimit, which this version cannot run", at);
-  const problem = ruleProblems(write, phase)[0];
+  const problem = ruleProblems(write, phase, around)[0];
   if (problem === undefined) return;
   const name = problem.pointer === "/expression" ? "rule_expression_invalid" : "ruleset_invalid";
   throw new PlatformError(name, { message: problem.message, source: at + problem.pointer });
@@ -76,7 +102,6 @@ const canonical = (value: unknown): string =>
   );
 
 export function checkRefs(rules: readonly StoredRule[]): void {
-  if (rules.length > RULES_MAX) throw invalid(`a ruleset has at most ${RULES_MAX} rules`, "/rules");
   const seen = new Set<string>();
   for (const [index, rule] of rules.entries()) {
     if (seen.has(rule.ref)) throw invalid(`the ref ${JSON.stringify(rule.ref)} stands twice`, `/rules/${index}/ref`);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Control } from "#control/control.ts";
-import type { Call } from "#control/call.ts";
+import { type Call, TrialOver } from "#control/call.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import type { RulesetScope } from "./rulesets.ts";
+import type { RulesetScope } from "./scope.ts";
 
 const failing = (code: number, source?: string) => (error: unknown) => {
   assert.ok(error instanceof PlatformError, String(error));
@@ -15,6 +15,7 @@ const failing = (code: number, source?: string) => (error: unknown) => {
   return true;
 };
 
+const ALL = { per_page: 50 };
 const RESPONSE_PHASE = "http_response_firewall_managed";
 const CUSTOM_PHASE = "http_request_firewall_custom";
 const DETECTION = {
@@ -25,14 +26,23 @@ const DETECTION = {
 };
 const block = (expression: string) => ({ action: "block", expression });
 
-async function scoped(store: Store): Promise<{ rulesets: Control["rulesets"]; call(): Call; zone: RulesetScope; account: RulesetScope }> {
-  const { control, account_id, call } = await controlOver(store);
+interface Scoped {
+  readonly rulesets: Control["rulesets"];
+  readonly versions: Control["rulesetVersions"];
+  call(): Call;
+  readonly zone: RulesetScope;
+  readonly account: RulesetScope;
+}
+
+async function scoped(store: Store, options: Parameters<typeof controlOver>[1] = {}): Promise<Scoped> {
+  const { control, account_id, call } = await controlOver(store, options);
   const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
   return {
     rulesets: control.rulesets,
+    versions: control.rulesetVersions,
     call,
-    zone: { level: "zone", account_id, zone_id: id },
-    account: { level: "account", account_id, zone_id: null },
+    zone: { level: "zone", account_id, zone_id: id, plan: "enterprise" },
+    account: { level: "account", account_id, zone_id: null, plan: null },
   };
 }
 
@@ -76,13 +86,13 @@ storeTest("SPEC 2.6: a phase has one entry point a level; a ruleset knows its le
   await assert.rejects(rulesets.create(call(), zone, { kind: "zone", phase: "http_nowhere" }), failing(20015, "/phase"));
   await assert.rejects(rulesets.create(call(), account, { kind: "root", phase: "http_request_origin" }), failing(20015, "/phase"));
   assert.deepEqual(
-    (await rulesets.list(zone)).map(({ id, kind }) => [id, kind]),
+    (await rulesets.list(zone, ALL)).items.map(({ id, kind }) => [id, kind]),
     [
       [first.id, "zone"],
       [SENSITIVE_DATA_RULESET_ID, "managed"],
     ],
   );
-  assert.equal((await rulesets.list(account)).filter(({ kind }) => kind === "custom").length, 2);
+  assert.equal((await rulesets.list(account, ALL)).items.filter(({ kind }) => kind === "custom").length, 2);
   assert.ok((await rulesets.get(zone, SENSITIVE_DATA_RULESET_ID)).rules.every(({ action }) => action === "log"));
 });
 
@@ -187,4 +197,129 @@ storeTest("what cannot run is refused with its place, and nothing is stored", as
     failing(20015, "/rules/0/action_parameters/overrides/action"),
   );
   assert.equal(await store.revision(), before);
+});
+
+storeTest("every write is a version; versions can be read, found by tag and deleted", async ({ store }) => {
+  const { rulesets, versions, call, zone } = await scoped(store);
+  const { id } = await rulesets.create(call(), zone, { name: "first", kind: "zone", phase: CUSTOM_PHASE, rules: [block("true")] });
+  await rulesets.update(call(), zone, id, { name: "second", rules: [] });
+  await rulesets.addRule(call(), zone, id, block("false"));
+  assert.deepEqual(
+    (await versions.list(zone, id)).map(({ version, name }) => [version, name]),
+    [
+      ["3", "second"],
+      ["2", "second"],
+      ["1", "first"],
+    ],
+  );
+  const first = await versions.get(zone, id, "1");
+  assert.deepEqual([first.name, first.rules.map(({ expression }) => expression)], ["first", ["true"]]);
+  assert.deepEqual(await versions.getOfEntryPoint(zone, CUSTOM_PHASE, "3"), await rulesets.get(zone, id));
+  assert.deepEqual(await versions.ofEntryPoint(zone, CUSTOM_PHASE), await versions.list(zone, id));
+  await assert.rejects(versions.ofEntryPoint(zone, RESPONSE_PHASE), failing(10003));
+  await assert.rejects(versions.delete(call(), zone, id, "3"), failing(20015, ""));
+  await versions.delete(call(), zone, id, "1");
+  await assert.rejects(versions.get(zone, id, "1"), failing(10004));
+  await assert.rejects(versions.get(zone, id, "one"), failing(10004));
+  const tagged = await versions.byTag(zone, SENSITIVE_DATA_RULESET_ID, "latest", "secrets");
+  assert.ok(tagged.rules.length > 0 && tagged.rules.every(({ categories }) => categories?.includes("secrets")));
+  assert.deepEqual((await versions.byTag(zone, id, "3", "secrets")).rules, []);
+  await rulesets.delete(call(), zone, id);
+  await assert.rejects(versions.list(zone, id), failing(10001));
+});
+
+storeTest("so many versions are kept, and so many rules and custom rulesets taken, as the operator says", async ({ store }) => {
+  const rulesetLimits = { rulesMax: 3, freeRulesMax: 1, customRulesetsMax: 1, versionsKept: 2 };
+  const { rulesets, versions, call, zone, account } = await scoped(store, { rulesetLimits });
+  const { id } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
+  for (const expression of ["true", "false", "ssl"]) await rulesets.addRule(call(), zone, id, block(expression));
+  assert.deepEqual(
+    (await versions.list(zone, id)).map(({ version }) => version),
+    ["4", "3"],
+  );
+  await assert.rejects(rulesets.addRule(call(), zone, id, block("true")), failing(20015, "/rules"));
+  const free = { ...zone, plan: "free" };
+  await assert.rejects(rulesets.update(call(), free, id, { rules: [block("true"), block("false")] }), failing(20015, "/rules"));
+  await rulesets.create(call(), account, { kind: "custom", phase: CUSTOM_PHASE });
+  await assert.rejects(rulesets.create(call(), account, { kind: "custom", phase: CUSTOM_PHASE }), failing(20015, "/kind"));
+});
+
+storeTest("a trial finds the errors of its write and changes nothing", async ({ store }) => {
+  const { rulesets, versions, call, zone } = await scoped(store);
+  const { id, rules } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE, rules: [block("true"), block("false")] });
+  await rulesets.update(call(), zone, id, { rules: [block("true")] });
+  const before = [await rulesets.get(zone, id), await versions.list(zone, id), await store.revision()];
+  const trial = (): Call => ({ ...call(), dry_run: true });
+  const over = (error: unknown) => error instanceof TrialOver;
+  await assert.rejects(rulesets.create(trial(), zone, { kind: "zone", phase: RESPONSE_PHASE }), over);
+  await assert.rejects(rulesets.create(trial(), zone, { kind: "zone", phase: CUSTOM_PHASE }), failing(20217, "/kind"));
+  await assert.rejects(rulesets.putEntryPoint(trial(), zone, RESPONSE_PHASE, {}), over);
+  await assert.rejects(rulesets.update(trial(), zone, id, { rules: [block("false")] }), over);
+  await assert.rejects(rulesets.addRule(trial(), zone, id, block("false")), over);
+  await assert.rejects(rulesets.addRule(trial(), zone, id, block("fals")), failing(20127, "/expression"));
+  await assert.rejects(rulesets.delete(trial(), zone, id), over);
+  await assert.rejects(versions.delete(trial(), zone, id, "1"), over);
+  await assert.rejects(rulesets.deleteRule(trial(), zone, id, rules[0]?.id ?? ""), failing(10002));
+  assert.deepEqual([await rulesets.get(zone, id), await versions.list(zone, id), await store.revision()], before);
+});
+
+storeTest("the account executes its custom rulesets, which stay while they are executed", async ({ store }) => {
+  const { rulesets, call, zone, account } = await scoped(store);
+  const custom = await rulesets.create(call(), account, { name: "mine", kind: "custom", phase: CUSTOM_PHASE, rules: [block("true")] });
+  const execute = { action: "execute", action_parameters: { id: custom.id }, expression: 'cf.zone.name eq "example.test"' };
+  await assert.rejects(rulesets.addRule(call(), account, custom.id, execute), failing(20015, "/action_parameters"));
+  await assert.rejects(
+    rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, { rules: [execute] }),
+    failing(20015, "/rules/0/action_parameters/id"),
+  );
+  await assert.rejects(
+    rulesets.putEntryPoint(call(), account, "http_request_firewall_managed", { rules: [execute] }),
+    failing(20015, "/rules/0/action_parameters/id"),
+  );
+  const overridden = { ...execute, action_parameters: { id: custom.id, overrides: {} } };
+  await assert.rejects(
+    rulesets.putEntryPoint(call(), account, CUSTOM_PHASE, { rules: [overridden] }),
+    failing(20015, "/rules/0/action_parameters/overrides"),
+  );
+  const root = await rulesets.putEntryPoint(call(), account, CUSTOM_PHASE, { rules: [execute] });
+  assert.deepEqual(root.rules[0]?.action_parameters, { id: custom.id, version: "latest" });
+  await assert.rejects(rulesets.delete(call(), account, custom.id), failing(20014));
+  await rulesets.update(call(), account, root.id, { rules: [] });
+  await rulesets.delete(call(), account, custom.id);
+  await assert.rejects(rulesets.create(call(), account, { kind: "custom", phase: "http_request_late_transform" }), failing(20015, "/kind"));
+});
+
+storeTest("lists come in pages, and unknown members are refused with their place", async ({ store }) => {
+  const { rulesets, call, zone, account } = await scoped(store);
+  for (const name of ["a", "b", "c"]) await rulesets.create(call(), account, { name, kind: "custom", phase: CUSTOM_PHASE });
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page = await rulesets.list(account, { per_page: 2, ...(cursor === "" ? {} : { cursor }) });
+    seen.push(...page.items.map(({ id }) => id));
+    cursor = page.after;
+  }
+  assert.deepEqual(
+    seen,
+    (await rulesets.list(account, ALL)).items.map(({ id }) => id),
+  );
+  assert.equal(new Set(seen).size, seen.length);
+  await assert.rejects(rulesets.list(account, { per_page: 2, cursor: "?" }), failing(10400, "/cursor"));
+  const misspelt = { ...block("true"), expresion: "true" };
+  await assert.rejects(
+    rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, { rules: [block("true"), misspelt] }),
+    failing(20015, "/rules/1/expresion"),
+  );
+  const ruleset = { rulez: [], rules: [] };
+  await assert.rejects(rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, ruleset), failing(20015, "/rulez"));
+  await assert.rejects(rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, { kind: "root" }), failing(20015, "/kind"));
+});
+
+storeTest("rules that are added at the same time are all there, each with a version of its own", async ({ store }) => {
+  const { rulesets, call, zone } = await scoped(store);
+  const { id } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
+  const written = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => rulesets.addRule(call(), zone, id, { ...block("true"), description: String(index) })),
+  );
+  assert.equal(new Set(written.map(({ version }) => version)).size, 20);
+  assert.equal((await rulesets.get(zone, id)).rules.length, 20);
 });

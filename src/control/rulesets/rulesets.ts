@@ -2,40 +2,32 @@ import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
-import type { Call } from "#control/call.ts";
-import { auditActor, commit } from "#control/commit.ts";
+import type { Call, CursorPage, CursorRequest } from "#control/call.ts";
+import { commit } from "#control/commit.ts";
+import { pageAfter } from "#control/cursor.ts";
+import { entryPointOf } from "#control/rulesets/entry-point.ts";
+import { checkRuleCount, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
+import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type StoredRule } from "#control/rulesets/rules.ts";
+import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
+import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
 import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
+import type { RuleSurroundings } from "#rules/check.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
-import { type Phase, phaseNamed } from "#rules/phases.ts";
-import { rulesetEntry } from "#snapshot/compile.ts";
-import {
-  deleteRuleset,
-  entryPoint,
-  insertRuleset,
-  rulesetById,
-  type RulesetOwner,
-  type RulesetRow,
-  rulesetsOf,
-  updateRuleset,
-} from "#store/rulesets.ts";
+import type { Phase } from "#rules/phases.ts";
+import { keepVersion } from "#store/ruleset-versions.ts";
+import { deleteRuleset, entryPoint, insertRuleset, type RulesetRow, rulesetsNaming, rulesetsOf, updateRuleset } from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
-
-/** Whose rulesets a call works on: the account of its path, or the zone and its account. */
-export interface RulesetScope {
-  readonly level: "account" | "zone";
-  readonly account_id: string;
-  readonly zone_id: string | null;
-}
 
 /** Each write makes a new version of the ruleset and is checked whole before anything is stored. */
 export interface Rulesets {
   /** The scope's own rulesets, then the managed ones that it can execute. */
-  list(scope: RulesetScope): Promise<readonly RulesetSummary[]>;
+  list(scope: RulesetScope, page: CursorRequest): Promise<CursorPage<RulesetSummary>>;
   create(call: Call, scope: RulesetScope, body: RulesetCreate): Promise<Ruleset>;
   get(scope: RulesetScope, id: string): Promise<Ruleset>;
   update(call: Call, scope: RulesetScope, id: string, body: RulesetUpdate): Promise<Ruleset>;
+  /** Throws `ruleset_in_use` while a rule executes it. */
   delete(call: Call, scope: RulesetScope, id: string): Promise<void>;
   /** Throws `entrypoint_not_found` where the phase has none yet (SPEC 4.5). */
   entryPoint(scope: RulesetScope, phase: string): Promise<Ruleset>;
@@ -47,118 +39,76 @@ export interface Rulesets {
   deleteRule(call: Call, scope: RulesetScope, id: string, ruleId: string): Promise<Ruleset>;
 }
 
-export function createRulesets(deps: { readonly store: Store; readonly clock: Clock }): Rulesets {
-  const { store, clock } = deps;
-  const now = (): string => isoMicros(clock.nowMicros());
+export interface RulesetsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly limits?: Partial<RulesetLimits>;
+}
 
-  const insert = async (unit: Unit, call: Call, scope: RulesetScope, kind: string, phase: Phase, body: RulesetUpdate): Promise<Ruleset> => {
-    const at = now();
-    const row: RulesetRow = {
-      id: newId(),
-      ...ownerOf(scope),
-      name: body.name ?? "default",
-      description: body.description ?? "",
-      kind,
-      phase: phase.name,
-      version: 1,
-      rules: JSON.stringify(replaceRules(body.rules ?? [], [], phase.name, at)),
-      last_updated: at,
-    };
-    await insertRuleset(unit.db, row);
-    return publish(unit, call, scope, "ruleset.create", null, row);
-  };
+type ChangeRules = (rules: readonly StoredRule[], phase: string, around: RuleSurroundings) => StoredRule[];
 
-  const save = async (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, changes: Partial<RulesetRow>): Promise<Ruleset> => {
-    const row = { ...before, ...changes, version: before.version + 1, last_updated: now() };
-    await updateRuleset(unit.db, before.id, row);
-    return publish(unit, call, scope, "ruleset.update", before, row);
-  };
-
-  const replace = (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, body: RulesetUpdate): Promise<Ruleset> => {
-    for (const key of ["kind", "phase"] as const) {
-      if (body[key] !== undefined && body[key] !== before[key]) throw invalid(`${key} of a ruleset cannot change`, `/${key}`);
-    }
-    const rules = replaceRules(body.rules ?? [], rulesOf(before), before.phase, now());
-    return save(unit, call, scope, before, {
-      name: body.name ?? before.name,
-      description: body.description ?? before.description,
-      rules: JSON.stringify(rules),
-    });
-  };
-
-  /** Loads the ruleset inside the unit, so that what `change` makes of its rules is based on the newest. */
-  const changeRules = (
-    call: Call,
-    scope: RulesetScope,
-    id: string,
-    change: (rules: readonly StoredRule[], phase: string) => StoredRule[],
-  ): Promise<Ruleset> =>
-    commit(deps, call, async (unit) => {
-      const before = await own(unit.db, scope, id);
-      const rules = change(rulesOf(before), before.phase);
-      checkRefs(rules);
-      return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
-    });
+export function createRulesets(deps: RulesetsDeps): Rulesets {
+  const { store } = deps;
+  const writing = createWriting(deps);
+  const { insert, replace, changeRules, now } = writing;
 
   return {
-    list: async (scope) => {
+    list: async (scope, page) => {
       const rows = await rulesetsOf(store.read, ownerOf(scope));
-      return [...rows.map(rulesetSummary), ...[...MANAGED_RULESETS.values()].map(managedSummary)];
+      const managed = [...MANAGED_RULESETS.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const all = [...rows.map(rulesetSummary), ...managed.map(managedSummary)];
+      return pageAfter(all, page, ({ kind, id }) => (kind === "managed" ? "1" : "0") + id);
     },
 
     create: async (call, scope, body) => {
       const phase = phaseFor(scope, body.phase, "/phase");
-      checkKind(scope, body.kind);
+      checkKind(scope, body.kind, phase);
       return commit(deps, call, async (unit) => {
-        if (body.kind !== "custom" && (await entryPoint(unit.db, ownerOf(scope), phase.name)))
-          throw entryPointExists(body.kind, phase.name);
+        if (body.kind === "custom") await writing.checkCustomCount(unit, scope);
+        else if (await entryPoint(unit.db, ownerOf(scope), phase.name)) throw entryPointExists(body.kind, phase.name);
         return insert(unit, call, scope, body.kind, phase, body);
       });
     },
 
     get: async (scope, id) => {
       const managed = MANAGED_RULESETS.get(id);
-      return managed ? managedView(managed) : rulesetView(await own(store.read, scope, id));
+      return managed ? managedView(managed) : rulesetView(await ownRuleset(store.read, scope, id));
     },
 
-    update: (call, scope, id, body) => commit(deps, call, async (unit) => replace(unit, call, scope, await own(unit.db, scope, id), body)),
+    update: (call, scope, id, body) =>
+      commit(deps, call, async (unit) => replace(unit, call, scope, await ownRuleset(unit.db, scope, id), body)),
 
     delete: (call, scope, id) =>
       commit(deps, call, async (unit) => {
-        const before = await own(unit.db, scope, id);
+        const before = await ownRuleset(unit.db, scope, id);
+        if (before.kind === "custom") await refuseInUse(unit, scope, id);
         await deleteRuleset(unit.db, id);
         unit.audit({ ...auditOf(call, scope, "ruleset.delete", id), before: rulesetView(before) });
         unit.change({ kind: "ruleset", id, value: null });
       }),
 
-    entryPoint: async (scope, name) => {
-      const phase = phaseFor(scope, name, undefined);
-      const row = await entryPoint(store.read, ownerOf(scope), phase.name);
-      if (row === undefined)
-        throw new PlatformError("entrypoint_not_found", { message: `could not find entrypoint ruleset in the ${phase.name} phase` });
-      return rulesetView(row);
-    },
+    entryPoint: async (scope, name) => rulesetView(await entryPointOf(store.read, scope, name)),
 
     putEntryPoint: async (call, scope, name, body) => {
       const phase = phaseFor(scope, name, undefined);
       return commit(deps, call, async (unit) => {
         const before = await entryPoint(unit.db, ownerOf(scope), phase.name);
-        return before
-          ? replace(unit, call, scope, before, body)
-          : insert(unit, call, scope, scope.level === "zone" ? "zone" : "root", phase, body);
+        if (before) return replace(unit, call, scope, before, body);
+        checkUnchanged(body, { kind: entryPointKind(scope), phase: phase.name });
+        return insert(unit, call, scope, entryPointKind(scope), phase, body);
       });
     },
 
     addRule: (call, scope, id, { position, ...write }) =>
-      changeRules(call, scope, id, (rules, phase) =>
-        placeRule(rules, buildRule({ ...write, id: "" }, undefined, phase, now(), ""), position),
+      changeRules(call, scope, id, (rules, phase, around) =>
+        placeRule(rules, buildRule({ ...write, id: "" }, undefined, { phase, now: now(), around }, ""), position),
       ),
 
     editRule: (call, scope, id, ruleId, { position, ...write }) =>
-      changeRules(call, scope, id, (rules, phase) => {
+      changeRules(call, scope, id, (rules, phase, around) => {
         const existing = ruleNamed(rules, ruleId);
         const onlyMoves = position !== undefined && Object.values(write).every((value) => value === undefined);
-        const rule = onlyMoves ? existing : buildRule(write, existing, phase, now(), "");
+        const rule = onlyMoves ? existing : buildRule(write, existing, { phase, now: now(), around }, "");
         const others = rules.filter((other) => other.id !== ruleId);
         return position === undefined ? rules.map((other) => (other.id === ruleId ? rule : other)) : placeRule(others, rule, position);
       }),
@@ -171,14 +121,88 @@ export function createRulesets(deps: { readonly store: Store; readonly clock: Cl
   };
 }
 
-const ownerOf = (scope: RulesetScope): RulesetOwner => ({ level: scope.level, owner_id: scope.zone_id ?? scope.account_id });
+/** The ways in which a ruleset comes to be or changes, each within a unit. */
+function createWriting(deps: RulesetsDeps) {
+  const limits = { ...RULESET_LIMITS, ...deps.limits };
+  const now = (): string => isoMicros(deps.clock.nowMicros());
+
+  const checkRules = (scope: RulesetScope, rules: readonly StoredRule[]): void => {
+    checkRuleCount(limits, scope, rules.length);
+    checkRefs(rules);
+  };
+
+  const save = async (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, changes: Partial<RulesetRow>): Promise<Ruleset> => {
+    const row = { ...before, ...changes, version: before.version + 1, last_updated: now() };
+    await updateRuleset(unit.db, before.id, row);
+    await keepVersion(unit.db, row, limits.versionsKept);
+    return publishRuleset(unit, call, scope, "ruleset.update", before, row);
+  };
+
+  return {
+    now,
+
+    insert: async (unit: Unit, call: Call, scope: RulesetScope, kind: string, phase: Phase, body: RulesetUpdate): Promise<Ruleset> => {
+      checkKeys(body);
+      const at = now();
+      const around = await surroundingsOf(unit.db, scope, kind);
+      const rules = replaceRules(body.rules ?? [], [], { phase: phase.name, now: at, around });
+      checkRules(scope, rules);
+      const row: RulesetRow = {
+        id: newId(),
+        ...ownerOf(scope),
+        name: body.name ?? "default",
+        description: body.description ?? "",
+        kind,
+        phase: phase.name,
+        version: 1,
+        rules: JSON.stringify(rules),
+        last_updated: at,
+      };
+      await insertRuleset(unit.db, row);
+      await keepVersion(unit.db, row, limits.versionsKept);
+      return publishRuleset(unit, call, scope, "ruleset.create", null, row);
+    },
+
+    replace: async (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, body: RulesetUpdate): Promise<Ruleset> => {
+      checkKeys(body);
+      checkUnchanged(body, before);
+      const around = await surroundingsOf(unit.db, scope, before.kind);
+      const rules = replaceRules(body.rules ?? [], rulesOf(before), { phase: before.phase, now: now(), around });
+      checkRules(scope, rules);
+      return save(unit, call, scope, before, {
+        name: body.name ?? before.name,
+        description: body.description ?? before.description,
+        rules: JSON.stringify(rules),
+      });
+    },
+
+    /** Loads the ruleset inside the unit, so that what `change` makes of its rules is based on the newest. */
+    changeRules: (call: Call, scope: RulesetScope, id: string, change: ChangeRules): Promise<Ruleset> =>
+      commit(deps, call, async (unit) => {
+        const before = await ownRuleset(unit.db, scope, id);
+        const rules = change(rulesOf(before), before.phase, await surroundingsOf(unit.db, scope, before.kind));
+        checkRules(scope, rules);
+        return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
+      }),
+
+    checkCustomCount: async (unit: Unit, scope: RulesetScope): Promise<void> => {
+      const custom = (await rulesetsOf(unit.db, ownerOf(scope))).filter(({ kind }) => kind === "custom");
+      if (custom.length >= limits.customRulesetsMax)
+        throw invalid(`an account has at most ${limits.customRulesetsMax} custom rulesets`, "/kind");
+    },
+  };
+}
 
 const rulesOf = (row: RulesetRow): StoredRule[] => JSON.parse(row.rules) as StoredRule[];
 
-async function own(db: Unit["db"], scope: RulesetScope, id: string): Promise<RulesetRow> {
-  const row = await rulesetById(db, ownerOf(scope), id);
-  if (row === undefined) throw new PlatformError("ruleset_not_found", { message: `could not find ruleset ${id}` });
-  return row;
+async function refuseInUse(unit: Unit, scope: RulesetScope, id: string): Promise<void> {
+  for (const row of await rulesetsNaming(unit.db, scope.account_id, id)) {
+    const rule = rulesOf(row).find(({ action, action_parameters }) => action === "execute" && action_parameters["id"] === id);
+    if (rule !== undefined)
+      throw new PlatformError("ruleset_in_use", {
+        message: `rule ${rule.id} of ruleset ${row.id} (phase ${row.phase}) executes this ruleset`,
+      });
+  }
 }
 
 function ruleNamed(rules: readonly StoredRule[], id: string): StoredRule {
@@ -187,39 +211,18 @@ function ruleNamed(rules: readonly StoredRule[], id: string): StoredRule {
   return rule;
 }
 
-const auditOf = (call: Call, scope: RulesetScope, action: string, id: string) => ({
-  action,
-  actor: auditActor(call),
-  account_id: scope.account_id,
-  zone_id: scope.zone_id,
-  resource: { type: "ruleset", id },
-});
+/** Members of a ruleset, those that clients send back to us as they read them among them. */
+const KEYS = ["id", "name", "description", "kind", "phase", "version", "last_updated", "source", "rules"];
 
-function publish(unit: Unit, call: Call, scope: RulesetScope, action: string, before: RulesetRow | null, after: RulesetRow): Ruleset {
-  const view = rulesetView(after);
-  unit.audit({ ...auditOf(call, scope, action, after.id), before: before && rulesetView(before), after: view });
-  unit.change({ kind: "ruleset", id: after.id, value: rulesetEntry(after) });
-  return view;
+function checkKeys(body: object): void {
+  const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) throw invalid(`unknown field "${unknown}" of a ruleset`, `/${unknown}`);
 }
 
-function phaseFor(scope: RulesetScope, name: string, source: string | undefined): Phase {
-  const phase = phaseNamed(name);
-  const place = source === undefined ? {} : { source };
-  if (phase === undefined) throw new PlatformError("ruleset_invalid", { message: `'${name}' is not a valid value for phase`, ...place });
-  if (!phase.levels.includes(scope.level))
-    throw new PlatformError("ruleset_invalid", { message: `phase ${name} has no rulesets at the ${scope.level} level`, ...place });
-  return phase;
-}
-
-/** Managed rulesets ship with the program; custom ones are kept by accounts, since zones share them. */
-const KINDS: Readonly<Record<RulesetScope["level"], readonly string[]>> = { account: ["root", "custom"], zone: ["zone"] };
-
-function checkKind(scope: RulesetScope, kind: string): void {
-  if (!KINDS[scope.level].includes(kind))
-    throw invalid(
-      `'${kind}' is not a valid value for kind because the ${scope.level} level takes ${KINDS[scope.level].join(" or ")}`,
-      "/kind",
-    );
+function checkUnchanged(body: RulesetUpdate, before: { readonly kind: string; readonly phase: string }): void {
+  for (const key of ["kind", "phase"] as const) {
+    if (body[key] !== undefined && body[key] !== before[key]) throw invalid(`${key} of a ruleset cannot change`, `/${key}`);
+  }
 }
 
 const entryPointExists = (kind: string, phase: string): PlatformError =>
@@ -227,5 +230,3 @@ const entryPointExists = (kind: string, phase: string): PlatformError =>
     message: `'${kind}' is not a valid value for kind because exceeded maximum number of ${kind} rulesets for phase ${phase}`,
     source: "/kind",
   });
-
-const invalid = (message: string, source: string): PlatformError => new PlatformError("ruleset_invalid", { message, source });

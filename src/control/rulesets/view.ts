@@ -1,6 +1,6 @@
 import type { Rule, Ruleset, RulesetSummary } from "#model/ruleset.ts";
 import type { ManagedRuleset } from "#rules/managed/rulesets.ts";
-import type { RulesetRow } from "#store/rulesets.ts";
+import type { RulesetHead, RulesetRow } from "#store/rulesets.ts";
 
 /** SPEC 2.6: the entry point of `http_response_firewall_managed` says `firewall_managed`. */
 const sourceOf = (kind: string, phase: string): { source?: string } => {
@@ -8,7 +8,7 @@ const sourceOf = (kind: string, phase: string): { source?: string } => {
   return (kind === "zone" || kind === "root") && source !== undefined ? { source } : {};
 };
 
-export const rulesetSummary = (row: RulesetRow): RulesetSummary => ({
+export const rulesetSummary = (row: RulesetHead): RulesetSummary => ({
   id: row.id,
   name: row.name,
   description: row.description,

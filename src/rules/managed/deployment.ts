@@ -1,14 +1,23 @@
 import { isObject, object, only } from "../parameters.ts";
 import type { PhaseName } from "../phases.ts";
+import type { RuleSurroundings } from "../check.ts";
 import type { RuleProblem } from "../types.ts";
 import { MANAGED_RULESETS, type ManagedRuleset } from "./rulesets.ts";
 
 /** What is wrong with the parameters of an `execute` rule in an entry point of `phase`. */
-export function executeProblems(parameters: Readonly<Record<string, unknown>>, phase: PhaseName): readonly RuleProblem[] {
+export function executeProblems(
+  parameters: Readonly<Record<string, unknown>>,
+  phase: PhaseName,
+  around: RuleSurroundings,
+): readonly RuleProblem[] {
   const id = parameters["id"];
   if (typeof id !== "string") return [{ pointer: "/id", message: "execute needs the id of a ruleset" }];
+  // Entry points execute, and what they execute does not: so nothing can execute itself.
+  if (around.kind === "custom") return [{ pointer: "", message: "a custom ruleset cannot execute another ruleset" }];
+  const custom = around.customRulesets.get(id);
+  if (custom !== undefined) return customProblems(parameters, custom, phase, around);
   const ruleset = MANAGED_RULESETS.get(id);
-  if (ruleset === undefined) return [{ pointer: "/id", message: `no managed ruleset has the id "${id}"` }];
+  if (ruleset === undefined) return [{ pointer: "/id", message: `no ruleset that can be executed has the id "${id}"` }];
   if (ruleset.phase !== phase) return [{ pointer: "/id", message: `${ruleset.name} runs in phase ${ruleset.phase}, not in ${phase}` }];
   const problems = only(parameters, ["id", "version", "overrides"]);
   const version = parameters["version"];
@@ -17,6 +26,24 @@ export function executeProblems(parameters: Readonly<Record<string, unknown>>, p
   }
   const overrides = object(parameters, "overrides", problems);
   if (overrides !== undefined) problems.push(...overridesProblems(overrides, ruleset));
+  return problems;
+}
+
+/** The account's own rulesets are deployed from its entry points, for all its zones; their rules are changed where they stand. */
+function customProblems(
+  parameters: Readonly<Record<string, unknown>>,
+  custom: { readonly name: string; readonly phase: string },
+  phase: PhaseName,
+  around: RuleSurroundings,
+): readonly RuleProblem[] {
+  if (around.kind !== "root")
+    return [{ pointer: "/id", message: "custom rulesets are executed by rules of the account, with an expression that names the zones" }];
+  if (custom.phase !== phase) return [{ pointer: "/id", message: `${custom.name} is for phase ${custom.phase}, not for ${phase}` }];
+  if (parameters["overrides"] !== undefined)
+    return [{ pointer: "/overrides", message: "overrides are for managed rulesets; change the rules of the custom ruleset instead" }];
+  const problems = only(parameters, ["id", "version"]);
+  if (parameters["version"] !== undefined && parameters["version"] !== "latest")
+    problems.push({ pointer: "/version", message: `version must be "latest"` });
   return problems;
 }
 

@@ -1,0 +1,24 @@
+import type { CursorPage, CursorRequest } from "#control/call.ts";
+import { PlatformError } from "#kernel/errors.ts";
+
+/**
+ * A page of items that are in the order of their keys. What comes and goes between two pages neither repeats nor
+ * hides anything else, since the cursor is the last key shown.
+ */
+export function pageAfter<T>(items: readonly T[], page: CursorRequest, keyOf: (item: T) => string): CursorPage<T> {
+  const after = page.cursor === undefined ? "" : readCursor(page.cursor);
+  const rest = items.filter((item) => keyOf(item) > after);
+  const shown = rest.slice(0, page.per_page);
+  const last = shown.at(-1);
+  return { items: shown, after: last === undefined || rest.length <= shown.length ? null : writeCursor(keyOf(last)) };
+}
+
+export const writeCursor = (key: string): string => Buffer.from(key).toString("base64url");
+
+/** The key of a cursor that `writeCursor` made. Throws `invalid_input` for what is none. */
+export function readCursor(cursor: string): string {
+  const key = Buffer.from(cursor, "base64url").toString();
+  if (key === "" || key.includes("\0") || writeCursor(key) !== cursor)
+    throw new PlatformError("invalid_input", { message: `"cursor" is not one that a list gave out.`, source: "/cursor" });
+  return key;
+}

@@ -1,0 +1,49 @@
+import { PlatformError } from "#kernel/errors.ts";
+import { type Phase, phaseNamed } from "#rules/phases.ts";
+import { type RulesetOwner, type RulesetRow, rulesetById } from "#store/rulesets.ts";
+import type { Unit } from "#store/store.ts";
+
+/** Whose rulesets a call works on: the account of its path, or the zone and its account. */
+export interface RulesetScope {
+  readonly level: "account" | "zone";
+  readonly account_id: string;
+  readonly zone_id: string | null;
+  /** Of the zone. */
+  readonly plan: string | null;
+}
+
+export const ownerOf = (scope: RulesetScope): RulesetOwner => ({ level: scope.level, owner_id: scope.zone_id ?? scope.account_id });
+
+/** The scope's own ruleset. Throws `ruleset_not_found`. */
+export async function ownRuleset(db: Unit["db"], scope: RulesetScope, id: string): Promise<RulesetRow> {
+  const row = await rulesetById(db, ownerOf(scope), id);
+  if (row === undefined) throw new PlatformError("ruleset_not_found", { message: `could not find ruleset ${id}` });
+  return row;
+}
+
+/** Throws `ruleset_invalid` for what is no phase, and for one that the level has no rulesets in. */
+export function phaseFor(scope: RulesetScope, name: string, source: string | undefined): Phase {
+  const phase = phaseNamed(name);
+  const place = source === undefined ? {} : { source };
+  if (phase === undefined) throw new PlatformError("ruleset_invalid", { message: `'${name}' is not a valid value for phase`, ...place });
+  if (!phase.levels.includes(scope.level))
+    throw new PlatformError("ruleset_invalid", { message: `phase ${name} has no rulesets at the ${scope.level} level`, ...place });
+  return phase;
+}
+
+/** Managed rulesets ship with the program; custom ones are kept by accounts, since zones share them. */
+const KINDS: Readonly<Record<RulesetScope["level"], readonly string[]>> = { account: ["root", "custom"], zone: ["zone"] };
+
+export function checkKind(scope: RulesetScope, kind: string, phase: Phase): void {
+  if (!KINDS[scope.level].includes(kind))
+    throw invalid(
+      `'${kind}' is not a valid value for kind because the ${scope.level} level takes ${KINDS[scope.level].join(" or ")}`,
+      "/kind",
+    );
+  if (kind === "custom" && !phase.actions.includes("execute"))
+    throw invalid(`'custom' is not a valid value for kind because nothing executes rulesets in phase ${phase.name}`, "/kind");
+}
+
+export const entryPointKind = (scope: RulesetScope): "zone" | "root" => (scope.level === "zone" ? "zone" : "root");
+
+export const invalid = (message: string, source: string): PlatformError => new PlatformError("ruleset_invalid", { message, source });
