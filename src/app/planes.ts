@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { join } from "node:path";
-import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
+import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
 import { DEFAULT_RETENTION } from "#events/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
@@ -207,7 +207,17 @@ const edgeConfig = (config: Config, bound: Bound, dohPort: number): EdgeConfig =
   originPort: config.edge.origin_port,
   originAllow: config.edge.origin_allow,
   doh: { hosts: config.dns.name_servers, port: dohPort },
-  limits: EDGE_LIMITS,
+  proxyProtocolFrom: config.edge.proxy_protocol_from,
+  limits: edgeLimits(config),
+});
+
+/** The operator's limits, and of those that count something this thread's share: the kernel spreads connections evenly. */
+const edgeLimits = ({ edge }: Config): EdgeLimits => ({
+  ...EDGE_LIMITS,
+  connectionsMax: Math.ceil(edge.connections_max / edge.workers),
+  connectionsPerAddressMax: Math.ceil(edge.connections_per_address_max / edge.workers),
+  headTimeoutMs: edge.head_timeout_seconds * 1000,
+  idleTimeoutMs: edge.idle_timeout_seconds * 1000,
 });
 
 const gatewayConfig = ({ config, tls }: PlanesDeps, bound: Bound): GatewayConfig => ({

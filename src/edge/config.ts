@@ -17,10 +17,17 @@ export interface EdgeConfig {
   readonly originAllow: readonly string[];
   /** DNS over HTTPS (RFC 8484): the names it is served under, and the nameserver's port; 0 while that is not known. */
   readonly doh: { readonly hosts: readonly string[]; readonly port: number };
+  /** Networks of balancers, whose connections begin with a PROXY header. */
+  readonly proxyProtocolFrom: readonly string[];
   readonly limits: EdgeLimits;
 }
 
+/** Those of one thread, where they count something. */
 export interface EdgeLimits {
+  /** Open connections of visitors; 0 is no limit, here and below. */
+  readonly connectionsMax: number;
+  /** Of one IPv4 address or IPv6 /64. */
+  readonly connectionsPerAddressMax: number;
   /** From the first byte of a request head, or from the connection, to the head's end. */
   readonly headTimeoutMs: number;
   /** Between two requests of one connection. */
@@ -51,6 +58,8 @@ export interface EdgeLimits {
 }
 
 export const EDGE_LIMITS: EdgeLimits = {
+  connectionsMax: 50_000,
+  connectionsPerAddressMax: 1_000,
   headTimeoutMs: 10_000,
   idleTimeoutMs: 75_000,
   progressWindowMs: 60_000,

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import { createCidrSet } from "#kernel/cidr.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
@@ -6,6 +6,7 @@ import type { EventSink } from "#events/rows.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAddressPolicy } from "./address-policy.ts";
+import { createAdmission } from "./admission.ts";
 import { ClientConnection } from "./client-connection.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
@@ -62,6 +63,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     contextsMax: config.limits.contextsMax,
     keysNotOpened: metrics.counter("selvedge_edge_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
   });
+  const proxies = createCidrSet(config.proxyProtocolFrom);
+  const admission = createAdmission({ metrics, ...config.limits });
   let listeners: readonly Listener[] = [];
   let closing = false;
 
@@ -71,8 +74,11 @@ export function createEdge(deps: EdgeDeps): Edge {
       port,
       reusePort: config.reusePort,
       tls: scheme === "https" ? tlsOptions(certificates) : null,
-      onConnection: (socket) => {
-        new ClientConnection(context, socket, { clientIp: clientIp(socket), scheme });
+      admission,
+      proxies,
+      proxyHeaderTimeoutMs: config.limits.headTimeoutMs,
+      onConnection: (socket, clientIp) => {
+        new ClientConnection(context, socket, { clientIp, scheme });
         open.value = connections.size;
         socket.once("close", () => (open.value = connections.size));
       },
@@ -139,9 +145,6 @@ function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean)
     report,
   };
 }
-
-/** An IPv4 visitor on a dual-stack listener is an IPv4 visitor. */
-const clientIp = (socket: Socket): string => (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
 
 const POLL_MS = 20;
 

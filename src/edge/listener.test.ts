@@ -1,25 +1,84 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
-import { test } from "node:test";
-import { openListener } from "./listener.ts";
+import { connect, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { createCidrSet } from "#kernel/cidr.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { createAdmission } from "./admission.ts";
+import { type ListenOptions, openListener } from "./listener.ts";
 
-test("a connection that never shakes hands is closed in time, and counted", async (t) => {
-  let failed = 0;
+async function start(t: TestContext, options: Partial<ListenOptions>, limits = { connectionsMax: 0, connectionsPerAddressMax: 0 }) {
+  const accepted: Socket[] = [];
   const listener = await openListener({
     host: "127.0.0.1",
     port: 0,
     reusePort: false,
+    tls: null,
+    admission: createAdmission({ metrics: createMetrics(), ...limits }),
+    proxies: createCidrSet([]),
+    proxyHeaderTimeoutMs: 10_000,
+    onConnection: (socket) => {
+      accepted.push(socket);
+      socket.on("error", () => undefined).resume();
+    },
+    onHandshakeFailed: () => assert.fail("no handshake was expected"),
+    ...options,
+  });
+  t.after(() => {
+    listener.close();
+    for (const socket of accepted) socket.destroy();
+  });
+  const open = (bytes = ""): Socket => {
+    const socket = connect(listener.port, "127.0.0.1").on("error", () => undefined);
+    t.after(() => socket.destroy());
+    if (bytes !== "") socket.write(bytes, "latin1");
+    return socket.resume();
+  };
+  return { accepted, open };
+}
+
+async function closed(socket: Socket): Promise<void> {
+  if (socket.closed) return;
+  const limit = setTimeout(() => socket.destroy(new Error("the connection is still open")), 5000);
+  const [hadError] = (await once(socket, "close")) as [boolean];
+  clearTimeout(limit);
+  assert.ok(!hadError || !socket.errored?.message.includes("still open"));
+}
+
+test("a connection that never shakes hands is closed in time, and counted", async (t) => {
+  let failed = 0;
+  const { open } = await start(t, {
     tls: { handshakeTimeout: 200 },
     onConnection: () => assert.fail("it never shook hands"),
     onHandshakeFailed: () => failed++,
   });
-  t.after(() => listener.close());
-  const socket = connect(listener.port, "127.0.0.1");
-  t.after(() => socket.destroy());
-  await once(socket, "connect");
-  const limit = setTimeout(() => socket.destroy(new Error("the connection is still open")), 5000);
-  await once(socket.resume(), "close");
-  clearTimeout(limit);
+  await closed(open());
   assert.equal(failed, 1);
+});
+
+test("connections beyond a limit are closed at once, and places come back", async (t) => {
+  for (const limits of [
+    { connectionsMax: 2, connectionsPerAddressMax: 0 },
+    { connectionsMax: 0, connectionsPerAddressMax: 2 },
+  ]) {
+    const { accepted, open } = await start(t, {}, limits);
+    const kept = [open(), open()];
+    await closed(open());
+    assert.equal(accepted.length, 2);
+    for (const socket of kept) assert.equal(socket.destroyed, false);
+    kept[0]!.destroy();
+    accepted[0]!.destroy();
+    for (let i = 0; accepted.length === 2 && i < 200; i++) {
+      open();
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    assert.equal(accepted.length, 3);
+  }
+});
+
+test("a balancer's connection that does not begin with a PROXY header, or not in time, is closed", async (t) => {
+  const { accepted, open } = await start(t, { proxies: createCidrSet(["127.0.0.0/8"]), proxyHeaderTimeoutMs: 200 });
+  for (const bytes of ["", "PROX", "GET / HTTP/1.1\r\n\r\n", "PROXY TCP4 x y 1 2\r\n", "\r\n\r\n\0\r\nQUIT\n\x21\x11\xff\xff"])
+    await closed(open(bytes));
+  assert.equal(accepted.length, 0);
 });

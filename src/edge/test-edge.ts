@@ -72,6 +72,7 @@ export async function startEdge(
       originPort: 0,
       originAllow: [],
       doh: { hosts: [], port: 0 },
+      proxyProtocolFrom: [],
       ...config,
       limits: { ...EDGE_LIMITS, ...limits },
     },

@@ -39,6 +39,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       vendorPrefix: "svc",
       originPort: 0,
       originAllow: [],
+      proxyProtocolFrom: [],
       doh: { hosts: [], port: 0 },
       limits: EDGE_LIMITS,
     },

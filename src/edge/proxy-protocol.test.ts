@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { after, before, test } from "node:test";
+import { connect as connectTls } from "node:tls";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+
+const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
+const V6 = `\r\n\r\n\0\r\nQUIT\n\x21\x21\x00\x24\x20\x01\x0d\xb8${"\0".repeat(11)}\x07${"\0".repeat(16)}\x01\xbb\x00\x50`;
+const LOCAL = "\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00";
+
+/** What a balancer sends first, and the visitor's address that everything behind it sees. */
+const HEADERS: readonly (readonly [header: string, clientIp: string])[] = [
+  ["PROXY TCP4 192.0.2.7 192.0.2.8 5000 443\r\n", "192.0.2.7"],
+  ["PROXY TCP6 2001:db8::5 2001:db8::6 5000 443\r\n", "2001:db8::5"],
+  ["PROXY UNKNOWN\r\n", "127.0.0.1"],
+  [V6, "2001:db8::7"],
+  [LOCAL, "127.0.0.1"],
+];
+
+let origin: TestOrigin;
+let edge: TestEdge;
+let ca: string;
+
+before(async () => {
+  origin = await httpOrigin((req, res) => res.end(`for ${req.headers["x-forwarded-for"]}`));
+  edge = await startEdge(siteOps(origin.port), { proxyProtocolFrom: ["127.0.0.0/8"] });
+  const root = await createRoot(systemClock);
+  ca = root.certificate;
+  const issued = await createLocalCa({ root, clock: systemClock }).issue(["www.example.com"]);
+  const sealed = edge.sealer.seal(issued.privateKey, "certificate:c");
+  edge.replica.apply([
+    {
+      kind: "certificate",
+      id: "c",
+      value: { zone_id: "zone", hosts: ["www.example.com"], chain: issued.chain, private_key: sealed, not_after: issued.notAfter },
+    },
+  ]);
+});
+after(async () => {
+  await edge.close();
+  origin.close();
+});
+
+/** Sends the header in so many pieces, then speaks TLS over the same connection; all that came back. */
+async function overTls(header: string, pieces: number): Promise<string> {
+  const socket: Socket = connect({ port: edge.https, host: "127.0.0.1", noDelay: true });
+  const size = Math.ceil(header.length / pieces);
+  for (let at = 0; at < header.length; at += size) {
+    socket.write(header.slice(at, at + size), "latin1");
+    if (pieces > 1) await new Promise((done) => setTimeout(done, 5));
+  }
+  const tls = connectTls({ socket, servername: "www.example.com", ca });
+  tls.write(REQUEST);
+  let text = "";
+  for await (const bytes of tls) text += (bytes as Buffer).toString("latin1");
+  return text;
+}
+
+for (const [header, clientIp] of HEADERS) {
+  test(`the visitor is ${clientIp} after ${JSON.stringify(header.slice(0, 20))}, plain and over TLS`, async () => {
+    edge.requests.length = 0;
+    const whole = rawClient(edge.http);
+    whole.send(`${header}${REQUEST}`);
+    assert.ok((await whole.closed()).endsWith(`for ${clientIp}`));
+    const bytewise = rawClient(edge.http);
+    for (const byte of `${header}${REQUEST}`) {
+      bytewise.send(byte);
+      await new Promise((done) => setImmediate(done));
+    }
+    assert.ok((await bytewise.closed()).endsWith(`for ${clientIp}`));
+    for (const pieces of [1, 4]) assert.match(await overTls(header, pieces), new RegExp(`for ${clientIp}`));
+    assert.deepEqual(
+      edge.requests.map((row) => row.client_ip),
+      [clientIp, clientIp, clientIp, clientIp],
+    );
+  });
+}
+
+test("limits are the visitor's, not the balancer's", async () => {
+  const limited = await startEdge(siteOps(origin.port), { proxyProtocolFrom: ["127.0.0.1"] }, { connectionsPerAddressMax: 1 });
+  const [first, second, other] = [rawClient(limited.http), rawClient(limited.http), rawClient(limited.http)];
+  first.send(`PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n${REQUEST.replace("close", "keep-alive")}`);
+  await first.until(/for 192/);
+  second.send(`PROXY TCP4 192.0.2.7 192.0.2.8 3 2\r\n${REQUEST}`);
+  assert.equal(await second.closed(), "");
+  other.send(`PROXY TCP4 192.0.2.9 192.0.2.8 3 2\r\n${REQUEST}`);
+  assert.match(await other.closed(), /for 192\.0\.2\.9$/);
+  first.socket.destroy();
+  await limited.close();
+});
+
+test("nobody but the balancers has a say over the visitor's address", async () => {
+  const careful = await startEdge(siteOps(origin.port), { proxyProtocolFrom: ["192.0.2.0/24"] });
+  const client = rawClient(careful.http);
+  client.send(`${HEADERS[0]![0]}${REQUEST}`);
+  assert.match(await client.closed(), /^HTTP\/1\.1 400 /);
+  await careful.close();
+});
