@@ -28,6 +28,7 @@ const edge = createEdge({
     originPort: Number(originPort),
     originAllow: [],
     doh: { hosts: [], port: 0 },
+    proxyProtocolFrom: [],
     limits: EDGE_LIMITS,
   },
   originRoots: [],
