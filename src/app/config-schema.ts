@@ -75,7 +75,7 @@ export const CONFIG_KEYS = {
   "dns.resolvers": {
     type: "servers",
     default: [],
-    doc: "Resolvers that know the addresses of names elsewhere, for CNAME flattening; empty: those of the system.",
+    doc: "Resolvers that know the addresses of names elsewhere, for CNAME flattening and origins; empty: those of the system.",
   },
   "dns.scan_resolvers": {
     type: "servers",

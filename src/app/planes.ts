@@ -206,6 +206,7 @@ const edgeConfig = (config: Config, bound: Bound, dohPort: number): EdgeConfig =
   vendorPrefix: config.vendor.prefix,
   originPort: config.edge.origin_port,
   originAllow: config.edge.origin_allow,
+  resolvers: config.dns.resolvers,
   doh: { hosts: config.dns.name_servers, port: dohPort },
   proxyProtocolFrom: config.edge.proxy_protocol_from,
   limits: edgeLimits(config),

@@ -15,6 +15,8 @@ export interface EdgeConfig {
   readonly originPort: number;
   /** Blocks that origins may be in although they are not public addresses. */
   readonly originAllow: readonly string[];
+  /** Addresses of the resolvers that know names elsewhere, with a port where it is not 53; none: those of the system. */
+  readonly resolvers: readonly string[];
   /** DNS over HTTPS (RFC 8484): the names it is served under, and the nameserver's port; 0 while that is not known. */
   readonly doh: { readonly hosts: readonly string[]; readonly port: number };
   /** Networks of balancers, whose connections begin with a PROXY header. */
@@ -48,13 +50,33 @@ export interface EdgeLimits {
   readonly originConnectionsMax: number;
   /** Requests that wait for a connection to one origin. */
   readonly originQueueMax: number;
-  readonly resolveTimeoutMs: number;
-  /** How long a name's addresses from the resolver are believed. */
-  readonly resolveCacheMs: number;
+  readonly resolver: ResolverLimits;
   /** After an answer that ends the connection, so that it arrives before the connection is reset. */
   readonly lingerMs: number;
   /** Certificates with an open TLS context. */
   readonly contextsMax: number;
+}
+
+/** Bounds of looking up origins that are names elsewhere. */
+export interface ResolverLimits {
+  /** For one look-up with all its servers and retries. */
+  readonly timeoutMs: number;
+  readonly lookupsMax: number;
+  /** Look-ups that wait for their turn; more fail at once. */
+  readonly queuedLookupsMax: number;
+  readonly namesMax: number;
+  /** The least and the most that is believed of a TTL. */
+  readonly lifeMinMs: number;
+  readonly lifeMaxMs: number;
+  /** For so much of its life an answer is left alone; then it is renewed when somebody asks. */
+  readonly refreshAfter: number;
+  /** How long it is believed that a name has no address. */
+  readonly nothingMs: number;
+  /** How long the last good answer stands in while look-ups fail (RFC 8767 §4). */
+  readonly staleMs: number;
+  /** Between two look-ups of a name that fail; doubled up to the other. */
+  readonly retryMinMs: number;
+  readonly retryMaxMs: number;
 }
 
 export const EDGE_LIMITS: EdgeLimits = {
@@ -71,8 +93,19 @@ export const EDGE_LIMITS: EdgeLimits = {
   originIdleTimeoutMs: 30_000,
   originConnectionsMax: 512,
   originQueueMax: 1_000,
-  resolveTimeoutMs: 5_000,
-  resolveCacheMs: 30_000,
+  resolver: {
+    timeoutMs: 5_000,
+    lookupsMax: 64,
+    queuedLookupsMax: 1_000,
+    namesMax: 10_000,
+    lifeMinMs: 5_000,
+    lifeMaxMs: 300_000,
+    refreshAfter: 0.8,
+    nothingMs: 5_000,
+    staleMs: 86_400_000,
+    retryMinMs: 1_000,
+    retryMaxMs: 30_000,
+  },
   lingerMs: 2_000,
   contextsMax: 10_000,
 };

@@ -13,7 +13,9 @@ import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
 import { createDohRoute, type DohRoute } from "./doh-route.ts";
 import { rayField } from "./http1-responder.ts";
+import { createHostsFile } from "./hosts-file.ts";
 import { type Listener, openListener } from "./listener.ts";
+import { createLookUp } from "./look-up.ts";
 import { createOriginHeads } from "./origin-head.ts";
 import { createOriginHealth } from "./origin-health.ts";
 import { createOriginTlsClient } from "./origin-tls.ts";
@@ -122,6 +124,7 @@ function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean)
     internalErrors.value++;
     deps.onError(error);
   };
+  const lookUp = createLookUp({ hosts: createHostsFile("/etc/hosts"), servers: config.resolvers, timeoutMs: limits.resolver.timeoutMs });
   const health = createOriginHealth({ clock, metrics, retryMs: limits.originRetryMs });
   const tlsClient = createOriginTlsClient({ clock, roots: deps.originRoots });
   return {
@@ -131,7 +134,7 @@ function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean)
     pipeline: createPipeline({ zones, doh, tap: deps.tap, loopName: config.vendorPrefix }),
     origins: createOriginSelector({
       zones,
-      resolve: createResolver({ clock, timeoutMs: limits.resolveTimeoutMs, cacheMs: limits.resolveCacheMs }),
+      resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),
       allows: createAddressPolicy(config.host, config.originAllow),
       health,
       originPort: config.originPort,

@@ -62,7 +62,8 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
       const found = proxied === null || exchange.originHost === "" ? proxied : follow(deps.zones, exchange.originHost);
       if (found === null) return "unroutable";
       if ("addresses" in found) return plan(exchange, found.addresses);
-      return deps.resolve(found.outside).then((addresses) => plan(exchange, addresses));
+      const addresses = deps.resolve(found.outside);
+      return addresses instanceof Promise ? addresses.then((late) => plan(exchange, late)) : plan(exchange, addresses);
     },
   };
 }

@@ -71,6 +71,7 @@ export async function startEdge(
       vendorPrefix: "svc",
       originPort: 0,
       originAllow: [],
+      resolvers: [],
       doh: { hosts: [], port: 0 },
       proxyProtocolFrom: [],
       ...config,

@@ -40,6 +40,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       originPort: 0,
       originAllow: [],
       proxyProtocolFrom: [],
+      resolvers: [],
       doh: { hosts: [], port: 0 },
       limits: EDGE_LIMITS,
     },

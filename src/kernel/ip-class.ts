@@ -28,6 +28,8 @@ const BLOCKS: readonly (readonly [block: string, ipClass: IpClass])[] = [
   ["172.16.0.0/12", "private"],
   ["192.0.0.0/24", "reserved"],
   ["192.0.2.0/24", "documentation"],
+  // RFC 7526: the anycast relays of 6to4 are deprecated.
+  ["192.88.99.0/24", "translated"],
   ["192.168.0.0/16", "private"],
   ["198.18.0.0/15", "benchmarking"],
   ["198.51.100.0/24", "documentation"],

@@ -4,7 +4,7 @@ import { TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { ServerQuestion } from "./ask-server.ts";
 import type { OutsideLimits } from "./limits.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "#kernel/turns.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 
 /** What an answer may say of a name elsewhere. */

@@ -1,0 +1,43 @@
+import { readFile, stat } from "node:fs/promises";
+import { isIP } from "node:net";
+
+/** Addresses that the machine's own file gives names (hosts(5)), which container networks rely upon; empty where it has none. Never rejects. */
+export type HostsFile = (name: string) => Promise<readonly string[]>;
+
+/** Lists of blocked names are this long; what is longer is not read. */
+const FILE_BYTES_MAX = 16_777_216;
+const NONE: readonly string[] = [];
+
+/** Reads the file again when it has changed. */
+export function createHostsFile(path: string): HostsFile {
+  let version = "";
+  let hosts: ReadonlyMap<string, readonly string[]> = new Map();
+  return async (name) => {
+    try {
+      const { mtimeMs, size, ino } = await stat(path);
+      const seen = `${mtimeMs} ${size} ${ino}`;
+      if (seen !== version) {
+        hosts = size > FILE_BYTES_MAX ? new Map() : parseHosts(await readFile(path, "utf8"));
+        version = seen;
+      }
+      return hosts.get(name) ?? NONE;
+    } catch {
+      // Without the file, names are looked up by DNS alone.
+      return NONE;
+    }
+  };
+}
+
+function parseHosts(text: string): Map<string, string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const line of text.split("\n")) {
+    const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of names) {
+      const known = hosts.get(name.toLowerCase());
+      if (known === undefined) hosts.set(name.toLowerCase(), [address]);
+      else known.push(address);
+    }
+  }
+  return hosts;
+}

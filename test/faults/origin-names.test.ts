@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
+import { exchangeRaw, httpOrigin, routeOp, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { recordOp, zoneOp } from "#edge/test-entries.ts";
+import { type ChangingNameserver, startKnot } from "../support/peer-nameservers.ts";
+import { toolOrSkip } from "../support/tools.ts";
+
+const skip = toolOrSkip("knotd");
+const ZONE = "elsewhere.test.";
+
+const zoneText = (serial: number, records: string): string =>
+  `$ORIGIN ${ZONE}\n$TTL 1\n@ SOA ns hostmaster ${serial} 60 60 600 1\n@ NS ns\nns A 127.0.0.1\n${records}\n`;
+
+/** A site whose records are aliases of names that another nameserver knows. */
+async function site(t: TestContext, records: string, config: Partial<EdgeConfig> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-names-"));
+  const knot = await startKnot(directory, { [ZONE]: zoneText(1, records) });
+  const origin = await httpOrigin((req, res) => res.end(`for ${req.headers.host}`));
+  const edge = await startEdge(
+    [
+      zoneOp("zone", "example.com"),
+      ...["origin", "alias", "none", "empty"].map((name) => recordOp(name, "zone", `${name}.example.com`, "CNAME", `${name}.${ZONE}`)),
+      routeOp(origin.port),
+    ],
+    { resolvers: [`127.0.0.1:${knot.port}`], ...config },
+    { resolver: { ...EDGE_LIMITS.resolver, timeoutMs: 1000, lifeMinMs: 20, nothingMs: 20, retryMinMs: 20, retryMaxMs: 20 } },
+  );
+  t.after(async () => {
+    await edge.close();
+    origin.close();
+    await knot.stop();
+    await rm(directory, { recursive: true });
+  });
+  return { edge, knot };
+}
+
+const get = async (edge: TestEdge, name: string): Promise<string> => {
+  const response = await exchangeRaw(
+    edge.http,
+    `GET / HTTP/1.1\r\nHost: ${name}.example.com\r\nConnection: close\r\nAccept: application/json\r\n\r\n`,
+  );
+  return response.slice(9, 12);
+};
+
+/** Asks again until the answer is the one, since what was learnt before is believed for a moment. */
+async function becomes(edge: TestEdge, name: string, status: string): Promise<void> {
+  let last = "";
+  for (let tries = 0; tries < 200; tries++) {
+    last = await get(edge, name);
+    if (last === status) return;
+    await new Promise((done) => setTimeout(done, 40));
+  }
+  assert.equal(last, status);
+}
+
+const change = (knot: ChangingNameserver, serial: number, records: string): Promise<void> =>
+  knot.replace({ [ZONE]: zoneText(serial, records) });
+
+test("names that another nameserver knows lead to origins, through aliases too, or to 1016", { skip }, async (t) => {
+  const { edge } = await site(t, "origin A 127.0.0.1\nalias CNAME origin\nempty TXT x");
+  assert.equal(await get(edge, "origin"), "200");
+  assert.equal(await get(edge, "alias"), "200");
+  assert.equal(await get(edge, "none"), "530");
+  assert.equal(await get(edge, "empty"), "530");
+});
+
+test("a name that moves is followed, and the last good answer stands in while its nameserver is away", { skip }, async (t) => {
+  const { edge, knot } = await site(t, "origin A 127.0.0.1");
+  assert.equal(await get(edge, "none"), "530");
+  await change(knot, 2, "none A 127.0.0.1");
+  await becomes(edge, "none", "200");
+  await becomes(edge, "origin", "530");
+  await knot.stop();
+  for (let i = 0; i < 5; i++) {
+    assert.equal(await get(edge, "none"), "200");
+    await new Promise((done) => setTimeout(done, 30));
+  }
+  assert.equal(await get(edge, "alias"), "530");
+});
+
+test("a name whose answer changes to an address that is not allowed is refused from then on", { skip }, async (t) => {
+  const { edge, knot } = await site(t, "origin A 127.0.0.1", { host: "0.0.0.0", originAllow: ["127.0.0.1/32"] });
+  assert.equal(await get(edge, "origin"), "200");
+  await change(knot, 2, "origin A 127.0.0.2");
+  await becomes(edge, "origin", "403");
+  await change(knot, 3, "origin AAAA ::ffff:127.0.0.2");
+  await becomes(edge, "origin", "403");
+  await change(knot, 4, "origin A 169.254.169.254\norigin A 127.0.0.1");
+  await becomes(edge, "origin", "200");
+  for (let i = 0; i < 4; i++) assert.equal(await get(edge, "origin"), "200", "the one that is not allowed is never tried");
+});
