@@ -27,6 +27,7 @@ const edge = createEdge({
     vendorPrefix: "svc",
     originPort: Number(originPort),
     originAllow: [],
+    resolvers: [],
     doh: { hosts: [], port: 0 },
     proxyProtocolFrom: [],
     limits: EDGE_LIMITS,
