@@ -1,5 +1,5 @@
 /** What the edge speaks over TLS, by ALPN identifiers (RFC 7301), the best first. */
-export const EDGE_ALPN: readonly string[] = ["http/1.1"];
+export const EDGE_ALPN: readonly string[] = ["h2", "http/1.1"];
 
 /** What the operator decides about the edge; one object for every worker. */
 export interface EdgeConfig {
@@ -55,6 +55,16 @@ export interface EdgeLimits {
   readonly lingerMs: number;
   /** Certificates with an open TLS context. */
   readonly contextsMax: number;
+  /** Of one HTTP/2 connection: requests at once, and bytes that each may send ahead of its origin. */
+  readonly http2StreamsMax: number;
+  readonly http2WindowBytes: number;
+  /** Of one HTTP/2 head, as RFC 9113 §6.5.2 counts; what is too large for HTTP/1.1 is refused all the same. */
+  readonly http2HeadBytesMax: number;
+  /** Cookies come in pieces, each a field. */
+  readonly http2FieldsMax: number;
+  /** Streams of one HTTP/2 connection that end before their answer: so many at once, and so many more in each second. */
+  readonly http2ResetsMax: number;
+  readonly http2ResetsPerSecond: number;
 }
 
 /** Bounds of looking up origins that are names elsewhere. */
@@ -108,4 +118,10 @@ export const EDGE_LIMITS: EdgeLimits = {
   },
   lingerMs: 2_000,
   contextsMax: 10_000,
+  http2StreamsMax: 100,
+  http2WindowBytes: 131_072,
+  http2HeadBytesMax: 65_536,
+  http2FieldsMax: 512,
+  http2ResetsMax: 200,
+  http2ResetsPerSecond: 50,
 };

@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { createCidrSet } from "#kernel/cidr.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
@@ -12,6 +14,8 @@ import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
 import { createDohRoute, type DohRoute } from "./doh-route.ts";
+import type { Arrival } from "./exchange.ts";
+import { Http2Connection } from "./http2-connection.ts";
 import { rayField } from "./http1-responder.ts";
 import { createHostsFile } from "./hosts-file.ts";
 import { type Listener, openListener } from "./listener.ts";
@@ -26,7 +30,7 @@ import { createResolver } from "./resolver.ts";
 import { createTimers } from "./timers.ts";
 import { tlsOptions } from "./tls.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
-import { createZones } from "./zones.ts";
+import { createZones, type Zones } from "./zones.ts";
 
 export interface EdgeDeps {
   readonly replica: Replica;
@@ -55,7 +59,11 @@ export interface Edge {
 export function createEdge(deps: EdgeDeps): Edge {
   const { config, metrics } = deps;
   const doh = createDohRoute(config.doh);
-  const context = createContext(deps, doh, () => closing);
+  const zones = createZones(
+    deps.replica,
+    metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"),
+  );
+  const context = createContext(deps, zones, doh, () => closing);
   const { connections, timers } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
   const handshakesFailed = metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed");
@@ -75,12 +83,12 @@ export function createEdge(deps: EdgeDeps): Edge {
       host: config.host,
       port,
       reusePort: config.reusePort,
-      tls: scheme === "https" ? tlsOptions(certificates) : null,
+      tls: scheme === "https" ? tlsOptions(certificates, zones) : null,
       admission,
       proxies,
       proxyHeaderTimeoutMs: config.limits.headTimeoutMs,
       onConnection: (socket, clientIp) => {
-        new ClientConnection(context, socket, { clientIp, scheme });
+        welcome(context, socket, { clientIp, scheme });
         open.value = connections.size;
         socket.once("close", () => (open.value = connections.size));
       },
@@ -108,14 +116,10 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean): EdgeContext {
+function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, isDraining: () => boolean): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
-  const zones = createZones(
-    deps.replica,
-    metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"),
-  );
   const internalErrors = metrics.counter(
     "selvedge_edge_internal_errors_total",
     "Connections that ended because of an error of the edge itself",
@@ -147,6 +151,13 @@ function createContext(deps: EdgeDeps, doh: DohRoute, isDraining: () => boolean)
     record: createRecorder({ events: deps.events, clock, metrics }),
     report,
   };
+}
+
+/** Speaks what was agreed on in the handshake; without one, and where nothing was, that is HTTP/1.x. */
+function welcome(context: EdgeContext, socket: Socket, arrival: Arrival): void {
+  const protocol = socket instanceof TLSSocket ? socket.alpnProtocol : null;
+  if (protocol === "h2") new Http2Connection(context, socket, arrival);
+  else new ClientConnection(context, socket, arrival);
 }
 
 const POLL_MS = 20;

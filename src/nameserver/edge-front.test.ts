@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Op, RecordEntry } from "#snapshot/entries.ts";
+import type { Op, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
@@ -76,6 +76,14 @@ test("a record of one's own stands instead; names that are not proxied have none
   assert.deepEqual(https(paused, "www.example.com"), []);
   const cname = recordOp(Z, "shop.example.com", "CNAME", "elsewhere.example", { proxied: true });
   assert.deepEqual(https([...BASE, cname], "shop.example.com"), [`300 ${SET}`]);
+});
+
+test("SPEC 2.3: a zone without HTTP/2, or without TLS, has none", () => {
+  const withSettings = (edge: ZoneEntry["edge"]): readonly Op[] =>
+    BASE.map((op) => (op.kind === "zone" ? zoneOp(Z, "example.com", { ...(edge && { edge }) }) : op));
+  assert.deepEqual(https(withSettings({ http2: false }), "www.example.com"), []);
+  assert.deepEqual(https(withSettings({ ssl: "off" }), "www.example.com"), []);
+  assert.deepEqual(https(withSettings({ ssl: "full" }), "www.example.com"), [`300 ${SET}`]);
 });
 
 test("hints are the addresses that the name has", () => {

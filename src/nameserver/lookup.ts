@@ -104,10 +104,13 @@ export function visibleSet(
 
 /** What the edge says of itself for a proxied name, where it has a certificate for it (dns.md "Proxied"). */
 function madeHttps({ https }: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): RecordSet | undefined {
-  if (https === undefined || !isProxied(zone, node) || !isCertified(zone, source)) return undefined;
+  if (https === undefined || !isProxied(zone, node) || !isCertified(zone, source) || !hasHttp2(zone)) return undefined;
   const hidden = hiddenFamily(node);
   return hidden === undefined ? https.all : hidden === TYPE.A ? https.ipv6 : https.ipv4;
 }
+
+/** SPEC 2.3: only where it is on, and anything is served over TLS at all. */
+const hasHttp2 = ({ entry: { edge = {} } }: ZoneIndex): boolean => edge.http2 !== false && edge.ssl !== "off";
 
 /** A wildcard in a certificate stands for one label (RFC 9525 §6.3). */
 const isCertified = ({ certified }: ZoneIndex, name: NameKey): boolean =>

@@ -1,0 +1,53 @@
+import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import { dropFields } from "#wire/http/hop-by-hop.ts";
+import type { Exchange } from "./exchange.ts";
+import type { RayField } from "./http1-responder.ts";
+import { addedFields, dropEdited } from "./response-edits.ts";
+
+/** Names and values in turn, as node:http2 takes and gives them. */
+export type RawFields = string[];
+
+/** RFC 9110 §15.3.6: without content, whatever the origin sent. */
+export const RESET_CONTENT = 205;
+
+/** The head of a response from an origin or the cache, as HTTP/2 sends it. */
+export function responseFields(buffer: Buffer, head: Head, framing: Framing, exchange: Exchange, ray: RayField): RawFields {
+  const { responseEdits: edits } = exchange;
+  dropFields(buffer, head, ray.names);
+  if (edits !== null) dropEdited(buffer, head, edits);
+  const fields = keptFields(buffer, head);
+  if (edits !== null) fields.push(...addedFields(edits).flat());
+  const tellsLength = framing !== NO_BODY || head.status === 304 || !isBodiless(head.status);
+  if (head.contentLength >= 0 && tellsLength && head.status !== RESET_CONTENT) fields.push("content-length", String(head.contentLength));
+  fields.push(ray.name, exchange.ray_id);
+  return fields;
+}
+
+/** The fields of an interim response, which node:http2 takes by name. */
+export const interimFields = (buffer: Buffer, head: Head): Record<string, string | string[]> => fieldsByName(keptFields(buffer, head));
+
+/** Fields of one name in one list. */
+export function fieldsByName(fields: RawFields): Record<string, string | string[]> {
+  const byName: Record<string, string | string[]> = Object.create(null);
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const name = fields[i]!.toLowerCase();
+    const value = fields[i + 1]!;
+    const before = byName[name];
+    byName[name] = before === undefined ? value : [before, value].flat();
+  }
+  return byName;
+}
+
+/** Node refuses it, and it speaks of an upgrade that there is not (RFC 9113 §3.1). */
+const SETTINGS_FIELD = "http2-settings";
+
+function keptFields(buffer: Buffer, head: Head): RawFields {
+  const fields: RawFields = [":status", String(head.status)];
+  for (let index = 0; index < head.fieldCount; index++) {
+    if (head.dropped[index] !== 0) continue;
+    const name = head.name(buffer, index).toLowerCase();
+    if (name !== SETTINGS_FIELD) fields.push(name, head.value(buffer, index));
+  }
+  return fields;
+}

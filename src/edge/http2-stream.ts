@@ -1,0 +1,189 @@
+import type { ServerHttp2Stream } from "node:http2";
+import type { Trailer } from "#wire/http/chunked.ts";
+import type { Framing } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import { ClientDeadlines } from "./client-deadlines.ts";
+import type { EdgeContext } from "./context.ts";
+import type { EdgeErrorName } from "./edge-errors.ts";
+import type { Page } from "./error-page.ts";
+import type { Arrival } from "./exchange.ts";
+import type { Visitor } from "./forward.ts";
+import { readRequestHead, readTrailers } from "./http2-request-head.ts";
+import { Http2Responder } from "./http2-responder.ts";
+import { edgePage } from "./pipeline.ts";
+import { RequestFlow } from "./request-flow.ts";
+import type { Checked } from "./timers.ts";
+
+/** Node refuses to send others. */
+const STATUS_MAX = 599;
+const CUT = new Error("the stream was cut");
+
+/** One request of an HTTP/2 connection, and the stream that its answer goes to. */
+export class Http2Stream implements Visitor, Checked {
+  private readonly edge: EdgeContext;
+  private readonly stream: ServerHttp2Stream;
+  private readonly flow: RequestFlow;
+  private readonly responder: Http2Responder;
+  private readonly deadlines: ClientDeadlines;
+  /** All of the request has come. */
+  private isComplete: boolean;
+  private isReading = false;
+  private received = 0;
+  /** What is left of the body by its announced length; -1 where none was. */
+  private bodyLeft = -1;
+  private trailers: readonly Trailer[] = [];
+
+  constructor(edge: EdgeContext, arrival: Arrival, stream: ServerHttp2Stream) {
+    this.edge = edge;
+    this.stream = stream;
+    this.isComplete = stream.endAfterHeaders;
+    this.flow = new RequestFlow(edge, arrival, this);
+    this.responder = new Http2Responder(stream, edge.ray);
+    this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
+    const leave = (): void => this.guard(() => this.flow.leave(this.received, this.responder.written));
+    stream.on("aborted", leave);
+    stream.on("close", leave);
+    stream.on("drain", () => this.guard(() => this.flow.onVisitorDrain()));
+  }
+
+  /** Takes the request by its fields, names and values in turn. */
+  take(fields: readonly string[], scheme: string): void {
+    this.guard(() => {
+      if (!this.isComplete) this.stream.once("trailers", (_named, _flags, raw) => this.guard(() => this.onTrailers(raw as string[])));
+      const request = readRequestHead(fields, scheme, this.isComplete);
+      if (typeof request === "string") return this.refuse(request);
+      const { buffer, head } = request;
+      const exchange = this.flow.begin(head.method);
+      this.received = head.end;
+      this.bodyLeft = head.contentLength;
+      const fault = this.flow.take(exchange, buffer, head, "", !this.isComplete && head.contentLength !== 0);
+      if (fault !== null) this.refuse(fault);
+      else if (head.contentLength === 0) this.onOriginReady();
+    });
+  }
+
+  check(nowMs: number): void {
+    const { behind, hasBegun, written } = this.responder;
+    const isUploading = this.isReading && !this.isComplete && !hasBegun && !this.stream.isPaused();
+    const verdict = this.deadlines.exchanging(nowMs, behind === 0 ? null : written - behind, isUploading ? this.received : null);
+    if (verdict === "refuse") this.guard(() => this.refuse("request_timeout"));
+    else if (verdict !== "fine") this.cut();
+  }
+
+  onOriginReady(): void {
+    if (this.isComplete || this.isReading) return;
+    this.isReading = true;
+    this.stream.on("data", (chunk: Buffer) => this.guard(() => this.onData(chunk)));
+    this.stream.on("end", () => this.guard(() => this.onDataEnd()));
+    // What has come of the body already leaves together with the head; where nothing has, the head does not wait for it.
+    setImmediate(() => this.guard(() => this.flow.flushRequest()));
+  }
+
+  onOriginDrain(): void {
+    this.stream.resume();
+  }
+
+  sendInterim(buffer: Buffer, head: Head): void {
+    this.guard(() => this.responder.interim(buffer, head));
+  }
+
+  /** A stream switches to nothing: WebSockets are asked for in another way here (RFC 8441). */
+  sendSwitch(): boolean {
+    return false;
+  }
+
+  sendHead(buffer: Buffer, head: Head, framing: Framing): void {
+    const { exchange } = this.flow;
+    if (exchange === null) return;
+    if (head.status <= STATUS_MAX) return this.responder.head(buffer, head, framing, exchange);
+    this.flow.abort();
+    this.sendPage(edgePage(exchange, "origin_malformed"));
+  }
+
+  sendBody(buffer: Buffer, start: number, end: number): void {
+    this.responder.body(buffer, start, end);
+  }
+
+  sendEnd(trailers: readonly Trailer[]): void {
+    this.guard(() => this.responder.end(trailers, this.isComplete));
+    this.finish();
+  }
+
+  /** Nothing was switched, so nothing comes. */
+  sendRaw(): void {
+    this.cut();
+  }
+
+  endRaw(): void {
+    this.cut();
+  }
+
+  flush(): boolean {
+    let hasRoom = true;
+    this.guard(() => {
+      hasRoom = this.responder.flush();
+    });
+    return hasRoom;
+  }
+
+  sendPage(page: Page): void {
+    const { exchange } = this.flow;
+    if (exchange === null) return;
+    exchange.status = page.status;
+    this.guard(() => this.responder.page(page, exchange, this.isComplete));
+    this.finish();
+  }
+
+  /**
+   * Resets the stream with INTERNAL_ERROR. Closing it with that code would end it in order first, and half a response
+   * would look whole.
+   */
+  cut(): void {
+    this.stream.destroy(CUT);
+  }
+
+  private onData(chunk: Buffer): void {
+    // What comes after the answer is read and forgotten: paused, it would keep the stream from closing.
+    if (this.flow.exchange === null) return;
+    this.received += chunk.length;
+    if (this.bodyLeft >= 0 && (this.bodyLeft -= chunk.length) < 0) return this.refuse("bad_request");
+    this.flow.onRequestBody(chunk, 0, chunk.length);
+    if (!this.flow.flushRequest()) this.stream.pause();
+  }
+
+  private onTrailers(fields: readonly string[]): void {
+    const trailers = readTrailers(fields);
+    if (trailers === null) this.refuse("bad_request");
+    else this.trailers = trailers;
+  }
+
+  private onDataEnd(): void {
+    this.isComplete = true;
+    if (this.flow.exchange === null) return;
+    if (this.bodyLeft > 0) this.refuse("bad_request");
+    else this.flow.onRequestEnd(this.trailers);
+  }
+
+  private refuse(name: EdgeErrorName): void {
+    this.flow.abort();
+    if (this.responder.hasBegun) return this.cut();
+    const exchange = this.flow.exchange ?? this.flow.begin("");
+    this.sendPage(edgePage(exchange, name));
+  }
+
+  /** The answer is given. */
+  private finish(): void {
+    this.flow.finish(this.received, this.responder.written);
+    if (!this.isComplete) this.stream.resume();
+  }
+
+  /** What is thrown here costs this stream, not its connection and not the worker. */
+  private guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.edge.report(error);
+      this.cut();
+    }
+  }
+}
