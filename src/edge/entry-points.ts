@@ -1,5 +1,5 @@
 import type { Metric } from "#kernel/metrics.ts";
-import { compileRuleset } from "#rules/engine.ts";
+import { compileRuleset } from "#rules/compile-ruleset.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
 import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
@@ -18,19 +18,22 @@ export interface EntryPoints {
 /** `rulesLeftOut` counts rules that did not compile: one bad rule must not take its zone down. */
 export function createEntryPoints(rulesLeftOut: Metric): EntryPoints {
   const byOwner = new Map<string, Map<string, CompiledRuleset>>();
+  const customs = new Map<string, CompiledRuleset>();
   let version = 0;
   return {
     put: (id, entry) => {
-      // A custom ruleset runs only where an entry point executes it.
-      if (entry.kind === "custom") return;
-      const compiled = compileRuleset({ id, phase: entry.phase, rules: entry.rules });
+      const definition = { id, phase: entry.phase, version: entry.version, rules: entry.rules };
+      const compiled = compileRuleset(definition, { custom: (customId) => customs.get(customId) });
       rulesLeftOut.value += compiled.problems.length;
+      // A custom ruleset runs only where an entry point executes it, which looks it up each time.
+      if (entry.kind === "custom") return void customs.set(id, compiled);
       const phases = byOwner.get(entry.owner_id);
       if (phases === undefined) byOwner.set(entry.owner_id, new Map([[entry.phase, compiled]]));
       else phases.set(entry.phase, compiled);
       version++;
     },
     remove: (id, entry) => {
+      customs.delete(id);
       const phases = byOwner.get(entry.owner_id);
       if (phases?.get(entry.phase)?.id !== id) return;
       phases.delete(entry.phase);
@@ -39,6 +42,7 @@ export function createEntryPoints(rulesLeftOut: Metric): EntryPoints {
     },
     clear: () => {
       byOwner.clear();
+      customs.clear();
       version++;
     },
     get version() {

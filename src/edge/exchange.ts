@@ -1,4 +1,5 @@
 import type { Match } from "#rules/types.ts";
+import type { RuleRun, Skips } from "#rules/run.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
@@ -13,7 +14,7 @@ export interface Arrival {
 }
 
 /** One request on its way through the pipeline, and what rules see of it. A class, because each request makes one. */
-export class Exchange implements RequestView {
+export class Exchange implements RequestView, RuleRun {
   readonly ray_id: string;
   readonly at_ms: number;
   readonly startedMs: number;
@@ -40,6 +41,9 @@ export class Exchange implements RequestView {
   serverName = "";
   /** A part of this installation answers, and no rule or origin of a customer has a say. */
   ownOrigin: OriginPlan | null = null;
+  /** What rules of earlier phases skip. */
+  skips: Skips | null = null;
+  readonly trace = null;
   /** Rules that matched and leave a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
   /** What settings and rules change in the response's head; null where nothing does. */

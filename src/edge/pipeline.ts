@@ -77,7 +77,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
         if (rulesets.length === 0 || framing === NO_BODY) continue;
         subject ??= responseView(buffer, head);
-        for (const match of runPhase(rulesets, exchange, subject)) {
+        for (const match of runPhase(rulesets, exchange, exchange, subject)) {
           const tap = stage.run(exchange, match, deps, subject);
           if (tap !== null) (taps ??= []).push(tap);
         }
@@ -95,9 +95,9 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match) => Page 
     run: (exchange) => {
       const rulesets = exchange.zone?.rulesets(name) ?? NO_RULESETS;
       if (rulesets.length === 0) return null;
-      for (const match of runPhase(rulesets, exchange, null)) {
+      for (const match of runPhase(rulesets, exchange, exchange, null)) {
         const page = act(exchange, match);
-        if (match.action === "log" || page !== null) exchange.logged.push({ phase: name, match });
+        if (match.logs) exchange.logged.push({ phase: name, match });
         if (page !== null) return page;
       }
       return null;

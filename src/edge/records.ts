@@ -49,7 +49,7 @@ function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch): Secur
     zone_id: exchange.zone?.entry.id ?? "",
     ruleset_id: match.ruleset_id,
     rule_id: match.rule.id,
-    deployed_by: "",
+    deployed_by: match.deployed_by,
     rule_description: match.rule.description,
     phase,
     action: match.action,

@@ -1,8 +1,10 @@
-import { executeProblems } from "./managed/deployment.ts";
+import { block, compressResponse, logCustomField, redirect, serveError } from "./actions/answers.ts";
+import { setCacheControl, setCacheSettings, setCacheTags } from "./actions/caching.ts";
+import { rewrite, route, setConfig } from "./actions/requests.ts";
+import { skip } from "./actions/skip.ts";
+import { execute } from "./managed/deployment.ts";
+import { object, type Shape, whole } from "./parameters.ts";
 import { PHASES, type PhaseName } from "./phases.ts";
-import { object, only, present, text, wholeNumber } from "./parameters.ts";
-import type { RuleSurroundings } from "./check.ts";
-import type { RuleProblem } from "./types.ts";
 
 export type ActionName =
   | "block"
@@ -25,90 +27,44 @@ export type ActionName =
   | "skip";
 
 export interface Action {
-  readonly name: ActionName;
-  /** What is wrong with `action_parameters`; pointers are below it (`/origin/port`). Empty means valid. */
-  validate(parameters: Readonly<Record<string, unknown>>, phase: PhaseName, around: RuleSurroundings): readonly RuleProblem[];
-  /** Fills in what the service sets when it is absent (SPEC 2.6: `version` is `latest`). */
-  complete(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** Of `action_parameters`. */
+  readonly parameters: Shape;
+  /** No later rule of the phase runs once a rule with it applied (waf.md, "Terminating actions"). */
+  readonly terminates: boolean;
+  /** Leaves a security event, unless the rule's `logging` says otherwise. */
+  readonly logs: boolean;
+  /** Whether a plane carries it out; where none does, rules are refused at save instead of being ignored. */
+  readonly runs: boolean;
 }
 
-const same = (parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => parameters;
+const NONE = object({});
 
-/** Actions that the engine can run. A rule with any other is refused at save, never silently ignored. */
-export const ACTIONS: Readonly<Partial<Record<ActionName, Action>>> = {
-  execute: {
-    name: "execute",
-    validate: executeProblems,
-    complete: (parameters) => ({ ...parameters, version: parameters["version"] ?? "latest" }),
-  },
-  log: { name: "log", validate: (parameters) => only(parameters, []), complete: same },
-  route: { name: "route", validate: routeProblems, complete: same },
-  block: { name: "block", validate: blockProblems, complete: same },
-  skip: { name: "skip", validate: skipProblems, complete: same },
+/** What a rule may do. The rules' own engine runs `execute`, `skip` and `score`; an edge stage carries out the others. */
+export const ACTIONS: Readonly<Record<ActionName, Action>> = {
+  block: { parameters: block, terminates: true, logs: true, runs: true },
+  challenge: { parameters: NONE, terminates: true, logs: true, runs: false },
+  compress_response: { parameters: compressResponse, terminates: false, logs: false, runs: true },
+  execute: { parameters: execute, terminates: false, logs: false, runs: true },
+  js_challenge: { parameters: NONE, terminates: true, logs: true, runs: false },
+  log: { parameters: NONE, terminates: false, logs: true, runs: true },
+  log_custom_field: { parameters: logCustomField, terminates: false, logs: false, runs: true },
+  managed_challenge: { parameters: NONE, terminates: true, logs: true, runs: false },
+  redirect: { parameters: redirect, terminates: true, logs: false, runs: true },
+  rewrite: { parameters: rewrite, terminates: false, logs: false, runs: true },
+  route: { parameters: route, terminates: false, logs: false, runs: true },
+  score: { parameters: object({ increment: whole(-1000, 1000) }, { required: ["increment"] }), terminates: false, logs: false, runs: true },
+  serve_error: { parameters: serveError, terminates: true, logs: false, runs: true },
+  set_cache_control: { parameters: setCacheControl, terminates: false, logs: false, runs: true },
+  set_cache_settings: { parameters: setCacheSettings, terminates: false, logs: false, runs: true },
+  set_cache_tags: { parameters: setCacheTags, terminates: false, logs: false, runs: true },
+  set_config: { parameters: setConfig, terminates: false, logs: false, runs: true },
+  skip: { parameters: skip, terminates: false, logs: true, runs: true },
 };
+
+/** `action_parameters` with what the service fills in (SPEC 2.6: `version` is `latest`). */
+export const completeParameters = (action: string, parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  action === "execute" ? { ...parameters, version: parameters["version"] ?? "latest" } : parameters;
 
 /** The phases whose entry points may hold rules with this action. */
 export const phasesOf = (action: ActionName): readonly PhaseName[] =>
   PHASES.filter((phase) => (phase.actions as readonly ActionName[]).includes(action)).map((phase) => phase.name);
-
-const HOST = /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
-
-function routeProblems(parameters: Readonly<Record<string, unknown>>): readonly RuleProblem[] {
-  const problems = only(parameters, ["host_header", "origin", "sni"]);
-  if (Object.keys(parameters).length === 0) return [{ pointer: "", message: "a route needs host_header, origin or sni" }];
-  const origin = object(parameters, "origin", problems);
-  if (origin !== undefined) {
-    problems.push(...only(origin, ["host", "port"], "/origin"));
-    present(origin, ["host", "port"], problems, "/origin");
-    text(origin, "host", problems, { at: "/origin", pattern: HOST, what: "a host name" });
-    wholeNumber(origin, "port", problems, { at: "/origin", min: 1, max: 65_535 });
-  }
-  const sni = object(parameters, "sni", problems);
-  if (sni !== undefined) {
-    problems.push(...only(sni, ["value"], "/sni"));
-    present(sni, ["value"], problems, "/sni");
-    text(sni, "value", problems, { at: "/sni", pattern: HOST, what: "a host name" });
-  }
-  text(parameters, "host_header", problems, { pattern: HOST, what: "a host name" });
-  return problems;
-}
-
-// waf.md: a custom response has a status of 400–499 and up to 30 KB.
-const BLOCK_CONTENT_BYTES_MAX = 30 * 1024;
-const BLOCK_CONTENT_TYPES = ["application/json", "text/html", "text/plain", "text/xml"];
-
-function blockProblems(parameters: Readonly<Record<string, unknown>>): readonly RuleProblem[] {
-  const problems = only(parameters, ["response"]);
-  const response = object(parameters, "response", problems);
-  if (response === undefined) return problems;
-  problems.push(...only(response, ["status_code", "content", "content_type"], "/response"));
-  wholeNumber(response, "status_code", problems, { at: "/response", min: 400, max: 499 });
-  text(response, "content", problems, { at: "/response" });
-  const content = response["content"];
-  if (typeof content === "string" && Buffer.byteLength(content) > BLOCK_CONTENT_BYTES_MAX) {
-    problems.push({ pointer: "/response/content", message: `content is longer than ${BLOCK_CONTENT_BYTES_MAX} bytes` });
-  }
-  const type = response["content_type"];
-  if (type !== undefined && !BLOCK_CONTENT_TYPES.includes(type as string)) {
-    problems.push({ pointer: "/response/content_type", message: `content_type must be one of ${BLOCK_CONTENT_TYPES.join(", ")}` });
-  }
-  return problems;
-}
-
-const SKIP_LATER = ["phases", "products", "rulesets", "rules"];
-
-function skipProblems(parameters: Readonly<Record<string, unknown>>): readonly RuleProblem[] {
-  const problems = only(parameters, ["ruleset", "phase", ...SKIP_LATER]);
-  for (const key of SKIP_LATER) {
-    if (parameters[key] !== undefined)
-      problems.push({ pointer: `/${key}`, message: `this version cannot run skip with "${key}"; use ruleset or phase "current"` });
-  }
-  for (const key of ["ruleset", "phase"]) {
-    if (parameters[key] !== undefined && parameters[key] !== "current")
-      problems.push({ pointer: `/${key}`, message: `${key} must be "current"` });
-  }
-  if (problems.length === 0 && parameters["ruleset"] === undefined && parameters["phase"] === undefined) {
-    problems.push({ pointer: "", message: 'skip needs ruleset: "current" or phase: "current"' });
-  }
-  return problems;
-}

@@ -1,4 +1,4 @@
-import { ACTIONS, type Action, type ActionName, phasesOf } from "./actions.ts";
+import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
 import { compileExpression, ExpressionError } from "./expression.ts";
 import { isObject } from "./parameters.ts";
 import { type PhaseName, phaseNamed } from "./phases.ts";
@@ -24,21 +24,17 @@ export function ruleProblems(rule: RuleDraft, phase: string, around: RuleSurroun
   return [...actionProblems(rule, phase, around), ...expressionProblems(rule.expression, phase)];
 }
 
-/** `action_parameters` with what the service fills in (SPEC 2.6). Only for rules without problems. */
-export const completeParameters = (action: string, parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  ACTIONS[action as ActionName]?.complete(parameters) ?? parameters;
-
 function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurroundings): readonly RuleProblem[] {
   const phase = phaseNamed(phaseName);
   if (phase === undefined) return [{ pointer: "", message: `unknown phase "${phaseName}"` }];
   if (typeof rule.action !== "string") return [{ pointer: "/action", message: "action must be a string" }];
   const name = rule.action as ActionName;
   if (!phase.actions.includes(name)) return [{ pointer: "/action", message: misplaced(name, phaseName, phase.actions) }];
-  const action: Action | undefined = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (action === undefined) return [{ pointer: "/action", message: `this version cannot run the action "${name}" yet` }];
+  const action = ACTIONS[name];
+  if (!action.runs) return [{ pointer: "/action", message: `this version cannot run the action "${name}" yet` }];
   const parameters = rule.action_parameters ?? {};
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
-  const problems = action.validate(parameters, phaseName as PhaseName, around);
+  const problems = action.parameters(parameters, "", { phase: phaseName as PhaseName, around });
   // Last, since what is wrong with the rule itself says more.
   if (problems.length === 0 && !phase.runs)
     return [{ pointer: "/action", message: `this version does not run the phase ${phaseName} yet` }];

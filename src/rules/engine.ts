@@ -1,62 +1,117 @@
-import { compileExpression } from "./expression.ts";
-import { executeManaged } from "./managed/rulesets.ts";
-import type { CompiledRule, CompiledRuleset, Match, RuleDefinition, RulesetDefinition } from "./types.ts";
+import { MANAGED_RULESETS, withoutRules } from "./managed/rulesets.ts";
+import { addSkips, note, type RuleRun, type SkippedBy, type TraceStep } from "./run.ts";
+import type { CompiledRule, CompiledRuleset, Match } from "./types.ts";
 import type { RequestView, ResponseView } from "./views.ts";
 
-/** Compiles a ruleset's enabled rules. Never throws: what does not compile is left out and listed in `problems`. */
-export function compileRuleset(definition: RulesetDefinition): CompiledRuleset {
-  const rules: CompiledRule[] = [];
-  const problems: { rule_id: string; message: string }[] = [];
-  for (const rule of definition.rules) {
-    if (!rule.enabled) continue;
-    try {
-      rules.push(compileRule(definition, rule));
-    } catch (error) {
-      problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
-    }
+/**
+ * Runs the entry points of one phase, account before zone, until a rule ends the phase. What applied comes in order, as
+ * plain data for a stage to carry out afterwards: so what rules look at does not change within a phase (waf.md).
+ */
+export function runPhase(
+  rulesets: readonly CompiledRuleset[],
+  run: RuleRun,
+  request: RequestView,
+  response: ResponseView | null,
+): readonly Match[] {
+  const skipped = run.skips?.phases.get(rulesets[0]?.phase ?? "");
+  if (skipped !== undefined) {
+    if (run.trace !== null) for (const ruleset of rulesets) noteSkipped(run, ruleset, "", skipped);
+    return NONE;
   }
-  return { id: definition.id, phase: definition.phase, rules, problems };
-}
-
-/** The rules that apply, in order, up to and including the first that ends the ruleset or phase. */
-export function runRuleset(compiled: CompiledRuleset, request: RequestView, response: ResponseView | null): readonly Match[] {
   const matches: Match[] = [];
-  run(compiled, request, response, matches);
-  return matches.length === 0 ? NONE : matches;
-}
-
-/** Runs the entry points of one phase, account before zone, until a rule ends the phase. */
-export function runPhase(rulesets: readonly CompiledRuleset[], request: RequestView, response: ResponseView | null): readonly Match[] {
-  const matches: Match[] = [];
-  for (const ruleset of rulesets) if (run(ruleset, request, response, matches)) break;
+  const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0 };
+  for (const ruleset of rulesets) if (runRules(ruleset, pass)) break;
   return matches.length === 0 ? NONE : matches;
 }
 
 const NONE: readonly Match[] = [];
 
+/** One ruleset being run: an entry point, or what one of its rules executes. */
+interface Pass {
+  readonly run: RuleRun;
+  readonly request: RequestView;
+  readonly response: ResponseView | null;
+  readonly matches: Match[];
+  readonly deployedBy: string;
+  score: number;
+}
+
 /** Returns true when the phase is over. */
-function run(compiled: CompiledRuleset, request: RequestView, response: ResponseView | null, matches: Match[]): boolean {
-  for (const rule of compiled.rules) {
-    if (!rule.applies(request, response)) continue;
-    matches.push(rule.match);
+function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
+  const { run, request, response } = pass;
+  const { trace } = run;
+  for (const rule of ruleset.rules) {
+    const skippedBy = run.skips === null ? undefined : run.skips.rules.get(ruleset.id)?.get(rule.definition.id);
+    if (skippedBy !== undefined) {
+      if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: "skipped", skipped_by: skippedBy });
+      continue;
+    }
+    const matched = rule.applies(request, response);
+    if (!matched || pass.score < rule.threshold) {
+      if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: matched ? "below_threshold" : "not_matched" });
+      continue;
+    }
+    pass.score += rule.increment;
+    if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: "applied" });
+    if (rule.skips !== null) addSkips(run, rule.skips, rule.definition.id);
+    if (rule.executes === null) pass.matches.push(matchOf(rule, pass));
+    else if (runExecuted(rule, rule.executes, pass)) return true;
     if (rule.ends !== null) return rule.ends === "phase";
   }
   return false;
 }
 
-function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition): CompiledRule {
-  const managed = rule.action === "execute" ? executeManaged(rule.action_parameters) : null;
-  return {
-    definition: rule,
-    applies: compileExpression(rule.expression, ruleset.phase),
-    ends: endedBy(rule),
-    match: { ruleset_id: ruleset.id, rule, action: rule.action, action_parameters: rule.action_parameters, managed },
-  };
+/** Returns true when the phase is over. */
+function runExecuted(rule: CompiledRule, executed: NonNullable<CompiledRule["executes"]>, pass: Pass): boolean {
+  const { run } = pass;
+  const skippedBy = run.skips?.rulesets.get(executed.id);
+  const ruleset = executed.ruleset();
+  if (skippedBy !== undefined) {
+    if (run.trace !== null && ruleset !== undefined) noteSkipped(run, ruleset, rule.definition.id, skippedBy);
+    return false;
+  }
+  if (executed.managed !== null) {
+    const exceptions = run.skips?.rules.get(executed.id);
+    const known = MANAGED_RULESETS.get(executed.id);
+    const managed =
+      exceptions === undefined || known === undefined
+        ? executed.managed
+        : withoutRules(known, executed.managed, new Set(exceptions.keys()));
+    pass.matches.push(managed === rule.match.managed ? rule.match : { ...rule.match, managed });
+    return false;
+  }
+  if (ruleset === undefined) return false;
+  // Scores are of one execution: two rulesets do not share them.
+  return runRules(ruleset, { ...pass, deployedBy: rule.definition.id, score: 0 });
 }
 
-/** Blocking ends everything; skipping ends what it names (waf.md, "Skip"). */
-function endedBy(rule: RuleDefinition): CompiledRule["ends"] {
-  if (rule.action === "block") return "phase";
-  if (rule.action !== "skip") return null;
-  return rule.action_parameters["phase"] === "current" ? "phase" : "ruleset";
+function matchOf(rule: CompiledRule, pass: Pass): Match {
+  if (rule.read === null && pass.deployedBy === "") return rule.match;
+  const action_parameters = rule.read === null ? rule.match.action_parameters : rule.read(pass.request, pass.response);
+  return { ...rule.match, action_parameters, deployed_by: pass.deployedBy };
+}
+
+const stepOf = (ruleset: CompiledRuleset, rule: CompiledRule, pass: Pass): Omit<TraceStep, "result"> => ({
+  phase: ruleset.phase,
+  ruleset_id: ruleset.id,
+  ruleset_version: ruleset.version,
+  rule_id: rule.definition.id,
+  action: rule.definition.action,
+  deployed_by: pass.deployedBy,
+  ...(pass.score === 0 ? {} : { score: pass.score }),
+});
+
+function noteSkipped(run: RuleRun, ruleset: CompiledRuleset, deployedBy: string, skippedBy: SkippedBy): void {
+  if (run.trace === null) return;
+  for (const { definition } of ruleset.rules)
+    note(run.trace, {
+      phase: ruleset.phase,
+      ruleset_id: ruleset.id,
+      ruleset_version: ruleset.version,
+      rule_id: definition.id,
+      action: definition.action,
+      deployed_by: deployedBy,
+      result: "skipped",
+      skipped_by: skippedBy,
+    });
 }

@@ -1,4 +1,5 @@
 import type { ManagedExecution } from "./managed/rulesets.ts";
+import type { ReadParameters } from "./values.ts";
 import type { RequestView, ResponseView } from "./views.ts";
 
 /** A rule as it is stored and snapshotted; more fields do no harm. */
@@ -9,11 +10,15 @@ export interface RuleDefinition {
   readonly expression: string;
   readonly description: string;
   readonly enabled: boolean;
+  readonly version?: string;
+  readonly logging?: { readonly enabled: boolean };
+  readonly ratelimit?: Readonly<Record<string, unknown>>;
 }
 
 export interface RulesetDefinition {
   readonly id: string;
   readonly phase: string;
+  readonly version?: string;
   readonly rules: readonly RuleDefinition[];
 }
 
@@ -23,28 +28,60 @@ export type Predicate = (request: RequestView, response: ResponseView | null) =>
 export interface CompiledRule {
   readonly definition: RuleDefinition;
   readonly applies: Predicate;
-  /** No later rule of the phase runs once this one applied. */
+  /** Nothing after it in the phase, or in its ruleset, runs once this one applied. */
   readonly ends: "phase" | "ruleset" | null;
+  /** The ruleset that it executes. */
+  readonly executes: Executed | null;
+  /** What else it skips. */
+  readonly skips: SkipList | null;
+  /** What it adds to the score of the ruleset that is run. */
+  readonly increment: number;
+  /** The score from which on it applies; 0 where it does not look at the score. */
+  readonly threshold: number;
+  /** Reads its parameters for a request; null where they hold no expression. */
+  readonly read: ReadParameters | null;
   readonly match: Match;
+}
+
+/** What an `execute` rule runs. */
+export interface Executed {
+  readonly id: string;
+  /** The ruleset as it is now, or undefined where there is none. For managed rulesets whose rules have expressions, those. */
+  ruleset(): CompiledRuleset | undefined;
+  /** For managed rulesets that something else than this engine runs. */
+  readonly managed: ManagedExecution | null;
+}
+
+export interface SkipList {
+  readonly phases: readonly string[];
+  readonly products: readonly string[];
+  readonly rulesets: readonly string[];
+  readonly rules: readonly (readonly [rulesetId: string, ruleIds: readonly string[]])[];
 }
 
 export interface CompiledRuleset {
   readonly id: string;
   readonly phase: string;
+  readonly version: string;
   /** Enabled rules that compiled, in order. */
   readonly rules: readonly CompiledRule[];
   /** Rules that were left out: one bad rule must not take its zone down. */
   readonly problems: readonly { readonly rule_id: string; readonly message: string }[];
 }
 
-/** A rule that applied. Built once at compile time, so that a run allocates only the list. */
+/** A rule that applied, as plain data. Built once at compile time, so that a run mostly allocates only the list. */
 export interface Match {
   readonly ruleset_id: string;
   readonly rule: RuleDefinition;
   readonly action: string;
+  /** With the value in place of each expression in them: `{ value }` for `{ expression }`, undefined where something is missing. */
   readonly action_parameters: Readonly<Record<string, unknown>>;
-  /** For `execute` of a managed ruleset: what to run, overrides applied. */
+  /** For `execute` of a managed ruleset that is run elsewhere: what to run, overrides and exceptions applied. */
   readonly managed: ManagedExecution | null;
+  /** The rule that executed its ruleset; empty in entry points. */
+  readonly deployed_by: string;
+  /** Leaves a security event. */
+  readonly logs: boolean;
 }
 
 /** Something wrong in a rule, addressed by a JSON pointer below it: `/action_parameters/id`. */

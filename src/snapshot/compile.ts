@@ -178,6 +178,8 @@ const ruleEntry = (rule: RuleEntry): RuleEntry => ({
   expression: rule.expression,
   description: rule.description,
   enabled: rule.enabled,
+  ...(rule.logging === undefined ? {} : { logging: rule.logging }),
+  ...(rule.ratelimit === undefined ? {} : { ratelimit: rule.ratelimit }),
 });
 
 export interface CertificateColumns {

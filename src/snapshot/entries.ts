@@ -167,6 +167,9 @@ export interface RuleEntry {
   readonly expression: string;
   readonly description: string;
   readonly enabled: boolean;
+  /** Whether the rule leaves security events, where it says so itself. */
+  readonly logging?: { readonly enabled: boolean };
+  readonly ratelimit?: Readonly<Record<string, unknown>>;
 }
 
 /** id = ruleset id. Entry points and custom rulesets; managed rulesets ship with the program. */

@@ -2,7 +2,8 @@ import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Position, Rule, RuleWrite } from "#model/ruleset.ts";
 import { escapePointer } from "#rules/parameters.ts";
-import { completeParameters, ruleProblems, type RuleSurroundings } from "#rules/check.ts";
+import { completeParameters } from "#rules/actions.ts";
+import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 
 /** A rule as it is stored: `action_parameters`, `expression` and `ref` always have a value. */
 export interface StoredRule extends Omit<Rule, "action_parameters" | "expression" | "ref"> {
@@ -84,7 +85,7 @@ function checkRule(write: RuleWrite, { phase, around }: RuleBuild, at: Pointer):
   if (phase === "http_ratelimit") throw invalid("a rule of this phase needs ratelimit, which this version cannot run", at);
   const problem = ruleProblems(write, phase, around)[0];
   if (problem === undefined) return;
-  const name = problem.pointer === "/expression" ? "rule_expression_invalid" : "ruleset_invalid";
+  const name = problem.pointer.endsWith("/expression") ? "rule_expression_invalid" : "ruleset_invalid";
   throw new PlatformError(name, { message: problem.message, source: at + problem.pointer });
 }
 

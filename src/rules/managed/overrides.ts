@@ -1,30 +1,52 @@
 import { isObject } from "../parameters.ts";
-import type { ManagedRule, ManagedRuleset } from "./rulesets.ts";
+import type { ManagedRule, ManagedRuleset, SensitivityLevel } from "./rulesets.ts";
 
-/** The rules of a managed ruleset that are enabled under validated `overrides`: rule beats tag, the last tag wins, tag beats ruleset (waf.md). */
+/** What overrides may set of a rule. */
+interface Override {
+  readonly action?: string;
+  readonly enabled?: boolean;
+  readonly sensitivity_level?: SensitivityLevel;
+  readonly score_threshold?: number;
+}
+
+/**
+ * The rules of a managed ruleset that are enabled under validated `overrides`, as these leave them. Of each field the
+ * rule's own override beats those of its tags, of which the last one wins, and these beat the ruleset's (waf.md).
+ */
 export function resolveRules(ruleset: ManagedRuleset, overrides: unknown): readonly ManagedRule[] {
   if (!isObject(overrides)) return ruleset.rules.filter((rule) => rule.enabled);
-  const byRule = switches(overrides["rules"], "id");
-  const byTag = switches(overrides["categories"], "category");
-  const forAll = overrides["enabled"];
-  return ruleset.rules.filter((rule) => {
-    const own = byRule.get(rule.id);
-    if (own !== undefined) return own;
-    // Map order is the order in which the tags stand in the overrides.
-    const tags = [...byTag].filter(([tag]) => rule.categories.includes(tag));
-    const tagged = tags.at(-1)?.[1];
-    return tagged ?? (typeof forAll === "boolean" ? forAll : rule.enabled);
+  const byRule = entriesOf(overrides["rules"], "id");
+  const byTag = entriesOf(overrides["categories"], "category");
+  return ruleset.rules.flatMap((rule) => {
+    const tagged = byTag.filter(([tag]) => rule.categories.includes(tag)).map(([, override]) => override);
+    const own = byRule.filter(([id]) => id === rule.id).map(([, override]) => override);
+    const last: Override = Object.assign({}, overrideOf(overrides), ...tagged, ...own);
+    const resolved: ManagedRule = {
+      ...rule,
+      // What only adds up goes on adding up: the action is that of the rule that looks at the sum.
+      action: rule.action === "score" ? "score" : (last.action ?? rule.action),
+      enabled: last.enabled ?? rule.enabled,
+      ...(last.sensitivity_level === undefined ? {} : { sensitivity_level: last.sensitivity_level }),
+      ...(last.score_threshold === undefined || rule.score_threshold === undefined ? {} : { score_threshold: last.score_threshold }),
+    };
+    // "Essentially off" is how clients turn a rule off that has a sensitivity.
+    return resolved.enabled && resolved.sensitivity_level !== "eoff" ? [resolved] : [];
   });
 }
 
-/** `enabled` of each entry that sets it, by its key; a later entry replaces an earlier one and takes its own place. */
-function switches(entries: unknown, key: string): ReadonlyMap<string, boolean> {
-  const found = new Map<string, boolean>();
-  if (!Array.isArray(entries)) return found;
-  for (const entry of entries) {
-    if (!isObject(entry) || typeof entry[key] !== "string" || typeof entry["enabled"] !== "boolean") continue;
-    found.delete(entry[key]);
-    found.set(entry[key], entry["enabled"]);
-  }
-  return found;
+/** In the order in which they stand, so that what is assigned later wins. */
+function entriesOf(entries: unknown, key: string): readonly (readonly [string, Override])[] {
+  if (!Array.isArray(entries)) return [];
+  return entries.flatMap((entry: unknown) =>
+    isObject(entry) && typeof entry[key] === "string" ? [[entry[key], overrideOf(entry)] as const] : [],
+  );
+}
+
+function overrideOf({ action, enabled, sensitivity_level, score_threshold }: Readonly<Record<string, unknown>>): Override {
+  return {
+    ...(typeof action === "string" ? { action } : {}),
+    ...(typeof enabled === "boolean" ? { enabled } : {}),
+    ...(typeof sensitivity_level === "string" ? { sensitivity_level: sensitivity_level as SensitivityLevel } : {}),
+    ...(typeof score_threshold === "number" ? { score_threshold } : {}),
+  };
 }

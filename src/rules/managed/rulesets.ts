@@ -2,11 +2,19 @@ import { DETECTORS } from "../detectors/table.ts";
 import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
 
+export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
+
 export interface ManagedRule {
   readonly id: string;
-  /** The detector behind it. */
+  /** The detector behind it; empty for rules that have an expression. */
   readonly detector: string;
-  readonly action: "log";
+  /** What the rules' own engine runs; absent where a detector decides. */
+  readonly expression?: string;
+  readonly action: string;
+  readonly action_parameters?: Readonly<Record<string, unknown>>;
+  /** The score that the rules before it must have reached for this one to apply. */
+  readonly score_threshold?: number;
+  readonly sensitivity_level?: SensitivityLevel;
   readonly description: string;
   /** Tags that overrides may name. */
   readonly categories: readonly string[];
@@ -23,6 +31,8 @@ export interface ManagedRuleset {
   readonly version: string;
   /** The actions that overrides may set. */
   readonly actions: readonly string[];
+  /** Whether its rules can be made less sensitive. */
+  readonly has_sensitivity: boolean;
   readonly rules: readonly ManagedRule[];
 }
 
@@ -46,6 +56,7 @@ const SENSITIVE_DATA: ManagedRuleset = {
   version: "1",
   // SPEC 6: a response that has been sent cannot be blocked.
   actions: ["log"],
+  has_sensitivity: false,
   rules: DETECTORS.map((detector) => ({
     id: detector.rule_id,
     detector: detector.id,
@@ -61,16 +72,25 @@ export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = new Map([[S
 /** What the parameters of an `execute` rule run, or null when they name no managed ruleset. */
 export function executeManaged(parameters: Readonly<Record<string, unknown>>): ManagedExecution | null {
   const ruleset = MANAGED_RULESETS.get(String(parameters["id"]));
-  if (ruleset === undefined) return null;
+  return ruleset === undefined ? null : executionOf(ruleset, parameters);
+}
+
+export function executionOf(ruleset: ManagedRuleset, parameters: Readonly<Record<string, unknown>>): ManagedExecution {
   const rules = resolveRules(ruleset, parameters["overrides"]);
   return { ruleset_id: ruleset.id, rules, enabled: packRules(ruleset, rules) };
 }
 
+/** The execution without some of its rules: exceptions beat overrides (waf.md). */
+export function withoutRules(ruleset: ManagedRuleset, execution: ManagedExecution, skipped: ReadonlySet<string>): ManagedExecution {
+  const rules = execution.rules.filter(({ id }) => !skipped.has(id));
+  return { ...execution, rules, enabled: packRules(ruleset, rules) };
+}
+
 function packRules(ruleset: ManagedRuleset, enabled: readonly ManagedRule[]): string {
-  const on = new Set(enabled);
+  const on = new Set(enabled.map(({ id }) => id));
   let bits = 0n;
-  ruleset.rules.forEach((rule, index) => {
-    if (on.has(rule)) bits |= 1n << BigInt(index);
+  ruleset.rules.forEach(({ id }, index) => {
+    if (on.has(id)) bits |= 1n << BigInt(index);
   });
   return bits.toString(16);
 }

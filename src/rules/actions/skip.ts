@@ -1,0 +1,22 @@
+import { array, map, object, oneOf, text } from "../parameters.ts";
+import { PHASES } from "../phases.ts";
+
+const ids = array(text({ bytesMax: 64 }));
+
+/** The legacy products that a request may be spared (waf.md, "Skip"). */
+export const PRODUCTS = ["zoneLockdown", "uaBlock", "bic", "hot", "securityLevel", "rateLimit", "waf"] as const;
+
+/** Phases of requests and responses; what is skipped must come later than the rule, or nothing comes of it. */
+const SKIPPABLE = PHASES.filter(({ side }) => side !== "packet").map(({ name }) => name);
+
+export const skip = object(
+  {
+    ruleset: oneOf("current"),
+    phase: oneOf("current"),
+    phases: array(oneOf(...SKIPPABLE)),
+    products: array(oneOf(...PRODUCTS)),
+    rulesets: ids,
+    rules: map({ bytesMax: 64 }, ids),
+  },
+  { some: ["ruleset", "phase", "phases", "products", "rulesets", "rules"] },
+);

@@ -1,0 +1,111 @@
+import { ACTIONS, type ActionName } from "./actions.ts";
+import { compileExpression } from "./expression.ts";
+import { executionOf, MANAGED_RULESETS, type ManagedRule, type ManagedRuleset } from "./managed/rulesets.ts";
+import type { CompiledRule, CompiledRuleset, Executed, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
+import { compileParameters } from "./values.ts";
+
+/** What rulesets may lead to beside themselves. */
+export interface CompileDeps {
+  /** The account's custom rulesets, as they are when a rule executes one. */
+  custom?(id: string): CompiledRuleset | undefined;
+  /** Those that ship with the program unless said. */
+  readonly managed?: ReadonlyMap<string, ManagedRuleset>;
+}
+
+/** Compiles a ruleset's enabled rules. Never throws: what does not compile is left out and listed in `problems`. */
+export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps = {}): CompiledRuleset {
+  const rules: CompiledRule[] = [];
+  const problems: { rule_id: string; message: string }[] = [];
+  for (const rule of definition.rules) {
+    if (!rule.enabled) continue;
+    try {
+      rules.push(compileRule(definition, rule, deps));
+    } catch (error) {
+      problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, problems };
+}
+
+function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps): CompiledRule {
+  const executes = rule.action === "execute" ? executed(ruleset, rule, deps) : null;
+  const action = Object.hasOwn(ACTIONS, rule.action) ? ACTIONS[rule.action as ActionName] : undefined;
+  const { increment, threshold } = scoreOf(rule);
+  return {
+    definition: rule,
+    applies: compileExpression(rule.expression, ruleset.phase),
+    ends: endedBy(rule, action?.terminates ?? false),
+    executes,
+    skips: rule.action === "skip" ? skipListOf(rule.action_parameters) : null,
+    increment,
+    threshold,
+    read: compileParameters(rule.action_parameters, ruleset.phase),
+    match: {
+      ruleset_id: ruleset.id,
+      rule,
+      action: rule.action,
+      action_parameters: rule.action_parameters,
+      managed: executes?.managed ?? null,
+      deployed_by: "",
+      logs: rule.logging?.enabled ?? action?.logs ?? false,
+    },
+  };
+}
+
+/** Skipping ends what it names (waf.md, "Skip"). */
+function endedBy(rule: RuleDefinition, terminates: boolean): CompiledRule["ends"] {
+  if (terminates) return "phase";
+  if (rule.action !== "skip") return null;
+  if (rule.action_parameters["phase"] === "current") return "phase";
+  return rule.action_parameters["ruleset"] === "current" ? "ruleset" : null;
+}
+
+function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly threshold: number } {
+  const { increment, score_threshold: threshold } = rule.action_parameters;
+  return {
+    increment: rule.action === "score" && typeof increment === "number" ? increment : 0,
+    threshold: typeof threshold === "number" ? threshold : 0,
+  };
+}
+
+function executed(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps): Executed {
+  const id = String(rule.action_parameters["id"]);
+  const managed = (deps.managed ?? MANAGED_RULESETS).get(id);
+  if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null };
+  const execution = executionOf(managed, rule.action_parameters);
+  if (!managed.rules.some((one) => one.expression !== undefined)) return { id, ruleset: () => undefined, managed: execution };
+  const compiled = compileRuleset({
+    id,
+    phase: ruleset.phase,
+    version: managed.version,
+    rules: execution.rules.map(managedDefinition),
+  });
+  return { id, ruleset: () => compiled, managed: null };
+}
+
+const managedDefinition = (rule: ManagedRule): RuleDefinition => ({
+  id: rule.id,
+  action: rule.action,
+  action_parameters: {
+    ...rule.action_parameters,
+    ...(rule.score_threshold === undefined ? {} : { score_threshold: rule.score_threshold }),
+  },
+  expression: rule.expression ?? "false",
+  description: rule.description,
+  enabled: rule.enabled,
+});
+
+/** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */
+function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {
+  const {
+    phases = [],
+    products = [],
+    rulesets = [],
+    rules = {},
+  } = parameters as Partial<Omit<SkipList, "rules">> & {
+    readonly rules?: Readonly<Record<string, readonly string[]>>;
+  };
+  const byRuleset = Object.entries(rules);
+  if (phases.length + products.length + rulesets.length + byRuleset.length === 0) return null;
+  return { phases, products, rulesets, rules: byRuleset };
+}

@@ -1,0 +1,60 @@
+import { ExpressionError } from "./expression.ts";
+import { isObject, type Shape, text, object, type TextRules, problem } from "./parameters.ts";
+import type { RequestView, ResponseView } from "./views.ts";
+
+/** Parameters with every expression in them replaced by its value. */
+export type Parameters = Readonly<Record<string, unknown>>;
+export type ReadParameters = (request: RequestView, response: ResponseView | null) => Parameters;
+
+type Read = (request: RequestView, response: ResponseView | null) => unknown;
+
+/** Computes a value; undefined where one of its parts is missing. Throws ExpressionError. */
+type CompileValue = (text: string, phase: string) => Read;
+
+/** A text that is written out (`value`) or computed (`expression`). */
+export const source = (rules: TextRules = {}): Shape =>
+  object({ value: text(rules), expression: valueExpression }, { one: ["value", "expression"] });
+
+export const valueExpression: Shape = (value, at, { phase }) => {
+  if (typeof value !== "string") return [problem(at, "expression must be a string")];
+  try {
+    compileValue(value, phase);
+    return [];
+  } catch (error) {
+    if (error instanceof ExpressionError) return [problem(at, error.message)];
+    throw error;
+  }
+};
+
+const compileValue: CompileValue = (expression) => {
+  throw new ExpressionError(expression, { from: 0, to: expression.length }, "this version cannot compute values yet");
+};
+
+/**
+ * How parameters are read for a request: what they say, with `value` in place of each `expression`. Null where there
+ * is no expression in them, so that they are what they say.
+ */
+export function compileParameters(parameters: Parameters, phase: string): ReadParameters | null {
+  const read = compileTree(parameters, phase);
+  return read === null ? null : (request, response) => read(request, response) as Parameters;
+}
+
+function compileTree(value: unknown, phase: string): Read | null {
+  if (!isObject(value)) return null;
+  const members: [string, Read][] = [];
+  for (const [key, member] of Object.entries(value)) {
+    if (key === "expression" && typeof member === "string") members.push(["value", compileValue(member, phase)]);
+    else if (key === "key" && typeof member === "string") members.push(["key", compileValue(member, phase)]);
+    else {
+      const read = compileTree(member, phase);
+      if (read !== null) members.push([key, read]);
+    }
+  }
+  if (members.length === 0) return null;
+  const { expression: _, ...rest } = value;
+  return (request, response) => {
+    const result: Record<string, unknown> = { ...rest };
+    for (const [key, read] of members) result[key] = read(request, response);
+    return result;
+  };
+}
