@@ -3,6 +3,11 @@ import { latin1 } from "#wire/http/bytes.ts";
 
 /** Up to here a copy into one string and one write costs less than a second write. */
 const TEXT_BYTES_MAX = 16_000;
+/** Holds a whole read of a shared buffer and the text before it. */
+const COPY_BYTES = 65_536 + TEXT_BYTES_MAX;
+/** Copies kept for the next write, of a thread: a new one for each read costs more in garbage than the copying. */
+const SPARE_COPIES_MAX = 32;
+const spareCopies: Buffer[] = [];
 
 /**
  * Gathers what one read event leads to into as few writes as can be: a head and a small body leave in
@@ -32,14 +37,7 @@ export class SocketWriter {
       this.text += latin1(buffer, start, end);
       return;
     }
-    if (shared) {
-      const copy = Buffer.allocUnsafeSlow(this.text.length + length);
-      copy.write(this.text, 0, "latin1");
-      buffer.copy(copy, this.text.length, start, end);
-      this.text = "";
-      this.socket.write(copy);
-      return;
-    }
+    if (shared) return this.copied(buffer, start, end);
     this.socket.cork();
     this.flush();
     this.socket.write(buffer.subarray(start, end));
@@ -54,5 +52,18 @@ export class SocketWriter {
       this.socket.write(text, "latin1");
     }
     return !this.socket.writableNeedDrain;
+  }
+
+  private copied(buffer: Buffer, start: number, end: number): void {
+    const { socket, text } = this;
+    const length = text.length + end - start;
+    const copy = (length <= COPY_BYTES ? spareCopies.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(length, COPY_BYTES));
+    copy.latin1Write(text, 0);
+    buffer.copy(copy, text.length, start, end);
+    this.text = "";
+    // Called when the kernel has it all, which is most often before `write` returns, or when the socket was closed.
+    socket.write(copy.subarray(0, length), () => {
+      if (copy.length === COPY_BYTES && spareCopies.length < SPARE_COPIES_MAX) spareCopies.push(copy);
+    });
   }
 }
