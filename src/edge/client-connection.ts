@@ -13,6 +13,7 @@ import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "./origin-head.ts";
 import { edgePage } from "./pipeline.ts";
 import { RequestFlow } from "./request-flow.ts";
+import { READ_BUFFER, readShared } from "./shared-reads.ts";
 
 /** Waits for a request; a new connection has the time of a head, one that was served before that of an idle one. */
 const AWAITING = 0;
@@ -43,7 +44,12 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
     this.reader = new Http1Reader(this);
     this.responder = new Http1Responder(socket, edge.ray);
-    socket.on("data", (buffer: Buffer) => this.guard(() => this.receive(buffer)));
+    readShared(socket, (length) => {
+      this.receiveGuarded(READ_BUFFER, length);
+      return !this.readPaused;
+    });
+    // What was read before, and everything where reads are not shared.
+    socket.on("data", (buffer: Buffer) => this.receiveGuarded(buffer, buffer.length));
     socket.on("drain", () => this.guard(() => this.flow.onVisitorDrain()));
     socket.on("end", () => this.guard(() => this.ended()));
     socket.on("error", () => this.socket.destroy());
@@ -113,7 +119,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.responder.switchTo(buffer, head, this.upgrade);
     this.enter(TUNNEL);
     const early = this.reader.stop();
-    if (early.length > 0) this.flow.sendRaw(early);
+    if (early.length > 0) this.flow.sendRaw(early, 0, early.length);
     this.unpause();
     return true;
   }
@@ -161,16 +167,26 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     else this.socket.destroy();
   }
 
-  private receive(buffer: Buffer): void {
-    this.received += buffer.length;
+  /** Without a closure for each read. */
+  private receiveGuarded(buffer: Buffer, length: number): void {
+    try {
+      this.receive(buffer, length);
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  /** `buffer[0, length)` is good only during the call. */
+  private receive(buffer: Buffer, length: number): void {
+    this.received += length;
     if (this.state === TUNNEL) {
       this.deadlines.restart();
-      if (!this.flow.sendRaw(buffer)) this.pause();
+      if (!this.flow.sendRaw(buffer, 0, length)) this.pause();
       return;
     }
     // The time for a head runs from its first byte.
     if (this.state === AWAITING && this.hasServed && !this.reader.isMidHead) this.deadlines.restart();
-    this.reader.feed(buffer);
+    this.reader.feed(buffer, length);
     this.settle();
   }
 
@@ -261,8 +277,12 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     try {
       work();
     } catch (error) {
-      this.edge.report(error);
-      this.socket.destroy();
+      this.broken(error);
     }
+  }
+
+  private broken(error: unknown): void {
+    this.edge.report(error);
+    this.socket.destroy();
   }
 }

@@ -93,7 +93,6 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     if (writer === undefined) return;
     this.bodyBegun = true;
     if (this.request.chunked) writer.string(chunkStart(end - start));
-    // The client's reads are not shared, but what they hold may still be waiting to be parsed.
     writer.bytes(buffer, start, end, true);
     if (this.request.chunked) writer.string("\r\n");
   }
@@ -109,8 +108,9 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     return this.connection?.writer.flush() ?? true;
   }
 
-  sendRaw(buffer: Buffer): boolean {
-    return this.connection?.socket.write(buffer) ?? true;
+  sendRaw(buffer: Buffer, start: number, end: number): boolean {
+    this.connection?.writer.bytes(buffer, start, end, true);
+    return this.connection?.writer.flush() ?? true;
   }
 
   endRaw(): void {

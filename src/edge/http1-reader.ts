@@ -56,12 +56,13 @@ export class Http1Reader {
     return this.phase === WAITING && (!this.isComplete || this.pending.length > HELD_BYTES_MAX);
   }
 
-  feed(buffer: Buffer): void {
+  /** Takes `buffer[0, length)`, good only during the call. */
+  feed(buffer: Buffer, length: number): void {
     if (this.phase === STOPPED) return;
     if (this.pending.length > 0) {
-      this.pending.append(buffer, 0, buffer.length);
+      this.pending.append(buffer, 0, length);
       this.run(this.pending.buffer, this.pending.start, this.pending.end);
-    } else this.run(buffer, 0, buffer.length);
+    } else this.run(buffer, 0, length);
   }
 
   /** Somebody takes the body of the request now. */

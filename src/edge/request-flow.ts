@@ -81,8 +81,8 @@ export class RequestFlow {
   }
 
   /** Bytes of an upgraded connection; false as above. */
-  sendRaw(buffer: Buffer): boolean {
-    return this.forward?.sendRaw(buffer) !== false;
+  sendRaw(buffer: Buffer, start: number, end: number): boolean {
+    return this.forward?.sendRaw(buffer, start, end) !== false;
   }
 
   endRaw(): void {

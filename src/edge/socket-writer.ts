@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
 import { latin1 } from "#wire/http/bytes.ts";
+import { READ_BUFFER } from "./shared-reads.ts";
 
 /** Up to here a copy into one string and one write costs less than a second write. */
 const TEXT_BYTES_MAX = 16_000;
 /** Holds a whole read of a shared buffer and the text before it. */
-const COPY_BYTES = 65_536 + TEXT_BYTES_MAX;
+const COPY_BYTES = READ_BUFFER.length + TEXT_BYTES_MAX;
 /** Copies kept for the next write, of a thread: a new one for each read costs more in garbage than the copying. */
-const SPARE_COPIES_MAX = 32;
+const SPARE_COPIES_MAX = 16;
 const spareCopies: Buffer[] = [];
 
 /**
@@ -58,7 +59,7 @@ export class SocketWriter {
     const { socket, text } = this;
     const length = text.length + end - start;
     const copy = (length <= COPY_BYTES ? spareCopies.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(length, COPY_BYTES));
-    copy.latin1Write(text, 0);
+    copy.write(text, 0, "latin1");
     buffer.copy(copy, text.length, start, end);
     this.text = "";
     // Called when the kernel has it all, which is most often before `write` returns, or when the socket was closed.

@@ -6,6 +6,7 @@ import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parse
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import type { EdgeLimits } from "./config.ts";
 import { isGood, type OriginTls } from "./origin-tls.ts";
+import { READ_BUFFER } from "./shared-reads.ts";
 import { SocketWriter } from "./socket-writer.ts";
 import type { Checked, Timers } from "./timers.ts";
 
@@ -46,8 +47,6 @@ export interface UpstreamOwner {
   closed(connection: UpstreamConnection): void;
 }
 
-/** One for all connections of a thread: reads are consumed before the next one fills it (http-edge.md: +12 to +30 points). */
-const SHARED_BUFFER = Buffer.allocUnsafeSlow(65_536);
 const INTERIM_RESPONSES_MAX = 16;
 const responseHead = new Head();
 
@@ -86,9 +85,9 @@ export class UpstreamConnection implements Checked {
     this.touchedMs = owner.timers.nowMs;
     this.idleMs = owner.limits.originIdleTimeoutMs;
     this.socket = owner.dial({
-      buffer: SHARED_BUFFER,
+      buffer: READ_BUFFER,
       callback: (length) => {
-        this.guard(() => this.receive(SHARED_BUFFER, 0, length));
+        this.guard(() => this.receive(READ_BUFFER, 0, length));
         return !this.paused;
       },
     });
