@@ -26,6 +26,8 @@ export class RequestFlow {
   private readonly arrival: Arrival;
   private readonly visitor: Visitor;
   private forward: Forward | null = null;
+  /** Payload of the request's body so far. */
+  private bodyBytes = 0;
 
   constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
     this.edge = edge;
@@ -39,6 +41,7 @@ export class RequestFlow {
     const exchange = new Exchange(newRayId(nowMs), nowMs, clock.monotonicMs(), this.arrival);
     exchange.method = method;
     this.exchange = exchange;
+    this.bodyBytes = 0;
     return exchange;
   }
 
@@ -51,6 +54,7 @@ export class RequestFlow {
     const target = readTarget(buffer, head, this.arrival.scheme);
     if (target === null) return "bad_request";
     exchange.describe(buffer, head, target);
+    if (this.isBeyondLimit(head.contentLength)) return "body_too_large";
     const page = this.edge.pipeline.request(exchange);
     if (page !== null) {
       this.visitor.sendPage(page);
@@ -67,7 +71,9 @@ export class RequestFlow {
 
   /** Payload of the request's body. */
   onRequestBody(buffer: Buffer, start: number, end: number): void {
-    this.forward?.onRequestBody(buffer, start, end);
+    this.bodyBytes += end - start;
+    if (this.isBeyondLimit(this.bodyBytes)) this.refuseBody();
+    else this.forward?.onRequestBody(buffer, start, end);
   }
 
   onRequestEnd(trailers: readonly Trailer[]): void {
@@ -116,6 +122,20 @@ export class RequestFlow {
     if (this.exchange !== null && this.exchange.status === 0) this.exchange.status = CLIENT_CLOSED_REQUEST;
     this.abort();
     this.finish(bytesIn, bytesOut);
+  }
+
+  private isBeyondLimit(bodyBytes: number): boolean {
+    const { requestBodyBytesMax } = this.edge.limits;
+    return requestBodyBytesMax > 0 && bodyBytes > requestBodyBytesMax;
+  }
+
+  /** A body whose length nobody announced turned out too long. */
+  private refuseBody(): void {
+    const { exchange } = this;
+    this.abort();
+    if (exchange === null) return;
+    if (exchange.status === 0) this.visitor.sendPage(edgePage(exchange, "body_too_large"));
+    else this.visitor.cut();
   }
 
   private sendLate(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
