@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { test } from "node:test";
+import type { EdgeLimits } from "#edge/config.ts";
+import { eventually, exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { recordOp } from "#edge/test-entries.ts";
+
+// How far an origin comes before it goes wrong, and what its visitor gets for it.
+
+const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nAccept: application/json\r\n\r\n";
+const LIMITS: Partial<EdgeLimits> = { responseTimeoutMs: 300, connectTimeoutMs: 500 };
+
+const openConnections = (edge: TestEdge): number =>
+  edge.metrics.samples().find(({ name }) => name === "selvedge_edge_origin_connections")?.value ?? 0;
+
+/** Runs a request against an origin; what the visitor got, and the row. Nothing may stay open behind it. */
+async function against(onSocket: (socket: Socket) => void, request = REQUEST) {
+  const origin = await rawOrigin(onSocket);
+  const edge = await startEdge(siteOps(origin.port), {}, LIMITS);
+  try {
+    const response = await exchangeRaw(edge.http, request);
+    await eventually(() => edge.requests.length === 1 && openConnections(edge) === 0);
+    assert.deepEqual(edge.errors, []);
+    return { response, row: edge.requests[0]! };
+  } finally {
+    await edge.close();
+    origin.close();
+  }
+}
+
+const reset = (socket: Socket): void => void setImmediate(() => socket.resetAndDestroy());
+const end = (socket: Socket): void => void socket.end();
+const stall = (): void => undefined;
+/** A byte now and then, for ever: each one is a sign of life. */
+const drip =
+  (byte: string) =>
+  (socket: Socket): void => {
+    const timer = setInterval(() => socket.write(byte), 50);
+    socket.on("close", () => clearInterval(timer));
+  };
+
+const HEAD = "HTTP/1.1 200 OK\r\n";
+const LENGTH = `${HEAD}Content-Length: 100\r\n\r\n`;
+const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
+
+type Stage = readonly [said: string, what: string, then: (socket: Socket) => void, code: number | "cut"];
+const STAGES: readonly Stage[] = [
+  ["", "resets", reset, 520],
+  ["", "ends", end, 520],
+  ["", "stalls", stall, 524],
+  ["HTTP/1.1 20", "resets", reset, 520],
+  ["HTTP/1.1 20", "stalls", stall, 524],
+  [`${HEAD}X: `, "drips", drip("y"), 524],
+  [`${HEAD}Content-Le`, "resets", reset, 520],
+  ["HTTP/1.1 103 Early Hints\r\n\r\n", "resets", reset, 520],
+  ["HTTP/1.1 100 Continue\r\n\r\n", "stalls", stall, 524],
+  [LENGTH, "resets", reset, "cut"],
+  [LENGTH, "ends", end, "cut"],
+  [LENGTH, "stalls", stall, "cut"],
+  [`${LENGTH}half`, "resets", reset, "cut"],
+  [`${LENGTH}half`, "stalls", stall, "cut"],
+  [CHUNKED, "resets", reset, "cut"],
+  [`${CHUNKED}4\r\nha`, "ends", end, "cut"],
+  [`${CHUNKED}4\r\nhalf\r\n`, "ends", end, "cut"],
+  [`${CHUNKED}4\r\nhalf\r\n0\r\n`, "ends", end, "cut"],
+  [`${CHUNKED}4\r\nhalf\r\n0\r\nX: `, "drips", drip("y"), "cut"],
+  [`${CHUNKED}fffffffffffffffff\r\n`, "ends", end, "cut"],
+  [`${HEAD}\r\nhalf`, "resets", reset, "cut"],
+  [`${HEAD}\r\nhalf`, "stalls", stall, "cut"],
+];
+for (const [said, what, then, code] of STAGES) {
+  const name = said === "" ? "nothing" : JSON.stringify(said.replace(HEAD, ""));
+  test(`an origin that says ${name} and ${what}: ${code === "cut" ? "the answer is cut" : code}`, async () => {
+    const { response, row } = await against((socket) => {
+      socket.once("data", () => {
+        socket.write(said);
+        then(socket);
+      });
+    });
+    const final = response.replace(/^(?:HTTP\/1\.1 1\d\d [^]*?\r\n\r\n)+/, "");
+    if (code === "cut") {
+      assert.match(final, /^HTTP\/1\.1 200 /);
+      assert.doesNotMatch(final, /\r\n0\r\n\r\n$/, "it must not look complete");
+      assert.deepEqual([row.status, row.origin_status], [200, 200]);
+      return;
+    }
+    assert.equal(final.slice(9, 12), `${code}`);
+    const { errors } = JSON.parse(final.slice(final.indexOf("\r\n\r\n") + 4)) as { errors: { code: number }[] };
+    assert.equal(errors[0]!.code, code);
+    assert.deepEqual([row.status, row.origin_status], [code, null]);
+  });
+}
+
+test("a visitor of HTTP/1.0 sees that an answer was cut, although only the connection's end ends it", async () => {
+  const origin = await rawOrigin((socket) => {
+    socket.once("data", () => {
+      socket.write(`${CHUNKED}4\r\nhalf\r\n`);
+      setTimeout(() => socket.destroy(), 50);
+    });
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  const client = rawClient(edge.http);
+  const failed = once(client.socket, "error");
+  client.send("GET / HTTP/1.0\r\nHost: www.example.com\r\n\r\n");
+  await client.until(/half/);
+  assert.equal(((await failed) as [NodeJS.ErrnoException])[0].code, "ECONNRESET");
+  await edge.close();
+  origin.close();
+});
+
+/** Listens, but its queue of connections is full and nobody takes one out of it. */
+async function deafListener() {
+  const code = `require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { process.stdout.write(String(this.address().port)); })`;
+  const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  const [text] = (await once(child.stdout, "data")) as [Buffer];
+  child.kill("SIGSTOP");
+  const port = Number(text.toString());
+  const sockets = Array.from({ length: 6 }, () => connect({ port, host: "127.0.0.1" }).on("error", () => undefined));
+  await Promise.all(sockets.slice(0, 2).map((socket) => once(socket, "connect")));
+  await new Promise((done) => setTimeout(done, 50));
+  return {
+    port,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      child.kill("SIGKILL");
+    },
+  };
+}
+
+test("an origin that takes no connection gives 522 in time", async () => {
+  const deaf = await deafListener();
+  const edge = await startEdge(siteOps(deaf.port), {}, LIMITS);
+  try {
+    assert.match(await exchangeRaw(edge.http, REQUEST), /^HTTP\/1\.1 522 /);
+    assert.equal(openConnections(edge), 0);
+  } finally {
+    await edge.close();
+    deaf.close();
+  }
+});
+
+test("an address that is not reachable gives 523", async () => {
+  // Without a zone there is no way out for a link-local address, and the operator's block lets it be tried.
+  const edge = await startEdge(
+    [...siteOps(81), recordOp("www", "zone", "www.example.com", "AAAA", "fe80::1")],
+    { originAllow: ["fe80::/10"] },
+    LIMITS,
+  );
+  assert.match(await exchangeRaw(edge.http, REQUEST), /^HTTP\/1\.1 523 /);
+  await edge.close();
+});
+
+for (const keepsReading of [true, false]) {
+  test(`an answer before the request has ended reaches its visitor, whether or not the origin ${keepsReading ? "reads on" : "stops reading"}`, async () => {
+    let upstream = 0;
+    const origin = await rawOrigin((socket) => {
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig");
+        if (keepsReading) socket.on("data", (bytes) => (upstream += bytes.length));
+        else socket.pause();
+      });
+    });
+    const edge = await startEdge(siteOps(origin.port), {}, { lingerMs: 300 });
+    const client = rawClient(edge.http);
+    client.send(`POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: ${100_000_000}\r\n\r\n`);
+    const piece = Buffer.alloc(65_536, "x");
+    const more = (): void => {
+      while (client.socket.writable && client.socket.write(piece));
+    };
+    client.socket.on("drain", more);
+    more();
+    const response = await client.until(/big$/);
+    assert.match(response, /^HTTP\/1\.1 413 [^]*\r\n\r\nbig$/);
+    await client.closed();
+    await eventually(() => edge.requests.length === 1 && openConnections(edge) === 0);
+    assert.deepEqual([edge.requests[0]!.status, edge.requests[0]!.origin_status], [413, 413]);
+    assert.ok(upstream < 50_000_000, "after the answer the rest of the request is nobody's business");
+    assert.deepEqual(edge.errors, []);
+    await edge.close();
+    origin.close();
+  });
+}
+
+test("what an origin sends behind the answer to a HEAD, or behind a 304, is never another visitor's answer", async () => {
+  const EVIL = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
+  const origin = await rawOrigin((socket) => {
+    socket.on("data", (bytes) => {
+      const isHead = bytes.toString("latin1").startsWith("HEAD");
+      socket.write(`HTTP/1.1 ${isHead ? "200 OK\r\nContent-Length: 4" : "304 Not Modified"}\r\n\r\n${EVIL}`);
+    });
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  for (const method of ["HEAD", "GET", "HEAD", "GET"]) {
+    const response = await exchangeRaw(edge.http, REQUEST.replace("GET", method));
+    assert.match(response, method === "HEAD" ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 304 /);
+    assert.doesNotMatch(response, /evil/);
+  }
+  await edge.close();
+  origin.close();
+});
+
+test("an idle connection on which the origin speaks unasked is closed", async () => {
+  let sockets = 0;
+  const origin = await rawOrigin((socket) => {
+    sockets++;
+    socket.on("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"), 30);
+    });
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  for (let i = 1; i <= 3; i++) {
+    assert.match(await exchangeRaw(edge.http, REQUEST), /\r\n\r\nok$/);
+    await eventually(() => openConnections(edge) === 0);
+    assert.equal(sockets, i);
+  }
+  await edge.close();
+  origin.close();
+});
+
+test("an origin that reads no more of an upload holds its visitor up, and is given up in time", async () => {
+  const origin = await rawOrigin((socket) => void socket.once("data", () => socket.pause()));
+  const edge = await startEdge(siteOps(origin.port), {}, { responseTimeoutMs: 500 });
+  const client = rawClient(edge.http);
+  client.send(`POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: ${100_000_000}\r\n\r\n`);
+  let sent = 0;
+  const piece = Buffer.alloc(65_536, "x");
+  const more = (): void => {
+    do sent += piece.length;
+    while (client.socket.writable && sent < 100_000_000 && client.socket.write(piece));
+  };
+  client.socket.on("drain", more);
+  more();
+  assert.match(await client.until(/^HTTP\/1\.1 \d{3} /), /^HTTP\/1\.1 524 /);
+  assert.ok(sent < 50_000_000, `the visitor was read ahead: ${sent}`);
+  client.socket.destroy();
+  await eventually(() => openConnections(edge) === 0);
+  await edge.close();
+  origin.close();
+});
+
+test("broken origins, one after the other, leave nothing behind", async () => {
+  let turn = 0;
+  const origin = await rawOrigin((socket) => {
+    socket.once("data", () => {
+      const [said, , then] = STAGES[turn++ % STAGES.length]!;
+      socket.write(said);
+      if (then === stall) socket.destroy();
+      else if (then === reset || then === end) then(socket);
+      else socket.end("y".repeat(50_000));
+    });
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  for (let round = 0; round < 20; round++) await Promise.all(STAGES.map(() => exchangeRaw(edge.http, REQUEST)));
+  await eventually(() => openConnections(edge) === 0);
+  assert.equal(edge.requests.length, 20 * STAGES.length);
+  assert.equal(turn, 20 * STAGES.length, "none was sent twice");
+  assert.deepEqual(edge.errors, []);
+  await edge.close();
+  origin.close();
+});
