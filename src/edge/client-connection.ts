@@ -166,6 +166,8 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.flush();
     // Both ways of an upgraded connection ended in order; anything else must not look complete.
     if (this.state === TUNNEL) this.socket.destroySoon();
+    // TLS tells an end in order from any other by itself (RFC 8446 §6.1).
+    else if (this.responder.endsWithConnection && this.flow.exchange?.scheme === "http") this.socket.resetAndDestroy();
     else this.socket.destroy();
   }
 

@@ -25,6 +25,8 @@ export class Http1Responder {
   keepAlive = true;
   /** A final head was written: an error page can no longer be sent. */
   hasBegun = false;
+  /** Only the connection's end tells where the body ends. */
+  endsWithConnection = false;
   private readonly ray: RayField;
   private minorVersion = 1;
   private isHead = false;
@@ -42,7 +44,7 @@ export class Http1Responder {
     this.isHead = exchange.method === "HEAD";
     this.minorVersion = minorVersion;
     this.keepAlive = keepAlive;
-    this.hasBegun = this.chunked = false;
+    this.hasBegun = this.chunked = this.endsWithConnection = false;
   }
 
   /** HTTP/1.0 knows no interim responses. */
@@ -65,7 +67,10 @@ export class Http1Responder {
     else if (this.minorVersion === 1) {
       this.chunked = true;
       frame = framingField(null);
-    } else this.keepAlive = false;
+    } else {
+      this.endsWithConnection = true;
+      this.keepAlive = false;
+    }
     this.writer.string(`${statusLine(buffer, head)}${this.fields(buffer, head)}${frame}${this.connectionField()}\r\n`);
   }
 
