@@ -1,6 +1,5 @@
 import { digitsOf, isPlaceholder, luhn } from "./checks.ts";
 import type { Detector } from "./detector.ts";
-import { NUMBER_END, SEPARATOR } from "./separators.ts";
 
 interface Network {
   readonly id: string;
@@ -170,23 +169,25 @@ const NETWORKS: readonly Network[] = [
   },
 ];
 
-const WORDS_OF_CARDS = ["card", "maestro", "debit", "credit", "payment", "pan", "cc ", "cc:", "cc=", '"cc"'];
+const WORDS_OF_CARDS = ["card", "maestro", "debit", "credit", "payment", "pan", "cc"];
 
-const SHAPES = [
-  String.raw`\d{12,19}`,
-  String.raw`\d{4}(${SEPARATOR})\d{4}\1\d{4}\1\d{4}`,
-  String.raw`\d{4}(${SEPARATOR})\d{6}\1\d{4,5}`,
-  String.raw`\d{4}(${SEPARATOR})\d{4}\1\d{4}\1\d{4}\1\d{1,3}`,
-  String.raw`\d{4}(${SEPARATOR})\d{4}\1\d{4}\1\d{2,3}`,
-].map((shape) => new RegExp(shape + NUMBER_END, "y"));
+/** As they are printed and typed: in one piece, or in groups of which the last may be short. */
+const FORMS = [
+  ...Array.from({ length: 8 }, (_, more) => "#".repeat(12 + more)),
+  "####~####~####~####",
+  "####~######~####",
+  "####~######~#####",
+  ...["#", "##", "###"].map((rest) => `####~####~####~####~${rest}`),
+  ...["##", "###"].map((rest) => `####~####~####~${rest}`),
+];
 
 export const CARD_DETECTORS: readonly Detector[] = NETWORKS.map((network) => ({
   id: `fin.card_${network.id}`,
   rule_id: network.rule_id,
   name: `Payment card number (${network.name})`,
   category: "financial",
-  anchors: [{ kind: "digits" }],
-  patterns: SHAPES,
+  anchors: [{ kind: "chain", templates: FORMS }],
+  patterns: [],
   accepts: (text) => isCard(digitsOf(text), network),
   ...(network.labelled ? { context: WORDS_OF_CARDS } : {}),
   confidence: network.labelled ? "medium" : "high",

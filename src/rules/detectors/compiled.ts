@@ -1,4 +1,7 @@
+import { Chains } from "./chains.ts";
+import { contextTest } from "./context.ts";
 import type { Anchor, Detector } from "./detector.ts";
+import { createPairs, type Literal, type Pairs } from "./literals.ts";
 
 /** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
 export interface DetectorGroup {
@@ -8,27 +11,39 @@ export interface DetectorGroup {
 
 /** Detectors by what starts them. */
 export interface CompiledDetectors {
-  readonly digits: readonly DetectorGroup[];
+  readonly chains: Chains;
   readonly country_check: readonly DetectorGroup[];
-  readonly literals: readonly { readonly bytes: Buffer; readonly word: boolean; readonly groups: readonly DetectorGroup[] }[];
+  readonly plus: readonly DetectorGroup[];
+  readonly base58: readonly DetectorGroup[];
+  readonly at_sign: readonly DetectorGroup[];
+  readonly pairs: Pairs;
+  /** Whether the text before a match, in lower case, names what the detector looks for. */
+  readonly contexts: ReadonlyMap<Detector, (before: string) => boolean>;
 }
 
-type Literal = Anchor & { readonly kind: "literal" };
+type LiteralAnchor = Anchor & { readonly kind: "literal" };
 
 export function compileDetectors(detectors: readonly Detector[]): CompiledDetectors {
   const anchored = (holds: (anchor: Anchor) => boolean): readonly DetectorGroup[] =>
     grouped(detectors.filter((detector) => detector.anchors.some(holds)));
-  const literals = new Map<string, Literal>();
+  const anchors = new Map<string, LiteralAnchor>();
   for (const anchor of detectors.flatMap((detector) => detector.anchors))
-    if (anchor.kind === "literal") literals.set(`${anchor.word} ${anchor.text}`, anchor);
+    if (anchor.kind === "literal") anchors.set(`${anchor.word} ${anchor.text}`, anchor);
+  const literals: Literal[] = Array.from(anchors.values(), ({ text, word }) => ({
+    bytes: Buffer.from(text, "latin1"),
+    word,
+    groups: anchored((anchor) => anchor.kind === "literal" && anchor.text === text && anchor.word === word),
+  }));
+  const hasNumbers = detectors.some(({ anchors: own }) => own.some(({ kind }) => kind !== "literal" && kind !== "at_sign"));
+  const at_sign = anchored(({ kind }) => kind === "at_sign");
   return {
-    digits: anchored((anchor) => anchor.kind === "digits"),
-    country_check: anchored((anchor) => anchor.kind === "country_check"),
-    literals: Array.from(literals.values(), ({ text, word }) => ({
-      bytes: Buffer.from(text, "latin1"),
-      word,
-      groups: anchored((anchor) => anchor.kind === "literal" && anchor.text === text && anchor.word === word),
-    })),
+    chains: new Chains(detectors),
+    country_check: anchored(({ kind }) => kind === "country_check"),
+    plus: anchored(({ kind }) => kind === "plus"),
+    base58: anchored(({ kind }) => kind === "base58"),
+    at_sign,
+    pairs: createPairs(literals, hasNumbers, at_sign.length > 0),
+    contexts: new Map(detectors.flatMap((detector) => (detector.context ? [[detector, contextTest(detector.context)] as const] : []))),
   };
 }
 

@@ -1,7 +1,13 @@
 /** Where a detector may begin to look. Every detector has an anchor, so that a scan stays linear. */
 export type Anchor =
-  /** The first byte of a run of digits that no letter, digit or underscore precedes. */
-  | { readonly kind: "digits" }
+  /** A number or code of one of these forms (chains.ts) that stands by itself. The detector has no patterns then. */
+  | { readonly kind: "chain"; readonly templates: readonly string[] }
+  /** A digit before which a plus stands; the match begins with the plus. */
+  | { readonly kind: "plus" }
+  /** A word of letters and digits that begins with 1 or 3, and is long. */
+  | { readonly kind: "base58" }
+  /** The name before an at sign. */
+  | { readonly kind: "at_sign" }
   /** Two letters and two digits at the start of a word, as an IBAN begins. */
   | { readonly kind: "country_check" }
   /** This text, exactly; at the start of a word where `word` says so. */
@@ -17,12 +23,14 @@ export interface Detector {
   readonly name: string;
   readonly category: Category;
   readonly anchors: readonly Anchor[];
-  /** Tried in order at the anchor. Sticky, without lookbehind, bounded: a pattern sees WINDOW_BYTES (scan.ts), one char a byte. */
+  /** What an anchor alone does not decide, tried in order there. Sticky, without lookbehind, bounded: a pattern sees WINDOW_BYTES (scan.ts), one char a byte. */
   readonly patterns: readonly RegExp[];
   /** Decides on what a pattern found; the checks that make a detector precise. */
   readonly accepts: (text: string) => boolean;
-  /** When present, one of these words (lower case) must stand within CONTEXT_BYTES before the match. */
+  /** When present, one of these words (lower case) must stand within CONTEXT_BYTES before the match (context.ts). */
   readonly context?: readonly string[];
+  /** Further tags than the category, which overrides may name. */
+  readonly tags?: readonly string[];
   readonly confidence: "medium" | "high";
   /** Whether it runs without an override (SPEC 8). */
   readonly enabled: boolean;

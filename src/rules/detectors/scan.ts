@@ -1,5 +1,7 @@
+import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
 import type { Detector } from "./detector.ts";
+import { AT_SIGN, type Literal, LITERALS_FROM, NUMBER_START } from "./literals.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
 export const WINDOW_BYTES = 512;
@@ -55,6 +57,8 @@ export class BodyScanner {
   #base = 0;
   #next = 0;
   #candidates = 0;
+  /** Offset in the body behind the last number or code that was found: what lies within it is no number of its own. */
+  #foundTo = 0;
   readonly #tallies = new Map<Detector, Tally>();
 
   constructor(detectors: CompiledDetectors, { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX }: ScannerOptions = {}) {
@@ -86,8 +90,7 @@ export class BodyScanner {
   /** Looks at the anchors before `end` and moves what later ones need to the front. */
   #scanTo(end: number): void {
     const view = this.#buffer.subarray(0, this.#filled);
-    this.#scanNumbers(view, this.#next, end);
-    for (const { bytes, word, groups } of this.#detectors.literals) this.#scanLiteral(view, end, bytes, word, groups);
+    this.#scanPairs(view, end);
     const kept = Math.max(0, end - CONTEXT_BYTES);
     this.#buffer.copyWithin(0, kept, this.#filled);
     this.#filled -= kept;
@@ -95,39 +98,90 @@ export class BodyScanner {
     this.#next = end - kept;
   }
 
-  #scanNumbers(view: Buffer, from: number, end: number): void {
-    let before = from > 0 ? (CLASS[view[from - 1] ?? 0] ?? 0) : OTHER;
-    for (let at = from; at < end; at++) {
-      const now = CLASS[view[at] ?? 0] ?? 0;
-      // Most bytes fail the first test.
-      if (now === DIGIT && before !== DIGIT) this.#atDigits(view, at, before);
-      before = now;
+  /** One look-up for each byte and the one before it: most of them say nothing. */
+  #scanPairs(view: Buffer, end: number): void {
+    const { table, literals } = this.#detectors.pairs;
+    // A literal may begin before `end` and have its pair behind that.
+    const to = Math.min(view.length, end + LITERAL_BYTES_MAX);
+    let before = this.#next > 0 ? (view[this.#next - 1] as number) : 0;
+    for (let at = this.#next; at < to; at++) {
+      const byte = view[at] as number;
+      const place = table[(before << 8) | byte] as number;
+      before = byte;
+      if (place === 0) continue;
+      if (place === NUMBER_START) {
+        if (at < end) this.#atDigits(view, at);
+      } else if (place === AT_SIGN) {
+        if (at < end) this.#atName(view, at);
+      } else {
+        for (const { literal, behind } of literals[place - LITERALS_FROM] ?? []) this.#atLiteral(view, at - behind, end, literal);
+      }
+      if (this.#candidates > this.#candidatesMax) return;
     }
   }
 
-  #atDigits(view: Buffer, at: number, before: number): void {
-    if (before === UPPER) {
-      const start = at - 2;
-      if (start < 0 || CLASS[view[start] ?? 0] !== UPPER || CLASS[view[at + 1] ?? 0] !== DIGIT || (start > 0 && isWord(view[start - 1])))
-        return;
-      if (this.#detectors.country_check.length > 0) this.#candidate(view, start, this.#detectors.country_check, NUMBER_WINDOW_BYTES);
+  /** A number starts with the digit at `at`, or a code with letters before it. */
+  #atDigits(view: Buffer, at: number): void {
+    const before = CLASSES[view[at - 1] ?? 0];
+    if (before === LETTER) {
+      const start = lettersStart(view, at);
+      if (start < 0) return;
+      if (at - start === 2) this.#atCountry(view, start);
+      this.#atChain(view, start);
       return;
     }
-    if (before === LETTER || this.#detectors.digits.length === 0) return;
-    if (continuesNumber(view, at) || !hasDigits(view, at)) return;
-    this.#candidate(view, at, this.#detectors.digits, NUMBER_WINDOW_BYTES);
+    if (view[at - 1] === UNDERSCORE || continuesNumber(view, at)) return;
+    const { plus, base58 } = this.#detectors;
+    if (view[at - 1] === PLUS && plus.length > 0) this.#tryPatterns(view, at - 1, plus, NUMBER_WINDOW_BYTES);
+    if (base58.length > 0 && isLongWord(view, at)) this.#tryPatterns(view, at, base58, NUMBER_WINDOW_BYTES);
+    for (let start = wordsStart(view, at); start < at; start = wordEnd(view, start) + 1) if (this.#atChain(view, start)) return;
+    this.#atChain(view, at);
   }
 
-  #scanLiteral(view: Buffer, end: number, bytes: Buffer, word: boolean, groups: readonly DetectorGroup[]): void {
-    let at = view.indexOf(bytes, this.#next);
-    while (at !== -1 && at < end) {
-      if (!word || at === 0 || !isWord(view[at - 1])) this.#candidate(view, at, groups, WINDOW_BYTES);
-      if (this.#candidates > this.#candidatesMax) return;
-      at = view.indexOf(bytes, at + 1);
+  /** Something of a name stands before the at sign at `at`. */
+  #atName(view: Buffer, at: number): void {
+    let start = at;
+    while (start > 0 && at - start < CONTEXT_BYTES && IS_NAME[view[start - 1] as number] === 1) start--;
+    while (start < at && CLASSES[view[start] as number] !== LETTER && CLASSES[view[start] as number] !== DIGIT) start++;
+    this.#tryPatterns(view, start, this.#detectors.at_sign, WINDOW_BYTES);
+  }
+
+  #atCountry(view: Buffer, at: number): void {
+    const { country_check } = this.#detectors;
+    if (country_check.length === 0 || !isUpper(view[at]) || !isUpper(view[at + 1]) || CLASSES[view[at + 3] ?? 0] !== DIGIT) return;
+    this.#tryPatterns(view, at, country_check, NUMBER_WINDOW_BYTES);
+  }
+
+  /** The longest form that a detector accepts; false where there is none. */
+  #atChain(view: Buffer, at: number): boolean {
+    if (this.#base + at < this.#foundTo) return true;
+    const { chains, contexts } = this.#detectors;
+    const count = chains.read(view, at, ends);
+    if (count === 0 || ++this.#candidates > this.#candidatesMax) return false;
+    let before: string | undefined;
+    for (let i = count - 1; i >= 0; i--) {
+      const { end, detectors } = ends[i] as ChainEnd;
+      const text = view.toString("latin1", at, end);
+      if (continuesSeries(view, at, text)) continue;
+      for (const detector of detectors) {
+        if (!detector.accepts(text)) continue;
+        const isNamed = contexts.get(detector);
+        if (isNamed !== undefined && !isNamed((before ??= textBefore(view, at)))) continue;
+        this.#count(detector, this.#base + at, end - at);
+        this.#foundTo = this.#base + end;
+        return true;
+      }
     }
+    return false;
   }
 
-  #candidate(view: Buffer, at: number, groups: readonly DetectorGroup[], windowBytes: number): void {
+  #atLiteral(view: Buffer, at: number, end: number, { bytes, word, groups }: Literal): void {
+    if (at < this.#next || at >= end || at + bytes.length > view.length) return;
+    for (let i = 0; i < bytes.length; i++) if (view[at + i] !== bytes[i]) return;
+    if (!word || at === 0 || !isWord(view[at - 1])) this.#tryPatterns(view, at, groups, WINDOW_BYTES);
+  }
+
+  #tryPatterns(view: Buffer, at: number, groups: readonly DetectorGroup[], windowBytes: number): void {
     if (++this.#candidates > this.#candidatesMax) return;
     const window = view.toString("latin1", at, Math.min(at + windowBytes, view.length));
     for (const group of groups) this.#tryGroup(view, at, group, window);
@@ -138,7 +192,7 @@ export class BodyScanner {
       pattern.lastIndex = 0;
       const found = pattern.exec(window)?.[0];
       if (found === undefined) continue;
-      const detector = detectors.find((one) => one.accepts(found) && hasContext(one, view, at));
+      const detector = detectors.find((one) => one.accepts(found) && (this.#detectors.contexts.get(one)?.(textBefore(view, at)) ?? true));
       if (detector === undefined) continue;
       this.#count(detector, this.#base + at, found.length);
       return;
@@ -158,43 +212,84 @@ export class BodyScanner {
   }
 }
 
-const OTHER = 0;
-const DIGIT = 1;
-const UPPER = 2;
-const LETTER = 3;
+/** Where the last reading found ends; used before the next one. */
+const ends: ChainEnd[] = [];
 
-const CLASS = new Uint8Array(256).map((_, byte) => {
-  const char = String.fromCharCode(byte);
-  if (/[0-9]/.test(char)) return DIGIT;
-  if (/[A-Z]/.test(char)) return UPPER;
-  return /[a-z_]/.test(char) ? LETTER : OTHER;
-});
+/** No literal is longer. */
+const LITERAL_BYTES_MAX = 64;
+/** What codes begin with at most. */
+const LETTERS_MAX = 8;
 
-const isWord = (byte: number | undefined): boolean => byte !== undefined && CLASS[byte] !== OTHER;
+const IS_NAME = Uint8Array.from({ length: 256 }, (_, byte) => (/[A-Za-z0-9._%+-]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
+const WORD_BYTES_MIN = 26;
+
+/** Whether a word of letters and digits begins here that is as long as an address of a wallet. */
+function isLongWord(view: Buffer, at: number): boolean {
+  if (view[at] !== ONE && view[at] !== THREE) return false;
+  for (let i = at + 1; i < at + WORD_BYTES_MIN; i++) {
+    const column = CLASSES[view[i] ?? 0];
+    if (column !== DIGIT && column !== LETTER) return false;
+  }
+  return true;
+}
+
+const ONE = 0x31;
+const THREE = 0x33;
+const PLUS = 0x2b;
+const UNDERSCORE = 0x5f;
+const SPACE = 0x20;
 const DOT = 0x2e;
 const DASH = 0x2d;
+
+const isUpper = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x41 && byte <= 0x5a;
+
+function isWord(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  const column = CLASSES[byte];
+  return column === DIGIT || column === LETTER || byte === UNDERSCORE;
+}
+
+/** Where the word begins whose letters end before `at`; -1 where it is too long or begins with something else. */
+function lettersStart(view: Buffer, at: number): number {
+  let start = at;
+  while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > LETTERS_MAX) return -1;
+  return start === at || (start > 0 && isWord(view[start - 1])) ? -1 : start;
+}
+
+/** Where up to two short words of letters begin that lead to the digits at `at`, as in `AB 12` and `B-AB 12`; `at` where there are none. */
+function wordsStart(view: Buffer, at: number): number {
+  let first = at;
+  for (let words = 0; words < 2; words++) {
+    const separator = view[first - 1];
+    if (separator !== SPACE && separator !== DASH) return first;
+    const start = lettersStart(view, first - 1);
+    if (start < 0) return first;
+    first = start;
+  }
+  return first;
+}
+
+function wordEnd(view: Buffer, start: number): number {
+  let end = start;
+  while (CLASSES[view[end] ?? 0] === LETTER) end++;
+  return end;
+}
 
 /** Whether the digits are the `5` of `0.5` or of `12-5`: a part of something longer. */
 function continuesNumber(view: Buffer, at: number): boolean {
   const separator = view[at - 1];
-  return (separator === DOT || separator === DASH) && at > 1 && CLASS[view[at - 2] ?? 0] === DIGIT;
+  return (separator === DOT || separator === DASH) && at > 1 && CLASSES[view[at - 2] ?? 0] === DIGIT;
 }
 
-// The shortest number that a detector knows, and the farthest its ninth digit may stand (`&nbsp;` twice).
-const DIGITS_MIN = 9;
-const REACH_BYTES = 32;
-
-/** Whether enough digits follow for any detector: most numbers of a page are shorter. */
-function hasDigits(view: Buffer, at: number): boolean {
-  const end = Math.min(at + REACH_BYTES, view.length);
+/** Whether groups go on that began further left: the last three of `1111 2222 3333 4444` or `AL47 2222 …` are no number. */
+function continuesSeries(view: Buffer, at: number, text: string): boolean {
+  const first = /^\d+(?= )/.exec(text)?.[0].length;
+  if (first === undefined || view[at - 1] !== SPACE) return false;
   let digits = 0;
-  for (let i = at; i < end; i++) if (CLASS[view[i] ?? 0] === DIGIT && ++digits === DIGITS_MIN) return true;
-  return false;
+  let length = 0;
+  while (length <= first && isWord(view[at - 2 - length])) if (CLASSES[view[at - 2 - length++] as number] === DIGIT) digits++;
+  return length === first && digits > 0;
 }
 
-function hasContext(detector: Detector, view: Buffer, at: number): boolean {
-  if (detector.context === undefined) return true;
-  const before = view.toString("latin1", Math.max(0, at - CONTEXT_BYTES), at).toLowerCase();
-  return detector.context.some((word) => before.includes(word));
-}
+const textBefore = (view: Buffer, at: number): string => view.toString("latin1", Math.max(0, at - CONTEXT_BYTES), at).toLowerCase();

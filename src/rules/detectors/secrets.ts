@@ -1,33 +1,104 @@
 import type { Detector } from "./detector.ts";
+import { isJwt, isPlaceholderSecret, looksRandom } from "./secret-checks.ts";
 
-// Documentation everywhere uses keys that say so.
-const isExample = (text: string): boolean => /EXAMPLE|XXXX|(.)\1{7}/i.test(text);
+const words = (texts: readonly string[]): Detector["anchors"] => texts.map((text) => ({ kind: "literal", text, word: true }));
+const anywhere = (texts: readonly string[]): Detector["anchors"] => texts.map((text) => ({ kind: "literal", text, word: false }));
 
-export const SECRET_DETECTORS: readonly Detector[] = [
+/** What is assigned, as configuration files, JSON and code write it: the name's end, the sign, and the quoted or bare value. */
+const assigned = (value: string): string =>
+  String.raw`[A-Za-z0-9_.\-]{0,20}["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}["']?(?:${value})(?![A-Za-z0-9_/+])`;
+
+const valueOf = (text: string): string => /[A-Za-z0-9_/+.~!@#$%^&*=-]+$/.exec(text)?.[0] ?? "";
+
+const NAMES_OF_KEYS = [
+  "api_key",
+  "apikey",
+  "apiKey",
+  "api-key",
+  "API_KEY",
+  "APIKEY",
+  "client_secret",
+  "clientSecret",
+  "CLIENT_SECRET",
+  "secret_key",
+  "secretKey",
+  "SECRET_KEY",
+  "auth_token",
+  "authToken",
+  "AUTH_TOKEN",
+  "access_token",
+  "accessToken",
+  "ACCESS_TOKEN",
+];
+const NAMES_OF_PASSWORDS = ["password", "Password", "PASSWORD", "passwd", "PASSWD", "passphrase"];
+const DATABASES = [
+  "postgres://",
+  "postgresql://",
+  "mysql://",
+  "mariadb://",
+  "mongodb://",
+  "mongodb+srv://",
+  "redis://",
+  "rediss://",
+  "amqp://",
+  "amqps://",
+  "mssql://",
+  "sqlserver://",
+  "clickhouse://",
+  "cockroachdb://",
+  "ldap://",
+  "ldaps://",
+  "smtp://",
+  "smtps://",
+  "ftp://",
+  "sftp://",
+];
+
+/** Secrets of a form that many services share. */
+export const GENERAL_SECRETS: readonly Detector[] = [
   {
     id: "secret.aws_access_key_id",
     rule_id: "5be80f1d6c7a4923a4d0e3f9b8712c65",
     name: "AWS access key ID",
     category: "secrets",
-    anchors: ["AKIA", "ASIA", "ABIA", "ACCA"].map((text) => ({ kind: "literal", text, word: true })),
+    tags: ["cloud"],
+    anchors: words(["AKIA", "ASIA", "ABIA", "ACCA"]),
     patterns: [/A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9_])/y],
-    accepts: (text) => !isExample(text),
+    accepts: (text) => !isPlaceholderSecret(text),
     confidence: "high",
     enabled: true,
     hits: ["aws_access_key_id = AKIA4QYHJT3NWBKLD2PX", '"ASIAXQ5ZJ2MWR7TBV6KD"'],
     misses: ["AKIAIOSFODNN7EXAMPLE", "AKIA4QYHJT3NWBKLD2P", "XAKIA4QYHJT3NWBKLD2PX", "AKIA4QYHJT3NWBKLD2PX9"],
   },
   {
+    id: "secret.aws_secret_access_key",
+    rule_id: "40098eb52f301adbd4af460c4c31d5c5",
+    name: "AWS secret access key, beside its name",
+    category: "secrets",
+    tags: ["cloud"],
+    anchors: anywhere(["secret_access_key", "SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey", "aws_secret_key", "AWS_SECRET_KEY"]),
+    patterns: [new RegExp(String.raw`[A-Za-z_]{14,17}${assigned("[A-Za-z0-9/+]{40}")}`, "y")],
+    accepts: (text) => looksRandom(valueOf(text), 3.5),
+    confidence: "high",
+    enabled: true,
+    hits: [
+      "aws_secret_access_key = q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x",
+      '"SecretAccessKey": "q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7Qi/tE3x"',
+    ],
+    misses: ["aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = short"],
+  },
+  {
     id: "secret.private_key",
     rule_id: "e1d7c35a80f94b6e9c24ab60d1f8573e",
     name: "Private key (PEM or PGP)",
     category: "secrets",
-    anchors: [{ kind: "literal", text: "-----BEGIN ", word: false }],
+    tags: ["private-key"],
+    anchors: anywhere(["-----BEGIN "]),
     // A header alone is documentation; key material, possibly in a JSON string, has to follow.
     patterns: [
       /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|<br ?\/?>|\s){0,8}(?:Proc-Type:|Version:|[A-Za-z0-9+/=]{16})/y,
     ],
-    accepts: (text) => !isExample(text),
+    accepts: (text) => !/EXAMPLE|XXXX|(.)\1{7}/i.test(text.replaceAll("-----", "")),
     confidence: "high",
     enabled: true,
     hits: [
@@ -41,4 +112,111 @@ export const SECRET_DETECTORS: readonly Detector[] = [
       "a file that starts with -----BEGIN RSA PRIVATE KEY-----",
     ],
   },
+  {
+    id: "secret.age_key",
+    rule_id: "1a7f86f32cbfd53e6129ec99725e639a",
+    name: "age identity",
+    category: "secrets",
+    tags: ["private-key"],
+    anchors: words(["AGE-SECRET-KEY-1"]),
+    patterns: [/AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}(?![A-Za-z0-9_])/y],
+    accepts: (text) => looksRandom(text),
+    confidence: "high",
+    enabled: true,
+    hits: ["AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHC9"],
+    misses: ["AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", "AGE-SECRET-KEY-1"],
+  },
+  {
+    id: "secret.jwt",
+    rule_id: "65c5a34bded4f5b649113e83f4172ee6",
+    name: "JSON Web Token",
+    category: "secrets",
+    tags: ["token"],
+    anchors: words(["eyJ"]),
+    patterns: [
+      /eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{16,700}/y,
+      /eyJ[A-Za-z0-9_-]{10,200}\.eyJ[A-Za-z0-9_-]{200,}/y,
+    ],
+    accepts: isJwt,
+    confidence: "high",
+    enabled: true,
+    hits: ["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJsb3JlbSI6Imlwc3VtIn0.ymiJSsMJXR6tMSr8G9usjQ15_8hKPDv_CArLhxw28MI"],
+    misses: ["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJub3QiOiJqd3QifQxx.eyJsb3JlbSI6Imlwc3VtIn0.ymiJSsMJXR6tMSr8G9usjQ15"],
+  },
+  {
+    id: "secret.connection_string",
+    rule_id: "4108e9b327c4b9b4b14e6cd61a66bab1",
+    name: "Connection string with a password",
+    category: "secrets",
+    tags: ["password"],
+    anchors: words(DATABASES),
+    patterns: [/[a-z+]{3,14}:\/\/[^\s:@/"'<>]{0,64}:[^\s@/"'<>]{3,128}@[A-Za-z0-9[][^\s"'<>]{1,200}/y],
+    accepts: hasRealPassword,
+    confidence: "high",
+    enabled: true,
+    hits: ["DATABASE_URL=postgres://shop:t9Kq2vLx@db.internal:5432/shop", "mongodb+srv://svc:Zr8w-Qm41@cluster0.ab12c.mongodb.net/test"],
+    misses: ["postgres://user:password@localhost/db", "postgres://shop@db.internal/shop", "redis://:${REDIS_PASSWORD}@cache:6379"],
+  },
+  {
+    id: "secret.url_credentials",
+    rule_id: "d17a1109d552b808196a4c7afcf8ac3d",
+    name: "Web address with a password",
+    category: "secrets",
+    tags: ["password"],
+    anchors: words(["https://", "http://"]),
+    patterns: [/https?:\/\/[^\s:@/"'<>]{1,64}:[^\s@/"'<>]{3,128}@[A-Za-z0-9][A-Za-z0-9.-]{1,200}/y],
+    accepts: hasRealPassword,
+    confidence: "medium",
+    enabled: true,
+    hits: ["git clone https://deploy:9fK2-pQx7Lm@git.internal.test/app.git"],
+    misses: ["https://user:password@example.com/", "http://host:8080/@scope"],
+  },
+  {
+    id: "secret.generic_key",
+    rule_id: "e7f9c0368ed7aade07153323e67c6fcf",
+    name: "Key or token, by the name it is given",
+    category: "secrets",
+    tags: ["generic"],
+    anchors: anywhere(NAMES_OF_KEYS),
+    patterns: [new RegExp(String.raw`[A-Za-z_-]{6,13}${assigned(String.raw`[A-Za-z0-9_/+.~\-]{20,128}={0,2}`)}`, "y")],
+    accepts: (text) => isStrong(valueOf(text)),
+    confidence: "medium",
+    enabled: true,
+    hits: ['api_key = "f81d4fae7dec11d0a76500a0c91e6bf6"', 'clientSecret: "Vb7-kQ2xR9mLp4ZtY8wN3sHc"'],
+    misses: ['api_key = "your_api_key_goes_right_here"', "api_key = process.env.SERVICE_API_KEY_PRODUCTION", 'access_token: "string"'],
+  },
+  {
+    id: "secret.generic_password",
+    rule_id: "378f669c9b7b378b739a178ca1599bbc",
+    name: "Password, by the name it is given",
+    category: "secrets",
+    tags: ["generic", "password"],
+    anchors: anywhere(NAMES_OF_PASSWORDS),
+    patterns: [new RegExp(String.raw`[A-Za-z]{6,10}["']?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}["'][^"'\s]{8,64}["']`, "y")],
+    accepts: (text) => {
+      const value = /["']([^"'\s]+)["']$/.exec(text)?.[1] ?? "";
+      return /\d/.test(value) && /[A-Za-z]/.test(value) && !/[{}<>()[\]$]/.test(value) && looksRandom(value, 2.7);
+    },
+    confidence: "medium",
+    enabled: false,
+    hits: ['"password": "tR8-vk2!Lq"'],
+    misses: ['password: "changeme1"', 'password = "${PASSWORD1}"', 'password: "required"'],
+  },
 ];
+
+/** Templates, variables and the passwords of every tutorial are none. */
+function hasRealPassword(text: string): boolean {
+  const password = /:\/\/[^:@]*:([^@]*)@/.exec(text)?.[1] ?? "";
+  if (/[{}$<>*[\]()]|^%/.test(password) || isPlaceholderSecret(password)) return false;
+  return !/^(?:pass(?:word|wd|w)?|pwd|secret|admin|root|test|user(?:name)?|guest|postgres|mysql|redis|mongo|foo|bar|baz|hunter2|12345+|qwerty|token|key|x+|p+)\d{0,4}$/i.test(
+    password,
+  );
+}
+
+/** As generators make them: letters and digits mixed without words, or hexadecimal; no file name, path or identifier. */
+function isStrong(value: string): boolean {
+  const digits = value.replace(/\D/g, "").length;
+  if (digits < 3 || digits === value.length || !/[A-Za-z]/.test(value) || value.includes("//")) return false;
+  if (/^[0-9a-f-]+$/i.test(value)) return value.length >= 32 && looksRandom(value, 3);
+  return !/[a-z]{6}/.test(value) && looksRandom(value, 3.6);
+}

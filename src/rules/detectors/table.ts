@@ -1,10 +1,41 @@
 import { CARD_DETECTORS } from "./cards.ts";
+import { CONTACT_DETECTORS } from "./contact.ts";
 import type { Detector } from "./detector.ts";
+import { FINANCIAL_DETECTORS } from "./financial.ts";
 import { IBAN_DETECTOR } from "./iban.ts";
+import { EUROPEAN_DETECTORS } from "./personal-europe.ts";
+import { OTHER_PERSONAL_DETECTORS } from "./personal-other.ts";
+import { WORLD_DETECTORS } from "./personal-world.ts";
 import { PERSONAL_DETECTORS } from "./personal.ts";
-import { SECRET_DETECTORS } from "./secrets.ts";
+import { VAT_DETECTORS } from "./vat.ts";
+import { AI_SECRETS } from "./secrets-ai.ts";
+import { CLOUD_SECRETS } from "./secrets-cloud.ts";
+import { COMMUNICATION_SECRETS } from "./secrets-communication.ts";
+import { DATA_SECRETS } from "./secrets-data.ts";
+import { DEVELOPMENT_SECRETS } from "./secrets-development.ts";
+import { OBSERVABILITY_SECRETS } from "./secrets-observability.ts";
+import { PAYMENT_SECRETS } from "./secrets-payment.ts";
+import { GENERAL_SECRETS } from "./secrets.ts";
 
-/** Every detector, in the order in which the managed ruleset lists its rules. */
-export const DETECTORS: readonly Detector[] = [...CARD_DETECTORS, IBAN_DETECTOR, ...PERSONAL_DETECTORS, ...SECRET_DETECTORS];
+/** Every detector, in the order in which the managed ruleset lists its rules. Of two that fit the same text, the first has it. */
+export const DETECTORS: readonly Detector[] = [
+  ...CARD_DETECTORS,
+  IBAN_DETECTOR,
+  ...FINANCIAL_DETECTORS,
+  ...VAT_DETECTORS,
+  ...PERSONAL_DETECTORS,
+  ...EUROPEAN_DETECTORS,
+  ...WORLD_DETECTORS,
+  ...OTHER_PERSONAL_DETECTORS,
+  ...CONTACT_DETECTORS,
+  ...AI_SECRETS,
+  ...CLOUD_SECRETS,
+  ...COMMUNICATION_SECRETS,
+  ...DATA_SECRETS,
+  ...DEVELOPMENT_SECRETS,
+  ...OBSERVABILITY_SECRETS,
+  ...PAYMENT_SECRETS,
+  ...GENERAL_SECRETS,
+];
 
 export const DETECTORS_BY_ID: ReadonlyMap<string, Detector> = new Map(DETECTORS.map((detector) => [detector.id, detector]));

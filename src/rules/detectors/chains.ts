@@ -1,0 +1,129 @@
+import type { Detector } from "./detector.ts";
+
+/** What a byte is within a number or code: the columns of the automaton. */
+export const DIGIT = 1;
+export const LETTER = 2;
+const SPACE = 3;
+const DASH = 4;
+const DOT = 5;
+const SLASH = 6;
+const PAREN = 7;
+const COLUMNS = 8;
+
+const CODES: ReadonlyMap<string, number> = new Map([
+  [" ", SPACE],
+  ["-", DASH],
+  [".", DOT],
+  ["/", SLASH],
+  ["(", PAREN],
+]);
+
+/** The class of each byte, 0 for those that no template has. A no-break space in Latin-1 is a space. */
+export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const char = String.fromCharCode(byte);
+  if (/[0-9]/.test(char)) return DIGIT;
+  if (/[A-Za-z]/.test(char)) return LETTER;
+  return byte === 0xa0 ? SPACE : (CODES.get(char) ?? 0);
+});
+
+/** A place where the text from the start of a chain is as a template says. */
+export interface ChainEnd {
+  readonly end: number;
+  readonly detectors: readonly Detector[];
+}
+
+/**
+ * The templates of numbers and codes as one automaton, so that a text is read once for all of them. In a template `#` is
+ * a digit, `A` a letter, `*` either, and `~` a space, a dash or a dot, the same at each of its places; ` `, `-`, `.`, `/`
+ * and `(` stand for themselves.
+ */
+export class Chains {
+  /** Next state by state and class; 0 where no template goes on. */
+  readonly #next: Uint16Array;
+  readonly #detectors: readonly (readonly Detector[] | undefined)[];
+
+  constructor(detectors: readonly Detector[]) {
+    const states: number[][] = [emptyState()];
+    const ends: (Detector[] | undefined)[] = [undefined];
+    for (const detector of detectors) {
+      for (const anchor of detector.anchors) {
+        if (anchor.kind !== "chain") continue;
+        for (const template of anchor.templates.flatMap(expanded)) {
+          const state = addPath(states, ends, template);
+          const known = (ends[state] ??= []);
+          if (!known.includes(detector)) known.push(detector);
+        }
+      }
+    }
+    this.#next = Uint16Array.from(states.flat());
+    this.#detectors = ends;
+  }
+
+  /** Where a template ends that starts at `at`, the shortest first; `found` is filled and its count returned. */
+  read(bytes: Uint8Array, at: number, found: ChainEnd[]): number {
+    let count = 0;
+    let state = 0;
+    for (let i = at; ;) {
+      const byte = bytes[i] ?? 0;
+      const detectors = this.#detectors[state];
+      if (detectors !== undefined && count < ENDS_MAX && isEnd(bytes, i)) found[count++] = { end: i, detectors };
+      let width = 1;
+      let column = CLASSES[byte] as number;
+      if (column === 0) {
+        width = noBreakSpace(bytes, i);
+        if (width === 0) return count;
+        column = SPACE;
+      }
+      state = this.#next[state * COLUMNS + column] as number;
+      if (state === 0) return count;
+      i += width;
+    }
+  }
+}
+
+const ENDS_MAX = 8;
+
+const emptyState = (): number[] => Array.from({ length: COLUMNS }, () => 0);
+
+function addPath(states: number[][], ends: unknown[], template: string): number {
+  let state = 0;
+  for (const char of template) {
+    const column = char === "#" ? DIGIT : char === "A" ? LETTER : CODES.get(char);
+    if (column === undefined) throw new Error(`the template "${template}" holds "${char}"`);
+    const from = states[state] as number[];
+    if (from[column] === 0) {
+      from[column] = states.length;
+      states.push(emptyState());
+      ends.push(undefined);
+    }
+    state = from[column] as number;
+  }
+  return state;
+}
+
+/** The template once for each meaning of `~` and `*`. */
+function expanded(template: string): readonly string[] {
+  if (template.includes("~")) return [" ", "-", "."].flatMap((separator) => expanded(template.replaceAll("~", separator)));
+  if (template.includes("*")) return ["#", "A"].flatMap((one) => expanded(template.replace("*", one)));
+  return [template];
+}
+
+/** Nothing may follow that would make it a part of something longer: no word character, no further `.5` or `-5`. */
+function isEnd(bytes: Uint8Array, at: number): boolean {
+  const byte = bytes[at] ?? 0;
+  const column = CLASSES[byte] as number;
+  if (column === DIGIT || column === LETTER || byte === UNDERSCORE) return false;
+  return (column !== DASH && column !== DOT) || CLASSES[bytes[at + 1] ?? 0] !== DIGIT;
+}
+
+const UNDERSCORE = 0x5f;
+const NBSP_ENTITY = Buffer.from("&nbsp;");
+
+/** How many bytes a no-break space takes here, in UTF-8 or HTML; 0 where there is none. */
+function noBreakSpace(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (byte === 0xc2) return bytes[at + 1] === 0xa0 ? 2 : 0;
+  if (byte !== NBSP_ENTITY[0]) return 0;
+  for (let i = 1; i < NBSP_ENTITY.length; i++) if (bytes[at + i] !== NBSP_ENTITY[i]) return 0;
+  return NBSP_ENTITY.length;
+}

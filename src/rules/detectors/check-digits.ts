@@ -1,0 +1,82 @@
+/** The digit at a place, and of a letter its place in the alphabet, from A as 10. */
+const value = (char: string | undefined): number => Number.parseInt(char ?? "0", 36);
+
+/** The sum of each digit times its weight; as many digits as there are weights. */
+export function weighted(digits: string, weights: readonly number[]): number {
+  return weights.reduce((sum, weight, place) => sum + weight * value(digits[place]), 0);
+}
+
+const at = (digits: string, place: number): number => value(digits.at(place));
+
+/** ISO/IEC 7064 MOD 11,10: the last digit is the check digit. */
+export function mod11And10(digits: string): boolean {
+  let product = 10;
+  for (const digit of digits.slice(0, -1)) {
+    const sum = (value(digit) + product) % 10 || 10;
+    product = (sum * 2) % 11;
+  }
+  return (11 - product) % 10 === at(digits, -1);
+}
+
+/** ISO/IEC 7064 MOD 11-2: the last character is the check digit, or X for 10. */
+export function mod11Minus2(code: string): boolean {
+  let rest = 0;
+  for (const digit of code.slice(0, -1)) rest = ((rest + value(digit)) * 2) % 11;
+  return "10X98765432"[rest] === code.at(-1);
+}
+
+/** The remainder of a number of any length. */
+export function remainder(digits: string, divisor: number): number {
+  let rest = 0;
+  for (const digit of digits) rest = (rest * 10 + value(digit)) % divisor;
+  return rest;
+}
+
+const DIHEDRAL = [
+  "0123456789",
+  "1234067895",
+  "2340178956",
+  "3401289567",
+  "4012395678",
+  "5987604321",
+  "6598710432",
+  "7659821043",
+  "8765932104",
+  "9876543210",
+];
+const PERMUTATIONS = ["0123456789", "1576283094", "5803796142", "8916043527", "9453126870", "4286573901", "2793806415", "7046913258"];
+
+/** Verhoeff's check digit, the last one. */
+export function verhoeff(digits: string): boolean {
+  let check = 0;
+  for (let place = 0; place < digits.length; place++) {
+    const permuted = value(PERMUTATIONS[place % 8]?.[at(digits, -1 - place)]);
+    check = value(DIHEDRAL[check]?.[permuted]);
+  }
+  return check === 0;
+}
+
+/** EAN-13: weights 1 and 3 in turn. */
+export const ean13 = (digits: string): boolean => weighted(digits, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0;
+
+/** Month and day as they may stand in an identifier. */
+export function isDay(month: number, day: number): boolean {
+  return month >= 1 && month <= 12 && day >= 1 && day <= (DAYS[month - 1] ?? 0);
+}
+
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** `yymmdd` from the place. */
+export const hasYearFirst = (digits: string, place = 0): boolean =>
+  isDay(Number(digits.slice(place + 2, place + 4)), Number(digits.slice(place + 4, place + 6)));
+
+/** `ddmmyy` from the place. */
+export const hasDayFirst = (digits: string, place = 0): boolean =>
+  isDay(Number(digits.slice(place + 2, place + 4)), Number(digits.slice(place, place + 2)));
+
+/** One digit all the way, which nobody is given. */
+export const isUniform = (digits: string): boolean => /^(.)\1*$/.test(digits);
+
+/** The check digit that makes the weighted sum a multiple of 11; a remainder that would need 10 is never given out. */
+export const mod11 = (digits: string, weights: readonly number[]): boolean =>
+  (11 - (weighted(digits, weights) % 11)) % 11 === value(digits[weights.length]);

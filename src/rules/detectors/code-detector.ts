@@ -1,0 +1,35 @@
+import type { Category, Detector } from "./detector.ts";
+
+/** A detector of numbers or codes of fixed forms, with what most of them have in common left out. */
+export interface CodeRow {
+  readonly id: string;
+  readonly rule_id: string;
+  readonly name: string;
+  /** chains.ts */
+  readonly templates: readonly string[];
+  /** Gets the number or code in upper case and without separators. */
+  readonly isValid: (code: string) => boolean;
+  readonly context?: readonly string[];
+  readonly confidence?: Detector["confidence"];
+  readonly enabled?: boolean;
+  readonly hits: readonly string[];
+  readonly misses: readonly string[];
+}
+
+export const codeDetectors = (category: Category, tags: readonly string[], rows: readonly CodeRow[]): readonly Detector[] =>
+  rows.map(({ templates, isValid, confidence = "medium", enabled = true, ...row }) => ({
+    ...row,
+    category,
+    tags,
+    anchors: [{ kind: "chain", templates }],
+    patterns: [],
+    accepts: (text) => isValid(codeOf(text)),
+    confidence,
+    enabled,
+  }));
+
+const codeOf = (text: string): string =>
+  text
+    .replaceAll("&nbsp;", "")
+    .replace(/[^A-Za-z0-9]/g, "")
+    .toUpperCase();

@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import { isUniform, weighted } from "./check-digits.ts";
+import { luhn } from "./checks.ts";
+import { codeDetectors } from "./code-detector.ts";
+import type { Detector } from "./detector.ts";
+
+/** Federal Reserve districts, thrifts, electronic and government numbers; then weights 3, 7, 1. */
+const isAba = (digits: string): boolean =>
+  /^(?:0[0-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(digits) &&
+  !isUniform(digits) &&
+  weighted(digits, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0;
+
+/** Letters count as two digits, and the check digit is Luhn's. */
+const isIsin = (code: string): boolean => luhn([...code].map((char) => Number.parseInt(char, 36)).join(""));
+
+const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+
+/** 25 bytes of which the last four are a double SHA-256 of the others. */
+function isBase58Check(text: string): boolean {
+  let number = 0n;
+  for (const char of text) {
+    const digit = BASE58.indexOf(char);
+    if (digit < 0) return false;
+    number = number * 58n + BigInt(digit);
+  }
+  const hex = number.toString(16);
+  if (hex.length > 50) return false;
+  const bytes = Buffer.from(hex.padStart(50, "0"), "hex");
+  const once = createHash("sha256").update(bytes.subarray(0, 21)).digest();
+  return createHash("sha256").update(once).digest().subarray(0, 4).equals(bytes.subarray(21));
+}
+
+const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+
+/** BIP 173 and, with the other constant, BIP 350. */
+function isBech32(address: string): boolean {
+  const text = address.toLowerCase();
+  const [prefix = ""] = text.split("1", 1);
+  const values = [...prefix].map((char) => char.charCodeAt(0) >> 5);
+  values.push(0, ...[...prefix].map((char) => char.charCodeAt(0) & 31));
+  for (const char of text.slice(prefix.length + 1)) values.push(BECH32.indexOf(char));
+  let sum = 1;
+  for (const value of values) {
+    if (value < 0) return false;
+    const top = sum >>> 25;
+    sum = ((sum & 0x1ffffff) << 5) ^ value;
+    for (const [bit, generator] of GENERATORS.entries()) if ((top >> bit) & 1) sum ^= generator;
+  }
+  return sum === 1 || sum === 0x2bc830a3;
+}
+
+const CODES = codeDetectors(
+  "financial",
+  ["bank"],
+  [
+    {
+      id: "fin.aba_routing",
+      rule_id: "83b7cdc8b73a1dab7d572784a8934307",
+      name: "US bank routing number (ABA)",
+      templates: ["#########", "####-####-#"],
+      isValid: isAba,
+      context: ["aba", "routing", "rtn", "transit", "bank"],
+      hits: ["routing number 121000358", "ABA 3222-7162-7"],
+      misses: ["121000358", "ABA 421042111", "ABA 121000359"],
+    },
+    {
+      id: "fin.bank_account",
+      rule_id: "e97efa7e76b25d9c5c20dc616373dff6",
+      name: "Bank account number, beside its name",
+      templates: ["########", "#########", "##########", "###########", "############", "##-##-## ########", "###### ########"],
+      isValid: (digits) => !isUniform(digits),
+      context: ["bank account", "banking account", "account number", "acct no", "acct number", "kontonummer", "sort code"],
+      enabled: false,
+      hits: ["my bank account number is 912803456"],
+      misses: ["912803456", "bank account 000000000"],
+    },
+    {
+      id: "fin.isin",
+      rule_id: "239d9d724da503b06779a42f046eb39d",
+      name: "Securities identification number (ISIN)",
+      templates: ["AA##########", "AA*********#"],
+      isValid: (code) => /^[A-Z]{2}[A-Z0-9]{9}\d$/.test(code) && isIsin(code),
+      context: ["isin", "securit", "share", "bond", "fund"],
+      enabled: false,
+      hits: ["ISIN US0378331005", "isin: DE000BAY0017"],
+      misses: ["US0378331005", "ISIN US0378331006"],
+    },
+    {
+      id: "fin.bic",
+      rule_id: "49f486d21ad8cfdf8a22e992082f5758",
+      name: "Bank identifier (BIC)",
+      templates: ["AAAAAA##", "AAAAAA##***", "AAAAAA#A", "AAAAAAA#", "AAAAAAA#***", "AAAAAA#A***"],
+      isValid: () => true,
+      context: ["bic", "swift"],
+      enabled: false,
+      hits: ["BIC SBICKEN1", "swift code: DEUTDE5M500"],
+      misses: ["SBICKEN1"],
+    },
+  ],
+);
+
+const wallet = (
+  row: Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "accepts" | "hits" | "misses"> & Partial<Detector>,
+): Detector => ({
+  category: "financial",
+  tags: ["crypto-wallet"],
+  confidence: "high",
+  enabled: true,
+  ...row,
+});
+
+const WALLETS: readonly Detector[] = [
+  wallet({
+    id: "fin.crypto_bech32",
+    rule_id: "5a52098b3a8a532aa9a53170c96a5aa1",
+    name: "Bitcoin or Litecoin address (bech32)",
+    anchors: ["bc1q", "bc1p", "ltc1q", "tb1q"].map((text) => ({ kind: "literal", text, word: true })),
+    patterns: [/(?:bc1|tb1|ltc1)[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{38,59}(?![A-Za-z0-9_])/y],
+    accepts: isBech32,
+    hits: ["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"],
+    misses: ["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdp"],
+  }),
+  wallet({
+    id: "fin.crypto_ethereum",
+    rule_id: "d6e5fd1da00b74de080f9a91b75da5f4",
+    name: "Ethereum address, beside its name",
+    anchors: [{ kind: "literal", text: "0x", word: true }],
+    patterns: [/0x[0-9a-fA-F]{40}(?![A-Za-z0-9_])/y],
+    accepts: (text) => !/(.)\1{9}/.test(text),
+    context: ["eth", "ethereum", "wallet", "erc20", "address"],
+    confidence: "medium",
+    enabled: false,
+    hits: ["eth wallet 0x52908400098527886E0F7030069857D2E4169EE7"],
+    misses: ["0x52908400098527886E0F7030069857D2E4169EE7", "eth 0x0000000000000000000000000000000000000000"],
+  }),
+];
+
+/** Base58 addresses have no text of their own to begin at, only the digit: 1 or 3. */
+export const BASE58_DETECTOR: Detector = wallet({
+  id: "fin.crypto_base58",
+  rule_id: "f5561d61154052ea05748cc18f88715e",
+  name: "Bitcoin address",
+  anchors: [{ kind: "base58" }],
+  patterns: [/[13][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9_])/y],
+  accepts: isBase58Check,
+  hits: ["16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", "pay to 3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"],
+  misses: ["16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyX"],
+});
+
+export const FINANCIAL_DETECTORS: readonly Detector[] = [...CODES, ...WALLETS, BASE58_DETECTOR];

@@ -1,0 +1,44 @@
+import { crc32 } from "node:zlib";
+
+/** Bits a character, by how often each stands in the text; random text of 20 characters and more has over 3. */
+export function entropy(text: string): number {
+  const counts = new Map<string, number>();
+  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}
+
+// Documentation everywhere uses keys that say so, and words that no generator makes.
+const PLACEHOLDER = /example|xxxx|your[_-]?|placeholder|changeme|dummy|redacted|insert|sample|12345678|abcdefg|00000000|(.)\1{7}/i;
+
+/** What people write where a secret would stand. */
+export const isPlaceholderSecret = (text: string): boolean => PLACEHOLDER.test(text);
+
+/** Random enough, and no placeholder. */
+export const looksRandom = (text: string, bitsMin = 3): boolean => entropy(text) >= bitsMin && !isPlaceholderSecret(text);
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Six characters at the end hold the CRC-32 of the thirty before them, in base 62 (GitHub, npm). */
+export function hasCrcSuffix(text: string): boolean {
+  const random = text.slice(-36, -6);
+  let rest = crc32(random);
+  let suffix = "";
+  for (let place = 0; place < 6; place++) {
+    suffix = (BASE62[rest % 62] as string) + suffix;
+    rest = Math.floor(rest / 62);
+  }
+  return text.endsWith(suffix);
+}
+
+/** A JSON Web Token: its head is a JSON object that names an algorithm (RFC 7519, RFC 7515 §4.1.1). */
+export function isJwt(text: string): boolean {
+  const [head = ""] = text.split(".", 1);
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(head, "base64url").toString("utf8"));
+    return typeof parsed === "object" && parsed !== null && "alg" in parsed;
+  } catch {
+    return false;
+  }
+}
