@@ -21,6 +21,8 @@ export interface EdgeConfig {
   readonly doh: { readonly hosts: readonly string[]; readonly port: number };
   /** Networks of balancers, whose connections begin with a PROXY header. */
   readonly proxyProtocolFrom: readonly string[];
+  /** Bytes of memory for cached responses of this worker. */
+  readonly cacheMemoryBytesMax: number;
   readonly limits: EdgeLimits;
 }
 
@@ -34,15 +36,9 @@ export interface EdgeLimits {
   readonly headTimeoutMs: number;
   /** Between two requests of one connection. */
   readonly idleTimeoutMs: number;
-  /** Readers of responses must take this many bytes in every window. The kernel tells in large steps, hence the long one. */
+  /** Request bodies and readers of responses must move this many bytes in every window. */
   readonly progressWindowMs: number;
   readonly progressBytesMin: number;
-  /** Request bodies must come with this many bytes in every window, and whole within the timeout. */
-  readonly bodyWindowMs: number;
-  readonly bodyBytesMin: number;
-  readonly bodyTimeoutMs: number;
-  /** 0 is no limit. */
-  readonly requestBodyBytesMax: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
   /** For the connection, and as long again for its TLS handshake. */
@@ -59,6 +55,8 @@ export interface EdgeLimits {
   readonly resolver: ResolverLimits;
   /** After an answer that ends the connection, so that it arrives before the connection is reset. */
   readonly lingerMs: number;
+  /** Nobody waits longer for a response that somebody else asked for. */
+  readonly cacheWaitMs: number;
   /** Certificates with an open TLS context. */
   readonly contextsMax: number;
   /** Of one HTTP/2 connection: requests at once, and bytes that each may send ahead of its origin. */
@@ -102,10 +100,6 @@ export const EDGE_LIMITS: EdgeLimits = {
   idleTimeoutMs: 75_000,
   progressWindowMs: 60_000,
   progressBytesMin: 4096,
-  bodyWindowMs: 20_000,
-  bodyBytesMin: 5_000,
-  bodyTimeoutMs: 3_600_000,
-  requestBodyBytesMax: 104_857_600,
   tunnelIdleTimeoutMs: 600_000,
   connectTimeoutMs: 5_000,
   originRetryMs: 30_000,
@@ -127,6 +121,7 @@ export const EDGE_LIMITS: EdgeLimits = {
     retryMaxMs: 30_000,
   },
   lingerMs: 2_000,
+  cacheWaitMs: 5_000,
   contextsMax: 10_000,
   http2StreamsMax: 100,
   http2WindowBytes: 131_072,

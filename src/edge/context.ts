@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import type { EdgeCache } from "./cache/cache.ts";
 import type { EdgeLimits } from "./config.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RayField } from "./http1-responder.ts";
@@ -24,6 +25,7 @@ export interface EdgeContext {
   readonly origins: OriginSelector;
   readonly originHeads: OriginHeads;
   readonly pools: UpstreamPools;
+  readonly cache: EdgeCache;
   readonly ray: RayField;
   readonly connections: Set<OpenConnection>;
   isDraining(): boolean;

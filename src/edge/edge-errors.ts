@@ -11,12 +11,7 @@ export interface EdgeError {
 export const EDGE_ERRORS = {
   bad_request: { code: 400, status: 400, title: "Bad request", message: "The request is not valid HTTP and was not passed on." },
   request_timeout: { code: 408, status: 408, title: "Request timeout", message: "The request did not arrive in time." },
-  body_too_large: {
-    code: 413,
-    status: 413,
-    title: "Content too large",
-    message: "The request's content is too large, or the way it is sent.",
-  },
+  body_too_large: { code: 413, status: 413, title: "Content too large", message: "The request's chunk sizes or extensions are too large." },
   target_too_long: { code: 414, status: 414, title: "URI too long", message: "The request's address is too long." },
   expectation_failed: { code: 417, status: 417, title: "Expectation failed", message: "The request's Expect header cannot be met." },
   head_too_large: {

@@ -9,6 +9,8 @@ import { createCertificates } from "#snapshot/certificates.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { createAdmission } from "./admission.ts";
+import { createEdgeCache } from "./cache/cache.ts";
+import { createLaunch } from "./cache/launch.ts";
 import { ClientConnection } from "./client-connection.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
@@ -131,20 +133,42 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, isDraining: 
   const lookUp = createLookUp({ hosts: createHostsFile("/etc/hosts"), servers: config.resolvers, timeoutMs: limits.resolver.timeoutMs });
   const health = createOriginHealth({ clock, metrics, retryMs: limits.originRetryMs });
   const tlsClient = createOriginTlsClient({ clock, roots: deps.originRoots });
+  const pipeline = createPipeline({ zones, doh, tap: deps.tap, loopName: config.vendorPrefix });
+  const origins = createOriginSelector({
+    zones,
+    resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),
+    allows: createAddressPolicy(config.host, config.originAllow),
+    health,
+    originPort: config.originPort,
+  });
+  const originHeads = createOriginHeads(config.vendorPrefix);
+  const pools = createUpstreamPools({ limits, timers, health, tlsClient, metrics, report });
+  const cache = createEdgeCache({
+    clock,
+    metrics,
+    timers,
+    originHeads,
+    pipeline,
+    launch: createLaunch({ pools, origins, report }),
+    vendorPrefix: config.vendorPrefix,
+    memoryBytesMax: config.cacheMemoryBytesMax,
+    waitMs: limits.cacheWaitMs,
+  });
   return {
     limits,
     clock,
     timers,
-    pipeline: createPipeline({ zones, doh, tap: deps.tap, loopName: config.vendorPrefix }),
-    origins: createOriginSelector({
-      zones,
-      resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),
-      allows: createAddressPolicy(config.host, config.originAllow),
-      health,
-      originPort: config.originPort,
-    }),
-    originHeads: createOriginHeads(config.vendorPrefix),
-    pools: createUpstreamPools({ limits, timers, health, tlsClient, metrics, report }),
+    pipeline: {
+      request: pipeline.request,
+      response: (exchange, buffer, head, framing) => {
+        cache.observe(exchange, buffer, head);
+        return pipeline.response(exchange, buffer, head, framing);
+      },
+    },
+    origins,
+    originHeads,
+    pools,
+    cache,
     ray: rayField(config.vendorPrefix),
     connections: new Set(),
     isDraining,

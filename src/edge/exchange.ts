@@ -3,6 +3,7 @@ import type { RuleRun, Skips } from "#rules/run.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
+import type { CacheStatus } from "./cache/cache-status.ts";
 import type { OriginPlan } from "./origin.ts";
 import type { ResponseEdits } from "./response-edits.ts";
 import type { Zone } from "./zones.ts";
@@ -48,6 +49,8 @@ export class Exchange implements RequestView, RuleRun {
   readonly logged: LoggedMatch[] = [];
   /** What settings and rules change in the response's head; null where nothing does. */
   responseEdits: ResponseEdits | null = null;
+  /** How the cache had to do with the response; null where it was not asked. */
+  cacheStatus: CacheStatus | null = null;
   status = 0;
   originStatus: number | null = null;
   bytesIn = 0;
@@ -74,6 +77,16 @@ export class Exchange implements RequestView, RuleRun {
     this.user_agent = head.value(buffer, head.userAgentIndex);
     this.accept = head.value(buffer, head.acceptIndex);
     this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
+  }
+
+  /** Whether the lines of the head's fields match: the pattern has the flag `m`. */
+  mentions(pattern: RegExp): boolean {
+    return pattern.test(this.fieldLines);
+  }
+
+  /** The field lines that a pattern with the flags `g` and `m` matches. */
+  linesLike(pattern: RegExp): readonly string[] {
+    return this.fieldLines.match(pattern) ?? NONE;
   }
 
   headers(name: string): readonly string[] {

@@ -10,13 +10,19 @@ import { pageFields } from "./page-fields.ts";
 import { addedFields, dropEdited, type Field } from "./response-edits.ts";
 import { SocketWriter } from "./socket-writer.ts";
 
-/** The field that names a request in responses; an origin's copy is dropped. */
+/** The field that names a request in responses, and the one that says how the cache had to do with it. */
 export interface RayField {
   readonly name: string;
+  readonly cacheStatus: string;
+  /** Dropped from what origins send: copies of ours, and what they tell the cache alone. */
   readonly names: FieldNames;
 }
 
-export const rayField = (prefix: string): RayField => ({ name: `${prefix}-ray`, names: fieldNames([`${prefix}-ray`]) });
+export const rayField = (prefix: string): RayField => ({
+  name: `${prefix}-ray`,
+  cacheStatus: `${prefix}-cache-status`,
+  names: fieldNames([`${prefix}-ray`, `${prefix}-cache-status`, `${prefix}-cdn-cache-control`, "cache-tag"]),
+});
 
 /** Writes responses to a visitor of HTTP/1.x, each framed for that visitor whatever the origin's framing was. */
 export class Http1Responder {
@@ -92,13 +98,14 @@ export class Http1Responder {
     if (!this.isHead) this.writer.bytes(body, 0, body.length, false);
   }
 
-  /** What is passed on, what edits add, and the ray. */
+  /** What is passed on, what edits add, and what is ours. */
   private fields(buffer: Buffer, head: Head): string {
-    const { ray_id: rayId, responseEdits: edits } = this.exchange;
+    const { ray_id: rayId, responseEdits: edits, cacheStatus } = this.exchange;
     dropFields(buffer, head, this.ray.names);
-    if (edits === null) return `${keptFields(buffer, head)}${this.ray.name}: ${rayId}\r\n`;
+    const own = `${cacheStatus === null ? "" : `${this.ray.cacheStatus}: ${cacheStatus}\r\n`}${this.ray.name}: ${rayId}\r\n`;
+    if (edits === null) return `${keptFields(buffer, head)}${own}`;
     dropEdited(buffer, head, edits);
-    return `${keptFields(buffer, head)}${fieldLines(addedFields(edits))}${this.ray.name}: ${rayId}\r\n`;
+    return `${keptFields(buffer, head)}${fieldLines(addedFields(edits))}${own}`;
   }
 
   private connectionField(): string {

@@ -2,6 +2,7 @@ import { newRayId } from "#kernel/ids.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import type { Head } from "#wire/http/head.ts";
 import { readTarget } from "#wire/http/target.ts";
+import type { CacheReader } from "./cache/cache-reader.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import { type Arrival, Exchange } from "./exchange.ts";
@@ -26,8 +27,8 @@ export class RequestFlow {
   private readonly arrival: Arrival;
   private readonly visitor: Visitor;
   private forward: Forward | null = null;
-  /** Payload of the request's body so far. */
-  private bodyBytes = 0;
+  /** Answers from the cache instead. */
+  private reader: CacheReader | null = null;
 
   constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
     this.edge = edge;
@@ -41,7 +42,6 @@ export class RequestFlow {
     const exchange = new Exchange(newRayId(nowMs), nowMs, clock.monotonicMs(), this.arrival);
     exchange.method = method;
     this.exchange = exchange;
-    this.bodyBytes = 0;
     return exchange;
   }
 
@@ -54,26 +54,19 @@ export class RequestFlow {
     const target = readTarget(buffer, head, this.arrival.scheme);
     if (target === null) return "bad_request";
     exchange.describe(buffer, head, target);
-    if (this.isBeyondLimit(head.contentLength)) return "body_too_large";
     const page = this.edge.pipeline.request(exchange);
     if (page !== null) {
       this.visitor.sendPage(page);
       return null;
     }
-    // Here: the cache, which may answer instead.
-    const originHead = this.edge.originHeads.write(buffer, head, exchange, upgrade);
-    const { chunked } = head;
-    const plan = this.edge.origins.select(exchange);
-    if (plan instanceof Promise) void plan.then((late) => this.sendLate(exchange, late, originHead, chunked, hasBody));
-    else this.send(exchange, plan, originHead, chunked, hasBody);
+    if (upgrade === "" && exchange.ownOrigin === null && this.fromCache(exchange, buffer, head, hasBody)) return null;
+    this.toOrigin(exchange, this.edge.originHeads.write(buffer, head, exchange, upgrade), head.chunked, hasBody);
     return null;
   }
 
   /** Payload of the request's body. */
   onRequestBody(buffer: Buffer, start: number, end: number): void {
-    this.bodyBytes += end - start;
-    if (this.isBeyondLimit(this.bodyBytes)) this.refuseBody();
-    else this.forward?.onRequestBody(buffer, start, end);
+    this.forward?.onRequestBody(buffer, start, end);
   }
 
   onRequestEnd(trailers: readonly Trailer[]): void {
@@ -98,18 +91,22 @@ export class RequestFlow {
   /** The visitor takes more of the response. */
   onVisitorDrain(): void {
     this.forward?.onVisitorDrain();
+    this.reader?.onVisitorDrain();
   }
 
   /** Nobody waits for the answer any more. */
   abort(): void {
     this.forward?.abort();
     this.forward = null;
+    this.reader?.abort();
+    this.reader = null;
   }
 
   /** The answer is written, or never will be: one row for each request, however it ended. */
   finish(bytesIn: number, bytesOut: number): void {
     const { exchange } = this;
     this.forward = null;
+    this.reader = null;
     if (exchange === null) return;
     this.exchange = null;
     exchange.bytesIn = bytesIn;
@@ -124,18 +121,27 @@ export class RequestFlow {
     this.finish(bytesIn, bytesOut);
   }
 
-  private isBeyondLimit(bodyBytes: number): boolean {
-    const { requestBodyBytesMax } = this.edge.limits;
-    return requestBodyBytesMax > 0 && bodyBytes > requestBodyBytesMax;
+  private fromCache(exchange: Exchange, buffer: Buffer, head: Head, hasBody: boolean): boolean {
+    return this.edge.cache.serve({
+      exchange,
+      buffer,
+      head,
+      hasBody,
+      visitor: this.visitor,
+      taken: (reader) => {
+        this.reader = reader;
+      },
+      goAlone: (originHead) => {
+        this.reader = null;
+        if (this.exchange === exchange) this.toOrigin(exchange, originHead, false, false);
+      },
+    });
   }
 
-  /** A body whose length nobody announced turned out too long. */
-  private refuseBody(): void {
-    const { exchange } = this;
-    this.abort();
-    if (exchange === null) return;
-    if (exchange.status === 0) this.visitor.sendPage(edgePage(exchange, "body_too_large"));
-    else this.visitor.cut();
+  private toOrigin(exchange: Exchange, originHead: string, chunked: boolean, hasBody: boolean): void {
+    const plan = this.edge.origins.select(exchange);
+    if (plan instanceof Promise) void plan.then((late) => this.sendLate(exchange, late, originHead, chunked, hasBody));
+    else this.send(exchange, plan, originHead, chunked, hasBody);
   }
 
   private sendLate(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {

@@ -74,6 +74,7 @@ export async function startEdge(
       resolvers: [],
       doh: { hosts: [], port: 0 },
       proxyProtocolFrom: [],
+      cacheMemoryBytesMax: 4_000_000,
       ...config,
       limits: { ...EDGE_LIMITS, ...limits },
     },

@@ -39,6 +39,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       vendorPrefix: "svc",
       originPort: 0,
       originAllow: [],
+      cacheMemoryBytesMax: 1_000_000,
       proxyProtocolFrom: [],
       resolvers: [],
       doh: { hosts: [], port: 0 },

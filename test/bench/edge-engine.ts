@@ -27,6 +27,7 @@ const edge = createEdge({
     vendorPrefix: "svc",
     originPort: Number(originPort),
     originAllow: [],
+    cacheMemoryBytesMax: 1_000_000,
     resolvers: [],
     doh: { hosts: [], port: 0 },
     proxyProtocolFrom: [],

@@ -1,0 +1,150 @@
+import type { Trailer } from "#wire/http/chunked.ts";
+import { type Framing, responseFraming } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { BodyTap } from "#edge/detection/tap.ts";
+import type { Page } from "#edge/error-page.ts";
+import type { Exchange } from "#edge/exchange.ts";
+import type { Visitor } from "#edge/forward.ts";
+import type { Pipeline } from "#edge/pipeline.ts";
+import type { CacheStatus } from "./cache-status.ts";
+import { type Answer, answerTo } from "./conditions.ts";
+import { hasConditions } from "./request-facts.ts";
+import { storedHead } from "./stored-head.ts";
+import type { StoredResponse } from "./stored-response.ts";
+
+/** Where a body comes from: null where there is nothing more yet. */
+export interface BodySource {
+  from(offset: number): Buffer | null;
+}
+
+/** What a reader is told of while it waits. */
+export interface Waited {
+  /** The visitor takes more. */
+  onReaderDrain(reader: CacheReader): void;
+  onReaderGone(reader: CacheReader): void;
+}
+
+/** So much is given at once, since it is copied where the visitor's side is behind. */
+const PIECE_BYTES_MAX = 65_536;
+const WHOLE: Answer = { kind: "whole" };
+
+/** One visitor who is answered from the cache, or waits for that. Runs the response stages, as for a response of an origin. */
+export class CacheReader {
+  readonly exchange: Exchange;
+  private readonly pipeline: Pick<Pipeline, "response">;
+  private readonly visitor: Visitor;
+  private readonly alone: () => void;
+  private waitsFor: Waited | null = null;
+  private held: (() => void) | null = null;
+  private source: BodySource | null = null;
+  private at = 0;
+  private end = 0;
+  private tap: BodyTap | null = null;
+  private over = false;
+
+  /** `alone` sends the request to the origin as if there were no cache. */
+  constructor(pipeline: Pick<Pipeline, "response">, exchange: Exchange, visitor: Visitor, alone: () => void) {
+    this.pipeline = pipeline;
+    this.exchange = exchange;
+    this.visitor = visitor;
+    this.alone = alone;
+  }
+
+  waitFor(waited: Waited): void {
+    this.waitsFor = waited;
+  }
+
+  /** Answers with a response whose body is there, or comes. */
+  respond(stored: StoredResponse, source: BodySource, status: CacheStatus, browserSeconds: number, nowMs: number): void {
+    // Who sends requests and reads nothing must not make us gather answers.
+    if (!this.visitor.flush()) {
+      this.held = () => this.respond(stored, source, status, browserSeconds, nowMs);
+      return;
+    }
+    const { exchange } = this;
+    const answer = hasConditions(exchange) ? answerTo(exchange, stored, nowMs) : WHOLE;
+    const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserSeconds);
+    const framing = responseFraming(head, exchange.method);
+    this.sendHead(buffer, head, framing, status);
+    this.source = source;
+    if (answer.kind === "part") {
+      this.at = answer.start;
+      this.end = answer.end;
+    } else this.end = framing === 0 ? 0 : stored.length;
+    this.pump();
+  }
+
+  /** Sends what has come of the body; called again when more has. */
+  pump(): void {
+    const { source, visitor } = this;
+    while (source !== null && !this.over && this.held === null) {
+      if (this.at === this.end) return this.finish([]);
+      if (this.at > 0 && !visitor.flush()) return;
+      const piece = source.from(this.at);
+      if (piece === null) return;
+      const length = Math.min(piece.length, this.end - this.at, PIECE_BYTES_MAX);
+      this.at += length;
+      this.sendBody(piece, 0, length);
+    }
+  }
+
+  sendHead(buffer: Buffer, head: Head, framing: Framing, status: CacheStatus): void {
+    const { exchange } = this;
+    exchange.cacheStatus = status;
+    exchange.status = head.status;
+    this.tap = this.pipeline.response(exchange, buffer, head, framing);
+    this.visitor.sendHead(buffer, head, framing);
+  }
+
+  sendBody(buffer: Buffer, start: number, end: number): void {
+    this.tap?.chunk(buffer, start, end);
+    this.visitor.sendBody(buffer, start, end);
+  }
+
+  finish(trailers: readonly Trailer[]): void {
+    this.over = true;
+    this.tap?.end();
+    this.visitor.sendEnd(trailers);
+  }
+
+  /** False when the visitor is behind. */
+  flush(): boolean {
+    return this.visitor.flush();
+  }
+
+  sendPage(page: Page): void {
+    this.over = true;
+    this.visitor.sendPage(page);
+  }
+
+  /** What was begun cannot be completed. */
+  cut(): void {
+    this.over = true;
+    this.tap?.abort();
+    this.visitor.cut();
+  }
+
+  /** The origin is to answer this request by itself. */
+  goAlone(): void {
+    this.over = true;
+    this.waitsFor = null;
+    this.alone();
+  }
+
+  onVisitorDrain(): void {
+    if (this.over) return;
+    const { held } = this;
+    this.held = null;
+    if (held !== null) held();
+    else if (this.source !== null) this.pump();
+    else this.waitsFor?.onReaderDrain(this);
+  }
+
+  /** The visitor went away. */
+  abort(): void {
+    if (this.over) return;
+    this.over = true;
+    this.tap?.abort();
+    this.waitsFor?.onReaderGone(this);
+  }
+}

@@ -1,0 +1,366 @@
+import assert from "node:assert/strict";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, test } from "node:test";
+import type { Op } from "#snapshot/entries.ts";
+import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+}
+
+interface Site {
+  readonly edge: TestEdge;
+  /** What the origin was asked. */
+  readonly asked: Asked[];
+  get(path: string, fields?: string, method?: string): Promise<Reply>;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly cache: string | undefined;
+  readonly body: string;
+  field(name: string): string | undefined;
+}
+
+/** A site whose origin answers as `answer` says. */
+async function site(
+  t: { after(end: () => unknown): void },
+  answer: (req: IncomingMessage, res: ServerResponse) => void,
+  ops: readonly Op[] = [],
+): Promise<Site> {
+  const asked: Asked[] = [];
+  const origin = await httpOrigin((req, res) => {
+    asked.push({ method: req.method ?? "", url: req.url ?? "", headers: req.headers });
+    answer(req, res);
+  });
+  const edge = await startEdge([...siteOps(origin.port), ...ops]);
+  t.after(async () => {
+    await edge.close();
+    origin.close();
+    assert.deepEqual(edge.errors, []);
+  });
+  return { edge, asked, get: (path, fields = "", method = "GET") => ask(edge.http, path, fields, method) };
+}
+
+async function ask(port: number, path: string, fields: string, method: string): Promise<Reply> {
+  const text = await exchangeRaw(port, `${method} ${path} HTTP/1.1\r\nHost: www.example.com\r\n${fields}Connection: close\r\n\r\n`);
+  const end = text.indexOf("\r\n\r\n");
+  const head = text.slice(0, end);
+  const field = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, "im").exec(head)?.[1];
+  const body = text.slice(end + 4);
+  return {
+    status: Number(head.slice(9, 12)),
+    cache: field("svc-cache-status"),
+    body: field("transfer-encoding") ? dechunk(body) : body,
+    field,
+  };
+}
+
+function dechunk(text: string): string {
+  const line = text.indexOf("\r\n");
+  const length = Number.parseInt(text.slice(0, line), 16);
+  return length > 0 ? text.slice(line + 2, line + 2 + length) + dechunk(text.slice(line + 4 + length)) : "";
+}
+
+const kept =
+  (control = "max-age=60", more: Readonly<Record<string, string>> = {}) =>
+  (_req: IncomingMessage, res: ServerResponse): void => {
+    res.writeHead(200, { "Cache-Control": control, ...more }).end("body");
+  };
+
+test("what is kept comes from the cache the next time, with its age", async (t) => {
+  const { asked, get, edge } = await site(
+    t,
+    kept("max-age=60", { Age: "7", "X-Own": "x", "Cache-Tag": "a,b", "svc-cache-status": "forged" }),
+  );
+  const first = await get("/a.css");
+  assert.deepEqual([first.status, first.cache, first.body, first.field("age")], [200, "MISS", "body", "7"]);
+  const second = await get("/a.css");
+  assert.deepEqual(
+    [second.status, second.cache, second.body, second.field("x-own"), second.field("content-length")],
+    [200, "HIT", "body", "x", "4"],
+  );
+  assert.ok(Number(second.field("age")) >= 7);
+  assert.equal(second.field("cache-tag"), undefined);
+  assert.equal(first.field("cache-tag"), undefined);
+  assert.equal(asked.length, 1);
+  assert.deepEqual(
+    edge.requests.map(({ status, origin_status }) => [status, origin_status]),
+    [
+      [200, 200],
+      [200, null],
+    ],
+  );
+});
+
+test("HEAD is answered from what GET left", async (t) => {
+  const { asked, get } = await site(t, kept());
+  assert.equal((await get("/a.css", "", "HEAD")).cache, "MISS");
+  await get("/a.css");
+  const head = await get("/a.css", "", "HEAD");
+  assert.deepEqual([head.cache, head.body, head.field("content-length")], ["HIT", "", "4"]);
+  assert.deepEqual(
+    asked.map(({ method }) => method),
+    ["HEAD", "GET"],
+  );
+});
+
+test("what is not of a kept kind is passed on untouched", async (t) => {
+  const { asked, get } = await site(t, kept());
+  for (let i = 0; i < 2; i++) assert.equal((await get("/page", 'If-None-Match: "1"\r\n')).cache, "DYNAMIC");
+  assert.equal(asked[1]?.headers["if-none-match"], '"1"');
+  assert.equal((await get("/a.css", "Content-Length: 0\r\n", "POST")).cache, "DYNAMIC");
+});
+
+test("what must not be kept is asked for each time", async (t) => {
+  const { asked, get } = await site(t, kept("private"));
+  for (let i = 0; i < 3; i++) assert.equal((await get("/a.css")).cache, "BYPASS");
+  assert.equal(asked.length, 3);
+});
+
+test("Vary keeps responses apart, and brings together what means the same", async (t) => {
+  const { get } = await site(t, (req, res) => {
+    res
+      .writeHead(200, { "Cache-Control": "max-age=60", Vary: "Accept-Language, Accept-Encoding" })
+      .end(String(req.headers["accept-language"]));
+  });
+  const rows = [
+    ["Accept-Language: de\r\nAccept-Encoding: gzip, br\r\n", "MISS", "de"],
+    ["Accept-Language: en\r\nAccept-Encoding: gzip, br\r\n", "MISS", "en"],
+    ["Accept-Language: de\r\nAccept-Encoding: br,gzip\r\n", "HIT", "de"],
+    ["Accept-Encoding: br,gzip\r\n", "MISS", "undefined"],
+    ["Accept-Language: en\r\nAccept-Encoding: gzip, br\r\n", "HIT", "en"],
+  ] as const;
+  for (const [fields, cache, body] of rows) {
+    const reply = await get("/a.css", fields);
+    assert.deepEqual([reply.cache, reply.body], [cache, body]);
+  }
+});
+
+test("visitors' conditions and ranges are answered from what is stored", async (t) => {
+  const modified = "Sun, 06 Nov 1994 08:49:37 GMT";
+  const { asked, get } = await site(t, (_req, res) => {
+    res
+      .writeHead(200, { "Cache-Control": "max-age=60", ETag: '"1"', "Last-Modified": modified, "Content-Type": "text/css" })
+      .end("0123456789");
+  });
+  // The one who comes first gets his answer from the response that is kept.
+  const first = await get("/a.css", 'If-None-Match: "1"\r\n');
+  assert.deepEqual([first.status, first.body, first.cache], [200, "0123456789", "MISS"]);
+  const rows = [
+    ['If-None-Match: "1"\r\n', 304, "", undefined],
+    [`If-Modified-Since: ${modified}\r\n`, 304, "", undefined],
+    ["Range: bytes=2-4\r\n", 206, "234", "bytes 2-4/10"],
+    ["Range: bytes=-3\r\n", 206, "789", "bytes 7-9/10"],
+    ['Range: bytes=8-\r\nIf-Range: "1"\r\n', 206, "89", "bytes 8-9/10"],
+    ['Range: bytes=8-\r\nIf-Range: "2"\r\n', 200, "0123456789", undefined],
+    ["Range: bytes=0-1,4-5\r\n", 200, "0123456789", undefined],
+    ["Range: bytes=10-\r\n", 416, "", "bytes */10"],
+  ] as const;
+  for (const [fields, status, body, range] of rows) {
+    const reply = await get("/a.css", fields);
+    assert.deepEqual([reply.status, reply.body, reply.field("content-range"), reply.cache], [status, body, range, "HIT"], fields);
+  }
+  const notModified = await get("/a.css", 'If-None-Match: "1"\r\n');
+  assert.equal(notModified.field("etag"), '"1"');
+  assert.equal(notModified.field("content-type"), undefined);
+  assert.deepEqual(
+    asked.map(({ headers }) => headers["if-none-match"]),
+    [undefined],
+  );
+});
+
+test("a range of what is not stored goes to the origin as it is, and so does what only the origin can judge", async (t) => {
+  const { asked, get } = await site(t, kept());
+  assert.equal((await get("/a.css", "Range: bytes=0-1\r\n")).cache, "MISS");
+  assert.equal((await get("/a.css", 'If-Match: "1"\r\n')).cache, "BYPASS");
+  assert.deepEqual([asked[0]?.headers.range, asked[1]?.headers["if-match"]], ["bytes=0-1", '"1"']);
+});
+
+/** Stale from the first moment on. */
+const OLD = { Age: "100" };
+
+test("what is too old is asked for with its validators; a 304 brings it up to date", async (t) => {
+  const { asked, get } = await site(t, (req, res) => {
+    const unchanged = req.headers["if-none-match"] === '"1"';
+    if (unchanged) res.writeHead(304, { "Cache-Control": "max-age=60", ETag: '"1"', "X-New": "yes", "Set-Cookie": "a=b" }).end();
+    else res.writeHead(200, { "Cache-Control": "max-age=60", ETag: '"1"', ...OLD }).end("body");
+  });
+  const rows = [await get("/a.css"), await get("/a.css"), await get("/a.css")];
+  assert.deepEqual(
+    rows.map(({ status, cache, body }) => [status, cache, body]),
+    [
+      [200, "MISS", "body"],
+      [200, "REVALIDATED", "body"],
+      [200, "HIT", "body"],
+    ],
+  );
+  assert.deepEqual([rows[2]?.field("x-new"), rows[2]?.field("set-cookie"), rows[2]?.field("age")], ["yes", undefined, "0"]);
+  assert.equal(asked.length, 2);
+});
+
+test("a 200 replaces what is too old", async (t) => {
+  let count = 0;
+  const { get } = await site(t, (_req, res) => {
+    count++;
+    res.writeHead(200, { "Cache-Control": "max-age=60", ETag: `"${count}"`, ...(count === 1 ? OLD : {}) }).end(String(count));
+  });
+  assert.deepEqual([(await get("/a.css")).body, (await get("/a.css")).body, (await get("/a.css")).cache], ["1", "2", "HIT"]);
+});
+
+test("no-cache is asked about each time, and is not sent anew", async (t) => {
+  const { get } = await site(t, (req, res) => {
+    if (req.headers["if-none-match"] === undefined) res.writeHead(200, { "Cache-Control": "no-cache", ETag: '"1"' }).end("body");
+    else res.writeHead(304).end();
+  });
+  assert.deepEqual(
+    [(await get("/a.css")).cache, (await get("/a.css")).cache, (await get("/a.css")).cache],
+    ["MISS", "REVALIDATED", "REVALIDATED"],
+  );
+});
+
+test("RFC 5861 stale-while-revalidate: used at once, renewed behind", async (t) => {
+  let count = 0;
+  const { asked, get } = await site(t, (_req, res) => {
+    count++;
+    res.writeHead(200, { "Cache-Control": "max-age=60, stale-while-revalidate=600", ...(count === 1 ? OLD : {}) }).end(String(count));
+  });
+  await get("/a.css");
+  const second = await get("/a.css");
+  assert.deepEqual([second.cache, second.body], ["UPDATING", "1"]);
+  await eventually(() => asked.length === 2);
+  let third = await get("/a.css");
+  while (third.cache === "UPDATING") third = await get("/a.css");
+  assert.deepEqual([third.cache, third.body], ["HIT", "2"]);
+});
+
+for (const how of ["500", "nothing"] as const) {
+  test(`RFC 5861 stale-if-error: an origin that answers ${how} is stood in for`, async (t) => {
+    let fails = false;
+    const { get } = await site(t, (req, res) => {
+      if (!fails)
+        res
+          .writeHead(200, { "Cache-Control": `max-age=60${req.url === "/a.css" ? ", stale-if-error=600" : ""}`, ETag: '"1"', ...OLD })
+          .end("body");
+      else if (how === "500") res.writeHead(500, { "Cache-Control": "max-age=60" }).end("broken");
+      else req.socket.destroy();
+    });
+    await get("/a.css");
+    await get("/b.css");
+    fails = true;
+    const spared = await get("/a.css");
+    assert.deepEqual([spared.status, spared.cache, spared.body], [200, "STALE", "body"]);
+    assert.equal((await get("/b.css")).status, how === "500" ? 500 : 520);
+    fails = false;
+    assert.equal((await get("/b.css")).cache, "EXPIRED");
+  });
+}
+
+test("RFC 9111 4.4: what changes something takes its target out, and what it names of its own site", async (t) => {
+  const { get } = await site(t, (req, res) => {
+    if (req.method === "GET") return kept()(req, res);
+    res
+      .writeHead(req.url === "/refused.css" ? 403 : 204, {
+        Location: "/other.css",
+        "Content-Location": "http://elsewhere.example/third.css",
+      })
+      .end();
+  });
+  const paths = ["/a.css", "/other.css", "/third.css", "/refused.css"];
+  for (const path of paths) await get(path);
+  await get("/refused.css", "", "DELETE");
+  assert.equal((await get("/refused.css")).cache, "HIT");
+  await get("/a.css", "", "PUT");
+  assert.deepEqual(
+    [(await get("/a.css")).cache, (await get("/other.css")).cache, (await get("/third.css")).cache],
+    ["MISS", "MISS", "HIT"],
+  );
+});
+
+test("the zone's settings decide: level, order of parameters, development, time for browsers", async (t) => {
+  const origin = await httpOrigin((req, res) =>
+    res.writeHead(200, { "Cache-Control": 'max-age=60, must-revalidate, ext="a, max-age=1"', "X-Url": req.url }).end("body"),
+  );
+  const edge = await startEdge(siteOps(origin.port));
+  t.after(() => Promise.all([edge.close(), origin.close()]));
+  const set = (settings: object): void => {
+    const zone = edge.replica.snapshot.get("zone", "zone")!;
+    edge.replica.apply([{ kind: "zone", id: "zone", value: { ...zone, edge: settings } }]);
+  };
+  const get = (path: string) => ask(edge.http, path, "", "GET");
+  set({ browser_cache_ttl: 0 });
+  assert.equal((await get("/a.css?b=2&a=1")).field("cache-control"), 'max-age=60, must-revalidate, ext="a, max-age=1"');
+  assert.equal((await get("/a.css?a=1&b=2")).cache, "MISS");
+  set({ browser_cache_ttl: 3600, sort_query_string_for_cache: true });
+  const sorted = await get("/a.css?b=2&a=1");
+  // The origin is asked as the key says, or the order that one visitor chose would be everybody's.
+  assert.deepEqual(
+    [sorted.cache, sorted.field("x-url"), sorted.field("cache-control")],
+    ["HIT", "/a.css?a=1&b=2", 'must-revalidate, ext="a, max-age=1", max-age=3600'],
+  );
+  set({ cache_level: "simplified" });
+  const simplified = await get("/a.css?x=<script>");
+  assert.deepEqual([simplified.cache, simplified.field("x-url")], ["MISS", "/a.css"]);
+  assert.equal((await get("/a.css?y")).cache, "HIT");
+  set({ cache_level: "basic" });
+  assert.deepEqual([(await get("/a.css?y")).cache, (await get("/a.css")).cache], ["BYPASS", "HIT"]);
+  set({ development_mode_until_ms: Date.now() + 60_000 });
+  assert.equal((await get("/a.css")).cache, "BYPASS");
+  set({ development_mode_until_ms: Date.now() - 1 });
+  assert.equal((await get("/a.css")).cache, "HIT");
+});
+
+describe("nothing that is not part of the key changes what others get", () => {
+  /** What is sent first, with which the origin answers something else. */
+  const rows: readonly (readonly [name: string, fields: string, method?: string, path?: string])[] = [
+    ["X-Forwarded-Host", "X-Forwarded-Host: evil.example\r\n"],
+    ["X-Forwarded-Scheme", "X-Forwarded-Scheme: nothttps\r\n"],
+    ["x_forwarded_host", "x_forwarded_host: evil.example\r\n"],
+    ["X-Original-URL", "X-Original-URL: /other\r\n"],
+    ["X-Rewrite-URL", "X-Rewrite-URL: /other\r\n"],
+    ["Forwarded", "Forwarded: host=evil.example\r\n"],
+    ["X-HTTP-Method-Override", "X-HTTP-Method-Override: POST\r\n"],
+    ["Origin", "Origin: https://evil.example\r\n"],
+    ["a port in Host", "", "GET", "http://www.example.com:1337/a.css"],
+    ["a body on GET", "Content-Length: 4\r\n\r\nevil", "GET"],
+    ["a long head", `X-Long: ${"x".repeat(9_000)}\r\n`],
+    ["a case of the path", "", "GET", "/A.css"],
+    ["an encoded path", "", "GET", "/%61.css"],
+    ["another path", "", "GET", "/x/..;/a.css"],
+  ];
+  for (const [name, fields, method = "GET", path = "/a.css"] of rows) {
+    test(name, async (t) => {
+      const { edge } = await site(t, (req, res) => {
+        const plain =
+          req.url === "/a.css" && req.headers.host === "www.example.com" && Object.keys(req.headers).every((key) => USUAL.has(key));
+        if (name === "a long head" && req.headers["x-long"]) res.writeHead(400, { "Cache-Control": "max-age=60" }).end("evil");
+        else res.writeHead(200, { "Cache-Control": "max-age=60" }).end(plain ? "good" : "evil");
+      });
+      const host = path.startsWith("http") ? "www.example.com:1337" : "www.example.com";
+      // The body, where there is one, stands in for the rest of the head.
+      const poison = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields}${fields.includes("\r\n\r\n") ? "" : "\r\n"}`;
+      assert.match(await exchangeRaw(edge.http, poison), /evil/);
+      const victim = await ask(edge.http, "/a.css", "", "GET");
+      assert.deepEqual([victim.body, victim.status], ["good", 200]);
+    });
+  }
+});
+
+const USUAL = new Set([
+  "host",
+  "connection",
+  "x-forwarded-for",
+  "x-forwarded-proto",
+  "svc-connecting-ip",
+  "svc-ray",
+  "svc-visitor",
+  "cdn-loop",
+]);
+
+test("HEAD overridden into something else, and requests of other methods, leave nothing behind", async (t) => {
+  const { get } = await site(t, (req, res) => res.writeHead(200, { "Cache-Control": "max-age=60" }).end(req.method));
+  for (const method of ["HEAD", "POST", "PATCH", "OPTIONS", "get"]) await get("/a.css", "", method);
+  assert.deepEqual([(await get("/a.css")).cache, (await get("/a.css")).body], ["MISS", "GET"]);
+});

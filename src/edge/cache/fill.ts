@@ -1,0 +1,343 @@
+import type { Trailer } from "#wire/http/chunked.ts";
+import { BY_LENGTH, CHUNKED, type Framing, NO_BODY } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import { formatHttpDate } from "#wire/http/http-date.ts";
+import type { Page } from "#edge/error-page.ts";
+import type { Exchange } from "#edge/exchange.ts";
+import type { Visitor } from "#edge/forward.ts";
+import { BodyBuffer } from "./body-buffer.ts";
+import type { BodySource, CacheReader, Waited } from "./cache-reader.ts";
+import type { CacheStatus } from "./cache-status.ts";
+import { readFields, type ResponseField } from "./response-fields.ts";
+import { refreshed } from "./refreshed.ts";
+import { secondaryKey } from "./secondary-key.ts";
+import { storedHead } from "./stored-head.ts";
+import { type Asked, pieceFrom, StoredResponse } from "./stored-response.ts";
+import { STORED_STATUSES, type Storable, storableOf } from "./storing.ts";
+
+/** What a fill needs of the cache that began it. */
+export interface FillOwner {
+  nowMs(): number;
+  /** Names of targeted fields, the most specific first (RFC 9213). */
+  readonly targets: readonly string[];
+  /** The largest body that is kept. */
+  readonly objectBytesMax: number;
+  /** Sets bytes aside for bodies that are under way; false where there are too many already. A negative number gives them back. */
+  reserve(bytes: number): boolean;
+  keep(response: StoredResponse): void;
+  drop(response: StoredResponse): void;
+  /** Nobody may wait for this fill any more; `refused` where the response is not for all, so that nobody waits next time. */
+  released(fill: Fill, refused: CacheStatus | null): void;
+  respond(reader: CacheReader, response: StoredResponse, source: BodySource, status: CacheStatus): void;
+  /** Seconds that the zone of a request lets browsers keep what is cached. */
+  browserSeconds(exchange: Exchange): number;
+}
+
+export interface FillRequest {
+  readonly asked: Asked;
+  /** The exchange that the origin is asked for. */
+  readonly exchange: Exchange;
+  readonly hasAuthorization: boolean;
+  /** What was there and is too old; null where nothing was. */
+  readonly stale: StoredResponse | null;
+}
+
+/** The way to the origin and back. */
+export interface Source {
+  abort(): void;
+  onVisitorDrain(): void;
+}
+
+/** Before the head of the response. */
+const WAITING = 0;
+/** The length is known: all who wait read along. */
+const SHARED = 1;
+/** The length is not known: one reads along, the others wait for the end. */
+const TOLD_ONE = 2;
+/** Not kept: one reads, nobody waits. */
+const PASSED = 3;
+const OVER = 4;
+
+/**
+ * One request to an origin for all who ask for the same: what it brings is kept and given to each of them. Takes the place
+ * of a visitor towards the origin.
+ */
+export class Fill implements Visitor, Waited {
+  readonly request: FillRequest;
+  readonly startedMs: number;
+  /** Set once the request is under way. */
+  source: Source | null = null;
+  /** What it brings was purged before it came. */
+  isDoomed = false;
+  /** Goes on although nobody waits. */
+  isBackground = false;
+  response: StoredResponse | null = null;
+  private readonly owner: FillOwner;
+  /** The first is the one who is told where only one can be. */
+  private readonly readers = new Set<CacheReader>();
+  private state = WAITING;
+  private body: BodyBuffer | null = null;
+  private pending: { readonly reason: string; readonly storable: Storable } | null = null;
+  private reserved = 0;
+
+  constructor(owner: FillOwner, request: FillRequest) {
+    this.owner = owner;
+    this.request = request;
+    this.startedMs = owner.nowMs();
+  }
+
+  /** Nobody knows yet what will come of it. */
+  get isWaiting(): boolean {
+    return this.state === WAITING || this.state === TOLD_ONE;
+  }
+
+  get status(): CacheStatus {
+    return this.request.stale === null ? "MISS" : "EXPIRED";
+  }
+
+  /** Waits for the response, or reads along where it has begun. */
+  join(reader: CacheReader): void {
+    this.readers.add(reader);
+    reader.waitFor(this);
+    if (this.state === SHARED) this.share(reader);
+  }
+
+  /** Who still waits for a head, or for the end of what only one is told, does so no longer. */
+  sendWaitersAway(): void {
+    const [told] = this.readers;
+    for (const reader of [...this.readers]) if (this.state !== SHARED && reader !== told) this.sendAway(reader);
+  }
+
+  onReaderDrain(): void {
+    // Only one that is told at the origin's pace comes here; others read what is there.
+    this.source?.onVisitorDrain();
+  }
+
+  onReaderGone(reader: CacheReader): void {
+    const [told] = this.readers;
+    this.readers.delete(reader);
+    if (this.state === OVER || this.isBackground) return;
+    if (this.readers.size === 0 || (reader === told && this.state >= TOLD_ONE)) this.abandon();
+  }
+
+  onOriginReady(): void {}
+
+  onOriginDrain(): void {}
+
+  /** What an origin says ahead is meant for the one who asked. */
+  sendInterim(): void {}
+
+  sendSwitch(): boolean {
+    return false;
+  }
+
+  sendRaw(): void {}
+
+  endRaw(): void {}
+
+  sendHead(buffer: Buffer, head: Head, framing: Framing): void {
+    const { request, owner } = this;
+    const { stale } = request;
+    const nowMs = owner.nowMs();
+    const [told] = this.readers;
+    if (told !== undefined) told.exchange.originStatus = head.status;
+    if (stale !== null && head.status === 304) return this.confirm(stale, readFields(buffer, head), nowMs);
+    if (stale !== null && head.status >= 500 && nowMs < stale.freshness.spareUntilMs) return this.useSpare(stale);
+    const fields = withDate(readFields(buffer, head), nowMs);
+    const storable = this.isDoomed ? null : storableOf(head.status, fields, this.storing(nowMs));
+    const length = framing === NO_BODY ? 0 : framing === BY_LENGTH ? head.contentLength : null;
+    const reason = buffer.toString("latin1", head.reasonStart, head.reasonEnd);
+    if (storable !== null && length !== null && length <= owner.objectBytesMax && this.set(length))
+      this.beginShared(reason, storable, length);
+    // The end of what ends with its connection cannot be told from a broken one.
+    else if (storable !== null && framing === CHUNKED) this.tellOne(reason, storable, nowMs);
+    else this.pass(buffer, head, framing, storable === null);
+  }
+
+  sendBody(buffer: Buffer, start: number, end: number): void {
+    if (this.state === OVER) return;
+    if (this.state !== PASSED) this.gather(buffer, start, end);
+    if (this.state === SHARED) return;
+    const [told] = this.readers;
+    told?.sendBody(buffer, start, end);
+  }
+
+  sendEnd(trailers: readonly Trailer[]): void {
+    if (this.state === OVER) return;
+    const { state } = this;
+    const [told, ...others] = this.readers;
+    this.state = OVER;
+    if (state === PASSED) return told?.finish(trailers);
+    const response = this.complete();
+    this.release(null);
+    if (state === SHARED) for (const reader of this.readers) reader.pump();
+    else {
+      told?.finish(trailers);
+      for (const reader of others) this.give(reader, response, "HIT");
+    }
+  }
+
+  flush(): boolean {
+    if (this.state === SHARED) for (const reader of this.readers) reader.pump();
+    if (this.state === SHARED || this.state === OVER) return true;
+    const [told] = this.readers;
+    return told?.flush() ?? true;
+  }
+
+  /** The origin could not be asked, or did not answer. */
+  sendPage(page: Page): void {
+    const { stale } = this.request;
+    if (stale !== null && this.owner.nowMs() < stale.freshness.spareUntilMs) return this.useSpare(stale);
+    const [told, ...others] = this.readers;
+    this.close(null);
+    told?.sendPage(page);
+    // Each of them finds out by itself: the page names the request it answers.
+    for (const reader of others) this.sendAway(reader);
+  }
+
+  cut(): void {
+    const { state } = this;
+    const [told, ...others] = this.readers;
+    this.close(null);
+    told?.cut();
+    for (const reader of others) {
+      if (state === SHARED) reader.cut();
+      else this.sendAway(reader);
+    }
+  }
+
+  /** Ends it without a word to anybody: the last one who waited has left. */
+  private abandon(): void {
+    const others = [...this.readers];
+    this.close(null);
+    this.source?.abort();
+    for (const reader of others) this.sendAway(reader);
+  }
+
+  /** RFC 9111 §4.3.4: what is there still holds, and is brought up to date. */
+  private confirm(stale: StoredResponse, fields: readonly ResponseField[], nowMs: number): void {
+    const { asked, hasAuthorization } = this.request;
+    const next = refreshed(stale, fields, asked, this.storing(nowMs));
+    const readers = [...this.readers];
+    this.close(null);
+    // What must not be kept for one who has credentials may still be kept for the others.
+    if (next !== null || !hasAuthorization) this.owner.drop(stale);
+    if (next instanceof StoredResponse && !this.isDoomed) this.owner.keep(next);
+    for (const reader of readers) {
+      if (next === "another") this.sendAway(reader);
+      else this.give(reader, next ?? stale, "REVALIDATED");
+    }
+  }
+
+  /** RFC 5861 §4 */
+  private useSpare(stale: StoredResponse): void {
+    const readers = [...this.readers];
+    this.close(null);
+    this.source?.abort();
+    for (const reader of readers) this.give(reader, stale, "STALE");
+  }
+
+  private beginShared(reason: string, storable: Storable, length: number): void {
+    const { asked, exchange } = this.request;
+    this.state = SHARED;
+    this.body = new BodyBuffer(length);
+    this.response = new StoredResponse(asked, reason, storable, secondaryKey(storable.vary, exchange), length);
+    for (const reader of [...this.readers]) this.share(reader);
+  }
+
+  private share(reader: CacheReader): void {
+    const { response, body } = this;
+    if (response === null || body === null) return;
+    if (!this.isFor(reader, response)) return this.sendAway(reader);
+    this.owner.respond(reader, response, body, this.status);
+  }
+
+  private tellOne(reason: string, storable: Storable, nowMs: number): void {
+    const [told] = this.readers;
+    this.state = TOLD_ONE;
+    this.body = new BodyBuffer(null);
+    this.pending = { reason, storable };
+    const passing = new StoredResponse(this.request.asked, reason, storable, "", 0);
+    const { buffer, head } = storedHead(passing, { kind: "whole" }, null, nowMs, this.owner.browserSeconds(this.request.exchange));
+    told?.sendHead(buffer, head, CHUNKED, this.status);
+  }
+
+  private pass(buffer: Buffer, head: Head, framing: Framing, isRefused: boolean): void {
+    const [told, ...others] = this.readers;
+    const { stale } = this.request;
+    const status = isRefused && STORED_STATUSES.has(head.status) ? "BYPASS" : this.status;
+    this.state = PASSED;
+    if (stale !== null && head.status < 500) this.owner.drop(stale);
+    this.release(status);
+    if (told === undefined) return this.abandon();
+    told.sendHead(buffer, head, framing, status);
+    for (const reader of others) this.sendAway(reader);
+  }
+
+  private gather(buffer: Buffer, start: number, end: number): void {
+    const { body } = this;
+    if (body === null) return;
+    const length = body.length + end - start;
+    if (this.state === SHARED || (length <= this.owner.objectBytesMax && this.set(length))) return body.append(buffer, start, end);
+    // Larger than anything that is kept: the one who is told has it all, the others begin anew.
+    const [, ...others] = this.readers;
+    this.state = PASSED;
+    this.body = this.pending = null;
+    this.release(this.status);
+    for (const reader of others) this.sendAway(reader);
+  }
+
+  private complete(): StoredResponse {
+    const { asked, exchange } = this.request;
+    const body = this.body!;
+    if (this.response === null) {
+      const { reason, storable } = this.pending!;
+      this.response = new StoredResponse(asked, reason, storable, secondaryKey(storable.vary, exchange), body.length);
+    }
+    this.response.body = body.finish();
+    if (!this.isDoomed) this.owner.keep(this.response);
+    return this.response;
+  }
+
+  /** One who waited gets what is there now. */
+  private give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void {
+    this.readers.delete(reader);
+    if (!this.isFor(reader, response)) return reader.goAlone();
+    this.owner.respond(reader, response, { from: (offset) => pieceFrom(response.body, offset) }, status);
+  }
+
+  private isFor(reader: CacheReader, { vary, secondary }: StoredResponse): boolean {
+    return vary.length === 0 || secondaryKey(vary, reader.exchange) === secondary;
+  }
+
+  private sendAway(reader: CacheReader): void {
+    this.readers.delete(reader);
+    reader.goAlone();
+  }
+
+  private storing(nowMs: number) {
+    return { requestMs: this.startedMs, responseMs: nowMs, hasAuthorization: this.request.hasAuthorization, targets: this.owner.targets };
+  }
+
+  /** Sets aside what a body of this length takes. */
+  private set(length: number): boolean {
+    if (!this.owner.reserve(length - this.reserved)) return false;
+    this.reserved = length;
+    return true;
+  }
+
+  private close(refused: CacheStatus | null): void {
+    this.state = OVER;
+    this.release(refused);
+  }
+
+  private release(refused: CacheStatus | null): void {
+    this.owner.reserve(-this.reserved);
+    this.reserved = 0;
+    this.owner.released(this, refused);
+  }
+}
+
+/** RFC 9110 §6.6.1: what is kept says when it was made. */
+const withDate = (fields: ResponseField[], nowMs: number): readonly ResponseField[] =>
+  fields.some(({ key }) => key === "date") ? fields : [{ name: "Date", key: "date", value: formatHttpDate(nowMs) }, ...fields];

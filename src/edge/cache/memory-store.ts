@@ -1,0 +1,104 @@
+import type { StoredResponse } from "./stored-response.ts";
+
+/** Responses by primary key, within a bound of bytes. */
+export interface MemoryStore {
+  /** Those of a key, the newest first; they differ in the request fields that Vary names. */
+  find(key: string): readonly StoredResponse[];
+  /** Replaces what has the same keys. Does nothing where it is larger than the store may be. */
+  put(response: StoredResponse): void;
+  remove(response: StoredResponse): void;
+  /** Removes what the predicate names. */
+  sweep(isGone: (response: StoredResponse) => boolean): void;
+  readonly bytes: number;
+  readonly size: number;
+}
+
+/** Responses of one key: a Vary over something that each visitor sends differently must not fill the store. */
+const VARIANTS_MAX = 32;
+const NONE: readonly StoredResponse[] = [];
+
+/**
+ * Evicts by SIEVE (Zhang et al., NSDI 2024): a hand walks from the oldest to the newest and takes the first that was not used
+ * since it last came by. A hit only sets a mark, so nothing is moved while visitors are served; what is asked for once
+ * goes soon.
+ */
+export function createMemoryStore(bytesMax: number): MemoryStore {
+  const byKey = new Map<string, StoredResponse[]>();
+  let newest: StoredResponse | null = null;
+  let oldest: StoredResponse | null = null;
+  let hand: StoredResponse | null = null;
+  let bytes = 0;
+  let size = 0;
+
+  const link = (response: StoredResponse): void => {
+    response.older = newest;
+    response.newer = null;
+    if (newest === null) oldest = response;
+    else newest.newer = response;
+    newest = response;
+  };
+  const unlink = (response: StoredResponse): void => {
+    if (hand === response) hand = response.newer;
+    if (response.newer === null) newest = response.older;
+    else response.newer.older = response.older;
+    if (response.older === null) oldest = response.newer;
+    else response.older.newer = response.newer;
+    response.newer = response.older = null;
+  };
+  const remove = (response: StoredResponse): void => {
+    if (!response.isStored) return;
+    response.isStored = false;
+    unlink(response);
+    bytes -= response.weight;
+    size--;
+    const left = byKey.get(response.asked.key)!.filter((other) => other !== response);
+    if (left.length === 0) byKey.delete(response.asked.key);
+    else byKey.set(response.asked.key, left);
+  };
+  const evictOne = (): void => {
+    let candidate = hand ?? oldest;
+    while (candidate !== null && candidate.visited) {
+      candidate.visited = false;
+      candidate = candidate.newer ?? oldest;
+    }
+    if (candidate === null) return;
+    hand = candidate;
+    remove(candidate);
+  };
+
+  return {
+    find: (key) => byKey.get(key) ?? NONE,
+    put: (response) => {
+      const { key } = response.asked;
+      for (const other of byKey.get(key) ?? NONE) if (isReplaced(other, response)) remove(other);
+      if (response.weight > bytesMax) return;
+      const others = byKey.get(key) ?? NONE;
+      // Who invents values must not drive out what others use.
+      if (others.length >= VARIANTS_MAX) remove(others.findLast((other) => !other.visited) ?? others.at(-1)!);
+      while (bytes + response.weight > bytesMax) evictOne();
+      byKey.set(key, [response, ...(byKey.get(key) ?? NONE)]);
+      link(response);
+      response.isStored = true;
+      bytes += response.weight;
+      size++;
+    },
+    remove,
+    sweep: (isGone) => {
+      for (let response = oldest; response !== null;) {
+        const next: StoredResponse | null = response.newer;
+        if (isGone(response)) remove(response);
+        response = next;
+      }
+    },
+    get bytes() {
+      return bytes;
+    },
+    get size() {
+      return size;
+    },
+  };
+}
+
+/** A newer response to the same request, or one that says that requests are told apart otherwise from now on. */
+const isReplaced = (stored: StoredResponse, by: StoredResponse): boolean =>
+  stored.asked.apart === by.asked.apart && stored.secondary === by.secondary && stored.vary.join() === by.vary.join();

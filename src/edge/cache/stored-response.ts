@@ -1,0 +1,78 @@
+import type { Freshness } from "./freshness.ts";
+import { fieldLines, type ResponseField } from "./response-fields.ts";
+import type { Storable } from "./storing.ts";
+
+/** What a response was asked for with. */
+export interface Asked {
+  readonly zoneId: string;
+  readonly key: string;
+  /** Lines of fields by which requests of one key are kept apart, whatever Vary says. */
+  readonly apart: string;
+  readonly scheme: string;
+  readonly host: string;
+  /** Null for the port of the scheme. */
+  readonly port: number | null;
+  readonly path: string;
+  readonly query: string;
+  /** How many purges of its zone came before it was asked for: later ones take it away. */
+  readonly purges: number;
+}
+
+/** What an entry takes besides its texts and its body: objects, links, its place in the index. */
+const OVERHEAD_BYTES = 640;
+
+/** A response in the cache. A class, because every hit touches one. */
+export class StoredResponse {
+  readonly asked: Asked;
+  readonly status: number;
+  readonly reason: string;
+  readonly fields: readonly ResponseField[];
+  /** Each field with its CRLF. */
+  readonly lines: string;
+  readonly freshness: Freshness;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly vary: readonly string[];
+  readonly secondary: string;
+  readonly tags: readonly string[];
+  /** Bytes of the body. */
+  readonly length: number;
+  /** In pieces; empty until it has come. */
+  body: readonly Buffer[] = [];
+  /** What it takes of the memory. */
+  readonly weight: number;
+  /** Was used since eviction last came by. */
+  visited = false;
+  /** Towards those that came later, and earlier; the owner is the store. */
+  newer: StoredResponse | null = null;
+  older: StoredResponse | null = null;
+  isStored = false;
+  /** The head that was last written for it; good for its second and its setting. */
+  readonly memo = { second: -1, browserSeconds: -1, head: Buffer.alloc(0) };
+
+  constructor(asked: Asked, reason: string, storable: Storable, secondary: string, length: number) {
+    this.asked = asked;
+    this.status = storable.status;
+    this.reason = reason;
+    this.fields = storable.fields;
+    this.lines = fieldLines(storable.fields);
+    this.freshness = storable.freshness;
+    this.etag = storable.etag;
+    this.lastModified = storable.lastModified;
+    this.vary = storable.vary;
+    this.secondary = secondary;
+    this.tags = storable.tags;
+    this.length = length;
+    this.weight = OVERHEAD_BYTES + 3 * this.lines.length + 2 * asked.key.length + this.length;
+  }
+}
+
+/** What came of a body from an offset on, as far as it lies in one piece; null at its end. */
+export function pieceFrom(body: readonly Buffer[], offset: number): Buffer | null {
+  let start = 0;
+  for (const piece of body) {
+    if (offset < start + piece.length) return offset === start ? piece : piece.subarray(offset - start);
+    start += piece.length;
+  }
+  return null;
+}

@@ -1,0 +1,90 @@
+import type { DictionaryValue } from "./structured-dictionary.ts";
+
+/** The directives of a response that a shared cache acts upon (RFC 9111 §5.2.2, RFC 5861, RFC 8246). Seconds, or null where absent. */
+export interface CacheControl {
+  readonly noStore: boolean;
+  readonly noCache: boolean;
+  readonly isPrivate: boolean;
+  /** Fields named by `no-cache="…"` and `private="…"`, lower case: a shared cache does without them. */
+  readonly withheld: readonly string[];
+  readonly isPublic: boolean;
+  readonly mustRevalidate: boolean;
+  readonly proxyRevalidate: boolean;
+  readonly mustUnderstand: boolean;
+  readonly maxAge: number | null;
+  readonly sharedMaxAge: number | null;
+  readonly staleWhileRevalidate: number | null;
+  readonly staleIfError: number | null;
+}
+
+/** RFC 9111 §1.2.2: what is larger counts as this. */
+const SECONDS_MAX = 2 ** 31;
+const DIRECTIVES_MAX = 64;
+const DIRECTIVE = /[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?[ \t]*(?:,|$)|[^,]*(?:,|$)/gy;
+
+/** Reads the directives of all Cache-Control field lines; what is malformed is passed over, the others count. */
+export function parseCacheControl(lines: readonly string[]): CacheControl {
+  const directives: Directive[] = [];
+  for (const line of lines) {
+    for (const match of line.matchAll(DIRECTIVE)) {
+      if (match.index >= line.length || directives.length === DIRECTIVES_MAX) break;
+      if (match[1] !== undefined) directives.push([match[1].toLowerCase(), match[2]?.replace(/\\(.)/g, "$1") ?? match[3] ?? null]);
+    }
+  }
+  return fromDirectives(directives);
+}
+
+/** The same of a targeted field (RFC 9213 §2.1), whose values have types. */
+export function cacheControlOf(members: ReadonlyMap<string, DictionaryValue>): CacheControl {
+  const directives: Directive[] = [];
+  for (const [name, value] of members) {
+    // `no-store=?0` is no directive at all.
+    if (value !== false) directives.push([name, value === true ? null : String(value)]);
+  }
+  return fromDirectives(directives);
+}
+
+type Directive = readonly [name: string, value: string | null];
+
+function fromDirectives(directives: readonly Directive[]): CacheControl {
+  const flag = (name: string): boolean => directives.some(([other]) => other === name);
+  const valuesOf = (name: string): readonly (string | null)[] => directives.flatMap(([other, value]) => (other === name ? [value] : []));
+  const unqualified = (name: string): boolean => valuesOf(name).some((value) => value === null || fieldNamesIn(value).length === 0);
+  return {
+    noStore: flag("no-store"),
+    noCache: unqualified("no-cache"),
+    isPrivate: unqualified("private"),
+    withheld: [...valuesOf("no-cache"), ...valuesOf("private")].flatMap((value) => (value === null ? [] : fieldNamesIn(value))),
+    isPublic: flag("public"),
+    mustRevalidate: flag("must-revalidate"),
+    proxyRevalidate: flag("proxy-revalidate"),
+    mustUnderstand: flag("must-understand"),
+    maxAge: lifetime(valuesOf("max-age")),
+    sharedMaxAge: lifetime(valuesOf("s-maxage")),
+    staleWhileRevalidate: grace(valuesOf("stale-while-revalidate")),
+    staleIfError: grace(valuesOf("stale-if-error")),
+  };
+}
+
+const fieldNamesIn = (value: string): string[] =>
+  value
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+/** RFC 9111 §4.2.1: what is not understood, or says two things, is stale at once. */
+function lifetime(values: readonly (string | null)[]): number | null {
+  if (values.length === 0) return null;
+  const [first] = values;
+  return first !== undefined && values.every((value) => value === first) ? (seconds(first) ?? 0) : 0;
+}
+
+/** A grace that is not understood is none. */
+function grace(values: readonly (string | null)[]): number | null {
+  const found = values.map(seconds).filter((value) => value !== null);
+  return found.length === 0 ? null : Math.min(...found);
+}
+
+const seconds = (text: string | null): number | null =>
+  text !== null && /^\d{1,20}$/.test(text) ? Math.min(Number(text), SECONDS_MAX) : null;
