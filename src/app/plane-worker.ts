@@ -1,6 +1,6 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/metrics.ts";
-import type { FromWorker, NeighbourName, SinkName, ToWorker } from "#kernel/worker-protocol.ts";
+import type { FromWorker, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/worker-protocol.ts";
 import type { Log } from "./log.ts";
 
 /** How long a start may take before it counts as failed: a million records take a slow and busy machine a minute. */
@@ -30,6 +30,7 @@ export interface PlaneWorker {
   reconnect(to: SinkName, port: MessagePort): void;
   /** Another plane can be reached at this port; the next start is to be told by its own configuration. */
   introduce(name: NeighbourName, port: number): void;
+  useTicketKeys(keys: TicketKeys): void;
   /** Lets requests under way finish, then ends the thread. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -125,6 +126,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     attach: (port) => post({ type: "attach", port }, [port]),
     reconnect: (to, port) => post({ type: "reconnect", to, port }, [port]),
     introduce: (neighbour, port) => post({ type: "neighbour", name: neighbour, port }),
+    useTicketKeys: (keys) => post({ type: "ticket_keys", keys }),
     stop: async (timeoutMs) => {
       const mustDrain = state === "up";
       state = "stopping";

@@ -9,6 +9,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
+import { createTicketKeyRing } from "./ticket-keys.ts";
 import { type Bound, channel, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
 
 export interface Planes {
@@ -61,6 +62,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const rateTable = createRateTable();
   /** 0 until a nameserver listens; edges that have started by then are told. */
   let dohPort = 0;
+  const ticketKeys = createTicketKeyRing((keys) => edges.forEach((edge) => edge.useTicketKeys(keys)));
   const writer = startPlaneWorker({
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
@@ -79,6 +81,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     onRestart: () => edges.forEach((worker) => worker.reconnect("detector", handOver(detector))),
   });
   const stop = async (timeoutMs: number): Promise<void> => {
+    ticketKeys.stop();
     await Promise.all(serving.map((worker) => worker.stop(timeoutMs)));
     await detector.stop(SINK_STOP_MS);
     await writer.stop(SINK_STOP_MS);
@@ -91,7 +94,10 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   };
   const startEdge = (name: string, siblings: Bound): PlaneWorker => {
     const ports = (): Ports => ({ events: handOver(writer), tap: handOver(detector) });
-    const worker = serve(name, "../edge/worker.ts", ports, (bound) => edgeConfig(config, { ...siblings, ...bound }, dohPort));
+    const worker = serve(name, "../edge/worker.ts", ports, (bound) => ({
+      ...edgeConfig(config, { ...siblings, ...bound }, dohPort),
+      ticketKeys: ticketKeys.keys(),
+    }));
     edges.push(worker);
     return worker;
   };
@@ -198,7 +204,7 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
   limits: NAMESERVER_LIMITS,
 });
 
-const edgeConfig = (config: Config, bound: Bound, dohPort: number): EdgeConfig => ({
+const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeConfig, "ticketKeys"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,

@@ -1,3 +1,4 @@
+import type { TicketKeys } from "#kernel/worker-protocol.ts";
 /** What the edge speaks over TLS, by ALPN identifiers (RFC 7301), the best first. */
 export const EDGE_ALPN: readonly string[] = ["h2", "http/1.1"];
 
@@ -23,6 +24,8 @@ export interface EdgeConfig {
   readonly proxyProtocolFrom: readonly string[];
   /** Bytes of memory for cached responses of this worker. */
   readonly cacheMemoryBytesMax: number;
+  /** Of all workers on the same ports, as they are when the worker starts. */
+  readonly ticketKeys: TicketKeys;
   readonly limits: EdgeLimits;
 }
 

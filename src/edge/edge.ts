@@ -2,10 +2,12 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { createCidrSet } from "#kernel/cidr.ts";
 import type { Clock } from "#kernel/clock.ts";
+import type { TicketKeys } from "#kernel/worker-protocol.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { EventSink } from "#events/rows.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
+import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { createAdmission } from "./admission.ts";
@@ -30,7 +32,7 @@ import { createPipeline } from "./pipeline.ts";
 import { createRecorder } from "./records.ts";
 import { createResolver } from "./resolver.ts";
 import { createTimers } from "./timers.ts";
-import { tlsOptions } from "./tls.ts";
+import { createTlsFront } from "./tls-front.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
 import { createZones, type Zones } from "./zones.ts";
 
@@ -56,6 +58,8 @@ export interface Edge {
   close(timeoutMs: number): Promise<void>;
   /** Where the nameserver takes questions from now on. */
   nameserverAt(port: number): void;
+  /** What session tickets are sealed and opened with from now on. */
+  useTicketKeys(keys: TicketKeys): void;
 }
 
 export function createEdge(deps: EdgeDeps): Edge {
@@ -68,7 +72,6 @@ export function createEdge(deps: EdgeDeps): Edge {
   const context = createContext(deps, zones, doh, () => closing);
   const { connections, timers } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
-  const handshakesFailed = metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed");
   const certificates = createCertificates({
     replica: deps.replica,
     sealer: deps.sealer,
@@ -80,25 +83,37 @@ export function createEdge(deps: EdgeDeps): Edge {
   let listeners: readonly Listener[] = [];
   let closing = false;
 
+  const serve = (socket: Socket, arrival: Arrival): void => {
+    welcome(context, socket, arrival);
+    open.value = connections.size;
+    socket.once("close", () => (open.value = connections.size));
+  };
+  const tlsFront = createTlsFront({
+    certificates,
+    policyFor: (serverName) => zones.find(serverName)?.settings ?? EDGE_SETTINGS_DEFAULTS,
+    limits: config.limits,
+    timers,
+    handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed"),
+    namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused for a name without a certificate"),
+    onSecure: (socket, clientIp) =>
+      serve(socket, { clientIp, scheme: "https", tls: { version: socket.getProtocol() === "TLSv1.3" ? "1.3" : "1.2" } }),
+  });
+  tlsFront.useTicketKeys(config.ticketKeys);
+
   const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
     openListener({
       host: config.host,
       port,
       reusePort: config.reusePort,
-      tls: scheme === "https" ? tlsOptions(certificates, zones) : null,
       admission,
       proxies,
       proxyHeaderTimeoutMs: config.limits.headTimeoutMs,
-      onConnection: (socket, clientIp) => {
-        welcome(context, socket, { clientIp, scheme });
-        open.value = connections.size;
-        socket.once("close", () => (open.value = connections.size));
-      },
-      onHandshakeFailed: () => handshakesFailed.value++,
+      onConnection: scheme === "https" ? tlsFront.accept : (socket, clientIp) => serve(socket, { clientIp, scheme, tls: null }),
     });
 
   return {
     nameserverAt: doh.moveTo,
+    useTicketKeys: tlsFront.useTicketKeys,
     listen: async () => {
       const http = await listenFor("http", config.httpPort);
       listeners = [http];
@@ -109,6 +124,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     close: async (timeoutMs) => {
       closing = true;
       for (const listener of listeners) listener.close();
+      tlsFront.close();
       for (const connection of [...connections]) connection.drain();
       context.pools.close();
       await untilEmpty(connections, timeoutMs);

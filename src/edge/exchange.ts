@@ -12,6 +12,8 @@ import type { Zone } from "./zones.ts";
 export interface Arrival {
   readonly clientIp: string;
   readonly scheme: "http" | "https";
+  /** Null over plain HTTP. */
+  readonly tls: { readonly version: "1.2" | "1.3" } | null;
 }
 
 /** One request on its way through the pipeline, and what rules see of it. A class, because each request makes one. */

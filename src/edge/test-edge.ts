@@ -4,6 +4,7 @@ import { createServer as createHttpServer, type RequestListener } from "node:htt
 import type { EventTables } from "#events/rows.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
+import type { TicketKeys } from "#kernel/worker-protocol.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
@@ -22,6 +23,7 @@ export interface TestEdge {
   readonly security: EventTables["security_events"][];
   readonly scanned: { readonly subject: ScanSubject; body: string; ended: boolean }[];
   readonly errors: unknown[];
+  useTicketKeys(keys: TicketKeys): void;
   close(timeoutMs?: number): Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export async function startEdge(
       originAllow: [],
       resolvers: [],
       doh: { hosts: [], port: 0 },
+      ticketKeys: [],
       proxyProtocolFrom: [],
       cacheMemoryBytesMax: 4_000_000,
       ...config,
@@ -80,7 +83,9 @@ export async function startEdge(
     },
   });
   const { http, https } = await edge.listen();
-  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, close: (timeoutMs = 0) => edge.close(timeoutMs) };
+  const { useTicketKeys } = edge;
+  const close = (timeoutMs = 0): Promise<void> => edge.close(timeoutMs);
+  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, useTicketKeys, close };
 }
 
 /** `www.example.com`, proxied to an origin on this port of this machine. */

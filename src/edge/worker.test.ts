@@ -42,6 +42,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       cacheMemoryBytesMax: 1_000_000,
       proxyProtocolFrom: [],
       resolvers: [],
+      ticketKeys: [],
       doh: { hosts: [], port: 0 },
       limits: EDGE_LIMITS,
     },

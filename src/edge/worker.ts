@@ -54,6 +54,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   voice.serve({
     metrics,
     neighbour: (_name, port) => edge.nameserverAt(port),
+    ticketKeys: edge.useTicketKeys,
     reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),
     drain: async (timeoutMs) => {
       await edge.close(timeoutMs);

@@ -24,10 +24,17 @@ export type ToWorker =
   | { readonly type: "attach"; readonly port: MessagePort }
   /** A thread that this one sends to has been started again, and listens here now. */
   | { readonly type: "reconnect"; readonly to: SinkName; readonly port: MessagePort }
+  | { readonly type: "ticket_keys"; readonly keys: TicketKeys }
   /** Another plane takes what this one hands on to it at a port of this machine. */
   | { readonly type: "neighbour"; readonly name: NeighbourName; readonly port: number }
   /** Stop accepting, finish what is under way within the time, then answer `drained`. */
   | { readonly type: "drain"; readonly timeoutMs: number };
+
+/**
+ * What the threads of one port seal session tickets with (RFC 5077 §4), 48 bytes each: name, then the two secrets. The
+ * first seals; the others only open what they have sealed. None leaves each thread with a secret of its own.
+ */
+export type TicketKeys = readonly Uint8Array[];
 
 /** The threads that others send to. */
 export type SinkName = "events" | "detector";
@@ -42,6 +49,7 @@ export interface WorkerDuties {
   attach?(port: MessagePort): void;
   reconnect?(to: SinkName, port: MessagePort): void;
   neighbour?(name: NeighbourName, port: number): void;
+  ticketKeys?(keys: TicketKeys): void;
 }
 
 /** A worker's words to the main thread. */
@@ -71,6 +79,8 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
             return duties.reconnect?.(message.to, message.port);
           case "neighbour":
             return duties.neighbour?.(message.name, message.port);
+          case "ticket_keys":
+            return duties.ticketKeys?.(message.keys);
           case "drain":
             return void duties.drain(message.timeoutMs).finally(() => {
               say({ type: "drained" });

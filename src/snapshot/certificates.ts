@@ -6,10 +6,14 @@ import type { AppliedOp, Replica } from "./feed.ts";
 
 /** Opens the TLS context for a name that a client asks for. */
 export interface Certificates {
+  /** Whether a certificate covers the name; nothing is opened for the answer. */
+  covers(serverName: string): boolean;
   /** Null where no certificate covers the name, or its key does not open. */
   contextFor(serverName: string): SecureContext | null;
   /** The same of one certificate, as a listener takes it for clients that ask for no name. */
   optionsOf(id: string): SecureContextOptions | null;
+  /** 48 bytes that session tickets are sealed with from now on; a secret of each context's own for null. */
+  sealTicketsWith(key: Buffer | null): void;
   /** Called when certificates came or went. */
   onChange(listener: () => void): void;
 }
@@ -57,6 +61,7 @@ export function createCertificates(deps: {
   const idsByHost = new Map<string, readonly string[]>();
   const contexts = new Map<string, SecureContext | null>();
   const listeners: (() => void)[] = [];
+  let ticketKey: Buffer | null = null;
 
   const add = (id: string, entry: CertificateEntry): void => {
     for (const host of entry.hosts) idsByHost.set(host, [...(idsByHost.get(host) ?? []), id]);
@@ -97,7 +102,7 @@ export function createCertificates(deps: {
   const open = (id: string): SecureContext | null => {
     const options = optionsOf(id);
     try {
-      return options && createSecureContext(options);
+      return options && createSecureContext(ticketKey === null ? options : { ...options, ticketKeys: ticketKey });
     } catch {
       deps.keysNotOpened.value++;
       return null;
@@ -125,13 +130,22 @@ export function createCertificates(deps: {
     for (const listener of listeners) listener();
   });
 
+  const idFor = (serverName: string): string | undefined => {
+    const dot = serverName.indexOf(".");
+    const ids = idsByHost.get(serverName) ?? (dot > 0 ? idsByHost.get(`*${serverName.slice(dot)}`) : undefined);
+    return ids?.at(-1);
+  };
+
   return {
     optionsOf,
+    covers: (serverName) => idFor(serverName) !== undefined,
+    sealTicketsWith: (key) => {
+      ticketKey = key;
+      contexts.clear();
+    },
     onChange: (listener) => void listeners.push(listener),
     contextFor: (serverName) => {
-      const dot = serverName.indexOf(".");
-      const ids = idsByHost.get(serverName) ?? (dot > 0 ? idsByHost.get(`*${serverName.slice(dot)}`) : undefined);
-      const id = ids?.at(-1);
+      const id = idFor(serverName);
       return id === undefined ? null : cached(id);
     },
   };

@@ -29,6 +29,7 @@ const edge = createEdge({
     originAllow: [],
     cacheMemoryBytesMax: 1_000_000,
     resolvers: [],
+    ticketKeys: [],
     doh: { hosts: [], port: 0 },
     proxyProtocolFrom: [],
     limits: EDGE_LIMITS,

@@ -1,0 +1,71 @@
+import { createServer, type Server, type TLSSocket } from "node:tls";
+import type { TicketKeys } from "#kernel/worker-protocol.ts";
+import { type Certificates, secureOptions } from "#snapshot/certificates.ts";
+import type { EdgeSettings } from "#snapshot/edge-settings.ts";
+import { EDGE_ALPN } from "./config.ts";
+
+/** What a zone's settings say of its handshakes. */
+export type TlsPolicy = Pick<EdgeSettings, "min_tls_version" | "tls_1_3" | "http2">;
+
+/**
+ * One server of Node's for each policy there is, and for each ticket key: the versions of a connection, what it is
+ * offered by ALPN and which tickets it can open are those of the server that is given it. None of them listens.
+ */
+export interface TlsServers {
+  /** `ticketKeyName` is that of an offered ticket, where it is one of ours. */
+  serverFor(policy: TlsPolicy, ticketKeyName: string): Server;
+  useTicketKeys(keys: TicketKeys): void;
+  /** The name of the key if a ticket that begins with it can be opened, or an empty text. */
+  ticketKeyNamed(names: readonly Buffer[]): string;
+}
+
+export interface TlsServersDeps {
+  readonly certificates: Certificates;
+  onSecure(socket: TLSSocket): void;
+  /** A handshake failed: it is the client's doing and costs the connection only. */
+  onFailed(socket: TLSSocket): void;
+}
+
+/** A session can be resumed for so long; shorter than a ticket key lives after it has been replaced. */
+const SESSION_SECONDS = 7_200;
+const KEY_NAME_BYTES = 16;
+
+export function createTlsServers(deps: TlsServersDeps): TlsServers {
+  const servers = new Map<string, Server>();
+  let keys = new Map<string, Buffer>();
+
+  const create = (policy: TlsPolicy, ticketKey: Buffer | undefined): Server =>
+    createServer(
+      {
+        ...secureOptions(deps.certificates),
+        minVersion: policy.min_tls_version === "1.3" ? "TLSv1.3" : "TLSv1.2",
+        maxVersion: policy.tls_1_3 ? "TLSv1.3" : "TLSv1.2",
+        ALPNProtocols: EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"),
+        sessionTimeout: SESSION_SECONDS,
+        ...(ticketKey === undefined ? {} : { ticketKeys: ticketKey }),
+      },
+      deps.onSecure,
+    ).on("tlsClientError", (_error, socket) => {
+      // Node only reports a handshake that takes too long, and leaves the connection open.
+      socket.destroy();
+      deps.onFailed(socket);
+    });
+
+  return {
+    serverFor: (policy, ticketKeyName) => {
+      const name = ticketKeyName === "" ? (keys.keys().next().value ?? "") : ticketKeyName;
+      const key = `${policy.min_tls_version === "1.3"} ${policy.tls_1_3} ${policy.http2} ${name}`;
+      let server = servers.get(key);
+      if (server === undefined) servers.set(key, (server = create(policy, keys.get(name))));
+      return server;
+    },
+    useTicketKeys: (newest) => {
+      keys = new Map(newest.map((key) => [nameOf(Buffer.from(key)), Buffer.from(key)]));
+      servers.clear();
+      deps.certificates.sealTicketsWith(keys.values().next().value ?? null);
+    },
+    ticketKeyNamed: (names) => names.map(nameOf).find((name) => keys.has(name)) ?? "",
+  };
+}
+
+const nameOf = (key: Buffer): string => key.toString("latin1", 0, KEY_NAME_BYTES);
