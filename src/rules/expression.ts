@@ -1,7 +1,10 @@
-import { checkExpression } from "./expression/check.ts";
-import { compileNode } from "./expression/compile.ts";
+import { type CheckContext, checkExpression, checkValue } from "./expression/check.ts";
+import { compileNode, compileValue as compileTyped, type Reader } from "./expression/compile.ts";
+import { rememberTree } from "./expression/dispatch.ts";
 import { ExpressionError } from "./expression/expression-error.ts";
-import { parseExpression } from "./expression/parse.ts";
+import type { NamedLists } from "./expression/lists.ts";
+import { parseExpression, parseValue } from "./expression/parse.ts";
+import type { ValueType } from "./expression/value-type.ts";
 import { phaseNamed } from "./phases.ts";
 import type { Predicate } from "./types.ts";
 
@@ -10,11 +13,33 @@ export { ExpressionError };
 // waf.md: "Expression language", limits.
 export const EXPRESSION_CHARACTERS_MAX = 4096;
 
+export interface ExpressionOptions {
+  /** For `in $name`; without it no list is known. */
+  readonly lists?: NamedLists;
+  /** The expression decides what a rate limit counts, and may look at the response. */
+  readonly counts?: boolean;
+}
+
 /**
  * Compiles a filter expression for rules of a phase. The predicate never throws and never waits.
  * Throws ExpressionError, and nothing else, with the line, the column and the mark of the first mistake.
  */
-export function compileExpression(text: string, phase: string): Predicate {
+export function compileExpression(text: string, phase: string, options: ExpressionOptions = {}): Predicate {
+  const context = contextOf(text, phase, "filter", options);
+  const tree = checkExpression(parseExpression(text), context);
+  return rememberTree(compileNode(tree), tree);
+}
+
+/**
+ * Compiles an expression that gives a value, as rewrites and redirects have them. What it gives is undefined where a part of it is
+ * missing; it never throws and never waits. Throws ExpressionError, and nothing else.
+ */
+export function compileValue(text: string, phase: string, type: ValueType, options: ExpressionOptions = {}): Reader {
+  const context = contextOf(text, phase, "value", options);
+  return compileTyped(checkValue(parseValue(text), type, context));
+}
+
+function contextOf(text: string, phase: string, use: CheckContext["use"], options: ExpressionOptions): CheckContext {
   const known = phaseNamed(phase);
   if (known === undefined) throw new ExpressionError(text, { from: 0, to: 0 }, `unknown phase "${phase}"`);
   if (text.length > EXPRESSION_CHARACTERS_MAX) {
@@ -24,5 +49,5 @@ export function compileExpression(text: string, phase: string): Predicate {
       `the expression is longer than ${EXPRESSION_CHARACTERS_MAX} characters`,
     );
   }
-  return compileNode(checkExpression(parseExpression(text), known, text));
+  return { text, phase: known, use, ...options };
 }

@@ -1,4 +1,4 @@
-import type { RequestView, ResponseView } from "./views.ts";
+import type { HeaderFields, RequestView, ResponseView } from "./views.ts";
 
 type Headers = Readonly<Record<string, readonly string[]>>;
 
@@ -13,6 +13,7 @@ export const testRequest = (changes: Partial<Omit<RequestView, "headers">> & { r
   query: "x=1",
   user_agent: "test/1",
   client_ip: "192.0.2.7",
+  header_fields: () => fieldsOf(changes.headers),
   ...changes,
   headers: (name) => changes.headers?.[name] ?? [],
 });
@@ -20,6 +21,12 @@ export const testRequest = (changes: Partial<Omit<RequestView, "headers">> & { r
 export const testResponse = (changes: Partial<Omit<ResponseView, "headers">> & { readonly headers?: Headers } = {}): ResponseView => ({
   status: 200,
   content_type: "text/html",
+  header_fields: () => fieldsOf(changes.headers),
   ...changes,
   headers: (name) => changes.headers?.[name] ?? [],
 });
+
+function fieldsOf(headers: Headers = {}): HeaderFields {
+  const rows = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const));
+  return { names: rows.map(([name]) => name), values: rows.map(([, value]) => value) };
+}

@@ -1,6 +1,7 @@
 /**
  * What rules may look at, in the request phases. Built once a request by the edge; reading must be cheap.
- * Strings hold one char per byte (Latin-1), as expressions compare bytes.
+ * Strings hold one char per byte (Latin-1), as expressions compare bytes. What is optional and absent is a
+ * missing value in expressions.
  */
 export interface RequestView {
   readonly ray_id: string;
@@ -9,7 +10,7 @@ export interface RequestView {
   readonly scheme: "http" | "https";
   /** Validated, lower case, no port. */
   readonly host: string;
-  /** Path without the query, as received. */
+  /** Path without the query, as received or as a rewrite left it. */
   readonly path: string;
   /** Query without the question mark; empty when there is none. */
   readonly query: string;
@@ -17,6 +18,62 @@ export interface RequestView {
   readonly client_ip: string;
   /** Values of a header field by lower-case name, in order of receipt. */
   headers(name: string): readonly string[];
+  /** Every header field in order of receipt, names as received. */
+  header_fields?(): HeaderFields;
+  /** Path and query as received; absent where no rewrite has changed them. */
+  readonly received_path?: string;
+  readonly received_query?: string;
+  /** `HTTP/1.1` */
+  readonly http_version?: string;
+  /** When the request arrived, in milliseconds of Unix time. */
+  readonly at_ms?: number;
+  readonly server_ip?: string;
+  readonly server_port?: number;
+  readonly tls?: TlsView;
+  readonly body?: BodyView;
+  /** 16 random bytes, the same for the whole request. */
+  readonly random_seed?: string;
+  /** Where the client's address is, by an operator's database. */
+  readonly place?: PlaceView;
+}
+
+export interface HeaderFields {
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+}
+
+export interface TlsView {
+  /** `TLSv1.3` */
+  readonly version: string;
+  readonly cipher: string;
+}
+
+/** The part of a request's body that was kept for rules. */
+export interface BodyView {
+  readonly raw: string;
+  /** Of the whole body. */
+  readonly size: number;
+  readonly truncated: boolean;
+}
+
+export interface PlaceView {
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string;
+  readonly continent?: string;
+  readonly city?: string;
+  readonly region?: string;
+  readonly region_code?: string;
+  readonly postal_code?: string;
+  readonly metro_code?: string;
+  readonly timezone?: string;
+  readonly latitude?: string;
+  readonly longitude?: string;
+  readonly is_in_european_union?: boolean;
+  /** ISO 3166-2. */
+  readonly subdivision_1?: string;
+  readonly subdivision_2?: string;
+  /** Number of the autonomous system. */
+  readonly asn?: number;
 }
 
 /** Additionally in the response phases. */
@@ -25,4 +82,13 @@ export interface ResponseView {
   /** Media type, lower case, without parameters. */
   readonly content_type: string;
   headers(name: string): readonly string[];
+  header_fields?(): HeaderFields;
+  /** The 1xxx code of an error page of the edge's own; 0 where there is none. */
+  readonly error_code?: number;
+  /** `waf`, `ratelimit`, `1xxx`, `5xx` and so on; empty for answers of origins. */
+  readonly error_type?: string;
+  /** How long the origin took to its first byte. */
+  readonly origin_ttfb_ms?: number;
+  /** How long the edge itself took. */
+  readonly edge_ms?: number;
 }

@@ -12,19 +12,49 @@ export type Node =
       readonly operator_span: Span;
       readonly right: readonly Literal[];
     })
+  /** `left in $name` */
+  | (Span & {
+      readonly kind: "listed";
+      readonly left: Value;
+      readonly operator_span: Span;
+      readonly list: string;
+      readonly list_span: Span;
+    })
   /** A value that is true or false by itself. */
   | (Span & { readonly kind: "truth"; readonly value: Value });
 
 export type Connective = "and" | "xor" | "or";
 
-export type Operator = "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "contains" | "wildcard" | "strict wildcard" | "in";
+export type Operator =
+  | "eq"
+  | "ne"
+  | "lt"
+  | "le"
+  | "gt"
+  | "ge"
+  | "contains"
+  | "matches"
+  | "wildcard"
+  | "strict wildcard"
+  | "bitwise_and"
+  | "in";
 
-export type Value =
-  | (Span & { readonly kind: "field"; readonly name: string; readonly keys: readonly (string | number)[] })
-  | (Span & { readonly kind: "call"; readonly name: string; readonly arguments: readonly (Value | Literal)[] });
+export type Value = Span & { readonly indexes: readonly Index[] } & (
+    | { readonly kind: "field"; readonly name: string }
+    | { readonly kind: "call"; readonly name: string; readonly name_span: Span; readonly arguments: readonly Argument[] }
+  );
+
+export type Argument = Value | Literal | Node;
+
+/** `[0]`, `["key"]` or `[*]`. */
+export type Index = Span &
+  ({ readonly kind: "key"; readonly key: string } | { readonly kind: "place"; readonly place: number } | { readonly kind: "each" });
 
 export type Literal =
+  /** One char per byte. */
   | (Span & { readonly kind: "string"; readonly value: string })
-  /** `last` differs from `first` in ranges, which stand in sets only. */
-  | (Span & { readonly kind: "integer"; readonly first: number; readonly last: number })
-  | (Span & { readonly kind: "address"; readonly text: string });
+  | (Span & { readonly kind: "integer"; readonly value: bigint })
+  /** An address, a block of addresses or bytes: which, the type of the other side decides (`AA:BB:CC:DD:EE:FF:00:11`). */
+  | (Span & { readonly kind: "word"; readonly text: string })
+  /** Stands in sets only. */
+  | (Span & { readonly kind: "range"; readonly first: Literal; readonly last: Literal });

@@ -1,57 +1,80 @@
-import type { Reader, TypedValue } from "./typed.ts";
+import type { PhaseName } from "../phases.ts";
+import { ENCODING_FUNCTIONS } from "./encoding-functions.ts";
+import { REPLACEMENT_FUNCTIONS } from "./replacement-functions.ts";
+import { STRING_FUNCTIONS } from "./string-functions.ts";
+import type { Value, ValueType } from "./value-type.ts";
 
-/** A function of the language. `make` is called with as many arguments, of those types. */
+/** Given literals are constants; missing values do not reach it unless the function takes them. Never throws. */
+export type FunctionBody = (...values: readonly (Value | undefined)[]) => Value | undefined;
+
+/** `array` is an array of anything. */
+export type Kind = "string" | "integer" | "boolean" | "ip" | "strings" | "booleans" | "array";
+
+export interface Parameter {
+  readonly name: string;
+  readonly takes: readonly Kind[];
+  /** `literal`: known when the rule is saved. `field`: anything but a literal. */
+  readonly only?: "literal" | "field";
+  readonly optional?: true;
+  /** The only fields that may stand here. */
+  readonly fields?: readonly string[];
+}
+
+export type Availability = "everywhere" | "nowhere" | readonly PhaseName[];
+
 export interface LanguageFunction {
   readonly name: string;
-  /** One entry an argument: the types it may have. */
-  readonly parameters: readonly (readonly TypedValue["type"][])[];
-  make(args: readonly TypedValue[]): TypedValue;
+  readonly summary: string;
+  readonly parameters: readonly Parameter[];
+  /** Any number more. */
+  readonly rest?: Parameter;
+  readonly returns: ValueType | ((types: readonly ValueType[]) => ValueType);
+  /** Where filters may call it, and where expressions that give a value may. */
+  readonly filters: Availability;
+  readonly values: Availability;
+  /** Of those with this name at most one call stands in an expression. */
+  readonly once?: string;
+  /** Missing values are given to the body instead of making its result missing. */
+  readonly takesMissing?: true;
+  /** The body for these literals; undefined stands for arguments that are none. */
+  make(literals: readonly (Value | undefined)[], problem: Problem): FunctionBody;
 }
 
-const STRING = ["string"] as const;
+/** Refuses the argument of that number. */
+export type Problem = (argument: number, message: string) => never;
 
-export const FUNCTIONS: ReadonlyMap<string, LanguageFunction> = new Map(
-  (
-    [
-      { name: "starts_with", parameters: [STRING, STRING], make: ([text, part]) => both(text, part, (a, b) => a.startsWith(b)) },
-      { name: "ends_with", parameters: [STRING, STRING], make: ([text, part]) => both(text, part, (a, b) => a.endsWith(b)) },
-      { name: "lower", parameters: [STRING], make: ([text]) => mapped(text, lowerBytes) },
-      { name: "upper", parameters: [STRING], make: ([text]) => mapped(text, upperBytes) },
-      { name: "len", parameters: [["string", "strings"]], make: ([value]) => length(value) },
-    ] satisfies LanguageFunction[]
-  ).map((row) => [row.name, row]),
+/** In the order of their names. */
+export const FUNCTIONS: readonly LanguageFunction[] = [...STRING_FUNCTIONS, ...ENCODING_FUNCTIONS, ...REPLACEMENT_FUNCTIONS].toSorted(
+  (a, b) => (a.name < b.name ? -1 : 1),
 );
 
-// Only ASCII letters have cases: strings are bytes, and other bytes are parts of UTF-8.
-export const lowerBytes = (text: string): string => (/[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (part) => part.toLowerCase()) : text);
-const upperBytes = (text: string): string => (/[a-z]/.test(text) ? text.replace(/[a-z]+/g, (part) => part.toUpperCase()) : text);
+const BY_NAME: ReadonlyMap<string, LanguageFunction> = new Map(FUNCTIONS.map((row) => [row.name, row]));
 
-/** The checker has made sure of types and numbers, so anything else is a value that is never there. */
-const stringOf = (value: TypedValue | undefined): Reader<string> => (value?.type === "string" ? value.read : () => undefined);
+export const functionNamed = (name: string): LanguageFunction | undefined => BY_NAME.get(name);
 
-function both(left: TypedValue | undefined, right: TypedValue | undefined, test: (a: string, b: string) => boolean): TypedValue {
-  const readLeft = stringOf(left);
-  const readRight = stringOf(right);
-  const read: Reader<boolean> = (request, response) => {
-    const a = readLeft(request, response);
-    const b = readRight(request, response);
-    return a === undefined || b === undefined ? undefined : test(a, b);
+/** `any(Array<Boolean>)` as the reference and editors show it. */
+export function signatureOf(called: LanguageFunction): string {
+  const shown = (parameter: Parameter): string => {
+    const text = `${parameter.name}: ${parameter.takes.map((kind) => KINDS[kind]).join(" | ")}`;
+    return parameter.optional === true ? `[${text}]` : text;
   };
-  return { type: "boolean", read };
+  const rest = called.rest === undefined ? [] : [`…${shown(called.rest)}`];
+  return `${called.name}(${[...called.parameters.map(shown), ...rest].join(", ")})`;
 }
 
-function mapped(value: TypedValue | undefined, map: (text: string) => string): TypedValue {
-  const read = stringOf(value);
-  return {
-    type: "string",
-    read: (request, response) => {
-      const text = read(request, response);
-      return text === undefined ? undefined : map(text);
-    },
-  };
-}
+export const KINDS: Readonly<Record<Kind, string>> = {
+  string: "String",
+  integer: "Integer",
+  boolean: "Boolean",
+  ip: "IP address",
+  strings: "Array<String>",
+  booleans: "Array<Boolean>",
+  array: "Array",
+};
 
-function length(value: TypedValue | undefined): TypedValue {
-  const read: Reader<{ readonly length: number }> = value?.type === "strings" ? value.read : stringOf(value);
-  return { type: "integer", read: (request, response) => read(request, response)?.length };
+export function isOfKind(type: ValueType, kind: Kind): boolean {
+  if (kind === "array") return type.kind === "array";
+  if (kind === "strings") return type.kind === "array" && type.of.kind === "string";
+  if (kind === "booleans") return type.kind === "array" && type.of.kind === "boolean";
+  return type.kind === kind;
 }

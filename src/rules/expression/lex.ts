@@ -3,10 +3,11 @@ import { ExpressionError, type Span } from "./expression-error.ts";
 export type Token = Span &
   (
     | { readonly kind: "name"; readonly text: string }
-    | { readonly kind: "integer"; readonly value: number; readonly text: string }
-    /** One char per byte: values of requests are bytes, so literals are too. */
-    | { readonly kind: "string"; readonly value: string }
-    | { readonly kind: "address"; readonly text: string }
+    | { readonly kind: "integer"; readonly value: bigint; readonly text: string }
+    /** What is between the quotes, as written; how escapes are read depends on what the string is for. */
+    | { readonly kind: "string"; readonly raw: boolean; readonly text: string; readonly inner: number }
+    /** Digits, letters and `. : - /`: an address, a block or bytes. */
+    | { readonly kind: "word"; readonly text: string }
     | { readonly kind: "symbol"; readonly text: string }
     | { readonly kind: "end" }
   );
@@ -27,37 +28,13 @@ export function lex(text: string): readonly Token[] {
 }
 
 // Longest first, so that `==` is not read as two.
-const SYMBOLS = [
-  "&&",
-  "||",
-  "^^",
-  "==",
-  "!=",
-  "<=",
-  ">=",
-  "..",
-  "**",
-  "<",
-  ">",
-  "!",
-  "(",
-  ")",
-  "{",
-  "}",
-  "[",
-  "]",
-  ",",
-  "*",
-  "~",
-  "&",
-  "$",
-];
+const SYMBOLS = "&& || ^^ == != <= >= .. ** < > ! ( ) { } [ ] , * ~ & $".split(" ");
 
 // Words may contain dots, as field names do.
-const NAME = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*/y;
-// An address has to be told from an integer and from a range of integers: `1..5`.
-const ADDRESS = /(?:\d{1,3}(?:\.\d{1,3}){3}|(?=[0-9A-Fa-f:]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:]+(?:(?:\.\d{1,3}){3})?)(?:\/\d{1,3})?/y;
-const INTEGER = /-?(?:0x[0-9A-Fa-f]+|\d+)/y;
+const NAME = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*/y;
+// What starts with a digit or a colon, or with hexadecimal digits before a colon or a hyphen. Two dots end it: they make a range.
+const WORD = /(?=[0-9:]|-[0-9]|[0-9A-Fa-f]{1,4}[:-])-?(?:[0-9A-Za-z_:\-/]|\.(?!\.))+/y;
+const INTEGER = /^-?(?:0x[0-9A-Fa-f]+|\d+)$/;
 
 /** White space is space, CR and LF; a tab is an error (waf.md). */
 function skipSpace(text: string, from: number): number {
@@ -73,14 +50,12 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
 
 function readToken(text: string, at: number): Token {
   if (text[at] === '"') return readQuoted(text, at);
-  const raw = match(/r(#{0,255})"/y, text, at);
+  const raw = match(/r#*"/y, text, at);
   if (raw !== undefined) return readRaw(text, at, raw);
-  const address = match(ADDRESS, text, at);
-  if (address !== undefined) return { kind: "address", text: address, from: at, to: at + address.length };
+  const word = match(WORD, text, at);
+  if (word !== undefined) return readWord(text, at, word);
   const name = match(NAME, text, at);
   if (name !== undefined) return { kind: "name", text: name, from: at, to: at + name.length };
-  const digits = match(INTEGER, text, at);
-  if (digits !== undefined) return readInteger(text, at, digits);
   const symbol = SYMBOLS.find((known) => text.startsWith(known, at));
   if (symbol !== undefined) return { kind: "symbol", text: symbol, from: at, to: at + symbol.length };
   const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
@@ -88,62 +63,39 @@ function readToken(text: string, at: number): Token {
   throw new ExpressionError(text, { from: at, to: at + char.length }, what);
 }
 
-function readInteger(text: string, at: number, digits: string): Token {
-  const span = { from: at, to: at + digits.length };
-  const body = digits.replace("-", "");
+// 64 bits, as the field has them.
+const INTEGER_MIN = -(2n ** 63n);
+const INTEGER_MAX = 2n ** 63n - 1n;
+
+function readWord(text: string, at: number, word: string): Token {
+  const span = { from: at, to: at + word.length };
+  if (!INTEGER.test(word)) return { kind: "word", text: word, ...span };
+  const body = word.replace("-", "");
   const octal = /^0\d/.test(body);
   if (octal && /[89]/.test(body)) throw new ExpressionError(text, span, "an integer with a leading 0 is octal and has no 8 or 9");
-  const size = octal ? Number.parseInt(body, 8) : Number(body);
-  if (/[A-Za-z0-9_]/.test(text[span.to] ?? "")) throw new ExpressionError(text, span, "an integer may not run into letters");
-  // Integer fields (lengths, codes, ports) stay far below 2^53; beyond it a comparison would be inexact.
-  if (!Number.isSafeInteger(size)) throw new ExpressionError(text, span, "the integer is too large");
-  return { kind: "integer", value: digits.startsWith("-") ? -size : size, text: digits, ...span };
+  const size = BigInt(octal ? `0o${body}` : body);
+  const value = word.startsWith("-") ? -size : size;
+  if (value < INTEGER_MIN || value > INTEGER_MAX) throw new ExpressionError(text, span, "the integer does not fit into 64 bits");
+  return { kind: "integer", value, text: word, ...span };
 }
+
+// waf.md: up to 255 `#`.
+const HASHES_MAX = 255;
 
 function readRaw(text: string, at: number, opening: string): Token {
+  const span = { from: at, to: at + opening.length };
+  if (opening.length - 2 > HASHES_MAX) throw new ExpressionError(text, span, `a raw string has at most ${HASHES_MAX} #`);
   const closing = `"${opening.slice(1, -1)}`;
-  const end = text.indexOf(closing, at + opening.length);
-  if (end === -1) throw new ExpressionError(text, { from: at, to: at + opening.length }, "the raw string is not closed");
-  return { kind: "string", value: toBytes(text.slice(at + opening.length, end)), from: at, to: end + closing.length };
+  const end = text.indexOf(closing, span.to);
+  if (end === -1) throw new ExpressionError(text, span, `the raw string is not closed by ${closing}`);
+  return { kind: "string", raw: true, text: text.slice(span.to, end), inner: span.to, from: at, to: end + closing.length };
 }
-
-const toBytes = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
-
-// `\*` stays as it is: only `wildcard` gives it a meaning.
-const ESCAPE = /\\(?:(["\\])|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|(\*))/y;
 
 function readQuoted(text: string, start: number): Token {
-  let value = "";
-  let at = start + 1;
-  for (;;) {
-    const stop = nextOf(text, at);
-    if (stop === -1) throw new ExpressionError(text, { from: start, to: start + 1 }, "the string is not closed");
-    value += toBytes(text.slice(at, stop));
-    if (text[stop] === '"') return { kind: "string", value, from: start, to: stop + 1 };
-    const escape = readEscape(text, stop);
-    value += escape.value;
-    at = stop + escape.length;
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"')
+      return { kind: "string", raw: false, text: text.slice(start + 1, at), inner: start + 1, from: start, to: at + 1 };
   }
-}
-
-function nextOf(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) if (text[at] === '"' || text[at] === "\\") return at;
-  return -1;
-}
-
-function readEscape(text: string, at: number): { readonly value: string; readonly length: number } {
-  ESCAPE.lastIndex = at;
-  const found = ESCAPE.exec(text);
-  if (found === null)
-    throw new ExpressionError(
-      text,
-      { from: at, to: Math.min(at + 2, text.length) },
-      String.raw`unknown escape; known are \", \\, \*, \xHH and \OOO`,
-    );
-  const [whole, char, hex, octal] = found;
-  if (char === "\\") return { value: "\\", length: whole.length };
-  if (char !== undefined) return { value: char, length: whole.length };
-  if (hex !== undefined) return { value: String.fromCharCode(Number.parseInt(hex, 16)), length: whole.length };
-  if (octal !== undefined) return { value: String.fromCharCode(Number.parseInt(octal, 8)), length: whole.length };
-  return { value: String.raw`\*`, length: whole.length };
+  throw new ExpressionError(text, { from: start, to: start + 1 }, "the string is not closed");
 }

@@ -1,35 +1,52 @@
-import type { Connective, Literal, Node, Operator, Value } from "./ast.ts";
+import type { Argument, Connective, Index, Literal, Node, Operator, Value } from "./ast.ts";
 import { ExpressionError, type Span } from "./expression-error.ts";
 import { lex, type Token } from "./lex.ts";
+import { readString, type StringUse } from "./strings.ts";
 
 // waf.md: "Expression language", limits.
 const NESTING_MAX = 128;
 
 /** Loosest first (waf.md: not > and > xor > or). */
-const CONNECTIVES: readonly { readonly kind: Connective; readonly spellings: readonly string[] }[] = [
+export const CONNECTIVES: readonly { readonly kind: Connective; readonly spellings: readonly string[] }[] = [
   { kind: "or", spellings: ["or", "||"] },
   { kind: "xor", spellings: ["xor", "^^"] },
   { kind: "and", spellings: ["and", "&&"] },
 ];
 
+/** Each spelling of an operator but `strict wildcard`, which has two words. */
 const OPERATORS: ReadonlyMap<string, Operator> = new Map([
-  ...(["eq", "ne", "lt", "le", "gt", "ge", "contains", "wildcard", "in"] as const).map((name) => [name, name] as const),
+  ...(["eq", "ne", "lt", "le", "gt", "ge", "contains", "matches", "wildcard", "bitwise_and", "in"] as const).map(
+    (name) => [name, name] as const,
+  ),
   ["==", "eq"],
   ["!=", "ne"],
   ["<", "lt"],
   ["<=", "le"],
   [">", "gt"],
   [">=", "ge"],
+  ["~", "matches"],
+  ["&", "bitwise_and"],
 ]);
 
-const WORDS = new Set([...OPERATORS.keys(), ...CONNECTIVES.flatMap((row) => row.spellings), "not", "strict", "matches"]);
+const WORDS = new Set([...OPERATORS.keys(), ...CONNECTIVES.flatMap((row) => row.spellings), "not", "strict"]);
 
-/** The syntax tree of an expression. Throws ExpressionError. */
+/** Functions whose second argument is a pattern with a reading of its own. */
+const PATTERN_FUNCTIONS: ReadonlyMap<string, StringUse> = new Map([["wildcard_replace", "wildcard"]]);
+
+/** The syntax tree of a filter. Throws ExpressionError. */
 export function parseExpression(text: string): Node {
   const parser = new Parser(text);
   const node = parser.connective(0, 0);
-  parser.expectEnd();
+  parser.expectEnd("expected and, or, xor or the end of the expression");
   return node;
+}
+
+/** The syntax tree of an expression that gives a value: a field, a function or a literal. Throws ExpressionError. */
+export function parseValue(text: string): Argument {
+  const parser = new Parser(text);
+  const value = parser.argument(0, "text");
+  parser.expectEnd("expected the end of the expression");
+  return value;
 }
 
 class Parser {
@@ -52,9 +69,18 @@ class Parser {
     return { kind: row.kind, operands, from: first.from, to: this.#previous().to };
   }
 
-  expectEnd(): void {
+  argument(depth: number, use: StringUse): Argument {
     const token = this.#peek();
-    if (token.kind !== "end") this.#fail(token, "expected and, or, xor or the end of the expression");
+    if (token.kind === "string" || token.kind === "integer" || token.kind === "word") return this.#literal(use);
+    const node = this.connective(0, depth);
+    return node.kind === "truth" ? node.value : node;
+  }
+
+  expectEnd(expected: string): void {
+    const token = this.#peek();
+    if (token.kind === "end") return;
+    const small = this.#textOf(token)?.toLowerCase() ?? "";
+    this.#fail(token, WORDS.has(small) && small !== this.#textOf(token) ? `operators are written in small letters: ${small}` : expected);
   }
 
   #unary(depth: number): Node {
@@ -67,7 +93,7 @@ class Parser {
     if (!this.#takes(["("])) return this.#comparison(depth);
     const inner = this.connective(0, depth + 1);
     this.#expect(")");
-    return inner;
+    return { ...inner, from: token.from, to: this.#previous().to };
   }
 
   #comparison(depth: number): Node {
@@ -77,16 +103,10 @@ class Parser {
     const left = this.#value(depth);
     const operator = this.#operator();
     if (operator === null) return { kind: "truth", value: left, from: left.from, to: left.to };
-    const right = operator.name === "in" ? this.#set() : [this.#literal()];
-    return {
-      kind: "comparison",
-      left,
-      operator: operator.name,
-      operator_span: operator.span,
-      right,
-      from: left.from,
-      to: this.#previous().to,
-    };
+    if (operator.name === "in" && this.#textOf(this.#peek()) === "$") return this.#listed(left, operator.span);
+    const right = operator.name === "in" ? this.#set() : [this.#literal(OPERATOR_USES[operator.name] ?? "text")];
+    const end = this.#previous().to;
+    return { kind: "comparison", left, operator: operator.name, operator_span: operator.span, right, from: left.from, to: end };
   }
 
   #operator(): { readonly name: Operator; readonly span: Span } | null {
@@ -95,8 +115,6 @@ class Parser {
       this.#expect("wildcard");
       return { name: "strict wildcard", span: { from: token.from, to: this.#previous().to } };
     }
-    if (this.#textOf(token) === "matches" || this.#textOf(token) === "~")
-      this.#fail(token, "this version has no regular expressions; use contains, wildcard, starts_with() or ends_with()");
     const name = OPERATORS.get(this.#textOf(token) ?? "");
     if (name === undefined) return null;
     this.#at++;
@@ -105,36 +123,61 @@ class Parser {
 
   #value(depth: number): Value {
     const token = this.#peek();
-    if (token.kind !== "name" || WORDS.has(token.text)) this.#fail(token, "expected a field, a function or true");
+    if (token.kind !== "name" || WORDS.has(token.text)) this.#fail(token, "expected a field, a function, not, ( or true");
     if (depth > NESTING_MAX) this.#fail(token, `nested deeper than ${NESTING_MAX} levels`);
     this.#at++;
-    return this.#takes(["("]) ? this.#call(token, depth) : this.#field(token);
+    if (!this.#takes(["("])) {
+      const indexes = this.#indexes();
+      return { kind: "field", name: token.text, indexes, from: token.from, to: this.#previous().to };
+    }
+    const list = this.#arguments(token.text, depth);
+    const indexes = this.#indexes();
+    return {
+      kind: "call",
+      name: token.text,
+      name_span: { from: token.from, to: token.to },
+      arguments: list,
+      indexes,
+      from: token.from,
+      to: this.#previous().to,
+    };
   }
 
-  #field(token: Token & { readonly kind: "name" }): Value {
-    const keys: (string | number)[] = [];
+  #arguments(name: string, depth: number): readonly Argument[] {
+    const list: Argument[] = [];
+    if (this.#takes([")"])) return list;
+    do list.push(this.argument(depth + 1, list.length === 1 ? (PATTERN_FUNCTIONS.get(name) ?? "text") : "text"));
+    while (this.#takes([","]));
+    this.#expect(")");
+    return list;
+  }
+
+  #indexes(): readonly Index[] {
+    const indexes: Index[] = [];
     while (this.#takes(["["])) {
+      const from = this.#previous().from;
       const key = this.#next();
-      if (key.kind === "string") keys.push(key.value);
-      else if (key.kind === "integer" && key.value >= 0) keys.push(key.value);
-      else this.#fail(key, "expected a string or a whole number from 0 in [ ]");
       this.#expect("]");
+      const span = { from, to: this.#previous().to };
+      if (key.kind === "string") indexes.push({ kind: "key", key: readString(this.#text, key, "text"), ...span });
+      else if (key.kind === "integer" && key.value >= 0n && key.value <= PLACE_MAX)
+        indexes.push({ kind: "place", place: Number(key.value), ...span });
+      else if (this.#textOf(key) === "*") indexes.push({ kind: "each", ...span });
+      else this.#fail(key, "expected a string, a whole number from 0 or * in [ ]");
     }
-    return { kind: "field", name: token.text, keys, from: token.from, to: this.#previous().to };
+    return indexes;
   }
 
-  #call(token: Token & { readonly kind: "name" }, depth: number): Value {
-    const list: (Value | Literal)[] = [];
-    if (!this.#takes([")"])) {
-      do list.push(this.#peek().kind === "name" ? this.#value(depth + 1) : this.#literal());
-      while (this.#takes([","]));
-      this.#expect(")");
-    }
-    return { kind: "call", name: token.text, arguments: list, from: token.from, to: this.#previous().to };
+  #listed(left: Value, operator_span: Span): Node {
+    const dollar = this.#next();
+    const name = this.#next();
+    const list_span = { from: dollar.from, to: name.to };
+    if (name.kind !== "name" || name.from !== dollar.to || !LIST_NAME.test(name.text))
+      return this.#fail(list_span, "expected the name of a list after $, of small letters, digits and _");
+    return { kind: "listed", left, operator_span, list: name.text, list_span, from: left.from, to: name.to };
   }
 
   #set(): readonly Literal[] {
-    if (this.#textOf(this.#peek()) === "$") this.#fail(this.#peek(), "this version has no lists; use { }");
     this.#expect("{");
     const items: Literal[] = [];
     while (!this.#takes(["}"])) {
@@ -147,20 +190,21 @@ class Parser {
   }
 
   #range(): Literal {
-    const first = this.#literal();
+    const first = this.#literal("text");
     if (!this.#takes([".."])) return first;
-    const last = this.#literal();
+    const last = this.#literal("text");
     const span = { from: first.from, to: last.to };
-    if (first.kind !== "integer" || last.kind !== "integer") this.#fail(span, "only integers make a range");
-    if (last.first < first.first) this.#fail(span, "the range ends before it begins");
-    return { kind: "integer", first: first.first, last: last.first, ...span };
+    if (first.kind === "string" || last.kind !== first.kind) this.#fail(span, "a range goes from one integer or address to another");
+    return { kind: "range", first, last, ...span };
   }
 
-  #literal(): Literal {
+  #literal(use: StringUse): Literal {
     const token = this.#next();
-    if (token.kind === "string") return token;
-    if (token.kind === "address") return token;
-    if (token.kind === "integer") return { kind: "integer", first: token.value, last: token.value, from: token.from, to: token.to };
+    if (token.kind === "string") return { kind: "string", value: readString(this.#text, token, use), from: token.from, to: token.to };
+    if (token.kind === "integer") return { kind: "integer", value: token.value, from: token.from, to: token.to };
+    // Bytes that start with letters and are separated by dots look like a name.
+    if (token.kind === "word" || (token.kind === "name" && BYTES.test(token.text)))
+      return { kind: "word", text: token.text, from: token.from, to: token.to };
     return this.#fail(token, "expected a string, an integer or an address");
   }
 
@@ -197,4 +241,13 @@ class Parser {
   }
 }
 
+const OPERATOR_USES: Readonly<Partial<Record<Operator, StringUse>>> = {
+  matches: "regex",
+  wildcard: "wildcard",
+  "strict wildcard": "wildcard",
+};
+
+const PLACE_MAX = 0xffff_ffffn;
+const LIST_NAME = /^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/;
+export const BYTES = /^[0-9A-Fa-f]{2}(?:[:.-][0-9A-Fa-f]{2})+$/;
 const END: Token = { kind: "end", from: 0, to: 0 };

@@ -1,22 +1,58 @@
-import type { Predicate } from "../types.ts";
-import type { RequestView, ResponseView } from "../views.ts";
+import type { AddressRange } from "./address-set.ts";
+import type { Field } from "./fields.ts";
+import type { FunctionBody, LanguageFunction } from "./functions.ts";
+import type { NamedList } from "./lists.ts";
+import type { RegexTest } from "./regex.ts";
+import type { Value, ValueType } from "./value-type.ts";
 
-/** Undefined where the value is missing. Never throws. */
-export type Reader<T> = (request: RequestView, response: ResponseView | null) => T | undefined;
+/** A checked expression: nothing in it can fail any more. Where `many` holds it gives one answer for each item of an array. */
+export type TypedNode =
+  | { readonly kind: "constant"; readonly many: false; readonly value: boolean }
+  | { readonly kind: "not"; readonly many: boolean; readonly operand: TypedNode }
+  | { readonly kind: "and" | "xor" | "or"; readonly many: boolean; readonly operands: readonly TypedNode[] }
+  | { readonly kind: "test"; readonly many: boolean; readonly value: TypedValue; readonly test: TypedTest }
+  | { readonly kind: "truth"; readonly many: boolean; readonly value: TypedValue };
 
-/** A value whose names and types are checked, ready to be read. */
-export type TypedValue =
-  | { readonly type: "string"; readonly read: Reader<string> }
-  | { readonly type: "integer"; readonly read: Reader<number> }
-  | { readonly type: "boolean"; readonly read: Reader<boolean> }
-  | { readonly type: "address"; readonly read: Reader<string> }
-  | { readonly type: "strings"; readonly read: Reader<readonly string[]> };
+export type TypedValue = {
+  /** Of one item, where the value is unpacked. */
+  readonly type: ValueType;
+  /** Whether it was unpacked by `[*]`: it then stands for every item of an array. */
+  readonly unpacked: boolean;
+  /** Canonical text. Values of the same text are the same within a phase. */
+  readonly text: string;
+  /** Text of the array that is, or was, unpacked. */
+  readonly base: string;
+} & (
+  | { readonly kind: "field"; readonly field: Field }
+  | { readonly kind: "index"; readonly of: TypedValue; readonly key: string | number }
+  | { readonly kind: "each"; readonly of: TypedValue }
+  | {
+      readonly kind: "call";
+      readonly called: LanguageFunction;
+      readonly body: FunctionBody;
+      readonly arguments: readonly TypedValue[];
+      /** The first argument is unpacked, and the call is made for each of its items. */
+      readonly mapped: boolean;
+    }
+  | { readonly kind: "literal"; readonly value: Value }
+  | { readonly kind: "answer"; readonly node: TypedNode }
+);
 
 export type Relation = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 
-/** A checked expression: nothing in it can fail any more. */
-export type Typed =
-  | { readonly kind: "constant"; readonly value: boolean }
-  | { readonly kind: "not"; readonly operand: Typed }
-  | { readonly kind: "and" | "xor" | "or"; readonly operands: readonly Typed[] }
-  | { readonly kind: "test"; readonly applies: Predicate };
+export type TypedTest =
+  | { readonly kind: "string"; readonly relation: Relation; readonly bound: string }
+  | { readonly kind: "integer"; readonly relation: Relation; readonly bound: bigint }
+  | { readonly kind: "contains"; readonly part: string }
+  | { readonly kind: "matches"; readonly regex: RegexTest; readonly pattern: string }
+  | { readonly kind: "wildcard"; readonly pattern: string; readonly strict: boolean }
+  | { readonly kind: "bits"; readonly mask: bigint }
+  | { readonly kind: "strings"; readonly items: readonly string[] }
+  | { readonly kind: "integers"; readonly items: readonly IntegerRange[] }
+  | { readonly kind: "addresses"; readonly items: readonly AddressRange[]; readonly negated: boolean }
+  | { readonly kind: "list"; readonly list: NamedList };
+
+export interface IntegerRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}

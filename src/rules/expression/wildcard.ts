@@ -1,3 +1,5 @@
+import { lowerBytes } from "./text-functions.ts";
+
 /** What is wrong with a wildcard pattern, or null. `**` is an error (waf.md), and only `*` and `\` may be escaped. */
 export function wildcardProblem(pattern: string): string | null {
   const bare = pattern.replace(/\\[\\*]/g, "");
@@ -6,11 +8,13 @@ export function wildcardProblem(pattern: string): string | null {
 }
 
 /** Whether the whole of a text fits the pattern, `*` standing for any text. Each part is searched once, so the time is linear in the text for each part. */
-export function wildcardTest(pattern: string): (text: string) => boolean {
-  const [first = "", ...rest] = splitParts(pattern);
+export function wildcardTest(pattern: string, strict: boolean): (text: string) => boolean {
+  const [first = "", ...rest] = splitParts(strict ? pattern : lowerBytes(pattern));
+  const cased = strict ? (text: string): string => text : lowerBytes;
   const last = rest.pop();
-  if (last === undefined) return (text) => text === first;
-  return (text) => {
+  if (last === undefined) return (text) => text.length === first.length && cased(text) === first;
+  return (given) => {
+    const text = cased(given);
     if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
     const end = text.length - last.length;
     let at = first.length;
@@ -20,6 +24,24 @@ export function wildcardTest(pattern: string): (text: string) => boolean {
       at = found + part.length;
     }
     return true;
+  };
+}
+
+/** What each `*` stands for, as little as possible from left to right, or null where the whole text does not fit. */
+export function wildcardCaptures(pattern: string, strict: boolean): (text: string) => readonly string[] | null {
+  const [first = "", ...rest] = splitParts(strict ? pattern : lowerBytes(pattern));
+  const fits = wildcardTest(pattern, strict);
+  return (text) => {
+    if (!fits(text)) return null;
+    const cased = strict ? text : lowerBytes(text);
+    const captures: string[] = [];
+    let at = first.length;
+    for (const [i, part] of rest.entries()) {
+      const found = i === rest.length - 1 ? text.length - part.length : cased.indexOf(part, at);
+      captures.push(text.slice(at, found));
+      at = found + part.length;
+    }
+    return captures;
   };
 }
 

@@ -1,0 +1,133 @@
+import { parseCidr } from "#kernel/cidr.ts";
+import { isMapped, parseIp, readIp } from "#kernel/ip.ts";
+
+/** Addresses, blocks and ranges, asked often. */
+export interface AddressSet {
+  readonly size: number;
+  /** Text that is no address is in no set. `::ffff:a.b.c.d` counts as the IPv4 address. */
+  has(address: string): boolean;
+}
+
+/** The first and last address, 16 bytes each, IPv4 as `::ffff:0:0/96`. */
+export interface AddressRange {
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
+}
+
+/** The addresses that a text names: one, a block, or `first..last`. Undefined where it is none of these. */
+export function parseAddressRange(text: string): AddressRange | undefined {
+  const dots = text.indexOf("..");
+  if (dots !== -1) {
+    const first = parseIp(text.slice(0, dots));
+    const last = parseIp(text.slice(dots + 2));
+    if (first === undefined || last === undefined || first.family !== last.family) return undefined;
+    const range = { low: widen(first.bytes), high: widen(last.bytes) };
+    return compareBytes(range.low, range.high) > 0 ? undefined : range;
+  }
+  const cidr = parseCidr(text);
+  if (cidr === undefined) return undefined;
+  const low = widen(cidr.base.bytes);
+  const high = low.slice();
+  const prefix = cidr.prefix + (cidr.base.family === 4 ? 96 : 0);
+  for (let bit = prefix; bit < 128; bit++) high[bit >> 3] = (high[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
+  return { low, high };
+}
+
+/**
+ * Sorted typed arrays without overlaps: IPv4 by one number, IPv6 by four, so that a question is one binary search over
+ * memory that lies in one piece, and allocates nothing.
+ */
+export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
+  // Families never mix: `::/0` holds no IPv4 address.
+  const v4 = merge(ranges.filter(isIpv4Range));
+  const starts4 = Uint32Array.from(v4, (range) => word(range.low, 3));
+  const ends4 = Uint32Array.from(v4, (range) => word(range.high, 3));
+  const v6 = merge(ranges.filter((range) => !isIpv4Range(range)));
+  const starts6 = words(v6.map((range) => range.low));
+  const ends6 = words(v6.map((range) => range.high));
+  return {
+    size: v4.length + v6.length,
+    has: (text) => {
+      const address = readAddress(text);
+      if (address.family === 4) return has4(starts4, ends4, address.number);
+      return address.family === 6 && has6(starts6, ends6, address.words);
+    },
+  };
+}
+
+/** The last address that was read: rules ask many sets about one client in a row. */
+const known = { text: "", family: 0 as 0 | 4 | 6, number: 0, words: new Uint32Array(4) };
+const bytes = new Uint8Array(16);
+
+export function readAddress(text: string): Readonly<typeof known> {
+  if (text === known.text) return known;
+  known.text = text;
+  known.family = readIp(text, bytes);
+  if (known.family === 6 && isMapped(bytes)) known.family = 4;
+  for (let i = 0; i < 4; i++) known.words[i] = word(bytes, i);
+  known.number = known.words[3] ?? 0;
+  return known;
+}
+
+const word = (from: Uint8Array, at: number): number =>
+  (((from[at * 4] ?? 0) << 24) | ((from[at * 4 + 1] ?? 0) << 16) | ((from[at * 4 + 2] ?? 0) << 8) | (from[at * 4 + 3] ?? 0)) >>> 0;
+
+function has4(starts: Uint32Array, ends: Uint32Array, address: number): boolean {
+  let from = 0;
+  let to = starts.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((starts[middle] ?? 0) <= address) from = middle + 1;
+    else to = middle;
+  }
+  return from > 0 && address <= (ends[from - 1] ?? 0);
+}
+
+function has6(starts: Uint32Array, ends: Uint32Array, address: Uint32Array): boolean {
+  let from = 0;
+  let to = starts.length >> 2;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (compareWords(starts, middle, address) <= 0) from = middle + 1;
+    else to = middle;
+  }
+  return from > 0 && compareWords(ends, from - 1, address) >= 0;
+}
+
+function compareWords(table: Uint32Array, row: number, address: Uint32Array): number {
+  for (let i = 0; i < 4; i++) {
+    const difference = (table[row * 4 + i] ?? 0) - (address[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+const words = (rows: readonly Uint8Array[]): Uint32Array =>
+  Uint32Array.from({ length: rows.length * 4 }, (_, i) => word(rows[i >> 2] ?? bytes, i & 3));
+
+const isIpv4Range = (range: AddressRange): boolean => isMapped(range.low) && isMapped(range.high);
+
+function merge(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  const merged: AddressRange[] = [];
+  for (const range of ranges.toSorted((a, b) => compareBytes(a.low, b.low))) {
+    const last = merged.at(-1);
+    if (last === undefined || compareBytes(range.low, last.high) > 0) merged.push(range);
+    else if (compareBytes(range.high, last.high) > 0) merged[merged.length - 1] = { low: last.low, high: range.high };
+  }
+  return merged;
+}
+
+function widen(address: Uint8Array): Uint8Array {
+  if (address.length === 16) return address;
+  const wide = new Uint8Array(16).fill(0xff, 10, 12);
+  wide.set(address, 12);
+  return wide;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  for (let i = 0; i < 16; i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,22 @@
+import type { HeaderFields } from "../views.ts";
+import type { ValueMap } from "./value-type.ts";
+
+/** What requests and responses have in common. */
+interface Headed {
+  headers(name: string): readonly string[];
+  header_fields?(): HeaderFields;
+}
+
+/** The values of a header, or undefined where the message has none of that name. */
+export function headerValues(message: Headed, name: string): readonly string[] | undefined {
+  const values = message.headers(name.toLowerCase());
+  return values.length === 0 ? undefined : values;
+}
+
+export const headerMap = (message: Headed): ValueMap => ({
+  get: (name) => headerValues(message, name),
+  values: () => {
+    const names = new Set((message.header_fields?.().names ?? []).map((name) => name.toLowerCase()));
+    return Array.from(names, (name) => message.headers(name));
+  },
+});

@@ -1,0 +1,54 @@
+import { type AddressSet, createAddressSet, parseAddressRange } from "./address-set.ts";
+import { lowerBytes } from "./text-functions.ts";
+import type { Value } from "./value-type.ts";
+
+/** What `in $name` asks. */
+export interface NamedList {
+  readonly kind: ListKind;
+  has(value: Value): boolean;
+}
+
+/** `ip` lists hold addresses and blocks, `asn` lists numbers, the others are asked with strings. */
+export type ListKind = "ip" | "hostname" | "asn" | "redirect";
+
+/**
+ * The lists that an expression may name. What `find` gives is asked at each evaluation, so a list may change behind it; when
+ * lists come or go, expressions have to be compiled again.
+ */
+export interface NamedLists {
+  find(name: string): NamedList | undefined;
+}
+
+/** Throws RangeError naming the text that is no address or block. */
+export function createIpList(texts: Iterable<string>): NamedList {
+  const set: AddressSet = createAddressSet(
+    Array.from(texts, (text) => parseAddressRange(text) ?? refuse(`not an address or block: ${text}`)),
+  );
+  return { kind: "ip", has: (value) => typeof value === "string" && set.has(value) };
+}
+
+export function createAsnList(numbers: Iterable<number>): NamedList {
+  const set = new Set(numbers);
+  return { kind: "asn", has: (value) => typeof value === "number" && set.has(value) };
+}
+
+/** Host names; `*.example.com` stands for every name below, and not for `example.com`. */
+export function createHostnameList(names: Iterable<string>): NamedList {
+  const exact = new Set<string>();
+  const below = new Set<string>();
+  for (const name of names) {
+    const lower = lowerBytes(name);
+    if (lower.startsWith("*.")) below.add(lower.slice(2));
+    else exact.add(lower);
+  }
+  const isBelow = (host: string): boolean => {
+    for (let dot = host.indexOf("."); dot !== -1; dot = host.indexOf(".", dot + 1)) if (below.has(host.slice(dot + 1))) return true;
+    return false;
+  };
+  const has = (host: string): boolean => exact.has(host) || (below.size > 0 && isBelow(host));
+  return { kind: "hostname", has: (value) => typeof value === "string" && has(lowerBytes(value)) };
+}
+
+function refuse(message: string): never {
+  throw new RangeError(message);
+}

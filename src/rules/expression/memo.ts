@@ -1,0 +1,19 @@
+/**
+ * Remembers the last result by its arguments. Rules of a zone ask the same of one request in a row; strings that are the
+ * same object compare at once, so a hit costs next to nothing and nothing has to be thrown away when a request ends.
+ */
+export function rememberLast<A, T>(compute: (argument: A) => T): (argument: A) => T {
+  let known: { readonly argument: A; readonly result: T } | undefined;
+  return (argument) => {
+    if (known === undefined || known.argument !== argument) known = { argument, result: compute(argument) };
+    return known.result;
+  };
+}
+
+export function rememberLastOfTwo<A, B, T>(compute: (a: A, b: B) => T): (a: A, b: B) => T {
+  let known: { readonly a: A; readonly b: B; readonly result: T } | undefined;
+  return (a, b) => {
+    if (known === undefined || known.a !== a || known.b !== b) known = { a, b, result: compute(a, b) };
+    return known.result;
+  };
+}

@@ -1,0 +1,150 @@
+import { type ByteSet, oneByte, type Regex } from "./regex-syntax.ts";
+
+// What a backtracking engine may do at one place of the text; a bound, not a guess.
+const STEPS_MAX = 512;
+
+/**
+ * The same question asked more cheaply: whether a text matches does not depend on captures, on how far a match extends at
+ * its open ends, or on laziness.
+ */
+export function simplifyTest(regex: Regex): Regex {
+  if (regex.kind === "capture") return simplifyTest(regex.item);
+  if (regex.kind === "choice") return { kind: "choice", items: regex.items.map(simplifyTest) };
+  const items = flatten(regex);
+  const [first] = items;
+  const last = items.at(-1);
+  if (items.length === 1 && first !== undefined) return shortened(first);
+  if (first !== undefined) items[0] = shortened(first);
+  if (last !== undefined) items[items.length - 1] = shortened(last);
+  return { kind: "sequence", items: items.flatMap(flatten) };
+}
+
+/** At an open end as many repetitions as there must be are enough. */
+function shortened(regex: Regex): Regex {
+  if (regex.kind !== "repeat" || regex.max === regex.min) return regex;
+  return regex.min === 0 ? { kind: "sequence", items: [] } : { ...regex, max: regex.min };
+}
+
+function flatten(regex: Regex): Regex[] {
+  if (regex.kind === "sequence") return regex.items.flatMap(flatten);
+  return regex.kind === "capture" ? flatten(regex.item) : [regex];
+}
+
+/**
+ * Whether a backtracking engine is proven to take time linear in the text, whatever the text is. It is where each place
+ * of the text costs a bounded number of steps: without open repetitions, or with repetitions of single bytes that end at
+ * bytes they cannot hold themselves, so that no place is repeated over more than once for each part of the expression.
+ */
+export function isLinear(regex: Regex): boolean {
+  if (regex.kind === "capture") return isLinear(regex.item);
+  if (regex.kind === "choice") return stepsOf(regex) <= STEPS_MAX || regex.items.every(isLinear);
+  if (stepsOf(regex) <= STEPS_MAX) return true;
+  return isLinearSequence(flatten(regex));
+}
+
+interface Part {
+  /** A repetition of one byte without an end, or null for what has an end. */
+  readonly loop: ByteSet | null;
+  readonly steps: number;
+  readonly ways: number;
+}
+
+function isLinearSequence(items: readonly Regex[]): boolean {
+  const parts = items.map(partOf);
+  if (parts.some((part) => part === null)) return false;
+  const known = parts.filter((part) => part !== null);
+  const ways = known.reduce((product, part) => product * part.ways, 1);
+  const steps = known.reduce((sum, part) => sum + part.steps, 0);
+  const [first] = items;
+  const anchored = first?.kind === "assert" && first.what === "start";
+  if (ways * steps > (anchored ? STEPS_MAX : STEPS_MAX / 8)) return false;
+  const starts = firstBytes(items).bytes;
+  return known.every((part, i) => {
+    if (part.loop === null) return true;
+    // Elsewhere each place of the text may be a start, and the loop must not run over starts.
+    if (!anchored && (part.loop & starts) !== 0n) return false;
+    const rest = items.slice(i + 1);
+    const after = firstBytes(rest);
+    if ((part.loop & after.bytes) === 0n) return true;
+    // One loop may give back what it took, if what follows has an end.
+    return (
+      anchored && rest.every((_item, j) => known[i + 1 + j]?.loop === null) && known.slice(0, i).every((before) => before.loop === null)
+    );
+  });
+}
+
+function partOf(regex: Regex): Part | null {
+  if (regex.kind === "repeat" && regex.max === null) {
+    return regex.item.kind === "set" && regex.min <= STEPS_MAX ? { loop: regex.item.bytes, steps: regex.min + 1, ways: 1 } : null;
+  }
+  const steps = stepsOf(regex);
+  return steps > STEPS_MAX ? null : { loop: null, steps, ways: waysOf(regex) };
+}
+
+/** At most so many ways to match at one place; infinite with repetitions that have no end. */
+function waysOf(regex: Regex): number {
+  if (regex.kind === "set" || regex.kind === "assert") return 1;
+  if (regex.kind === "capture") return waysOf(regex.item);
+  if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + waysOf(item), 0);
+  if (regex.kind === "sequence") return regex.items.reduce((product, item) => product * waysOf(item), 1);
+  if (regex.max === null) return Number.POSITIVE_INFINITY;
+  const ways = waysOf(regex.item);
+  return ways === 1 ? regex.max - regex.min + 1 : ways ** regex.max * (regex.max - regex.min + 1);
+}
+
+/** At most so many steps at one place, every way tried. */
+function stepsOf(regex: Regex): number {
+  if (regex.kind === "set" || regex.kind === "assert") return 1;
+  if (regex.kind === "capture") return stepsOf(regex.item);
+  if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + stepsOf(item), 1);
+  if (regex.kind === "repeat") {
+    if (regex.max === null) return Number.POSITIVE_INFINITY;
+    return Math.max(1, regex.max) * stepsOf(regex.item) * (waysOf(regex.item) === 1 ? 1 : waysOf(regex));
+  }
+  let ways = 1;
+  let steps = 1;
+  for (const item of regex.items) {
+    steps += ways * stepsOf(item);
+    ways *= waysOf(item);
+  }
+  return steps;
+}
+
+/** Bytes that a match can begin with, and whether it may be empty. */
+function firstBytes(items: readonly Regex[]): { readonly bytes: ByteSet; readonly empty: boolean } {
+  let bytes = 0n;
+  for (const item of items) {
+    const first = firstOf(item);
+    bytes |= first.bytes;
+    if (!first.empty) return { bytes, empty: false };
+  }
+  return { bytes, empty: true };
+}
+
+function firstOf(regex: Regex): { readonly bytes: ByteSet; readonly empty: boolean } {
+  if (regex.kind === "set") return { bytes: regex.bytes, empty: false };
+  // Behind the end, and at the end of a line, a match goes on with nothing but the end or a line break.
+  if (regex.kind === "assert") return { bytes: 0n, empty: regex.what !== "end" };
+  if (regex.kind === "capture") return firstOf(regex.item);
+  if (regex.kind === "sequence") return firstBytes(regex.items);
+  if (regex.kind === "choice") {
+    const firsts = regex.items.map(firstOf);
+    return { bytes: firsts.reduce((sum, first) => sum | first.bytes, 0n), empty: firsts.some((first) => first.empty) };
+  }
+  const first = firstOf(regex.item);
+  return { bytes: first.bytes, empty: first.empty || regex.min === 0 };
+}
+
+/** The longest text that every match contains, of those that stand in one piece; empty where none is sure. */
+export function requiredText(regex: Regex): string {
+  let longest = "";
+  let current = "";
+  for (const item of flatten(regex)) {
+    const byte = item.kind === "set" ? SINGLES.get(item.bytes) : undefined;
+    current = byte === undefined ? "" : current + byte;
+    if (current.length > longest.length) longest = current;
+  }
+  return longest;
+}
+
+const SINGLES: ReadonlyMap<ByteSet, string> = new Map(Array.from({ length: 256 }, (_, byte) => [oneByte(byte), String.fromCharCode(byte)]));
