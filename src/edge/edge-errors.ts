@@ -1,3 +1,6 @@
+/** Who can do something about an error: whoever sent the request, the edge's operator, or the site's owner at its origin. */
+export type FaultPlace = "visitor" | "edge" | "origin";
+
 /** What the edge answers itself, as a row of the table below. */
 export interface EdgeError {
   /** What clients and support name it by: the field's own numbers where it has one (SPEC 7: 1016). */
@@ -6,68 +9,125 @@ export interface EdgeError {
   readonly title: string;
   /** For the visitor. Names nothing of the origin or of this machine. */
   readonly message: string;
+  readonly place: FaultPlace;
 }
 
 export const EDGE_ERRORS = {
-  bad_request: { code: 400, status: 400, title: "Bad request", message: "The request is not valid HTTP and was not passed on." },
-  request_timeout: { code: 408, status: 408, title: "Request timeout", message: "The request did not arrive in time." },
-  body_too_large: { code: 413, status: 413, title: "Content too large", message: "The request's chunk sizes or extensions are too large." },
-  target_too_long: { code: 414, status: 414, title: "URI too long", message: "The request's address is too long." },
-  expectation_failed: { code: 417, status: 417, title: "Expectation failed", message: "The request's Expect header cannot be met." },
+  bad_request: {
+    code: 400,
+    status: 400,
+    title: "Bad request",
+    message: "The request is not valid HTTP and was not passed on.",
+    place: "visitor",
+  },
+  request_timeout: { code: 408, status: 408, title: "Request timeout", message: "The request did not arrive in time.", place: "visitor" },
+  body_too_large: {
+    code: 413,
+    status: 413,
+    title: "Content too large",
+    message: "The request's content is too large, or the way it is sent.",
+    place: "visitor",
+  },
+  target_too_long: { code: 414, status: 414, title: "URI too long", message: "The request's address is too long.", place: "visitor" },
+  expectation_failed: {
+    code: 417,
+    status: 417,
+    title: "Expectation failed",
+    message: "The request's Expect header cannot be met.",
+    place: "visitor",
+  },
   head_too_large: {
     code: 431,
     status: 431,
     title: "Request header fields too large",
     message: "The request has too many or too large header fields.",
+    place: "visitor",
   },
-  not_implemented: { code: 501, status: 501, title: "Not implemented", message: "The request's method is not supported." },
+  not_implemented: {
+    code: 501,
+    status: 501,
+    title: "Not implemented",
+    message: "The request's method is not supported.",
+    place: "visitor",
+  },
   version_not_supported: {
     code: 505,
     status: 505,
     title: "HTTP version not supported",
     message: "This connection speaks HTTP/1.0 and HTTP/1.1.",
+    place: "visitor",
   },
-  blocked: { code: 1020, status: 403, title: "Access denied", message: "A security rule of this site refused the request." },
+  blocked: {
+    code: 1020,
+    status: 403,
+    title: "Access denied",
+    message: "A security rule of this site refused the request.",
+    place: "visitor",
+  },
   prohibited_address: {
     code: 1000,
     status: 403,
     title: "DNS points to a prohibited address",
     message: "The site's origin address may not be used.",
+    place: "origin",
   },
-  unroutable: { code: 1016, status: 530, title: "Origin DNS error", message: "This host name is not routed to an origin." },
-  loop: { code: 508, status: 508, title: "Loop detected", message: "The request already passed through this service." },
-  overloaded: { code: 503, status: 503, title: "Service unavailable", message: "Too many requests are waiting for the origin." },
+  unroutable: {
+    code: 1016,
+    status: 530,
+    title: "Origin DNS error",
+    message: "This host name leads to no origin: it has no proxied DNS record, or the record's target has no address.",
+    place: "origin",
+  },
+  loop: { code: 508, status: 508, title: "Loop detected", message: "The request already passed through this service.", place: "visitor" },
+  overloaded: {
+    code: 503,
+    status: 503,
+    title: "Service unavailable",
+    message: "Too many requests are waiting for the origin.",
+    place: "edge",
+  },
   origin_malformed: {
     code: 520,
     status: 520,
     title: "Unknown origin error",
     message: "The origin closed the connection or answered with something that is not valid HTTP.",
+    place: "origin",
   },
-  origin_refused: { code: 521, status: 521, title: "Origin is down", message: "The origin refused the connection." },
+  origin_refused: { code: 521, status: 521, title: "Origin is down", message: "The origin refused the connection.", place: "origin" },
   origin_connect_timeout: {
     code: 522,
     status: 522,
     title: "Connection timed out",
     message: "The origin did not accept the connection in time.",
+    place: "origin",
   },
-  origin_unreachable: { code: 523, status: 523, title: "Origin is unreachable", message: "There is no way to the origin's address." },
+  origin_unreachable: {
+    code: 523,
+    status: 523,
+    title: "Origin is unreachable",
+    message: "There is no way to the origin's address.",
+    place: "origin",
+  },
   origin_timeout: {
     code: 524,
     status: 524,
     title: "A timeout occurred",
     message: "The origin accepted the request but did not answer in time.",
+    place: "origin",
   },
   origin_handshake: {
     code: 525,
     status: 525,
     title: "TLS handshake failed",
     message: "No encrypted connection to the origin could be agreed upon.",
+    place: "origin",
   },
   origin_certificate: {
     code: 526,
     status: 526,
     title: "Invalid TLS certificate",
     message: "The origin's certificate could not be verified.",
+    place: "origin",
   },
 } as const satisfies Record<string, EdgeError>;
 

@@ -21,7 +21,7 @@ for (const [accept, json] of ACCEPT)
   test(`Accept ${JSON.stringify(accept)} gets ${json ? "JSON" : "HTML"}`, () => assert.equal(prefersJson(accept), json));
 
 test("pages escape what is put into them", () => {
-  const page = errorPage({ code: 1, status: 500, title: "<b>&", message: "\"'<script>" }, "", "<ray>");
+  const page = errorPage({ code: 1, status: 500, title: "<b>&", message: "\"'<script>", place: "edge" }, "", "<ray>");
   assert.match(page.body, /&lt;b&gt;&amp;/);
   assert.match(page.body, /&quot;&#39;&lt;script&gt;/);
   assert.doesNotMatch(page.body, /<script>|<ray>/);
@@ -32,12 +32,57 @@ test("JSON pages are the API's envelope with the ray id", () => {
   assert.equal(page.status, 530);
   assert.deepEqual(JSON.parse(page.body), {
     success: false,
-    errors: [{ code: 1016, message: "Origin DNS error. This host name is not routed to an origin." }],
+    errors: [{ code: 1016, message: `Origin DNS error. ${EDGE_ERRORS.unroutable.message}` }],
     messages: [],
     result: null,
     ray_id: "abc",
   });
 });
+
+/** Nothing of this machine, of the origin's address or of how the edge is made. */
+const INTERNALS = /\d+\.\d+\.\d+\.\d+|[Ll]ocalhost|\bE[A-Z]{5,}\b|\bat \w+ \(|\/src\/|[Nn]ode|undefined|null|\[object/;
+
+for (const [name, error] of Object.entries(EDGE_ERRORS)) {
+  test(`the page of ${name} says what happened, where, and by which ray, and nothing else`, () => {
+    const html = errorPage(error, "text/html", "0123456789abcdef");
+    const json = errorPage(error, "application/json", "0123456789abcdef");
+    assert.deepEqual([html.status, json.status, html.reason], [error.status, error.status, error.title]);
+    const text = html.body
+      .replace(/<style>.*<\/style>/, "")
+      .replace(/<[^>]+>/g, "\n")
+      .split("\n")
+      .map((line) => line.trim().replaceAll("&#39;", "'"))
+      .filter((line) => line !== "");
+    const way = {
+      visitor: ["not accepted", "ok", "not asked"],
+      edge: ["ok", "failed", "not asked"],
+      origin: ["ok", "ok", "failed"],
+    }[error.place];
+    assert.deepEqual(text.slice(0, 10), [
+      error.title,
+      `Error ${error.code}`,
+      error.title,
+      error.message,
+      "Your request",
+      way[0],
+      "This service",
+      way[1],
+      "The site&rsquo;s server",
+      way[2],
+    ]);
+    assert.deepEqual(text.slice(11), ["Ray ID", "0123456789abcdef"]);
+    assert.doesNotMatch(html.body, INTERNALS);
+    assert.doesNotMatch(html.body, /<script|https?:|src=|href=/, "it fetches nothing");
+    assert.ok(Buffer.byteLength(html.body) < 2500, "it is small");
+    assert.deepEqual(JSON.parse(json.body), {
+      success: false,
+      errors: [{ code: error.code, message: `${error.title}. ${error.message}` }],
+      messages: [],
+      result: null,
+      ray_id: "0123456789abcdef",
+    });
+  });
+}
 
 test("a block rule's response is taken as far as it is valid", () => {
   const block = (response: unknown) => blockPage(EDGE_ERRORS.blocked, { response }, "", "ray");

@@ -1,4 +1,5 @@
 import type { EdgeError } from "./edge-errors.ts";
+import { htmlPage } from "./html-page.ts";
 
 /** A complete answer that the edge gives itself. */
 export interface Page {
@@ -15,7 +16,7 @@ export function errorPage(error: EdgeError, accept: string, rayId: string): Page
     status: error.status,
     reason: error.title,
     contentType: json ? "application/json" : "text/html; charset=utf-8",
-    body: json ? jsonBody(error, rayId) : htmlBody(error, rayId),
+    body: json ? jsonBody(error, rayId) : htmlPage(error, rayId),
   };
 }
 
@@ -51,27 +52,3 @@ export function prefersJson(accept: string): boolean {
 
 const jsonBody = (error: EdgeError, rayId: string): string =>
   `${JSON.stringify({ success: false, errors: [{ code: error.code, message: `${error.title}. ${error.message}` }], messages: [], result: null, ray_id: rayId })}\n`;
-
-function htmlBody(error: EdgeError, rayId: string): string {
-  const title = escapeHtml(error.title);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;margin:10vh auto;max-width:36rem;padding:0 1rem}small{color:#666}</style>
-</head>
-<body>
-<h1>${title}</h1>
-<p>${escapeHtml(error.message)}</p>
-<p><small>Error ${error.code} &middot; Ray ID ${escapeHtml(rayId)}</small></p>
-</body>
-</html>
-`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
