@@ -67,10 +67,11 @@ export class Http2Connection implements OpenConnection {
     if (stream.destroyed || stream.closed) return this.onReset();
     const request = new Http2Stream(this.edge, this.arrival, stream);
     this.streams.add(request);
-    stream.once("close", () => {
+    stream.on("close", () => {
       this.streams.delete(request);
       this.sinceMs = this.edge.timers.nowMs;
       if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.onReset();
+      request.leave();
     });
     request.take(fields, this.arrival.scheme);
   }

@@ -1,3 +1,4 @@
+import { latin1 } from "#wire/http/bytes.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
@@ -45,10 +46,14 @@ const SETTINGS_FIELD = "http2-settings";
 
 function keptFields(buffer: Buffer, head: Head): RawFields {
   const fields: RawFields = [":status", String(head.status)];
+  // One string of all lines, of which each name and value is a piece: reading each from the buffer would cost a call each.
+  const lines = latin1(buffer, head.fieldsStart, head.end);
+  const { offsets, dropped, fieldsStart } = head;
   for (let index = 0; index < head.fieldCount; index++) {
-    if (head.dropped[index] !== 0) continue;
-    const name = head.name(buffer, index).toLowerCase();
-    if (name !== SETTINGS_FIELD) fields.push(name, head.value(buffer, index));
+    if (dropped[index] !== 0) continue;
+    const at = index * 4;
+    const name = lines.slice(offsets[at]! - fieldsStart, offsets[at + 1]! - fieldsStart).toLowerCase();
+    if (name !== SETTINGS_FIELD) fields.push(name, lines.slice(offsets[at + 2]! - fieldsStart, offsets[at + 3]! - fieldsStart));
   }
   return fields;
 }

@@ -24,10 +24,13 @@ export class Http2Stream implements Visitor, Checked {
   private readonly stream: ServerHttp2Stream;
   private readonly flow: RequestFlow;
   private readonly responder: Http2Responder;
-  private readonly deadlines: ClientDeadlines;
+  /** Made when it is first asked for: most answers are given before. */
+  private deadlines: ClientDeadlines | null = null;
   /** All of the request has come. */
   private isComplete: boolean;
   private isReading = false;
+  /** The visitor is behind. */
+  private isWaiting = false;
   private received = 0;
   /** What is left of the body by its announced length; -1 where none was. */
   private bodyLeft = -1;
@@ -39,11 +42,13 @@ export class Http2Stream implements Visitor, Checked {
     this.isComplete = stream.endAfterHeaders;
     this.flow = new RequestFlow(edge, arrival, this);
     this.responder = new Http2Responder(stream, edge.ray);
-    this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
-    const leave = (): void => this.guard(() => this.flow.leave(this.received, this.responder.written));
-    stream.on("aborted", leave);
-    stream.on("close", leave);
-    stream.on("drain", () => this.guard(() => this.flow.onVisitorDrain()));
+    // Node tells each listener's coming to others, so that one which most requests do not need costs them all.
+    if (!this.isComplete) stream.on("aborted", () => this.leave());
+  }
+
+  /** The stream has closed, or the visitor went away. */
+  leave(): void {
+    this.guard(() => this.flow.leave(this.received, this.responder.written));
   }
 
   /** Takes the request by its fields, names and values in turn. */
@@ -65,6 +70,7 @@ export class Http2Stream implements Visitor, Checked {
   check(nowMs: number): void {
     const { behind, hasBegun, written } = this.responder;
     const isUploading = this.isReading && !this.isComplete && !hasBegun && !this.stream.isPaused();
+    this.deadlines ??= new ClientDeadlines(this.edge.limits, this.edge.timers);
     const verdict = this.deadlines.exchanging(nowMs, behind === 0 ? null : written - behind, isUploading ? this.received : null);
     if (verdict === "refuse") this.guard(() => this.refuse("request_timeout"));
     else if (verdict !== "fine") this.cut();
@@ -122,6 +128,7 @@ export class Http2Stream implements Visitor, Checked {
     let hasRoom = true;
     this.guard(() => {
       hasRoom = this.responder.flush();
+      if (!hasRoom && !this.isWaiting) this.waitForDrain();
     });
     return hasRoom;
   }
@@ -140,6 +147,14 @@ export class Http2Stream implements Visitor, Checked {
    */
   cut(): void {
     this.stream.destroy(CUT);
+  }
+
+  private waitForDrain(): void {
+    this.isWaiting = true;
+    this.stream.once("drain", () => {
+      this.isWaiting = false;
+      this.guard(() => this.flow.onVisitorDrain());
+    });
   }
 
   private onData(chunk: Buffer): void {

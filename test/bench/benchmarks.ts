@@ -7,6 +7,7 @@ import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
+import { edgeHttp2 } from "./edge-http2.ts";
 import { edgeEngine, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
@@ -34,6 +35,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeEvents,
   edgeLarge,
   edgeTls,
+  edgeHttp2,
   edgeHandshakes,
   edgeResumptions,
 ];
