@@ -1,6 +1,7 @@
+import { randomBytes } from "node:crypto";
 import type { Match } from "#rules/types.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
-import type { RequestView, ResponseView } from "#rules/views.ts";
+import type { HeaderFields, RequestView, ResponseView, TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheStatus } from "./cache/cache-status.ts";
@@ -23,6 +24,8 @@ export class Exchange implements RequestView, RuleRun {
   readonly startedMs: number;
   readonly client_ip: string;
   readonly scheme: "http" | "https";
+  readonly tls: TlsView | undefined;
+  http_version = "HTTP/1.1";
   method = "";
   host = "";
   path = "";
@@ -59,6 +62,7 @@ export class Exchange implements RequestView, RuleRun {
   bytesOut = 0;
   private fieldLines = "";
   private fields: ReadonlyMap<string, readonly string[]> | null = null;
+  private seed = "";
 
   constructor(rayId: string, atMs: number, startedMs: number, arrival: Arrival) {
     this.ray_id = rayId;
@@ -66,6 +70,7 @@ export class Exchange implements RequestView, RuleRun {
     this.startedMs = startedMs;
     this.client_ip = arrival.clientIp;
     this.scheme = arrival.scheme;
+    this.tls = arrival.tls === null ? undefined : TLS_VIEWS[arrival.tls.version];
   }
 
   /** Takes over what is known from the head; it is not read again. */
@@ -76,6 +81,7 @@ export class Exchange implements RequestView, RuleRun {
     this.query = target.query;
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
+    this.http_version = head.minorVersion === 0 ? "HTTP/1.0" : "HTTP/1.1";
     this.user_agent = head.value(buffer, head.userAgentIndex);
     this.accept = head.value(buffer, head.acceptIndex);
     this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
@@ -95,7 +101,18 @@ export class Exchange implements RequestView, RuleRun {
     this.fields ??= parseLines(this.fieldLines);
     return this.fields.get(name) ?? NONE;
   }
+
+  header_fields(): HeaderFields {
+    return listLines(this.fieldLines);
+  }
+
+  get random_seed(): string {
+    if (this.seed === "") this.seed = randomBytes(16).toString("latin1");
+    return this.seed;
+  }
 }
+
+const TLS_VIEWS: Readonly<Record<"1.2" | "1.3", TlsView>> = { "1.2": { version: "TLSv1.2" }, "1.3": { version: "TLSv1.3" } };
 
 export interface LoggedMatch {
   readonly phase: string;
@@ -115,6 +132,7 @@ export function responseView(buffer: Buffer, head: Head): ResponseView {
       fields ??= parseLines(lines);
       return fields.get(name) ?? NONE;
     },
+    header_fields: () => listLines(lines),
   };
 }
 
@@ -123,14 +141,25 @@ const NONE: readonly string[] = [];
 /** Field lines that the parser accepted, by lower-case name. */
 function parseLines(lines: string): ReadonlyMap<string, readonly string[]> {
   const fields = new Map<string, string[]>();
-  if (lines === "") return fields;
-  for (const line of lines.split("\r\n")) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, "");
-    const values = fields.get(name);
-    if (values === undefined) fields.set(name, [value]);
-    else values.push(value);
+  const { names, values } = listLines(lines);
+  for (const [i, written] of names.entries()) {
+    const name = written.toLowerCase();
+    const value = values[i] ?? "";
+    const known = fields.get(name);
+    if (known === undefined) fields.set(name, [value]);
+    else known.push(value);
   }
   return fields;
+}
+
+/** The same in order of receipt, names as written. */
+function listLines(lines: string): HeaderFields {
+  const names: string[] = [];
+  const values: string[] = [];
+  for (const line of lines === "" ? [] : lines.split("\r\n")) {
+    const colon = line.indexOf(":");
+    names.push(line.slice(0, colon));
+    values.push(line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, ""));
+  }
+  return { names, values };
 }

@@ -21,20 +21,20 @@ export interface RequestView {
   /** Every header field in order of receipt, names as received. */
   header_fields?(): HeaderFields;
   /** Path and query as received; absent where no rewrite has changed them. */
-  readonly received_path?: string;
-  readonly received_query?: string;
+  readonly received_path?: string | undefined;
+  readonly received_query?: string | undefined;
   /** `HTTP/1.1` */
-  readonly http_version?: string;
+  readonly http_version?: string | undefined;
   /** When the request arrived, in milliseconds of Unix time. */
-  readonly at_ms?: number;
-  readonly server_ip?: string;
-  readonly server_port?: number;
-  readonly tls?: TlsView;
-  readonly body?: BodyView;
+  readonly at_ms?: number | undefined;
+  readonly server_ip?: string | undefined;
+  readonly server_port?: number | undefined;
+  readonly tls?: TlsView | undefined;
+  readonly body?: BodyView | undefined;
   /** 16 random bytes, the same for the whole request. */
-  readonly random_seed?: string;
+  readonly random_seed?: string | undefined;
   /** Where the client's address is, by an operator's database. */
-  readonly place?: PlaceView;
+  readonly place?: PlaceView | undefined;
 }
 
 export interface HeaderFields {
@@ -45,7 +45,7 @@ export interface HeaderFields {
 export interface TlsView {
   /** `TLSv1.3` */
   readonly version: string;
-  readonly cipher: string;
+  readonly cipher?: string | undefined;
 }
 
 /** The part of a request's body that was kept for rules. */
