@@ -6,6 +6,7 @@ import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
+import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
 import { edgeEngine, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
@@ -38,4 +39,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeHttp2,
   edgeHandshakes,
   edgeResumptions,
+  edgeFuzz,
 ];

@@ -43,8 +43,8 @@ export async function startCountingOrigin(): Promise<CountingOrigin> {
     });
     req.on("error", () => undefined);
   });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!BROKEN_OFF.has(error.code ?? "")) faults.push(`${error.code} ${error.message}`);
+  server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    if (!BROKEN_OFF.has(error.code ?? "")) faults.push(`${error.code} in ${JSON.stringify(error.rawPacket?.toString("latin1"))}`);
     socket.destroy();
   });
   const sockets = createTcpServer((socket) => {
