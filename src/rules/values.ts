@@ -1,4 +1,5 @@
-import { ExpressionError } from "./expression.ts";
+import { compileValue as compileTyped, ExpressionError } from "./expression.ts";
+import { STRING } from "./expression/value-type.ts";
 import { isObject, type Shape, text, object, type TextRules, problem } from "./parameters.ts";
 import type { RequestView, ResponseView } from "./views.ts";
 
@@ -7,9 +8,6 @@ export type Parameters = Readonly<Record<string, unknown>>;
 export type ReadParameters = (request: RequestView, response: ResponseView | null) => Parameters;
 
 type Read = (request: RequestView, response: ResponseView | null) => unknown;
-
-/** Computes a value; undefined where one of its parts is missing. Throws ExpressionError. */
-type CompileValue = (text: string, phase: string) => Read;
 
 /** A text that is written out (`value`) or computed (`expression`). */
 export const source = (rules: TextRules = {}): Shape =>
@@ -26,9 +24,8 @@ export const valueExpression: Shape = (value, at, { phase }) => {
   }
 };
 
-const compileValue: CompileValue = (expression) => {
-  throw new ExpressionError(expression, { from: 0, to: expression.length }, "this version cannot compute values yet");
-};
+/** Strings of one char for each byte, as expressions have them. */
+const compileValue = (expression: string, phase: string): Read => compileTyped(expression, phase, STRING);
 
 /**
  * How parameters are read for a request: what they say, with `value` in place of each `expression`. Null where there
