@@ -64,6 +64,14 @@ export const EDGE_ERRORS = {
     message: "A security rule of this site refused the request.",
     place: "visitor",
   },
+  misdirected: {
+    code: 421,
+    status: 421,
+    title: "Misdirected request",
+    message: "This site wants a connection of its own, with a newer version of TLS.",
+    place: "visitor",
+  },
+  websockets_off: { code: 403, status: 403, title: "No WebSockets", message: "This site does not serve WebSockets.", place: "visitor" },
   prohibited_address: {
     code: 1000,
     status: 403,

@@ -34,6 +34,7 @@ import { createResolver } from "./resolver.ts";
 import { createTimers } from "./timers.ts";
 import { createTlsFront } from "./tls-front.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
+import type { EdgePorts } from "./zone-policy.ts";
 import { createZones, type Zones } from "./zones.ts";
 
 export interface EdgeDeps {
@@ -69,7 +70,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     deps.replica,
     metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"),
   );
-  const context = createContext(deps, zones, doh, () => closing);
+  const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
+  const context = createContext(deps, zones, doh, state);
   const { connections, timers } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
   const certificates = createCertificates({
@@ -81,7 +83,6 @@ export function createEdge(deps: EdgeDeps): Edge {
   const proxies = createCidrSet(config.proxyProtocolFrom);
   const admission = createAdmission({ metrics, ...config.limits });
   let listeners: readonly Listener[] = [];
-  let closing = false;
 
   const serve = (socket: Socket, arrival: Arrival): void => {
     welcome(context, socket, arrival);
@@ -96,7 +97,11 @@ export function createEdge(deps: EdgeDeps): Edge {
     handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed"),
     namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused for a name without a certificate"),
     onSecure: (socket, clientIp) =>
-      serve(socket, { clientIp, scheme: "https", tls: { version: socket.getProtocol() === "TLSv1.3" ? "1.3" : "1.2" } }),
+      serve(socket, {
+        clientIp,
+        scheme: "https",
+        tls: { version: socket.getProtocol() ?? "", cipher: socket.getCipher().name },
+      }),
   });
   tlsFront.useTicketKeys(config.ticketKeys);
 
@@ -119,10 +124,10 @@ export function createEdge(deps: EdgeDeps): Edge {
       listeners = [http];
       const https = await listenFor("https", config.httpsPort);
       listeners = [http, https];
-      return { http: http.port, https: https.port };
+      return (state.ports = { http: http.port, https: https.port });
     },
     close: async (timeoutMs) => {
-      closing = true;
+      state.closing = true;
       for (const listener of listeners) listener.close();
       tlsFront.close();
       for (const connection of [...connections]) connection.drain();
@@ -134,7 +139,13 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, isDraining: () => boolean): EdgeContext {
+/** What changes while an edge lives. */
+interface EdgeState {
+  closing: boolean;
+  ports: EdgePorts;
+}
+
+function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeState): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
@@ -149,7 +160,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, isDraining: 
   const lookUp = createLookUp({ hosts: createHostsFile("/etc/hosts"), servers: config.resolvers, timeoutMs: limits.resolver.timeoutMs });
   const health = createOriginHealth({ clock, metrics, retryMs: limits.originRetryMs });
   const tlsClient = createOriginTlsClient({ clock, roots: deps.originRoots });
-  const pipeline = createPipeline({ zones, doh, tap: deps.tap, loopName: config.vendorPrefix });
+  const pipeline = createPipeline({ zones, doh, tap: deps.tap, loopName: config.vendorPrefix, ports: () => state.ports });
   const origins = createOriginSelector({
     zones,
     resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),
@@ -187,7 +198,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, isDraining: 
     cache,
     ray: rayField(config.vendorPrefix),
     connections: new Set(),
-    isDraining,
+    isDraining: () => state.closing,
     record: createRecorder({ events: deps.events, clock, metrics }),
     report,
   };

@@ -14,7 +14,7 @@ export interface Arrival {
   readonly clientIp: string;
   readonly scheme: "http" | "https";
   /** Null over plain HTTP. */
-  readonly tls: { readonly version: "1.2" | "1.3" } | null;
+  readonly tls: TlsView | null;
 }
 
 /** One request on its way through the pipeline, and what rules see of it. A class, because each request makes one. */
@@ -70,7 +70,7 @@ export class Exchange implements RequestView, RuleRun {
     this.startedMs = startedMs;
     this.client_ip = arrival.clientIp;
     this.scheme = arrival.scheme;
-    this.tls = arrival.tls === null ? undefined : TLS_VIEWS[arrival.tls.version];
+    this.tls = arrival.tls ?? undefined;
   }
 
   /** Takes over what is known from the head; it is not read again. */
@@ -111,8 +111,6 @@ export class Exchange implements RequestView, RuleRun {
     return this.seed;
   }
 }
-
-const TLS_VIEWS: Readonly<Record<"1.2" | "1.3", TlsView>> = { "1.2": { version: "TLSv1.2" }, "1.3": { version: "TLSv1.3" } };
 
 export interface LoggedMatch {
   readonly phase: string;

@@ -9,6 +9,7 @@ import type { BodyTap, Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
 import { type Exchange, responseView } from "./exchange.ts";
+import { applySettings, type EdgePorts } from "./zone-policy.ts";
 import type { Zones } from "./zones.ts";
 
 const NO_RULESETS: readonly CompiledRuleset[] = [];
@@ -27,6 +28,8 @@ export interface PipelineDeps {
   readonly doh: DohRoute;
   /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
   readonly loopName: string;
+  /** Known once the edge listens. */
+  ports(): EdgePorts;
 }
 
 interface Stage {
@@ -40,6 +43,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   { name: "doh", run: passQuestion },
   { name: "zone", run: findZone },
   { name: "loop", run: refuseLoop },
+  { name: "settings", run: (exchange, { ports }) => applySettings(exchange, ports()) },
   // Here: http_request_sanitize, http_request_dynamic_redirect, http_request_transform, http_config_settings.
   phase("http_request_origin", applyRoute),
   // Here: ddos_l7.

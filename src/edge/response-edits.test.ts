@@ -28,7 +28,11 @@ test("what would end a line is not added", () => {
 });
 
 test("pages are edited as well, but keep the length of their body", () => {
-  const exchange = new Exchange("0123456789abcdef", 0, 0, { clientIp: "192.0.2.1", scheme: "https", tls: { version: "1.3" } });
+  const exchange = new Exchange("0123456789abcdef", 0, 0, {
+    clientIp: "192.0.2.1",
+    scheme: "https",
+    tls: { version: "TLSv1.3", cipher: "TLS_AES_128_GCM_SHA256" },
+  });
   exchange.responseEdits = edits;
   const page = { status: 403, reason: "Access denied", contentType: "text/plain", body: "no" };
   assert.deepEqual(pageFields(page, 2, exchange, "svc-ray"), [
