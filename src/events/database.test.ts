@@ -7,20 +7,12 @@ import { test, type TestContext } from "node:test";
 import { openEventDatabase } from "./database.ts";
 import { openEventQueries } from "./queries.ts";
 import { retentionStep } from "./retention.ts";
-import type { EventTable, EventTables } from "./rows.ts";
-import { type Cell, encodeRow, EVENT_SCHEMA } from "./schema.ts";
-import { testGatewayRow, testRequestRow, testSecurityRow } from "./test-rows.ts";
+import { cellsOf, testGatewayRow, testRequestRow, testSecurityRow } from "./test-rows.ts";
 
 async function temporaryPath(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-events-"));
   t.after(() => rm(directory, { recursive: true }));
   return join(directory, "events.db");
-}
-
-function cellsOf<T extends EventTable>(table: T, rows: readonly EventTables[T][]): { readonly table: T; readonly cells: Cell[] } {
-  const cells: Cell[] = [];
-  for (const row of rows) encodeRow(EVENT_SCHEMA[table], row, cells);
-  return { table, cells };
 }
 
 test("rows of every table come back as they were", async (t) => {

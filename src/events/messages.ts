@@ -1,11 +1,10 @@
-import type { Cell } from "./schema.ts";
-import type { EventTable } from "./rows.ts";
+import type { PackedRows } from "./packed-rows.ts";
 
-/** From a sink to the writer. Cells of all rows one after the other, in the schema's column order: cheap to copy. */
+/** From a sink to the writer. */
 export interface RowsMessage {
   readonly type: "rows";
   readonly batch: number;
-  readonly tables: readonly { readonly table: EventTable; readonly cells: readonly Cell[] }[];
+  readonly tables: readonly PackedRows[];
 }
 
 /** From the writer to a sink, once the batch is committed (or could not be). */

@@ -8,8 +8,8 @@ import { PlatformError } from "#kernel/errors.ts";
 import { openEventDatabase } from "./database.ts";
 import { openEventQueries } from "./queries.ts";
 import { openRepairedDatabase } from "./repair.ts";
-import { type Cell, encodeRow, EVENT_SCHEMA } from "./schema.ts";
-import { testGatewayRow } from "./test-rows.ts";
+import { EVENT_SCHEMA } from "./schema.ts";
+import { cellsOf, testGatewayRow } from "./test-rows.ts";
 
 const NOISE = "this was an events database once. ".repeat(4096);
 
@@ -23,11 +23,7 @@ function setUp(t: TestContext) {
   return { path, asides, open };
 }
 
-function row(id: string) {
-  const cells: Cell[] = [];
-  encodeRow(EVENT_SCHEMA.gateway_logs, testGatewayRow({ id }), cells);
-  return { table: "gateway_logs", cells } as const;
-}
+const row = (id: string) => cellsOf("gateway_logs", [testGatewayRow({ id })]);
 
 const all = { where: [], limit: 10 } as const;
 

@@ -157,18 +157,6 @@ export function createStatements(): readonly string[] {
 /** A value as it crosses threads and lies in the file. */
 export type Cell = string | number | null;
 
-/** Appends a row's cells in column order. */
-export function encodeRow<T extends EventTable>(schema: TableSchema<T>, row: EventTables[T], into: Cell[]): void {
-  for (const column of schema.columns) into.push(encodeCell(column.form, row[column.name]));
-}
-
-/** An absent optional field is false, or null. */
-function encodeCell(form: Column["form"], value: unknown): Cell {
-  if (form === "boolean") return value === true ? 1 : 0;
-  if (form === "json") return JSON.stringify(value);
-  return typeof value === "string" || typeof value === "number" ? value : null;
-}
-
 export function decodeRow<T extends EventTable>(schema: TableSchema<T>, cells: Readonly<Record<string, unknown>>): EventTables[T] {
   const row: Record<string, unknown> = {};
   for (const { name, form } of schema.columns) {

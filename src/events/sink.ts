@@ -1,8 +1,9 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
+import { type PackedRows, RowPacker } from "./packed-rows.ts";
 import type { EventSink, EventTable } from "./rows.ts";
-import { type Cell, encodeRow, EVENT_SCHEMA, EVENT_TABLES } from "./schema.ts";
+import { EVENT_TABLES } from "./schema.ts";
 
 export interface EventSinkDeps {
   /** To the writer thread; the sink closes it. */
@@ -34,7 +35,7 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
       metrics.counter("selvedge_events_dropped_total", "Event rows dropped because the writer was behind", { table }),
     ]),
   );
-  const waiting = new Map<EventTable, Cell[]>();
+  const packers = new Map<EventTable, RowPacker>();
   const sent = new Map<number, number>();
   let waitingRows = 0;
   let sentRows = 0;
@@ -50,12 +51,11 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
     timer = undefined;
     if (waitingRows === 0 || port === null) return;
     batch++;
-    const message: RowsMessage = { type: "rows", batch, tables: Array.from(waiting, ([table, cells]) => ({ table, cells })) };
+    const message: RowsMessage = { type: "rows", batch, tables: takeRows(packers) };
     port.postMessage(message);
     sent.set(batch, waitingRows);
     sentRows += waitingRows;
     waitingRows = 0;
-    waiting.clear();
   };
 
   const forgetSent = (): void => {
@@ -88,9 +88,9 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
         if (counter !== undefined) counter.value++;
         return;
       }
-      let cells = waiting.get(table);
-      if (cells === undefined) waiting.set(table, (cells = []));
-      encodeRow(EVENT_SCHEMA[table], row, cells);
+      let packer = packers.get(table);
+      if (packer === undefined) packers.set(table, (packer = new RowPacker(table)));
+      packer.push(row);
       waitingRows++;
       if (waitingRows >= FLUSH_ROWS) flush();
       else timer ??= setTimeout(flush, flushMs).unref();
@@ -119,3 +119,8 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
     });
   }
 }
+
+const takeRows = (packers: ReadonlyMap<EventTable, RowPacker>): readonly PackedRows[] =>
+  Array.from(packers.values())
+    .filter((packer) => packer.rows > 0)
+    .map((packer) => packer.take());

@@ -1,4 +1,13 @@
-import type { GatewayLogRow, RequestRow, SecurityEventRow } from "./rows.ts";
+import { RowPacker, unpackRows } from "./packed-rows.ts";
+import type { EventTable, EventTables, GatewayLogRow, RequestRow, SecurityEventRow } from "./rows.ts";
+import type { Cell } from "./schema.ts";
+
+/** Rows as the writer's database takes them. */
+export function cellsOf<T extends EventTable>(table: T, rows: readonly EventTables[T][]): { readonly table: T; readonly cells: Cell[] } {
+  const packer = new RowPacker(table);
+  for (const row of rows) packer.push(row);
+  return { table, cells: unpackRows(packer.take()) };
+}
 
 /** Rows for tests. */
 export const testRequestRow = (changes: Partial<RequestRow> = {}): RequestRow => ({

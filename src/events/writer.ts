@@ -3,6 +3,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
+import { unpackRows } from "./packed-rows.ts";
 import { openRepairedDatabase } from "./repair.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 import type { WriterData } from "./writer-config.ts";
@@ -39,7 +40,7 @@ function attach(port: MessagePort): void {
 
 function write(port: MessagePort, message: RowsMessage): void {
   try {
-    database.insert(message.tables);
+    database.insert(message.tables.map((packed) => ({ table: packed.table, cells: unpackRows(packed) })));
     written.value++;
   } catch (error) {
     // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.

@@ -7,8 +7,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { openEventQueries } from "#events/queries.ts";
 import type { SecurityEventRow } from "#events/rows.ts";
-import { type Cell, encodeRow, EVENT_SCHEMA } from "#events/schema.ts";
-import { testSecurityRow } from "#events/test-rows.ts";
+import { cellsOf, testSecurityRow } from "#events/test-rows.ts";
 import { createSecurityEvents } from "./security-events.ts";
 
 const RULE = "a".repeat(32);
@@ -38,9 +37,7 @@ test("filters of the activity log", async (t) => {
     database.close();
     await rm(directory, { recursive: true });
   });
-  const cells: Cell[] = [];
-  for (const row of ROWS) encodeRow(EVENT_SCHEMA.security_events, row, cells);
-  database.insert([{ table: "security_events", cells }]);
+  database.insert([cellsOf("security_events", ROWS)]);
 
   const log = createSecurityEvents({ queries });
   const ids = async (query: object): Promise<string> => {

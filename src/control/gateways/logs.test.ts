@@ -9,7 +9,7 @@ import { createGateways } from "#control/gateways/gateways.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { type EventQueries, openEventQueries } from "#events/queries.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
-import { type Cell, encodeRow, EVENT_SCHEMA } from "#events/schema.ts";
+import { cellsOf } from "#events/test-rows.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { createSealer } from "#kernel/seal.ts";
@@ -63,7 +63,6 @@ before(async () => {
   for (const id of ["gw", "other", "empty"]) await gateways.create(call, account, { id, ...settings });
   const path = join(directory, "events.db");
   const database = openEventDatabase(path);
-  const cells: Cell[] = [];
   const rows = [
     row(1000),
     row(2000, { model: "gpt-4.1", success: false, status_code: 502 }),
@@ -71,8 +70,7 @@ before(async () => {
     row(4000, { gateway_id: "other" }),
     row(5000, { account_id: "b".repeat(32) }),
   ];
-  for (const one of rows) encodeRow(EVENT_SCHEMA.gateway_logs, one, cells);
-  database.insert([{ table: "gateway_logs", cells }]);
+  database.insert([cellsOf("gateway_logs", rows)]);
   database.close();
   events = openEventQueries(path);
   logs = createGatewayLogs({ store, events });
