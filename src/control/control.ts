@@ -1,4 +1,5 @@
 import type { Access } from "#control/access/access.ts";
+import type { CachePurges } from "#control/cache/purge.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
 import type { RecordScans } from "#control/dns/record-scans.ts";
 import type { DnsAnalytics } from "#control/analytics/dns-analytics.ts";
@@ -28,6 +29,7 @@ export interface Control {
   readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;
+  readonly cachePurges: CachePurges;
   readonly certificates: CertificateRenewal;
   readonly serviceCertificate: ServiceCertificate;
   readonly dnsRecords: DnsRecords;

@@ -1,5 +1,6 @@
 import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
+import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createDnsAnalytics } from "#control/analytics/dns-analytics.ts";
@@ -99,6 +100,7 @@ export function createControl(deps: ControlDeps): Control {
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, nameServers }),
     zoneSettings: createZoneSettings({ store, clock }),
+    cachePurges: createCachePurges({ store }),
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
     recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),

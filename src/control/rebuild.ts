@@ -14,7 +14,8 @@ import {
   stagedEntry,
   zoneEntry,
 } from "#snapshot/compile.ts";
-import type { Op } from "#snapshot/entries.ts";
+import type { Op, PurgeEntry } from "#snapshot/entries.ts";
+import { allPurges } from "#store/cache-purges.ts";
 import { allCertificates } from "#store/certificates.ts";
 import { importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
 import { recordsAfter } from "#store/dns-records.ts";
@@ -53,6 +54,7 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield (await allCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
   const service = await serviceCertificateEntry(db);
   if (service !== null) yield [{ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service }];
+  yield (await allPurges(db)).map((row) => ({ kind: "purge", id: row.zone_id, value: JSON.parse(row.value) as PurgeEntry }));
   yield (await allGateways(db)).map((row) => ({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) }));
   yield await tokenOps(db);
 }

@@ -171,6 +171,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
   const originHeads = createOriginHeads(config.vendorPrefix);
   const pools = createUpstreamPools({ limits, timers, health, tlsClient, metrics, report });
   const cache = createEdgeCache({
+    replica: deps.replica,
     clock,
     metrics,
     timers,

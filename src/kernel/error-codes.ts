@@ -181,6 +181,13 @@ export const ERROR_CODES = {
     cause: "The setting does not take this value, or not together with another one.",
     remedy: "Choose a value that the message names.",
   },
+  purge_invalid: {
+    code: 1012,
+    status: 400,
+    message: 'Request must contain one of "purge_everything", "files", "tags", "hosts" or "prefixes"',
+    cause: "The purge names nothing, several kinds at once, too much, or something that is not of the zone.",
+    remedy: "Correct what the message names; every edge keeps what it has.",
+  },
   setting_unavailable: {
     code: 10415,
     status: 400,

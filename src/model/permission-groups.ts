@@ -38,6 +38,7 @@ const ROWS = [
   { id: "56b2af4817c84ad99187911dc3986c23", name: "Account WAF Read", scopes: ACCOUNT },
   { id: "cde8c82463b6414ca06e46b9633f52a6", name: "Account WAF Write", scopes: ACCOUNT },
   { id: "9c88f9c5bce24ce7af9a958ba9c504db", name: "Analytics Read", scopes: ZONE },
+  { id: "e17beae8b8cb423a99b1730f21238bed", name: "Cache Purge", scopes: ZONE },
   { id: "82e64a83756745bbbb1c9c2701bf816b", name: "DNS Read", scopes: ZONE },
   { id: "4755a26eedb94da69e1066d98aa820be", name: "DNS Write", scopes: ZONE },
   { id: "4ec32dfcb35641c5bb32d5ef1ab963b4", name: "Firewall Services Read", scopes: ZONE },

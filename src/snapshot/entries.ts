@@ -16,6 +16,7 @@ export interface EntryTypes {
   readonly transfer: TransferEntry;
   readonly ruleset: RulesetEntry;
   readonly certificate: CertificateEntry;
+  readonly purge: PurgeEntry;
   readonly gateway: GatewayEntry;
   readonly token: TokenEntry;
 }
@@ -194,6 +195,23 @@ export interface CertificateEntry {
   /** PKCS #8 PEM, sealed with the context `certificate:{id}`. */
   readonly private_key: string;
   readonly not_after: string;
+}
+
+/**
+ * id = zone id. What was purged of the zone's cache. Numbers, and no times: a cache notes how many purges it knew of when it
+ * asked for a response, and every later one may take that response away, whenever the cache learns of it.
+ */
+export interface PurgeEntry {
+  /** How many purges there were. */
+  readonly count: number;
+  /** The newest of them, the last one last. Those before count as purges of everything. */
+  readonly recent: readonly PurgeSelector[];
+}
+
+export interface PurgeSelector {
+  readonly by: "files" | "tags" | "hosts" | "prefixes";
+  /** Absolute URLs without fragment; lower-case tags; host names; host names with the beginning of a path. */
+  readonly values: readonly string[];
 }
 
 /** id = `{account_id}/{gateway_id}`, since gateway ids are chosen by the account. */

@@ -10,6 +10,7 @@ import { dnssecKeys } from "./migrations/0007-dnssec-keys.ts";
 import { incomingTransfers } from "./migrations/0009-incoming-transfers.ts";
 import { zoneSettings } from "./migrations/0010-zone-settings.ts";
 import { rules } from "./migrations/0011-rules.ts";
+import { cachePurges } from "./migrations/0012-cache-purges.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "incoming-transfers", statements: incomingTransfers },
   { version: 10, name: "zone-settings", statements: zoneSettings },
   { version: 11, name: "rules", statements: rules },
+  { version: 12, name: "cache-purges", statements: cachePurges },
 ];
 
 /**

@@ -24,6 +24,7 @@ export interface Tables {
   rule_list_operations: RuleListOperationsTable;
   gateways: GatewaysTable;
   certificates: CertificatesTable;
+  cache_purges: CachePurgesTable;
   zone_dnssec: ZoneDnssecTable;
   zone_dnssec_keys: ZoneDnssecKeysTable;
   transfer_objects: TransferObjectsTable;
@@ -341,6 +342,11 @@ export interface IncomingTransferStatesTable {
   method: string | null;
   peer_id: string | null;
   last_error: string | null;
+}
+/** `value` is the entry of the snapshot as JSON. */
+export interface CachePurgesTable {
+  zone_id: string;
+  value: string;
 }
 export interface CustomNameServersTable {
   account_id: string;

@@ -1,5 +1,6 @@
 import type { Route } from "#api/route.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
+import { CACHE_ROUTES } from "#api/routes/cache.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
 import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/custom-name-servers.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
   ...ZONE_SETTING_ROUTES,
+  ...CACHE_ROUTES,
   ...DNS_RECORD_ROUTES,
   ...DNS_SCAN_ROUTES,
   ...DNS_ZONE_FILE_ROUTES,

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { purgesOfZone } from "#store/cache-purges.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
 import { deleteSomeOfZone } from "#store/dns-records.ts";
 import { deleteVersionsOfZone } from "#store/dns-versions.ts";
@@ -16,6 +17,7 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
   if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });
+  if (await purgesOfZone(unit.db, id)) unit.change({ kind: "purge", id, value: null });
   unit.change({ kind: "serial", id, value: null });
   unit.change({ kind: "zone", id, value: null });
   await deleteVersionsOfZone(unit.db, id);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, test } from "node:test";
-import type { Op } from "#snapshot/entries.ts";
+import type { Op, PurgeEntry } from "#snapshot/entries.ts";
 import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
 
 interface Asked {
@@ -363,4 +363,30 @@ test("HEAD overridden into something else, and requests of other methods, leave 
   const { get } = await site(t, (req, res) => res.writeHead(200, { "Cache-Control": "max-age=60" }).end(req.method));
   for (const method of ["HEAD", "POST", "PATCH", "OPTIONS", "get"]) await get("/a.css", "", method);
   assert.deepEqual([(await get("/a.css")).cache, (await get("/a.css")).body], ["MISS", "GET"]);
+});
+
+test("a purge takes away what it names, and what was asked for before it", async (t) => {
+  const held: ServerResponse[] = [];
+  const { edge, get, asked } = await site(t, (req, res) => {
+    if (req.url === "/held.css") held.push(res);
+    else kept("max-age=60", { "Cache-Tag": req.url === "/a.css" ? "One,two" : "three" })(req, res);
+  });
+  const purge = (count: number, recent: PurgeEntry["recent"]): void =>
+    edge.replica.apply([{ kind: "purge", id: "zone", value: { count, recent } }]);
+  const statuses = async () => [(await get("/a.css")).cache, (await get("/b.css")).cache];
+  await statuses();
+  purge(1, [{ by: "tags", values: ["one"] }]);
+  assert.deepEqual(await statuses(), ["MISS", "HIT"]);
+  purge(2, [{ by: "files", values: ["http://www.example.com/b.css"] }]);
+  assert.deepEqual(await statuses(), ["HIT", "MISS"]);
+  const waiting = get("/held.css");
+  await eventually(() => held.length === 1);
+  purge(3, []);
+  const after = get("/held.css");
+  await eventually(() => held.length === 2);
+  for (const res of held) res.writeHead(200, { "Cache-Control": "max-age=60" }).end("body");
+  assert.deepEqual([(await waiting).cache, (await after).cache], ["MISS", "MISS"]);
+  assert.deepEqual(await statuses(), ["MISS", "MISS"]);
+  assert.equal((await get("/held.css")).cache, "HIT");
+  assert.equal(asked.filter(({ url }) => url === "/held.css").length, 2);
 });

@@ -1,5 +1,8 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
+import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
+import type { PurgeEntry } from "#snapshot/entries.ts";
+import type { Replica } from "#snapshot/feed.ts";
 import type { Head } from "#wire/http/head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
 import { Exchange } from "#edge/exchange.ts";
@@ -14,6 +17,7 @@ import { Fill, type FillOwner, type Source } from "./fill.ts";
 import { useAt } from "./freshness.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createRefusals } from "./refusals.ts";
+import { type Purgeable, type PurgeTest, purgeTest } from "./purges.ts";
 import { readFields } from "./response-fields.ts";
 import { changedKeys } from "./changed-keys.ts";
 import { CONDITION_NAMES } from "./request-facts.ts";
@@ -42,6 +46,8 @@ export interface EdgeCache {
 }
 
 export interface CacheDeps {
+  /** Says what was purged. */
+  readonly replica: Replica;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly timers: Timers;
@@ -102,7 +108,8 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     asking.method = "GET";
     dropFields(buffer, head, CONDITION_NAMES);
     const originHead = withValidators(deps.originHeads.write(buffer, head, asking, ""), stale);
-    const fill = new Fill(owner, { asked, exchange: asking, hasAuthorization: facts.hasAuthorization, stale });
+    const purges = deps.replica.snapshot.get("purge", asked.zoneId)?.count ?? 0;
+    const fill = new Fill(owner, { asked: { ...asked, purges }, exchange: asking, hasAuthorization: facts.hasAuthorization, stale });
     fills.set(placeOf(asked), fill);
     if (reader === null) fill.isBackground = true;
     else fill.join(reader);
@@ -140,6 +147,28 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     return true;
   };
 
+  /** Takes away what these zones have purged, and what is on its way here from before. */
+  const purge = (tests: ReadonlyMap<string, PurgeTest>): void => {
+    const isGone = (response: Purgeable): boolean => tests.get(response.asked.zoneId)?.(response) === true;
+    store.sweep(isGone);
+    for (const fill of fills.values()) {
+      if (!isGone({ asked: fill.request.asked, tags: fill.response?.tags ?? null })) continue;
+      fill.isDoomed = true;
+      fills.delete(placeOf(fill.request.asked));
+    }
+  };
+  const testOf = (zoneId: string, entry: PurgeEntry): PurgeTest =>
+    purgeTest(entry, deps.replica.snapshot.get("zone", zoneId)?.edge?.cache_level ?? EDGE_SETTINGS_DEFAULTS.cache_level);
+  deps.replica.onApplied((ops) => {
+    const tests = new Map<string, PurgeTest>();
+    for (const [zoneId, entry] of ops === null ? deps.replica.snapshot.entries("purge") : []) tests.set(zoneId, testOf(zoneId, entry));
+    for (const op of ops ?? []) {
+      if (op.kind === "purge" && op.value !== null) tests.set(op.id, testOf(op.id, op.value));
+      else if (op.kind === "zone" && op.value === null) tests.set(op.id, () => true);
+    }
+    if (tests.size > 0) purge(tests);
+  });
+
   const counters = cacheMetrics(deps.metrics);
   deps.timers.add({
     check: () => {
@@ -153,7 +182,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   return {
     serve: (request) => {
       const { exchange } = request;
-      const cached = cachedRequest(exchange, request.hasBody, () => 0);
+      const cached = cachedRequest(exchange, request.hasBody);
       if (typeof cached === "string") {
         exchange.cacheStatus = cached;
         return false;

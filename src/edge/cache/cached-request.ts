@@ -15,7 +15,7 @@ export interface CachedRequest {
 const KEY_LENGTH_MAX = 8_192;
 
 /** What the cache makes of a request before it looks for a response; a status where it is none of its business. */
-export function cachedRequest(exchange: Exchange, hasBody: boolean, purgesOf: (zoneId: string) => number): CachedRequest | CacheStatus {
+export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedRequest | CacheStatus {
   const { zone, method } = exchange;
   if (zone === null || (method !== "GET" && method !== "HEAD") || !hasCachedExtension(exchange.path)) return "DYNAMIC";
   const { settings } = zone;
@@ -31,5 +31,5 @@ export function cachedRequest(exchange: Exchange, hasBody: boolean, purgesOf: (z
   if (facts.hasPreconditions || key.length + apart.length > KEY_LENGTH_MAX) return "BYPASS";
   const { scheme, host, authority, path } = exchange;
   const port = authority.length === host.length ? null : Number(authority.slice(host.length + 1));
-  return { asked: { zoneId: zone.entry.id, key, apart, scheme, host, port, path, query, purges: purgesOf(zone.entry.id) }, facts };
+  return { asked: { zoneId: zone.entry.id, key, apart, scheme, host, port, path, query, purges: 0 }, facts };
 }

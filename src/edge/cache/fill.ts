@@ -265,10 +265,10 @@ export class Fill implements Visitor, Waited {
   private pass(buffer: Buffer, head: Head, framing: Framing, isRefused: boolean): void {
     const [told, ...others] = this.readers;
     const { stale } = this.request;
-    const status = isRefused && STORED_STATUSES.has(head.status) ? "BYPASS" : this.status;
+    const status = isRefused && !this.isDoomed && STORED_STATUSES.has(head.status) ? "BYPASS" : this.status;
     this.state = PASSED;
     if (stale !== null && head.status < 500) this.owner.drop(stale);
-    this.release(status);
+    this.release(this.isDoomed ? null : status);
     if (told === undefined) return this.abandon();
     told.sendHead(buffer, head, framing, status);
     for (const reader of others) this.sendAway(reader);

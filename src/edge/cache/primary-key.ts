@@ -27,7 +27,7 @@ export function keyedQuery(query: string, { cache_level: level, sort_query_strin
 }
 
 /** By name and value; parameters of one name keep their order, which origins may read as a list. */
-function sortedQuery(query: string): string {
+export function sortedQuery(query: string): string {
   const parameters = query.split("&");
   if (parameters.length > PARAMETERS_MAX) return query;
   const nameOf = (parameter: string): string => parameter.split("=", 1)[0]!;

@@ -1,0 +1,104 @@
+import { PlatformError } from "#kernel/errors.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { CachePurge, CachePurged } from "#model/cache-purge.ts";
+import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
+import { purgesOfZone, putPurges } from "#store/cache-purges.ts";
+import type { Store } from "#store/store.ts";
+import { lockZone } from "#store/zones.ts";
+
+export interface CachePurges {
+  /** Takes responses of the zone out of the edge's cache; answered once every edge has done it. Throws `purge_invalid`. */
+  purge(call: Call, zone: PurgedZone, body: CachePurge): Promise<CachePurged>;
+}
+
+interface PurgedZone {
+  readonly id: string;
+  readonly name: string;
+  readonly account_id: string;
+  readonly plan: string;
+}
+
+/** Selectors that stay with a zone, so that an edge that was away need not drop the zone's whole cache. */
+const KEPT_MAX = 200;
+/** In one call, by member and for the largest plan (the field's limits). */
+const LISTED_MAX = 100;
+const FILES_OF_ENTERPRISE_MAX = 500;
+
+export function createCachePurges(deps: { readonly store: Store }): CachePurges {
+  return {
+    purge: async (call, zone, body) => {
+      const selector = selectorOf(zone, body);
+      return commit(deps, call, async (unit) => {
+        await lockZone(unit.db, zone.id);
+        const row = await purgesOfZone(unit.db, zone.id);
+        const before: PurgeEntry = row ? (JSON.parse(row.value) as PurgeEntry) : { count: 0, recent: [] };
+        // With nothing behind it, what was purged before counts as everything.
+        const recent = selector === null ? [] : keptOf([...before.recent, selector]);
+        const entry: PurgeEntry = { count: before.count + 1, recent };
+        await putPurges(unit.db, { zone_id: zone.id, value: JSON.stringify(entry) });
+        unit.change({ kind: "purge", id: zone.id, value: entry });
+        unit.audit({
+          action: "zone.purge_cache",
+          actor: auditActor(call),
+          account_id: zone.account_id,
+          zone_id: zone.id,
+          resource: { type: "zone", id: zone.id },
+          after: selector ?? { purge_everything: true },
+        });
+        return { id: zone.id };
+      });
+    },
+  };
+}
+
+/** The newest whose lists together are not too long. */
+function keptOf(selectors: readonly PurgeSelector[]): readonly PurgeSelector[] {
+  let listed = 0;
+  const first = selectors.findLastIndex((selector) => (listed += selector.values.length) > KEPT_MAX);
+  // The last one always stays: it is the one that is purged now.
+  return selectors.slice(Math.min(first + 1, selectors.length - 1));
+}
+
+/** Null for everything. */
+function selectorOf(zone: PurgedZone, body: CachePurge): PurgeSelector | null {
+  const given = (["purge_everything", "files", "tags", "hosts", "prefixes"] as const).filter((name) => body[name] !== undefined);
+  const [name, ...others] = given;
+  if (name === undefined || others.length > 0 || body.purge_everything === false) throw new PlatformError("purge_invalid");
+  if (name === "purge_everything") return null;
+  const texts = (body[name] ?? []).map((value) => (typeof value === "string" ? value : value.url));
+  const most = name === "files" && zone.plan === "enterprise" ? FILES_OF_ENTERPRISE_MAX : LISTED_MAX;
+  if (texts.length > most) throw invalid(`at most ${most} ${name} can be purged in one request`, `/${name}`);
+  return { by: name, values: texts.map((text, index) => READERS[name](text, zone.name) ?? refuse(name, index, text, zone.name)) };
+}
+
+/** How each kind is read; null for what is none, or lies outside of the zone. */
+const READERS: Readonly<Record<PurgeSelector["by"], (text: string, zoneName: string) => string | null>> = {
+  files: (text, zoneName) => {
+    const match = /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?/i.exec(text);
+    const url = match && URL.parse(`${match[1]}://${match[2]}`);
+    if (!match || !url || url.username !== "" || url.password !== "" || !isWithin(url.hostname, zoneName)) return null;
+    // The path as it is written: responses are told apart by what visitors write.
+    return `${url.protocol}//${url.host}${match[3] || "/"}${match[4] ?? ""}`;
+  },
+  tags: (text) => (/^[\x21-\x2b\x2d-\x7e]{1,1024}$/.test(text) ? text.toLowerCase() : null),
+  hosts: (text, zoneName) => hostOf(text, zoneName),
+  prefixes: (text, zoneName) => {
+    const slash = text.indexOf("/");
+    const host = hostOf(slash < 0 ? text : text.slice(0, slash), zoneName);
+    return host === null || /[?#]/.test(text) ? null : `${host}${slash < 0 ? "/" : text.slice(slash)}`;
+  },
+};
+
+function hostOf(text: string, zoneName: string): string | null {
+  const url = /^[^/?#@:\\]+$/.test(text) ? URL.parse(`http://${text}`) : null;
+  return url !== null && isWithin(url.hostname, zoneName) ? url.hostname : null;
+}
+
+const isWithin = (host: string, zoneName: string): boolean => host === zoneName || host.endsWith(`.${zoneName}`);
+
+function refuse(name: string, index: number, text: string, zoneName: string): never {
+  throw invalid(`'${text.slice(0, 200)}' is not one of the ${name} of ${zoneName}`, `/${name}/${index}`);
+}
+
+const invalid = (message: string, source: string): PlatformError => new PlatformError("purge_invalid", { message, source });
