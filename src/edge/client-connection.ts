@@ -34,6 +34,8 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   private hasServed = false;
   private upgrade = "";
   private readPaused = false;
+  /** Answers wait for their reader; until they are gone no further request is taken. */
+  private isBehind = false;
   private received = 0;
   private writtenBefore = 0;
 
@@ -50,7 +52,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     });
     // What was read before, and everything where reads are not shared.
     socket.on("data", (buffer: Buffer) => this.receiveGuarded(buffer, buffer.length));
-    socket.on("drain", () => this.guard(() => this.flow.onVisitorDrain()));
+    socket.on("drain", () => this.guard(() => this.drained()));
     socket.on("end", () => this.guard(() => this.ended()));
     socket.on("error", () => this.socket.destroy());
     socket.on("close", () => this.guard(() => this.closed()));
@@ -186,16 +188,17 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
       if (!this.flow.sendRaw(buffer, 0, length)) this.pause();
       return;
     }
-    // The time for a head runs from its first byte.
-    if (this.state === AWAITING && this.hasServed && !this.reader.isMidHead) this.deadlines.restart();
+    const { isMidHead } = this.reader;
     this.reader.feed(buffer, length);
+    // The time for a head runs from its first byte; empty lines before it are none.
+    if (this.state === AWAITING && this.hasServed && !isMidHead && this.reader.isMidHead) this.deadlines.restart();
     this.settle();
   }
 
   /** After bytes were handed on: sends what was gathered for the origin, and reads on where both sides have room. */
   private settle(): void {
     const hasRoom = !this.reader.isReadingBody || this.flow.flushRequest();
-    if (hasRoom && !this.reader.isFull) this.unpause();
+    if (hasRoom && !this.reader.isFull && !this.isBehind) this.unpause();
     else this.pause();
   }
 
@@ -213,6 +216,16 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     if (!this.responder.keepAlive || !this.reader.isComplete || this.edge.isDraining()) return this.close();
     this.hasServed = true;
     this.enter(AWAITING);
+    // Or somebody who asks without reading would have us gather answers without end.
+    if (this.socket.writableNeedDrain) this.isBehind = true;
+    else this.reader.next();
+    this.settle();
+  }
+
+  private drained(): void {
+    if (!this.isBehind) return this.flow.onVisitorDrain();
+    this.isBehind = false;
+    this.deadlines.restart();
     this.reader.next();
     this.settle();
   }
@@ -253,13 +266,21 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   private judge(nowMs: number): Verdict {
-    const { limits } = this.edge;
-    if (this.state === AWAITING) return this.deadlines.awaiting(nowMs, this.reader.isMidHead, this.hasServed);
-    if (this.state !== EXCHANGE)
-      return this.deadlines.lingering(nowMs, this.state === TUNNEL ? limits.tunnelIdleTimeoutMs : limits.lingerMs);
-    const isUploading = this.reader.isReadingBody && !this.readPaused && !this.responder.hasBegun;
     const { bytesWritten, writableLength, writableNeedDrain } = this.socket;
-    return this.deadlines.exchanging(nowMs, writableNeedDrain ? bytesWritten - writableLength : null, isUploading ? this.received : null);
+    const bytesTaken = bytesWritten - writableLength;
+    switch (this.state) {
+      case AWAITING:
+        if (this.isBehind) return this.deadlines.exchanging(nowMs, bytesTaken, null);
+        return this.deadlines.awaiting(nowMs, this.reader.isMidHead, this.hasServed);
+      case EXCHANGE: {
+        const isUploading = this.reader.isReadingBody && !this.readPaused && !this.responder.hasBegun;
+        return this.deadlines.exchanging(nowMs, writableNeedDrain ? bytesTaken : null, isUploading ? this.received : null);
+      }
+      case CLOSING:
+        return this.deadlines.closing(nowMs, writableLength > 0 ? bytesTaken : null);
+      default:
+        return this.deadlines.lingering(nowMs, this.edge.limits.tunnelIdleTimeoutMs);
+    }
   }
 
   private pause(): void {

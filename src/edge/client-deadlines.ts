@@ -34,18 +34,33 @@ export class ClientDeadlines {
 
   /** Senders and readers who hold a place without moving lose it. Null where nothing has to move. */
   exchanging(nowMs: number, bytesTaken: number | null, bytesSent: number | null): Verdict {
-    if (!this.moves(this.readerMeter, bytesTaken, nowMs)) return "destroy";
-    return this.moves(this.uploadMeter, bytesSent, nowMs) ? "fine" : "refuse";
+    if (!this.takes(nowMs, bytesTaken)) return "destroy";
+    if (bytesSent === null) {
+      this.uploadMeter.stop();
+      return "fine";
+    }
+    const { bodyTimeoutMs, bodyWindowMs, bodyBytesMin } = this.limits;
+    const isFlowing = this.uploadMeter.isMoving(bytesSent, nowMs, bodyWindowMs, bodyBytesMin);
+    return isFlowing && nowMs - this.sinceMs <= bodyTimeoutMs ? "fine" : "refuse";
   }
 
-  /** Upgraded connections, and those that only wait for the other side to close. */
+  /** The last answer is on its way, for as long as it is taken; then what remains is to wait for the other side to close. */
+  closing(nowMs: number, bytesTaken: number | null): Verdict {
+    if (bytesTaken === null) return this.lingering(nowMs, this.limits.lingerMs);
+    this.sinceMs = nowMs;
+    return this.takes(nowMs, bytesTaken) ? "fine" : "destroy";
+  }
+
+  /** Without a byte either way. */
   lingering(nowMs: number, limitMs: number): Verdict {
     return nowMs - this.sinceMs > limitMs ? "destroy" : "fine";
   }
 
-  private moves(meter: ProgressMeter, total: number | null, nowMs: number): boolean {
-    if (total !== null) return meter.isMoving(total, nowMs, this.limits.progressWindowMs, this.limits.progressBytesMin);
-    meter.stop();
+  /** Whether a reader, where there is something for it, takes it. */
+  private takes(nowMs: number, bytesTaken: number | null): boolean {
+    const { progressWindowMs, progressBytesMin } = this.limits;
+    if (bytesTaken !== null) return this.readerMeter.isMoving(bytesTaken, nowMs, progressWindowMs, progressBytesMin);
+    this.readerMeter.stop();
     return true;
   }
 }

@@ -39,9 +39,15 @@ export interface EdgeLimits {
   readonly headTimeoutMs: number;
   /** Between two requests of one connection. */
   readonly idleTimeoutMs: number;
-  /** Request bodies and readers of responses must move this many bytes in every window. */
+  /** Readers of responses must take this many bytes in every window. The kernel tells in large steps, hence the long one. */
   readonly progressWindowMs: number;
   readonly progressBytesMin: number;
+  /** Request bodies must come with this many bytes in every window, and whole within the timeout. */
+  readonly bodyWindowMs: number;
+  readonly bodyBytesMin: number;
+  readonly bodyTimeoutMs: number;
+  /** 0 is no limit. */
+  readonly requestBodyBytesMax: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
   /** For the connection, and as long again for its TLS handshake. */
@@ -103,6 +109,10 @@ export const EDGE_LIMITS: EdgeLimits = {
   idleTimeoutMs: 75_000,
   progressWindowMs: 60_000,
   progressBytesMin: 4096,
+  bodyWindowMs: 20_000,
+  bodyBytesMin: 5_000,
+  bodyTimeoutMs: 3_600_000,
+  requestBodyBytesMax: 104_857_600,
   tunnelIdleTimeoutMs: 600_000,
   connectTimeoutMs: 5_000,
   originRetryMs: 30_000,

@@ -29,6 +29,8 @@ export class RequestFlow {
   private forward: Forward | null = null;
   /** Answers from the cache instead. */
   private reader: CacheReader | null = null;
+  /** Payload of the request's body so far. */
+  private bodyBytes = 0;
 
   constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
     this.edge = edge;
@@ -42,6 +44,7 @@ export class RequestFlow {
     const exchange = new Exchange(newRayId(nowMs), nowMs, clock.monotonicMs(), this.arrival);
     exchange.method = method;
     this.exchange = exchange;
+    this.bodyBytes = 0;
     return exchange;
   }
 
@@ -54,6 +57,7 @@ export class RequestFlow {
     const target = readTarget(buffer, head, this.arrival.scheme);
     if (target === null) return "bad_request";
     exchange.describe(buffer, head, target);
+    if (this.isBeyondLimit(head.contentLength)) return "body_too_large";
     const page = this.edge.pipeline.request(exchange);
     if (page !== null) {
       this.visitor.sendPage(page);
@@ -66,7 +70,9 @@ export class RequestFlow {
 
   /** Payload of the request's body. */
   onRequestBody(buffer: Buffer, start: number, end: number): void {
-    this.forward?.onRequestBody(buffer, start, end);
+    this.bodyBytes += end - start;
+    if (this.isBeyondLimit(this.bodyBytes)) this.refuseBody();
+    else this.forward?.onRequestBody(buffer, start, end);
   }
 
   onRequestEnd(trailers: readonly Trailer[]): void {
@@ -142,6 +148,20 @@ export class RequestFlow {
     const plan = this.edge.origins.select(exchange);
     if (plan instanceof Promise) void plan.then((late) => this.sendLate(exchange, late, originHead, chunked, hasBody));
     else this.send(exchange, plan, originHead, chunked, hasBody);
+  }
+
+  private isBeyondLimit(bodyBytes: number): boolean {
+    const { requestBodyBytesMax } = this.edge.limits;
+    return requestBodyBytesMax > 0 && bodyBytes > requestBodyBytesMax;
+  }
+
+  /** A body whose length nobody announced turned out too long. */
+  private refuseBody(): void {
+    const { exchange } = this;
+    this.abort();
+    if (exchange === null) return;
+    if (exchange.status === 0) this.visitor.sendPage(edgePage(exchange, "body_too_large"));
+    else this.visitor.cut();
   }
 
   private sendLate(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
