@@ -226,6 +226,11 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   connectionsPerAddressMax: Math.ceil(edge.connections_per_address_max / edge.workers),
   headTimeoutMs: edge.head_timeout_seconds * 1000,
   idleTimeoutMs: edge.idle_timeout_seconds * 1000,
+  bodyTimeoutMs: edge.body_timeout_seconds * 1000,
+  bodyBytesMin: (edge.body_bytes_per_second_min * EDGE_LIMITS.bodyWindowMs) / 1000,
+  requestBodyBytesMax: edge.request_body_bytes_max,
+  responseTimeoutMs: edge.response_timeout_seconds * 1000,
+  tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
 });
 
 const gatewayConfig = ({ config, tls }: PlanesDeps, bound: Bound): GatewayConfig => ({

@@ -223,7 +223,11 @@ test("a visitor who leaves takes the request to the origin along, and leaves a r
 
 test("slow heads, idle connections and silent bodies are closed in time", async () => {
   const origin = await httpOrigin((req, res) => req.resume().on("end", () => res.end("ok")));
-  const edge = await startEdge(siteOps(origin.port), {}, { headTimeoutMs: 300, idleTimeoutMs: 300, progressWindowMs: 300, bodyWindowMs: 300 });
+  const edge = await startEdge(
+    siteOps(origin.port),
+    {},
+    { headTimeoutMs: 300, idleTimeoutMs: 300, progressWindowMs: 300, bodyWindowMs: 300 },
+  );
   const [silent, slow, idle, upload] = [rawClient(edge.http), rawClient(edge.http), rawClient(edge.http), rawClient(edge.http)];
   slow.send("GET / HTTP/1.1\r\nHost: www.exam");
   idle.send("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");

@@ -5,7 +5,11 @@ import { eventually, httpOrigin, rawClient, siteOps, startEdge, type TestOrigin 
 
 const H = "Host: www.example.com\r\n";
 
-async function serving(origin: TestOrigin, limits: Partial<EdgeLimits>, run: (edge: Awaited<ReturnType<typeof startEdge>>) => Promise<void>) {
+async function serving(
+  origin: TestOrigin,
+  limits: Partial<EdgeLimits>,
+  run: (edge: Awaited<ReturnType<typeof startEdge>>) => Promise<void>,
+) {
   const edge = await startEdge(siteOps(origin.port), {}, limits);
   try {
     await run(edge);
@@ -25,7 +29,7 @@ const echoLength = () =>
 
 /** Waits until a figure has not changed for a while. */
 async function settled(figure: () => number): Promise<number> {
-  for (let last = -1; ; ) {
+  for (let last = -1; ;) {
     const now = figure();
     if (now === last) return now;
     last = now;
