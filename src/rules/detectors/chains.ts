@@ -41,14 +41,18 @@ export class Chains {
   /** Next state by state and class; 0 where no template goes on. */
   readonly #next: Uint16Array;
   readonly #detectors: readonly (readonly Detector[] | undefined)[];
+  /** How many digits stand at least among the first sixteen bytes from the first digit on. */
+  readonly digitsMin: number;
 
   constructor(detectors: readonly Detector[]) {
     const states: number[][] = [emptyState()];
     const ends: (Detector[] | undefined)[] = [undefined];
+    let digitsMin = Number.POSITIVE_INFINITY;
     for (const detector of detectors) {
       for (const anchor of detector.anchors) {
         if (anchor.kind !== "chain") continue;
         for (const template of anchor.templates.flatMap(expanded)) {
+          digitsMin = Math.min(digitsMin, earlyDigits(template));
           const state = addPath(states, ends, template);
           const known = (ends[state] ??= []);
           if (!known.includes(detector)) known.push(detector);
@@ -57,6 +61,7 @@ export class Chains {
     }
     this.#next = Uint16Array.from(states.flat());
     this.#detectors = ends;
+    this.digitsMin = digitsMin;
   }
 
   /** Where a template ends that starts at `at`, the shortest first; `found` is filled and its count returned. */
@@ -100,6 +105,20 @@ function addPath(states: number[][], ends: unknown[], template: string): number 
   }
   return state;
 }
+
+/** A separator may be an entity of six bytes. */
+function earlyDigits(template: string): number {
+  let bytes = 0;
+  let digits = 0;
+  for (const char of template.slice(template.indexOf("#"))) {
+    bytes += char === " " ? NBSP_ENTITY.length : 1;
+    if (bytes > WINDOW_BYTES) break;
+    if (char === "#") digits++;
+  }
+  return digits;
+}
+
+const WINDOW_BYTES = 16;
 
 /** The template once for each meaning of `~` and `*`. */
 function expanded(template: string): readonly string[] {

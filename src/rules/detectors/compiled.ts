@@ -1,7 +1,8 @@
 import { Chains } from "./chains.ts";
 import { contextTest } from "./context.ts";
 import type { Anchor, Detector } from "./detector.ts";
-import { createPairs, type Literal, type Pairs } from "./literals.ts";
+import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
+import { createPrefilter, type Prefilter } from "./prefilter.ts";
 
 /** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
 export interface DetectorGroup {
@@ -16,10 +17,14 @@ export interface CompiledDetectors {
   readonly plus: readonly DetectorGroup[];
   readonly base58: readonly DetectorGroup[];
   readonly at_sign: readonly DetectorGroup[];
-  readonly pairs: Pairs;
+  readonly literals: LiteralIndex;
+  readonly prefilter: Prefilter;
   /** Whether the text before a match, in lower case, names what the detector looks for. */
   readonly contexts: ReadonlyMap<Detector, (before: string) => boolean>;
 }
+
+/** Among the first sixteen bytes of a bank account or telephone number with its country. */
+const DIGITS_MIN = 4;
 
 type LiteralAnchor = Anchor & { readonly kind: "literal" };
 
@@ -34,15 +39,22 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     word,
     groups: anchored((anchor) => anchor.kind === "literal" && anchor.text === text && anchor.word === word),
   }));
+  const index = createLiteralIndex(literals);
+  const chains = new Chains(detectors);
   const hasNumbers = detectors.some(({ anchors: own }) => own.some(({ kind }) => kind !== "literal" && kind !== "at_sign"));
   const at_sign = anchored(({ kind }) => kind === "at_sign");
   return {
-    chains: new Chains(detectors),
+    chains,
     country_check: anchored(({ kind }) => kind === "country_check"),
     plus: anchored(({ kind }) => kind === "plus"),
     base58: anchored(({ kind }) => kind === "base58"),
     at_sign,
-    pairs: createPairs(literals, hasNumbers, at_sign.length > 0),
+    literals: index,
+    prefilter: createPrefilter({
+      grams: index.grams,
+      hasAtSigns: at_sign.length > 0,
+      digitsMin: hasNumbers ? Math.min(chains.digitsMin, DIGITS_MIN) : undefined,
+    }),
     contexts: new Map(detectors.flatMap((detector) => (detector.context ? [[detector, contextTest(detector.context)] as const] : []))),
   };
 }

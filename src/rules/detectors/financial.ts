@@ -125,7 +125,7 @@ const WALLETS: readonly Detector[] = [
     id: "fin.crypto_ethereum",
     rule_id: "d6e5fd1da00b74de080f9a91b75da5f4",
     name: "Ethereum address, beside its name",
-    anchors: [{ kind: "literal", text: "0x", word: true }],
+    anchors: Array.from("0123456789abcdefABCDEF", (digit) => ({ kind: "literal", text: `0x${digit}`, word: true })),
     patterns: [/0x[0-9a-fA-F]{40}(?![A-Za-z0-9_])/y],
     accepts: (text) => !/(.)\1{9}/.test(text),
     context: ["eth", "ethereum", "wallet", "erc20", "address"],

@@ -1,4 +1,5 @@
 import type { DetectorGroup } from "./compiled.ts";
+import { GRAM_BYTES } from "./prefilter.ts";
 
 /** A text that detectors begin at. */
 export interface Literal {
@@ -8,65 +9,49 @@ export interface Literal {
   readonly groups: readonly DetectorGroup[];
 }
 
-interface Filed {
+/** A literal, and how far behind its start the bytes stand that it is found by. */
+export interface FiledLiteral {
   readonly literal: Literal;
-  /** How far behind the literal's start the pair's second byte stands. */
   readonly behind: number;
 }
 
-/** What the scanner looks up for each pair of neighbouring bytes: nothing, the start of a number, a name before an at sign, or literals that hold the pair. */
-export interface Pairs {
-  /** By `first << 8 | second`: 0, NUMBER_START, AT_SIGN, or LITERALS_FROM plus a place in `literals`. */
-  readonly table: Uint8Array;
-  readonly literals: readonly (readonly Filed[])[];
+/** Literals by three of their bytes. */
+export interface LiteralIndex {
+  readonly grams: readonly Uint8Array[];
+  /** Those whose three bytes may stand at the place: the caller compares the rest. */
+  at(bytes: Uint8Array, place: number): readonly FiledLiteral[];
 }
 
-export const NUMBER_START = 1;
-export const AT_SIGN = 2;
-export const LITERALS_FROM = 3;
+const NONE: readonly FiledLiteral[] = [];
 
-/** Each literal is filed under the one of its pairs that other text has least. */
-export function createPairs(literals: readonly Literal[], hasNumbers: boolean, hasAtSigns: boolean): Pairs {
-  const table = new Uint8Array(65_536);
-  const filed: Filed[][] = [];
-  if (hasNumbers) {
-    for (let first = 0; first < 256; first++) {
-      if (isDigit(first)) continue;
-      for (let second = ZERO; second <= ZERO + 9; second++) table[(first << 8) | second] = NUMBER_START;
-    }
-  }
-  if (hasAtSigns) for (let first = 0; first < 256; first++) if (isWordByte(first)) table[(first << 8) | AT] = AT_SIGN;
+/** Each literal is filed under the three of its bytes that other text has least. */
+export function createLiteralIndex(literals: readonly Literal[]): LiteralIndex {
+  const lists = new Map<number, FiledLiteral[]>();
+  const grams = new Map<string, Uint8Array>();
   for (const literal of literals) {
-    const at = rarestPair(literal.bytes);
-    const pair = ((literal.bytes[at] as number) << 8) | (literal.bytes[at + 1] as number);
-    const place = table[pair] as number;
-    const entry = { literal, behind: at + 1 };
-    if (place >= LITERALS_FROM) filed[place - LITERALS_FROM]?.push(entry);
-    else {
-      table[pair] = LITERALS_FROM + filed.length;
-      filed.push([entry]);
-    }
+    const behind = rarestGram(literal.bytes);
+    const gram = literal.bytes.subarray(behind, behind + GRAM_BYTES);
+    grams.set(gram.toString("latin1"), gram);
+    const key = keyOf(gram, 0);
+    lists.set(key, [...(lists.get(key) ?? []), { literal, behind }]);
   }
-  if (filed.length > 255 - LITERALS_FROM) throw new Error("there are more pairs of literals than the table can tell apart");
-  return { table, literals: filed };
+  return {
+    grams: [...grams.values()],
+    at: (bytes, place) => lists.get(keyOf(bytes, place)) ?? NONE,
+  };
 }
 
-const ZERO = 0x30;
-const AT = 0x40;
-const isWordByte = (byte: number): boolean => /[A-Za-z0-9_]/.test(String.fromCharCode(byte));
-const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9;
+const keyOf = (bytes: Uint8Array, place: number): number =>
+  ((bytes[place] as number) << 16) | ((bytes[place + 1] ?? 0) << 8) | (bytes[place + 2] ?? 0);
 
-/** Where the pair begins that text rarely holds: never one with which a number may start. */
-function rarestPair(bytes: Buffer): number {
+function rarestGram(bytes: Buffer): number {
+  if (bytes.length < GRAM_BYTES) throw new Error(`the literal "${bytes.toString("latin1")}" is too short to be found by`);
   let best = 0;
   let bestCost = Number.POSITIVE_INFINITY;
-  for (let at = 0; at + 1 < bytes.length; at++) {
-    const [first = 0, second = 0] = [bytes[at], bytes[at + 1]];
-    if (!isDigit(first) && isDigit(second)) continue;
-    const cost = commonness(first) * commonness(second);
+  for (let at = 0; at + GRAM_BYTES <= bytes.length; at++) {
+    const cost = bytes.subarray(at, at + GRAM_BYTES).reduce((product, byte) => product * commonness(byte), 1);
     if (cost < bestCost) [best, bestCost] = [at, cost];
   }
-  if (bestCost === Number.POSITIVE_INFINITY) throw new Error(`the literal "${bytes.toString("latin1")}" has no pair to be found by`);
   return best;
 }
 
@@ -77,5 +62,5 @@ function commonness(byte: number): number {
   if (/[a-z]/.test(char)) return /[jqxzkvw]/.test(char) ? 6 : 25;
   if (/[0-9]/.test(char)) return 15;
   if (/[A-Z]/.test(char)) return 6;
-  return /[-_./"=<>: ]/.test(char) ? (char === "_" ? 5 : 40) : 3;
+  return /[-_./"=<>: ]/.test(char) ? (char === "_" ? 5 : 20) : 3;
 }

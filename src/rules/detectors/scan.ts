@@ -1,7 +1,8 @@
 import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
 import type { Detector } from "./detector.ts";
-import { AT_SIGN, type Literal, LITERALS_FROM, NUMBER_START } from "./literals.ts";
+import type { Literal } from "./literals.ts";
+import { AT_SIGN, INPUT_BYTES } from "./prefilter.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
 export const WINDOW_BYTES = 512;
@@ -90,7 +91,7 @@ export class BodyScanner {
   /** Looks at the anchors before `end` and moves what later ones need to the front. */
   #scanTo(end: number): void {
     const view = this.#buffer.subarray(0, this.#filled);
-    this.#scanPairs(view, end);
+    this.#scanPlaces(view, end);
     const kept = Math.max(0, end - CONTEXT_BYTES);
     this.#buffer.copyWithin(0, kept, this.#filled);
     this.#filled -= kept;
@@ -98,26 +99,31 @@ export class BodyScanner {
     this.#next = end - kept;
   }
 
-  /** One look-up for each byte and the one before it: most of them say nothing. */
-  #scanPairs(view: Buffer, end: number): void {
-    const { table, literals } = this.#detectors.pairs;
-    // A literal may begin before `end` and have its pair behind that.
+  /** The prefilter's parts are smaller than its input, so that it sees what stands around them. */
+  #scanPlaces(view: Buffer, end: number): void {
+    const { prefilter } = this.#detectors;
+    // A literal may begin before `end` and be found by bytes behind that.
     const to = Math.min(view.length, end + LITERAL_BYTES_MAX);
-    let before = this.#next > 0 ? (view[this.#next - 1] as number) : 0;
-    for (let at = this.#next; at < to; at++) {
-      const byte = view[at] as number;
-      const place = table[(before << 8) | byte] as number;
-      before = byte;
-      if (place === 0) continue;
-      if (place === NUMBER_START) {
-        if (at < end) this.#atDigits(view, at);
-      } else if (place === AT_SIGN) {
-        if (at < end) this.#atName(view, at);
-      } else {
-        for (const { literal, behind } of literals[place - LITERALS_FROM] ?? []) this.#atLiteral(view, at - behind, end, literal);
+    for (let from = this.#next; from < to; from += PART_BYTES) {
+      const partEnd = Math.min(from + PART_BYTES, to);
+      const start = Math.max(0, from - CONTEXT_BYTES);
+      const stop = Math.min(view.length, partEnd + CONTEXT_BYTES);
+      prefilter.input.set(view.subarray(start, stop));
+      const count = prefilter.run(from - start, partEnd - start, stop - start);
+      for (let i = 0; i < count; i++) {
+        const found = prefilter.found[i] as number;
+        const at = (found >> 1) + start;
+        if (at >= partEnd) continue;
+        if ((found & 1) === 1) this.#atGram(view, at, end);
+        else if (at < end) this.#atDigits(view, at);
+        if (this.#candidates > this.#candidatesMax) return;
       }
-      if (this.#candidates > this.#candidatesMax) return;
     }
+  }
+
+  #atGram(view: Buffer, at: number, end: number): void {
+    if (view[at] === AT_SIGN && at < end && this.#detectors.at_sign.length > 0) this.#atName(view, at);
+    for (const { literal, behind } of this.#detectors.literals.at(view, at)) this.#atLiteral(view, at - behind, end, literal);
   }
 
   /** A number starts with the digit at `at`, or a code with letters before it. */
@@ -215,6 +221,8 @@ export class BodyScanner {
 /** Where the last reading found ends; used before the next one. */
 const ends: ChainEnd[] = [];
 
+/** What the prefilter looks at in one go. */
+const PART_BYTES = INPUT_BYTES - 4 * CONTEXT_BYTES;
 /** No literal is longer. */
 const LITERAL_BYTES_MAX = 64;
 /** What codes begin with at most. */
