@@ -14,6 +14,7 @@ import {
   type TestEdge,
   type TestOrigin,
 } from "./test-edge.ts";
+import { rulesetOp } from "./test-entries.ts";
 
 /** An origin that answers by path with exact bytes, one connection after the other kept open. */
 const RESPONSES: Readonly<Record<string, string>> = {
@@ -134,19 +135,34 @@ test("pipelined requests are answered in order, byte by byte or whole", async ()
   assert.equal(strip(await client.closed()), whole);
 });
 
-test("fields that only the edge may set are replaced, whatever the visitor sent", async () => {
-  await get(
-    "/empty",
-    "X-Forwarded-For: 1.2.3.4\r\nx_forwarded_for: 1.2.3.4\r\nX-Forwarded-Proto: https\r\nSVC-Connecting-IP: 1.2.3.4\r\nsvc_connecting_ip: 1.2.3.4\r\ncf-connecting-ip: 1.2.3.4\r\nsvc-visitor: x\r\nProxy: evil\r\nX-Kept: yes\r\n",
-  );
+test("what proxies say of a visitor is said by the edge alone, whatever the visitor sent", async () => {
+  const names = [
+    ...["X-Forwarded-For", "x_forwarded_for", "X-Forwarded-Proto", "X-Forwarded-Host", "x_forwarded-host", "X-Forwarded-Port"],
+    ...["X-Forwarded-Server", "X-Forwarded-Scheme", "X-Forwarded-Ssl", "X-Forwarded-Prefix", "Forwarded", "X-Real-IP", "True-Client-IP"],
+    ...["SVC-Connecting-IP", "svc_connecting_ip", "cf-connecting-ip", "CF-IPCountry", "cf_ray", "svc-ray", "svc-visitor", "Proxy"],
+  ];
+  await get("/empty", `${names.map((name) => `${name}: 1.2.3.4\r\n`).join("")}X-Kept: yes\r\nVia: 1.1 before\r\n`);
   const head = seen.at(-1)!;
   assert.match(
     head,
     /\r\nX-Forwarded-For: 127\.0\.0\.1\r\nX-Forwarded-Proto: http\r\nsvc-connecting-ip: 127\.0\.0\.1\r\nsvc-ray: [0-9a-f]{16}\r\nsvc-visitor: \{"scheme":"http"\}\r\nCDN-Loop: svc$/,
   );
-  assert.match(head, /\r\nX-Kept: yes\r\n/);
+  assert.match(head, /\r\nX-Kept: yes\r\nVia: 1\.1 before\r\n/);
   assert.match(head, /^GET \/empty HTTP\/1\.1\r\nHost: www\.example\.com\r\n/);
-  assert.doesNotMatch(head, /1\.2\.3\.4|evil|x_forwarded|connection:/i);
+  assert.doesNotMatch(head, /1\.2\.3\.4|x_forwarded|x-forwarded-host|connection:/i);
+});
+
+test("an origin that is called otherwise by a rule hears what the visitor asked for", async () => {
+  const route = edge.replica.snapshot.get("ruleset", "route");
+  const parameters = { origin: { port: origin.port }, host_header: "inside.example" };
+  edge.replica.apply([
+    rulesetOp("route", "zone", "zone", "http_request_origin", [{ action: "route", expression: "true", action_parameters: parameters }]),
+  ]);
+  await get("/empty", "X-Forwarded-Host: evil.example\r\n");
+  assert.match(seen.at(-1)!, /^GET \/empty HTTP\/1\.1\r\nHost: inside\.example\r\n/);
+  assert.match(seen.at(-1)!, /\r\nX-Forwarded-Host: www\.example\.com\r\n/);
+  assert.doesNotMatch(seen.at(-1)!, /evil/);
+  edge.replica.apply([{ kind: "ruleset", id: "route", value: route ?? null }]);
 });
 
 test("a large body arrives whole", async () => {

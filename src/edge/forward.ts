@@ -144,7 +144,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   }
 
   onOverload(): void {
-    this.fail("overloaded");
+    if (!this.tryNext()) this.fail("overloaded");
   }
 
   onConnected(): void {
@@ -204,17 +204,21 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     const { connection, request } = this;
     this.connection = null;
     if (this.over || connection === null) return;
-    // Nothing was sent where there was no connection: the next address may be tried.
-    if (!connection.isConnected && this.attempt + 1 < request.plan.addresses.length) {
-      this.attempt++;
-      return this.start(false);
-    }
+    if (!connection.isConnected && this.tryNext()) return;
     const closedWhileIdle = fault === "origin_closed" && connection.isReused && !connection.hasAnswered;
     if (closedWhileIdle && !this.retried && !this.bodyBegun && IDEMPOTENT.has(request.exchange.method)) {
       this.retried = true;
       return this.start(true);
     }
     this.fail(FAULT_ERRORS[fault]);
+  }
+
+  /** Where there was no connection nothing was sent: the next address may be tried, if there is one. */
+  private tryNext(): boolean {
+    if (this.over || this.attempt + 1 >= this.request.plan.addresses.length) return false;
+    this.attempt++;
+    this.start(false);
+    return true;
   }
 
   private fail(name: EdgeErrorName): void {

@@ -12,12 +12,25 @@ export interface OriginHeads {
 /** The prefix that the field's clients and origins know: copies from visitors are not believed either. */
 const KNOWN_PREFIX = "cf";
 
-/** Fields that only we may set: an origin trusts what they say about the visitor. */
-export const edgeFieldNames = (prefix: string): FieldNames =>
+/** What proxies say of a visitor, below their own prefix. */
+const PREFIXED = ["connecting-ip", "connecting-ipv6", "ipcountry", "pseudo-ipv4", "ray", "visitor"];
+
+/**
+ * Fields by which an origin takes a proxy's word for who the visitor is and what was asked for. Visitors have no say in
+ * them: an origin that looks at the first address of a list, or at a field that we do not set, would believe them.
+ */
+const PROXY_WORDS = [
+  "forwarded",
+  "true-client-ip",
+  "x-client-ip",
+  "x-real-ip",
+  ...["for", "host", "port", "prefix", "proto", "protocol", "scheme", "server", "ssl"].map((word) => `x-forwarded-${word}`),
+];
+
+const edgeFieldNames = (prefix: string): FieldNames =>
   fieldNames([
-    "x-forwarded-for",
-    "x-forwarded-proto",
-    ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => [`${known}-connecting-ip`, `${known}-ray`, `${known}-visitor`]),
+    ...PROXY_WORDS,
+    ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => PREFIXED.map((word) => `${known}-${word}`)),
     // Only the spellings with an underscore are left of these by now: what framed nothing here must not frame anything there.
     "content-length",
     "transfer-encoding",
@@ -31,13 +44,14 @@ export function createOriginHeads(prefix: string): OriginHeads {
     write: (buffer, head, exchange, upgrade) => {
       dropFields(buffer, head, ours);
       const host = exchange.hostHeader === "" ? exchange.authority : exchange.hostHeader;
+      const original = exchange.hostHeader === "" ? "" : `X-Forwarded-Host: ${exchange.authority}\r\n`;
       const loop = head.loopIndex < 0 ? "" : `${exchange.headers("cdn-loop").join(", ")}, `;
       return (
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
         keptFields(buffer, head) +
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
-        `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n` +
+        `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n${original}` +
         `${prefix}-connecting-ip: ${exchange.client_ip}\r\n${prefix}-ray: ${exchange.ray_id}\r\n${prefix}-visitor: {"scheme":"${exchange.scheme}"}\r\n` +
         `CDN-Loop: ${loop}${prefix}\r\n\r\n`
       );

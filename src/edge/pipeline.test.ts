@@ -130,6 +130,16 @@ test("aliases are followed through our own zones; what leads nowhere is error 10
     "paused.example",
   ]) {
     assert.match(await get("/", host), /^HTTP\/1\.1 530 [^]*Error 1016/, host);
+    const json = await get("/", host, "Accept: application/json\r\n");
+    assert.match(json, /^HTTP\/1\.1 530 [^]*\r\nContent-Type: application\/json\r\n/);
+    const { success, errors, result } = JSON.parse(json.slice(json.indexOf("\r\n\r\n"))) as {
+      success: boolean;
+      errors: { code: number }[];
+      result: null;
+    };
+    assert.deepEqual([success, errors.map(({ code }) => code), result], [false, [1016], null]);
+    await eventually(() => edge.requests.at(-1)?.status === 530);
+    assert.equal(edge.requests.at(-1)!.origin_status, null);
   }
 });
 
