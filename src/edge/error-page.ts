@@ -7,6 +7,8 @@ export interface Page {
   readonly reason: string;
   readonly contentType: string;
   readonly body: string;
+  /** A rule wrote it: rules for errors leave it as it is. */
+  readonly isChosen?: true;
 }
 
 /** The page of an error as HTML, or as the API's envelope where the Accept field prefers JSON. */
@@ -30,6 +32,7 @@ export function blockPage(error: EdgeError, parameters: Readonly<Record<string, 
     reason: error.title,
     contentType: typeof contentType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : "text/plain",
     body: typeof content === "string" ? content : "",
+    isChosen: true,
   };
 }
 

@@ -6,7 +6,8 @@ import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheStatus } from "./cache/cache-status.ts";
 import type { OriginPlan } from "./origin.ts";
-import type { ResponseEdits } from "./response-edits.ts";
+import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
+import { addedFields, changeField, type FieldChange, type ResponseEdits } from "./response-edits.ts";
 import type { Zone } from "./zones.ts";
 
 /** Where the connection came from, the same for each of its requests. */
@@ -40,6 +41,8 @@ export class Exchange implements RequestView, RuleRun {
   /** Path and query, for the request line. */
   originForm = "";
   zone: Zone | null = null;
+  /** The zone's, as configuration rules leave them for this request. */
+  settings: EdgeSettings = EDGE_SETTINGS_DEFAULTS;
   /** What an origin rule overrides; empty and 0 where none does. */
   originHost = "";
   originPort = 0;
@@ -52,6 +55,11 @@ export class Exchange implements RequestView, RuleRun {
   readonly trace = null;
   /** Rules that matched and leave a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
+  /** What rules change in the request's head; null where none does. */
+  requestEdits: ResponseEdits | null = null;
+  /** Path and query as they came, once a rule has changed them. */
+  received_path?: string;
+  received_query?: string;
   /** What settings and rules change in the response's head; null where nothing does. */
   responseEdits: ResponseEdits | null = null;
   /** How the cache had to do with the response; null where it was not asked. */
@@ -95,6 +103,26 @@ export class Exchange implements RequestView, RuleRun {
   /** The field lines that a pattern with the flags `g` and `m` matches. */
   linesLike(pattern: RegExp): readonly string[] {
     return this.fieldLines.match(pattern) ?? NONE;
+  }
+
+  /** The request goes on under this path and query. */
+  rewriteUri(path: string, query: string): void {
+    this.received_path ??= this.path;
+    this.received_query ??= this.query;
+    this.path = path;
+    this.query = query;
+    this.originForm = query === "" ? path : `${path}?${query}`;
+  }
+
+  /** Changes fields of the request as the origin, and rules from now on, see them. */
+  editRequest(changes: readonly FieldChange[]): void {
+    const edits = (this.requestEdits ??= { drop: [], add: [] });
+    for (const change of changes) changeField(edits, change);
+    const fields = new Map(parseLines(this.fieldLines));
+    for (const name of edits.drop) fields.delete(name);
+    for (const [name, value] of addedFields(edits)) fields.set(name.toLowerCase(), [...(fields.get(name.toLowerCase()) ?? []), value]);
+    this.fields = fields;
+    this.user_agent = fields.get("user-agent")?.[0] ?? "";
   }
 
   headers(name: string): readonly string[] {

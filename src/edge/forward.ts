@@ -45,7 +45,7 @@ export interface ForwardRequest {
 
 export interface ForwardDeps {
   readonly pools: UpstreamPools;
-  readonly pipeline: Pick<Pipeline, "response">;
+  readonly pipeline: Pick<Pipeline, "response" | "substitute">;
 }
 
 /** Methods that may be sent again when it is not known whether the first one arrived (RFC 9110 §9.2.2). */
@@ -174,6 +174,8 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     const { exchange } = this.request;
     exchange.status = exchange.originStatus = head.status;
     this.answered = true;
+    const page = this.deps.pipeline.substitute(exchange, buffer, head);
+    if (page !== null) return this.answerInstead(page);
     this.tap = this.deps.pipeline.response(exchange, buffer, head, framing);
     this.visitor.sendHead(buffer, head, framing);
   }
@@ -219,6 +221,15 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.attempt++;
     this.start(false);
     return true;
+  }
+
+  /** What the origin says is not passed on. Its connection is given up: its body would have to be read all the same. */
+  private answerInstead(page: Page): void {
+    const { connection } = this;
+    this.over = true;
+    this.connection = null;
+    connection?.abort();
+    this.visitor.sendPage(page);
   }
 
   private fail(name: EdgeErrorName): void {

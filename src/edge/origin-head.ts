@@ -2,6 +2,7 @@ import type { Head } from "#wire/http/head.ts";
 import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
 import { framingField, keptFields } from "#wire/http/write.ts";
 import type { Exchange } from "./exchange.ts";
+import { addedFields, dropEdited, type ResponseEdits } from "./response-edits.ts";
 
 /** Writes heads for origins. */
 export interface OriginHeads {
@@ -43,12 +44,15 @@ export function createOriginHeads(prefix: string): OriginHeads {
   return {
     write: (buffer, head, exchange, upgrade) => {
       dropFields(buffer, head, ours);
+      const { requestEdits: edits } = exchange;
+      if (edits !== null) dropEdited(buffer, head, edits);
       const host = exchange.hostHeader === "" ? exchange.authority : exchange.hostHeader;
       const original = exchange.hostHeader === "" ? "" : `X-Forwarded-Host: ${exchange.authority}\r\n`;
       const loop = head.loopIndex < 0 ? "" : `${exchange.headers("cdn-loop").join(", ")}, `;
       return (
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
         keptFields(buffer, head) +
+        (edits === null ? "" : fieldLines(edits, prefix)) +
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
         `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n${original}` +
@@ -57,6 +61,13 @@ export function createOriginHeads(prefix: string): OriginHeads {
       );
     },
   };
+}
+
+/** What rules add, but for fields of ours: an origin believes those. */
+function fieldLines(edits: ResponseEdits, prefix: string): string {
+  let lines = "";
+  for (const [name, value] of addedFields(edits)) if (!name.toLowerCase().startsWith(`${prefix}-`)) lines += `${name}: ${value}\r\n`;
+  return lines;
 }
 
 const UPGRADE = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$/;

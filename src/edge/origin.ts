@@ -68,9 +68,9 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
   };
 }
 
-/** The zone's `ssl` mode: origins are spoken to over TLS where visitors came by it too. */
+/** The `ssl` mode: origins are spoken to over TLS where visitors came by it too. */
 function tlsFor(exchange: Exchange): OriginTls | null {
-  const mode = exchange.zone?.settings.ssl ?? "flexible";
+  const mode = exchange.settings.ssl;
   if (exchange.scheme === "http" || mode === "off" || mode === "flexible") return null;
   // A rule's host_header is what the origin is called; its sni has the last word.
   return { serverName: exchange.serverName || exchange.hostHeader || exchange.host, verified: mode === "strict" };

@@ -2,6 +2,7 @@ import type { PhaseName } from "#rules/phases.ts";
 import { runPhase } from "#rules/engine.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
+import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { DohRoute } from "./doh-route.ts";
@@ -10,6 +11,10 @@ import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
 import { type Exchange, responseView } from "./exchange.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
+import { customError } from "./stages/custom-error.ts";
+import { finishPage } from "./stages/finish-page.ts";
+import { redirectPage } from "./stages/redirect.ts";
+import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "./stages/rewrite.ts";
 import type { Zones } from "./zones.ts";
 
 const NO_RULESETS: readonly CompiledRuleset[] = [];
@@ -18,6 +23,8 @@ const NO_RULESETS: readonly CompiledRuleset[] = [];
 export interface Pipeline {
   /** Runs the request stages. A page answers the request; null sends it on to its origin. */
   request(exchange: Exchange): Page | null;
+  /** The site's own page instead of an error of the origin's; null where its response goes on. */
+  substitute(exchange: Exchange, buffer: Buffer, head: Head): Page | null;
   /** Runs the response stages over a head from the origin. A tap wants the body. */
   response(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): BodyTap | null;
 }
@@ -44,24 +51,32 @@ const REQUEST_STAGES: readonly Stage[] = [
   { name: "zone", run: findZone },
   { name: "loop", run: refuseLoop },
   { name: "settings", run: (exchange, { ports }) => applySettings(exchange, ports()) },
-  // Here: http_request_sanitize, http_request_dynamic_redirect, http_request_transform, http_config_settings.
-  phase("http_request_origin", applyRoute),
+  // Here: http_request_sanitize.
+  phase("http_request_dynamic_redirect", redirectPage),
+  phase("http_request_transform", changing("rewrite", rewriteUri)),
+  phase("http_config_settings", changing("set_config", configure)),
+  phase("http_request_origin", changing("route", applyRoute)),
   // Here: ddos_l7.
   phase("http_request_firewall_custom", mitigate),
-  // Here: http_ratelimit, http_request_firewall_managed, http_request_sbfm, http_request_redirect,
-  // http_request_late_transform, http_request_cache_settings, and then the cache.
+  // Here: http_ratelimit, http_request_firewall_managed, http_request_sbfm.
+  phase("http_request_redirect", redirectPage),
+  phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
+  // Here: http_request_cache_settings, and then the cache.
 ];
 
 interface ResponseStage {
   readonly phase: PhaseName;
+  /** Passed over where the response has no body. */
+  readonly needsBody: boolean;
   readonly run: (exchange: Exchange, match: Match, deps: PipelineDeps, subject: ResponseView) => BodyTap | null;
 }
 
 /** What comes from the cache passes these as well. */
 const RESPONSE_STAGES: readonly ResponseStage[] = [
-  // Here: http_response_cache_settings, http_custom_errors, http_response_headers_transform, http_ratelimit,
-  // http_response_compression (after the tap has seen the bytes that are scanned).
-  { phase: "http_response_firewall_managed", run: scan },
+  // Here: http_response_cache_settings. Errors have been substituted before.
+  { phase: "http_response_headers_transform", needsBody: false, run: rewriteHead },
+  // Here: http_ratelimit, http_response_compression (after the tap has seen the bytes that are scanned).
+  { phase: "http_response_firewall_managed", needsBody: true, run: scan },
   // Here: http_log_custom_fields.
 ];
 
@@ -70,16 +85,23 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     request: (exchange) => {
       for (const stage of REQUEST_STAGES) {
         const page = stage.run(exchange, deps);
-        if (page !== null || exchange.ownOrigin !== null) return page;
+        if (page !== null) return finishPage(exchange, page);
+        if (exchange.ownOrigin !== null) return null;
       }
       return null;
+    },
+    substitute: (exchange, buffer, head) => {
+      const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? NO_RULESETS;
+      if (rulesets.length === 0) return null;
+      const page = customError(exchange, responseView(buffer, head));
+      return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
     },
     response: (exchange, buffer, head, framing) => {
       let taps: BodyTap[] | null = null;
       let subject: ResponseView | null = null;
       for (const stage of RESPONSE_STAGES) {
         const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
-        if (rulesets.length === 0 || framing === NO_BODY) continue;
+        if (rulesets.length === 0 || (stage.needsBody && framing === NO_BODY)) continue;
         subject ??= responseView(buffer, head);
         for (const match of runPhase(rulesets, exchange, exchange, subject)) {
           const tap = stage.run(exchange, match, deps, subject);
@@ -118,8 +140,9 @@ function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
 /** A zone that is paused or has moved away leaves its visitors to its own servers. */
 function findZone(exchange: Exchange, { zones }: PipelineDeps): Page | null {
   const zone = zones.find(exchange.host);
-  if (zone === null || zone.entry.paused || zone.entry.status === "moved") return edgePage(exchange, "unroutable");
+  if (zone === null || zone.entry.paused || zone.entry.status === "moved") return plainPage(exchange, "unroutable");
   exchange.zone = zone;
+  exchange.settings = zone.settings;
   exchange.zone_name = zone.entry.name;
   return null;
 }
@@ -127,20 +150,31 @@ function findZone(exchange: Exchange, { zones }: PipelineDeps): Page | null {
 function refuseLoop(exchange: Exchange, { loopName }: PipelineDeps): Page | null {
   if (!exchange.hasLoop) return null;
   for (const value of exchange.headers("cdn-loop")) {
-    for (const name of value.split(",")) if (name.split(";", 1)[0]?.trim().toLowerCase() === loopName) return edgePage(exchange, "loop");
+    for (const name of value.split(",")) if (name.split(";", 1)[0]?.trim().toLowerCase() === loopName) return plainPage(exchange, "loop");
   }
   return null;
 }
 
+/** For actions that change the exchange and answer nothing. */
+function changing(action: string, change: (exchange: Exchange, match: Match) => void): (exchange: Exchange, match: Match) => null {
+  return (exchange, match) => {
+    if (match.action === action) change(exchange, match);
+    return null;
+  };
+}
+
+/** Settings that a rule names are the request's own; their shapes are those of the zone's. */
+function configure(exchange: Exchange, match: Match): void {
+  exchange.settings = { ...exchange.settings, ...(match.action_parameters as Partial<EdgeSettings>) };
+}
+
 /** Each parameter is set by the last rule that names it. */
-function applyRoute(exchange: Exchange, { action, action_parameters: parameters }: Match): null {
-  if (action !== "route") return null;
+function applyRoute(exchange: Exchange, { action_parameters: parameters }: Match): void {
   const { origin, host_header: hostHeader, sni } = parameters as RouteParameters;
   if (origin?.host !== undefined) exchange.originHost = origin.host;
   if (origin?.port !== undefined) exchange.originPort = origin.port;
   if (hostHeader !== undefined) exchange.hostHeader = hostHeader;
   if (sni !== undefined) exchange.serverName = sni.value;
-  return null;
 }
 
 /** As the rules' own validator lets them through. */
@@ -153,6 +187,11 @@ interface RouteParameters {
 function mitigate(exchange: Exchange, match: Match): Page | null {
   if (match.action !== "block") return null;
   return blockPage(EDGE_ERRORS.blocked, match.action_parameters, exchange.accept, exchange.ray_id);
+}
+
+function rewriteHead(exchange: Exchange, match: Match): null {
+  if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
+  return null;
 }
 
 /** Sensitive data detection: the detector writes the events, outside the response's path (SPEC 8). */
@@ -192,5 +231,7 @@ const joinTaps = (taps: readonly BodyTap[]): BodyTap => ({
   },
 });
 
-/** The page of one of the edge's own errors for this request. */
-export const edgePage = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDGE_ERRORS[name], exchange.accept, exchange.ray_id);
+/** The page of one of the edge's own errors for this request, as it goes out. */
+export const edgePage = (exchange: Exchange, name: EdgeErrorName): Page => finishPage(exchange, plainPage(exchange, name));
+
+const plainPage = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDGE_ERRORS[name], exchange.accept, exchange.ray_id);

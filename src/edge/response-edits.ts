@@ -10,6 +10,28 @@ export interface ResponseEdits {
   readonly add: Field[];
 }
 
+/** One field of a head, as a rule changes it: `set` replaces what there is, `add` stands beside it. */
+export interface FieldChange {
+  readonly name: string;
+  readonly operation: "set" | "add" | "remove";
+  readonly value: string;
+}
+
+/** Takes a change up; the last one to set or remove a field has its way. */
+export function changeField(edits: ResponseEdits, { name, operation, value }: FieldChange): void {
+  const lower = name.toLowerCase();
+  if (operation !== "add") {
+    if (!edits.drop.includes(lower)) edits.drop.push(lower);
+    for (let index = edits.add.length - 1; index >= 0; index--)
+      if (edits.add[index]?.[0].toLowerCase() === lower) edits.add.splice(index, 1);
+  }
+  if (operation !== "remove") edits.add.push([name, value]);
+}
+
+/** The edits of an exchange's response, made when first needed. */
+export const editResponse = (exchange: { responseEdits: ResponseEdits | null }): ResponseEdits =>
+  (exchange.responseEdits ??= { drop: [], add: [] });
+
 /** Anything else would end the line, or not be a field at all (RFC 9110 §5.5). */
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { rulesetOp } from "./test-entries.ts";
+
+let origin: TestOrigin;
+let edge: TestEdge;
+/** What the origin was asked last. */
+let asked: { url: string; headers: Readonly<Record<string, string | string[] | undefined>> } = { url: "", headers: {} };
+
+before(async () => {
+  origin = await httpOrigin((req, res) => {
+    asked = { url: req.url ?? "", headers: req.headers };
+    const status = Number(/\/status\/(\d+)/.exec(req.url ?? "")?.[1] ?? 200);
+    res.writeHead(status, { "content-type": "text/plain", "x-powered-by": "origin", "set-cookie": ["a=1", "b=2"] });
+    res.end(`origin says ${status}`);
+  });
+  edge = await startEdge(siteOps(origin.port));
+});
+after(async () => {
+  assert.deepEqual(edge.errors, []);
+  await edge.close();
+  origin.close();
+});
+
+type Rules = Parameters<typeof rulesetOp>[4];
+const get = (path: string, more = "", method = "GET") =>
+  exchangeRaw(edge.http, `${method} ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n${more}\r\n`);
+
+/** Runs with rules of the zone, and of the account where some are given, and takes them away again. */
+async function withRules(phase: string, rules: Rules, work: () => Promise<void>, account: Rules = []): Promise<void> {
+  edge.replica.apply([rulesetOp("z", "zone", "zone", phase, rules)]);
+  if (account.length > 0) edge.replica.apply([rulesetOp("a", "account", "account", phase, account)]);
+  await work();
+  edge.replica.apply([{ kind: "ruleset", id: "z", value: null }]);
+  if (account.length > 0) edge.replica.apply([{ kind: "ruleset", id: "a", value: null }]);
+}
+
+const header = (name: string, operation: string, value?: string) => ({
+  headers: { [name]: { operation, ...(value === undefined ? {} : { value }) } },
+});
+
+test("dynamic redirects: the first rule that applies answers, with the query where it says so", async () => {
+  const to = (value: string, more: object = {}) => ({ from_value: { target_url: { value }, ...more } });
+  const rules: Rules = [
+    {
+      action: "redirect",
+      expression: 'http.request.uri.path eq "/old"',
+      action_parameters: to("https://example.com/nü w", { status_code: 301, preserve_query_string: true }),
+    },
+    { action: "redirect", expression: 'http.request.uri.path contains "/old"', action_parameters: to("/else") },
+  ];
+  await withRules("http_request_dynamic_redirect", rules, async () => {
+    assert.match(
+      await get("/old?a=1&b=2"),
+      /^HTTP\/1\.1 301 Moved Permanently\r\n[^]*Location: https:\/\/example\.com\/n%C3%BC%20w\?a=1&b=2\r\n/,
+    );
+    assert.match(await get("/older?a=1"), /^HTTP\/1\.1 302 Found\r\n[^]*Location: \/else\r\n/);
+    assert.match(await get("/new"), /origin says 200/);
+  });
+});
+
+test("URL transforms: the origin gets the new path and query, rules of later phases too, those of the same phase not", async () => {
+  const rules: Rules = [
+    { action: "rewrite", expression: 'http.request.uri.path eq "/a"', action_parameters: { uri: { path: { value: "/b c?" } } } },
+    { action: "rewrite", expression: 'http.request.uri.path eq "/b%20c%3F"', action_parameters: { uri: { query: { value: "never=1" } } } },
+    { action: "rewrite", expression: 'http.request.uri.query eq "drop"', action_parameters: { uri: { query: { value: "" } } } },
+  ];
+  await withRules("http_request_transform", rules, async () => {
+    await get("/a?x=1");
+    assert.equal(asked.url, "/b%20c%3F?x=1");
+    await get("/a?drop");
+    assert.equal(asked.url, "/b%20c%3F");
+    await get("/c?x");
+    assert.equal(asked.url, "/c?x");
+    edge.replica.apply([
+      rulesetOp("later", "zone", "zone", "http_request_firewall_custom", [
+        { action: "block", expression: 'http.request.uri.path eq "/b%20c%3F"' },
+      ]),
+    ]);
+    assert.match(await get("/a"), /^HTTP\/1\.1 403/);
+    edge.replica.apply([{ kind: "ruleset", id: "later", value: null }]);
+  });
+});
+
+test("request headers: set, add and remove, account before zone; what frames messages or speaks for us stays", async () => {
+  const rules: Rules = [
+    { action: "rewrite", expression: "true", action_parameters: header("X-Who", "set", "zone") },
+    { action: "rewrite", expression: "true", action_parameters: header("X-More", "add", "b") },
+    { action: "rewrite", expression: "true", action_parameters: header("User-Agent", "remove") },
+    // A rule that an older version let through cannot speak for the edge either.
+    { action: "rewrite", expression: "true", action_parameters: header("svc-connecting-ip", "set", "192.0.2.66") },
+  ];
+  const account: Rules = [
+    { action: "rewrite", expression: "true", action_parameters: header("X-Who", "set", "account") },
+    { action: "rewrite", expression: "true", action_parameters: header("X-Account", "set", "ü") },
+  ];
+  await withRules(
+    "http_request_late_transform",
+    rules,
+    async () => {
+      await get("/", "X-Who: visitor\r\nX-More: a\r\nUser-Agent: test\r\n");
+      const { headers } = asked;
+      assert.deepEqual([headers["x-who"], headers["x-more"], headers["user-agent"]], ["zone", "a, b", undefined]);
+      assert.equal(Buffer.from(String(headers["x-account"]), "latin1").toString(), "ü");
+      assert.equal(headers["svc-connecting-ip"], "127.0.0.1");
+    },
+    account,
+  );
+});
+
+test("response headers: of origins and of the edge's own pages", async () => {
+  const rules: Rules = [
+    { action: "rewrite", expression: "true", action_parameters: header("X-Powered-By", "remove") },
+    { action: "rewrite", expression: "http.response.code eq 200", action_parameters: header("Set-Cookie", "add", "c=3") },
+    { action: "rewrite", expression: "true", action_parameters: header("X-Frame-Options", "set", "DENY") },
+  ];
+  await withRules("http_response_headers_transform", rules, async () => {
+    const answer = await get("/");
+    assert.doesNotMatch(answer, /x-powered-by/i);
+    assert.deepEqual(answer.match(/set-cookie: \w=\d/gi)?.length, 3);
+    assert.match(answer, /X-Frame-Options: DENY\r\n/);
+    assert.match(await get("/", "", "HEAD"), /X-Frame-Options: DENY\r\n/);
+    edge.replica.apply([rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", [{ action: "block", expression: "true" }])]);
+    assert.match(await get("/"), /^HTTP\/1\.1 403 [^]*X-Frame-Options: DENY\r\n/);
+    edge.replica.apply([{ kind: "ruleset", id: "fw", value: null }]);
+  });
+});
+
+test("custom errors: instead of the origin's and of the edge's own, but not of what a rule has chosen", async () => {
+  const rules: Rules = [
+    {
+      action: "serve_error",
+      expression: "http.response.code eq 404",
+      action_parameters: { content: "<h1>Gone for a walk</h1>", status_code: 410 },
+    },
+    {
+      action: "serve_error",
+      expression: "http.response.code ge 400",
+      action_parameters: { content: "{}", content_type: "application/json" },
+    },
+  ];
+  await withRules("http_custom_errors", rules, async () => {
+    assert.match(await get("/status/404"), /^HTTP\/1\.1 410 Gone\r\n[^]*Content-Type: text\/html; charset=utf-8\r\n[^]*Gone for a walk/);
+    assert.match(await get("/status/500"), /^HTTP\/1\.1 500 [^]*Content-Type: application\/json\r\n[^]*\{\}$/);
+    assert.match(await get("/status/201"), /origin says 201/);
+    const firewall = (rule: Rules[number]) => rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", [rule]);
+    edge.replica.apply([firewall({ action: "block", expression: "true" })]);
+    assert.match(await get("/"), /^HTTP\/1\.1 403 [^]*application\/json[^]*\{\}$/);
+    edge.replica.apply([
+      firewall({
+        action: "block",
+        expression: "true",
+        action_parameters: { response: { status_code: 418, content: "mine", content_type: "text/plain" } },
+      }),
+    ]);
+    assert.match(await get("/"), /^HTTP\/1\.1 418 [^]*mine$/);
+    edge.replica.apply([{ kind: "ruleset", id: "fw", value: null }]);
+  });
+});
+
+test("configuration rules: a request's settings are those of its zone, as the rule leaves them", async () => {
+  // The origin speaks no TLS, and this visitor came without: what shows is that the zone itself is left alone.
+  const rules: Rules = [{ action: "set_config", expression: 'http.request.uri.path eq "/strict"', action_parameters: { ssl: "strict" } }];
+  await withRules("http_config_settings", rules, async () => {
+    assert.match(await get("/strict"), /origin says 200/);
+    assert.equal(EDGE_SETTINGS_DEFAULTS.ssl, "flexible");
+  });
+});
+
+test("a custom ruleset of the account runs in its zones, where the account executes it", async () => {
+  const custom = rulesetOp("custom", "account", "account", "http_request_firewall_custom", [
+    { action: "block", expression: 'http.request.uri.path eq "/c"' },
+  ]);
+  assert.ok(custom.kind === "ruleset" && custom.value !== null);
+  edge.replica.apply([{ ...custom, value: { ...custom.value, kind: "custom" } }]);
+  assert.match(await get("/c"), /^HTTP\/1\.1 200/);
+  edge.replica.apply([
+    rulesetOp("root", "account", "account", "http_request_firewall_custom", [
+      { action: "execute", expression: 'cf.zone.name eq "example.com"', action_parameters: { id: "custom", version: "latest" } },
+    ]),
+  ]);
+  assert.match(await get("/c"), /^HTTP\/1\.1 403/);
+  assert.deepEqual([edge.security.at(-1)?.ruleset_id, edge.security.at(-1)?.deployed_by], ["custom", "root-1"]);
+  for (const id of ["root", "custom"]) edge.replica.apply([{ kind: "ruleset", id, value: null }]);
+});
+
+test("a skip of a later phase is kept for the request", async () => {
+  const account: Rules = [
+    { action: "skip", expression: 'http.request.uri.path eq "/open"', action_parameters: { phases: ["http_request_redirect"] } },
+  ];
+  edge.replica.apply([
+    rulesetOp("r", "account", "account", "http_request_redirect", [
+      { action: "redirect", expression: "true", action_parameters: { from_value: { target_url: { value: "/away" } } } },
+    ]),
+  ]);
+  await withRules(
+    "http_request_firewall_custom",
+    [{ action: "log", expression: "not ssl" }],
+    async () => {
+      assert.match(await get("/open"), /origin says 200/);
+      assert.match(await get("/other"), /^HTTP\/1\.1 302/);
+    },
+    account,
+  );
+  edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
+});

@@ -1,0 +1,36 @@
+import { STATUS_CODES } from "node:http";
+import { runPhase } from "#rules/engine.ts";
+import type { ResponseView } from "#rules/views.ts";
+import type { Page } from "../error-page.ts";
+import type { Exchange } from "../exchange.ts";
+
+/** From here on a status is an error's (RFC 9110 §15). */
+const ERROR_STATUS_MIN = 400;
+
+interface ServeErrorParameters {
+  readonly content?: string;
+  readonly content_type?: string;
+  readonly status_code?: number;
+}
+
+/** The page that the site's rules have for this error, whoever made it; null where they leave it as it is. */
+export function customError(exchange: Exchange, response: ResponseView): Page | null {
+  if (response.status < ERROR_STATUS_MIN) return null;
+  const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? [];
+  if (rulesets.length === 0) return null;
+  for (const match of runPhase(rulesets, exchange, exchange, response)) {
+    const {
+      content,
+      content_type: contentType = "text/html",
+      status_code: status = response.status,
+    } = match.action_parameters as ServeErrorParameters;
+    if (match.action !== "serve_error" || content === undefined) continue;
+    return {
+      status,
+      reason: STATUS_CODES[status] ?? "Error",
+      contentType: contentType === "text/html" ? "text/html; charset=utf-8" : contentType,
+      body: content,
+    };
+  }
+  return null;
+}

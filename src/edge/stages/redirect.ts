@@ -1,0 +1,34 @@
+import { STATUS_CODES } from "node:http";
+import type { Match } from "#rules/types.ts";
+import type { Page } from "../error-page.ts";
+import type { Exchange } from "../exchange.ts";
+import { editResponse } from "../response-edits.ts";
+import { byteText, visibleBytes } from "./byte-text.ts";
+
+/** As the rules' own shapes let them through; a computed address may be missing. */
+interface RedirectParameters {
+  readonly from_value?: {
+    readonly target_url: { readonly value?: unknown; readonly expression?: string };
+    readonly status_code?: number;
+    readonly preserve_query_string?: boolean;
+  };
+}
+
+const STATUS_DEFAULT = 302;
+
+/** Where the rule sends the visitor; null where its address could not be computed, and the request goes on. */
+export function redirectPage(exchange: Exchange, { action_parameters: parameters, rule }: Match): Page | null {
+  const { from_value: to } = parameters as RedirectParameters;
+  const written = (rule.action_parameters as RedirectParameters).from_value?.target_url.value;
+  const target = to === undefined ? undefined : byteText(to.target_url.value, written);
+  if (to === undefined || target === undefined || !/^(?:https?:\/\/|\/)/i.test(target)) return null;
+  const query = to.preserve_query_string === true && exchange.query !== "" && !target.includes("?") ? `?${exchange.query}` : "";
+  return redirectTo(exchange, target + query, to.status_code ?? STATUS_DEFAULT);
+}
+
+function redirectTo(exchange: Exchange, target: string, status: number): Page {
+  const edits = editResponse(exchange);
+  edits.drop.push("location");
+  edits.add.push(["Location", visibleBytes(target)]);
+  return { status, reason: STATUS_CODES[status] ?? "Redirect", contentType: "text/plain", body: "" };
+}

@@ -1,0 +1,47 @@
+import type { Match } from "#rules/types.ts";
+import type { Exchange } from "../exchange.ts";
+import { changeField, editResponse, type FieldChange } from "../response-edits.ts";
+import { byteText, visibleBytes } from "./byte-text.ts";
+
+/** As the rules' own shapes let them through; a computed value may be missing, and then nothing changes. */
+interface Value {
+  readonly value?: unknown;
+  readonly expression?: string;
+}
+
+interface RewriteParameters {
+  readonly uri?: { readonly path?: Value; readonly query?: Value };
+  readonly headers?: Readonly<Record<string, Value & { readonly operation: FieldChange["operation"] }>>;
+}
+
+/** Sends the request on under another path or query. Its host stays. */
+export function rewriteUri(exchange: Exchange, match: Match): void {
+  const { uri } = match.action_parameters as RewriteParameters;
+  const written = (match.rule.action_parameters as RewriteParameters).uri;
+  const path = byteText(uri?.path?.value, written?.path?.value);
+  const query = byteText(uri?.query?.value, written?.query?.value);
+  // What would end the path is part of it; what would end the query too.
+  const newPath = path?.startsWith("/") === true ? visibleBytes(path).replaceAll("?", "%3F").replaceAll("#", "%23") : undefined;
+  const newQuery = query === undefined ? undefined : visibleBytes(query).replaceAll("#", "%23");
+  exchange.rewriteUri(newPath ?? exchange.path, newQuery ?? exchange.query);
+}
+
+/** Changes the request as later phases and the origin see it. */
+export function rewriteRequestHeaders(exchange: Exchange, match: Match): void {
+  exchange.editRequest(changesOf(match));
+}
+
+export function rewriteResponseHeaders(exchange: Exchange, match: Match): void {
+  const edits = editResponse(exchange);
+  for (const change of changesOf(match)) changeField(edits, change);
+}
+
+function changesOf({ action_parameters: parameters, rule }: Match): readonly FieldChange[] {
+  const { headers = {} } = parameters as RewriteParameters;
+  const written = (rule.action_parameters as RewriteParameters).headers ?? {};
+  return Object.entries(headers).flatMap(([name, { operation, value }]): FieldChange[] => {
+    if (operation === "remove") return [{ name, operation, value: "" }];
+    const bytes = byteText(value, written[name]?.value);
+    return bytes === undefined ? [] : [{ name, operation, value: bytes }];
+  });
+}
