@@ -188,6 +188,11 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
     timers,
     pipeline: {
       request: pipeline.request,
+      substitute: (exchange, buffer, head) => {
+        const page = pipeline.substitute(exchange, buffer, head);
+        if (page !== null) cache.observe(exchange, buffer, head);
+        return page;
+      },
       response: (exchange, buffer, head, framing) => {
         cache.observe(exchange, buffer, head);
         return pipeline.response(exchange, buffer, head, framing);

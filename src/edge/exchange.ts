@@ -48,6 +48,8 @@ export class Exchange implements RequestView, RuleRun {
   originPort = 0;
   hostHeader = "";
   serverName = "";
+  /** It asks for several visitors: what rules make of the answer is for each of them to say. */
+  isForMany = false;
   /** A part of this installation answers, and no rule or origin of a customer has a say. */
   ownOrigin: OriginPlan | null = null;
   /** What rules of earlier phases skip. */
@@ -69,6 +71,8 @@ export class Exchange implements RequestView, RuleRun {
   bytesIn = 0;
   bytesOut = 0;
   private fieldLines = "";
+  /** The lines as they came, once a rule has changed some. */
+  private unedited: string | null = null;
   private fields: ReadonlyMap<string, readonly string[]> | null = null;
   private seed = "";
 
@@ -118,11 +122,14 @@ export class Exchange implements RequestView, RuleRun {
   editRequest(changes: readonly FieldChange[]): void {
     const edits = (this.requestEdits ??= { drop: [], add: [] });
     for (const change of changes) changeField(edits, change);
-    const fields = new Map(parseLines(this.fieldLines));
-    for (const name of edits.drop) fields.delete(name);
-    for (const [name, value] of addedFields(edits)) fields.set(name.toLowerCase(), [...(fields.get(name.toLowerCase()) ?? []), value]);
-    this.fields = fields;
-    this.user_agent = fields.get("user-agent")?.[0] ?? "";
+    const names = new Set([...edits.drop, ...edits.add.map(([name]) => name.toLowerCase())]);
+    this.unedited ??= this.fieldLines;
+    const kept = this.unedited.split("\r\n").filter((line) => !edits.drop.includes(line.slice(0, line.indexOf(":")).toLowerCase()));
+    this.fieldLines = [...kept, ...addedFields(edits).map(([name, value]) => `${name}: ${value}`)]
+      .filter((line) => line !== "")
+      .join("\r\n");
+    this.fields = null;
+    if (names.has("user-agent")) this.user_agent = this.headers("user-agent")[0] ?? "";
   }
 
   headers(name: string): readonly string[] {

@@ -206,3 +206,40 @@ test("a skip of a later phase is kept for the request", async () => {
   );
   edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
 });
+
+test("what comes from the cache passes the response phases too, and edited requests have keys of their own", async (t) => {
+  let count = 0;
+  const counting = await httpOrigin((req, res) => {
+    count++;
+    res.statusCode = req.url?.includes("missing") ? 404 : 200;
+    res.setHeader("cache-control", "max-age=60");
+    const body = `${count} ${String(req.headers["x-forwarded-host"] ?? "")}`;
+    res.setHeader("content-length", body.length);
+    res.end(body);
+  });
+  const site = await startEdge(siteOps(counting.port));
+  t.after(async () => {
+    await site.close();
+    counting.close();
+  });
+  const ask = (path: string) => exchangeRaw(site.http, `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n`);
+  site.replica.apply([
+    rulesetOp("h", "zone", "zone", "http_response_headers_transform", [
+      { action: "rewrite", expression: "true", action_parameters: header("X-Seen", "set", "yes") },
+    ]),
+    rulesetOp("e", "zone", "zone", "http_custom_errors", [
+      { action: "serve_error", expression: "http.response.code eq 404", action_parameters: { content: "nothing here" } },
+    ]),
+  ]);
+  for (const path of ["/a.css", "/a.css"]) assert.match(await ask(path), /^HTTP\/1\.1 200 [^]*X-Seen: yes\r\n[^]*\r\n1 $/);
+  for (const path of ["/missing.css", "/missing.css"])
+    assert.match(await ask(path), /^HTTP\/1\.1 404 [^]*X-Seen: yes\r\n[^]*nothing here$/);
+  assert.equal(count, 2);
+  site.replica.apply([
+    rulesetOp("q", "zone", "zone", "http_request_late_transform", [
+      { action: "rewrite", expression: "true", action_parameters: header("X-Forwarded-Host", "set", "other.example") },
+    ]),
+  ]);
+  assert.match(await ask("/a.css"), /3 other\.example$/);
+  assert.deepEqual(site.errors, []);
+});

@@ -26,7 +26,7 @@ const ACCEPTED: readonly (readonly [ActionName, object, PhaseName?])[] = [
   ["rewrite", header({ operation: "add", value: "é" }), "http_response_headers_transform"],
   ["rewrite", header({ operation: "remove" })],
   ["route", { origin: { host: "a.example", port: 8443 }, host_header: "b.example", sni: { value: "c.example" } }],
-  ["set_config", { ssl: "strict", websockets: false, browser_cache_ttl: 60 }],
+  ["set_config", { ssl: "strict", browser_cache_ttl: 60 }],
   ["score", { increment: 5 }],
   ["compress_response", { algorithms: [{ name: "zstd" }, { name: "brotli" }, { name: "auto" }] }],
   ["log_custom_field", { request_fields: [{ name: "x-id" }], response_fields: [{ name: "via", preserve_duplicates: true }] }],

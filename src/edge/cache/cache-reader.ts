@@ -6,6 +6,7 @@ import type { Page } from "#edge/error-page.ts";
 import type { Exchange } from "#edge/exchange.ts";
 import type { Visitor } from "#edge/forward.ts";
 import type { Pipeline } from "#edge/pipeline.ts";
+import { finishPage } from "#edge/stages/finish-page.ts";
 import type { CacheStatus } from "./cache-status.ts";
 import { type Answer, answerTo } from "./conditions.ts";
 import { hasConditions } from "./request-facts.ts";
@@ -31,7 +32,7 @@ const WHOLE: Answer = { kind: "whole" };
 /** One visitor who is answered from the cache, or waits for that. Runs the response stages, as for a response of an origin. */
 export class CacheReader {
   readonly exchange: Exchange;
-  private readonly pipeline: Pick<Pipeline, "response">;
+  private readonly pipeline: Pick<Pipeline, "response" | "substitute">;
   private readonly visitor: Visitor;
   private readonly alone: () => void;
   private waitsFor: Waited | null = null;
@@ -43,7 +44,7 @@ export class CacheReader {
   private over = false;
 
   /** `alone` sends the request to the origin as if there were no cache. */
-  constructor(pipeline: Pick<Pipeline, "response">, exchange: Exchange, visitor: Visitor, alone: () => void) {
+  constructor(pipeline: Pick<Pipeline, "response" | "substitute">, exchange: Exchange, visitor: Visitor, alone: () => void) {
     this.pipeline = pipeline;
     this.exchange = exchange;
     this.visitor = visitor;
@@ -92,16 +93,23 @@ export class CacheReader {
     const { exchange } = this;
     exchange.cacheStatus = status;
     exchange.status = head.status;
+    const page = this.pipeline.substitute(exchange, buffer, head);
+    if (page !== null) {
+      this.over = true;
+      return this.visitor.sendPage(page);
+    }
     this.tap = this.pipeline.response(exchange, buffer, head, framing);
     this.visitor.sendHead(buffer, head, framing);
   }
 
   sendBody(buffer: Buffer, start: number, end: number): void {
+    if (this.over) return;
     this.tap?.chunk(buffer, start, end);
     this.visitor.sendBody(buffer, start, end);
   }
 
   finish(trailers: readonly Trailer[]): void {
+    if (this.over) return;
     this.over = true;
     this.tap?.end();
     this.visitor.sendEnd(trailers);
@@ -114,11 +122,12 @@ export class CacheReader {
 
   sendPage(page: Page): void {
     this.over = true;
-    this.visitor.sendPage(page);
+    this.visitor.sendPage(finishPage(this.exchange, page));
   }
 
   /** What was begun cannot be completed. */
   cut(): void {
+    if (this.over) return;
     this.over = true;
     this.tap?.abort();
     this.visitor.cut();

@@ -52,7 +52,7 @@ export interface CacheDeps {
   readonly metrics: MetricRegistry;
   readonly timers: Timers;
   readonly originHeads: OriginHeads;
-  readonly pipeline: Pick<Pipeline, "response">;
+  readonly pipeline: Pick<Pipeline, "response" | "substitute">;
   /** Sends a request to its origin on behalf of a visitor. */
   launch(exchange: Exchange, originHead: string, visitor: Visitor): Source;
   readonly vendorPrefix: string;
@@ -73,7 +73,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   const refusals = createRefusals();
   const fills = new Map<string, Fill>();
   let underWayBytes = 0;
-  const browserSeconds = (exchange: Exchange): number => exchange.zone?.settings.browser_cache_ttl ?? 0;
+  const browserSeconds = (exchange: Exchange): number => (exchange.zone === null ? 0 : exchange.settings.browser_cache_ttl);
 
   const owner: FillOwner = {
     nowMs: clock.nowMs,
@@ -106,6 +106,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     // The origin sees what the key says, and none of what this one visitor has already.
     asking.originForm = asked.query === "" ? asked.path : `${asked.path}?${asked.query}`;
     asking.method = "GET";
+    asking.isForMany = true;
     dropFields(buffer, head, CONDITION_NAMES);
     const originHead = withValidators(deps.originHeads.write(buffer, head, asking, ""), stale);
     const purges = deps.replica.snapshot.get("purge", asked.zoneId)?.count ?? 0;

@@ -18,7 +18,7 @@ const KEY_LENGTH_MAX = 8_192;
 export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedRequest | CacheStatus {
   const { zone, method } = exchange;
   if (zone === null || (method !== "GET" && method !== "HEAD") || !hasCachedExtension(exchange.path)) return "DYNAMIC";
-  const { settings } = zone;
+  const { settings } = exchange;
   // What a body says is not part of the key.
   if (hasBody || exchange.at_ms < settings.development_mode_until_ms) return "BYPASS";
   const query = keyedQuery(exchange.query, settings);

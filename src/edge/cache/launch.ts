@@ -12,7 +12,7 @@ export interface LaunchDeps {
 }
 
 /** The response stages run for each visitor who gets the response, not for the fill. */
-const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null };
+const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: () => null };
 
 /** Sends requests without a body to their origins, on behalf of a visitor or of several. */
 export function createLaunch({ pools, origins, report }: LaunchDeps) {

@@ -7,7 +7,7 @@ import { rewriteResponseHeaders } from "./rewrite.ts";
 
 /** A page of the edge's own on its way out: the site's rules may have another page for an error, and change its head. */
 export function finishPage(exchange: Exchange, page: Page): Page {
-  if (exchange.zone === null) return page;
+  if (exchange.zone === null || exchange.isForMany) return page;
   const shown = page.isChosen === true ? page : (customError(exchange, viewOf(page)) ?? page);
   const rulesets = exchange.zone.rulesets("http_response_headers_transform");
   if (rulesets.length === 0) return shown;

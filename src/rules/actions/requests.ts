@@ -68,11 +68,10 @@ export const rewrite: Shape = byPlace(({ phase }) =>
 );
 
 /** Settings that a request may have otherwise than its zone. */
-export const SETTABLE = ["ssl", "websockets", "cache_level", "browser_cache_ttl", "sort_query_string_for_cache"] as const;
+export const SETTABLE = ["ssl", "cache_level", "browser_cache_ttl", "sort_query_string_for_cache"] as const;
 
 const SETTINGS = {
   ssl: oneOf("off", "flexible", "full", "strict"),
-  websockets: flag,
   cache_level: oneOf("basic", "simplified", "aggressive"),
   browser_cache_ttl: whole(0, 31_536_000),
   sort_query_string_for_cache: flag,
