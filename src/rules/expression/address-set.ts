@@ -42,6 +42,7 @@ export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
   const v4 = merge(ranges.filter(isIpv4Range));
   const starts4 = Uint32Array.from(v4, (range) => word(range.low, 3));
   const ends4 = Uint32Array.from(v4, (range) => word(range.high, 3));
+  const index4 = indexOf(starts4);
   const v6 = merge(ranges.filter((range) => !isIpv4Range(range)));
   const starts6 = words(v6.map((range) => range.low));
   const ends6 = words(v6.map((range) => range.high));
@@ -49,32 +50,76 @@ export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
     size: v4.length + v6.length,
     has: (text) => {
       const address = readAddress(text);
-      if (address.family === 4) return has4(starts4, ends4, address.number);
+      if (address.family === 4) return has4(starts4, ends4, index4, address.number);
       return address.family === 6 && has6(starts6, ends6, address.words);
     },
   };
 }
 
-/** The last address that was read: rules ask many sets about one client in a row. */
+/** The last address that was read: rules ask many sets about one client in a row. `words` holds it for IPv6 only. */
 const known = { text: "", family: 0 as 0 | 4 | 6, number: 0, words: new Uint32Array(4) };
 const bytes = new Uint8Array(16);
 
-export function readAddress(text: string): Readonly<typeof known> {
+function readAddress(text: string): Readonly<typeof known> {
   if (text === known.text) return known;
   known.text = text;
+  known.number = readIpv4Number(text);
+  if (known.number >= 0) {
+    known.family = 4;
+    return known;
+  }
   known.family = readIp(text, bytes);
-  if (known.family === 6 && isMapped(bytes)) known.family = 4;
+  if (known.family === 0) return known;
+  if (isMapped(bytes)) known.family = 4;
   for (let i = 0; i < 4; i++) known.words[i] = word(bytes, i);
   known.number = known.words[3] ?? 0;
   return known;
 }
 
+/** The address as one number; below 0 where the text is no IPv4 address. */
+function readIpv4Number(text: string): number {
+  let number = 0;
+  let octet = -1;
+  let dots = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit === -2) {
+      if (octet < 0 || ++dots > 3) return -1;
+      number = number * 256 + octet;
+      octet = -1;
+    } else {
+      // `octet === 0` here would be a leading zero.
+      if (digit < 0 || digit > 9 || octet === 0) return -1;
+      octet = (octet < 0 ? 0 : octet * 10) + digit;
+      if (octet > 255) return -1;
+    }
+  }
+  return dots === 3 && octet >= 0 ? number * 256 + octet : -1;
+}
+
+/** 16 bytes, one char each, in the order of addresses; undefined where the text is none. */
+export function addressBytes(text: string): string | undefined {
+  return readIp(text, bytes) === 0 ? undefined : String.fromCharCode(...bytes);
+}
+
 const word = (from: Uint8Array, at: number): number =>
   (((from[at * 4] ?? 0) << 24) | ((from[at * 4 + 1] ?? 0) << 16) | ((from[at * 4 + 2] ?? 0) << 8) | (from[at * 4 + 3] ?? 0)) >>> 0;
 
-function has4(starts: Uint32Array, ends: Uint32Array, address: number): boolean {
-  let from = 0;
-  let to = starts.length;
+// Large sets are entered by the first 16 bits of an address, which leaves a handful of ranges to search.
+const INDEXED_MIN = 1024;
+
+/** For each first 16 bits the number of ranges that start before them; null for small sets. */
+function indexOf(starts: Uint32Array): Uint32Array | null {
+  if (starts.length < INDEXED_MIN) return null;
+  const index = new Uint32Array(65_537);
+  for (const start of starts) index[(start >>> 16) + 1] = (index[(start >>> 16) + 1] ?? 0) + 1;
+  for (let i = 1; i < index.length; i++) index[i] = (index[i] ?? 0) + (index[i - 1] ?? 0);
+  return index;
+}
+
+function has4(starts: Uint32Array, ends: Uint32Array, index: Uint32Array | null, address: number): boolean {
+  let from = index === null ? 0 : (index[address >>> 16] ?? 0);
+  let to = index === null ? starts.length : (index[(address >>> 16) + 1] ?? 0);
   while (from < to) {
     const middle = (from + to) >>> 1;
     if ((starts[middle] ?? 0) <= address) from = middle + 1;

@@ -17,7 +17,7 @@ function found(filters: readonly Predicate[], request: RequestView): readonly nu
 }
 
 const HOSTS = ["a.example", "b.example", "c.example"];
-const PATHS = ["/", "/a", "/b"];
+const PATHS = ["/", "/a", "/b", "/admin/login", "/ADMIN/Login", "/admin/"];
 const ADDRESSES = ["192.0.2.1", "192.0.2.2", "2001:db8::1", "::ffff:192.0.2.1"];
 
 const atom = fc.oneof(
@@ -35,6 +35,20 @@ const atom = fc.oneof(
     "true",
     "ssl",
     "not ssl",
+  ),
+  fc.constantFrom(
+    'http.request.uri.path contains "/admin"',
+    'http.request.uri.path matches "(?i)/(ADMIN|login)/"',
+    'http.request.uri.path matches "^/admin/[a-z]+$"',
+    'http.request.uri.path wildcard "/ADM*/log*"',
+    'http.request.uri.path strict wildcard "/adm*/log*"',
+    'starts_with(http.request.uri.path, "/admin")',
+    'ends_with(http.request.uri.path, "login")',
+    'lower(http.request.uri.path) contains "/admin/"',
+    "ip.src in {192.0.2.0/31 192.0.2.0/24}",
+    "ip.src in {2001:db8::/64 192.0.2.2..192.0.2.9}",
+    "ip.src in {0.0.0.0/0}",
+    "ip.src in {::/0}",
   ),
   fc.constantFrom('http.request.headers["x"][0] eq "1"', 'any(http.request.headers["x"][*] eq "1")'),
 );

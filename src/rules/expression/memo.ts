@@ -17,3 +17,20 @@ export function rememberLastOfTwo<A, B, T>(compute: (a: A, b: B) => T): (a: A, b
     return known.result;
   };
 }
+
+// A power of two.
+const SLOTS = 8;
+
+/** Remembers results by the argument, for several texts in turn: each has a place by its length. */
+export function rememberTexts<T>(compute: (text: string) => T): (text: string) => T {
+  const texts: (string | undefined)[] = Array.from({ length: SLOTS });
+  const results: (T | undefined)[] = Array.from({ length: SLOTS });
+  return (text) => {
+    const slot = text.length & (SLOTS - 1);
+    if (texts[slot] === text) return results[slot] as T;
+    const result = compute(text);
+    texts[slot] = text;
+    results[slot] = result;
+    return result;
+  };
+}

@@ -1,4 +1,4 @@
-import { type ByteSet, oneByte, type Regex } from "./regex-syntax.ts";
+import type { ByteSet, Regex } from "./regex-syntax.ts";
 
 // What a backtracking engine may do at one place of the text; a bound, not a guess.
 const STEPS_MAX = 512;
@@ -134,17 +134,3 @@ function firstOf(regex: Regex): { readonly bytes: ByteSet; readonly empty: boole
   const first = firstOf(regex.item);
   return { bytes: first.bytes, empty: first.empty || regex.min === 0 };
 }
-
-/** The longest text that every match contains, of those that stand in one piece; empty where none is sure. */
-export function requiredText(regex: Regex): string {
-  let longest = "";
-  let current = "";
-  for (const item of flatten(regex)) {
-    const byte = item.kind === "set" ? SINGLES.get(item.bytes) : undefined;
-    current = byte === undefined ? "" : current + byte;
-    if (current.length > longest.length) longest = current;
-  }
-  return longest;
-}
-
-const SINGLES: ReadonlyMap<ByteSet, string> = new Map(Array.from({ length: 256 }, (_, byte) => [oneByte(byte), String.fromCharCode(byte)]));

@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
-import { isLinear, requiredText, simplifyTest } from "./regex-linear.ts";
+import { isLinear, simplifyTest } from "./regex-linear.ts";
+import { requiredParts, type RequiredParts } from "./regex-parts.ts";
 import { type Assertion, type ByteSet, parseRegex, type Regex, RegexError, without } from "./regex-syntax.ts";
 
 export { RegexError };
@@ -9,6 +10,8 @@ export interface RegexTest {
   test(text: string): boolean;
   /** `native` where the engine of the runtime is proven to be linear, `automaton` otherwise. */
   readonly engine: "native" | "automaton";
+  /** What every text that matches contains; null where nothing is sure. */
+  readonly required: RequiredParts | null;
 }
 
 /** Replaces the first match by what `replacement` makes of its groups; group 0 is the match itself. */
@@ -19,17 +22,18 @@ export function compileRegexTest(pattern: string): RegexTest {
   const unicode = unicodePattern(pattern);
   if (unicode !== null) {
     const automaton = compileAutomaton(unicode);
-    return { engine: "automaton", test: (text) => automaton.test(decode(text)) };
+    return { engine: "automaton", required: null, test: (text) => automaton.test(decode(text)) };
   }
   const parsed = parseRegex(pattern);
   const simple = simplifyTest(parsed);
+  const required = requiredParts(simple);
   if (isLinear(simple)) {
     const native = new RegExp(write(simple, "native"));
-    return { engine: "native", test: (text) => native.test(text) };
+    return { engine: "native", required, test: (text) => native.test(text) };
   }
   const automaton = compileAutomaton(write(simple, "automaton"));
-  const required = requiredText(simple);
-  return { engine: "automaton", test: (text) => text.includes(required) && automaton.test(text) };
+  const first = required?.folded === false && required.texts.length === 1 ? (required.texts[0] ?? "") : "";
+  return { engine: "automaton", required, test: (text) => text.includes(first) && automaton.test(text) };
 }
 
 /** Throws RegexError. */
@@ -101,7 +105,20 @@ const ASSERTIONS: Readonly<Record<Assertion, Readonly<Record<Engine, string>>>> 
   "not-word": { native: "\\B", automaton: "\\B" },
 };
 
+/** The same few sets are in most expressions. */
+const writtenSets = new Map<ByteSet, string>();
+const WRITTEN_SETS_MAX = 4096;
+
 function writeSet(bytes: ByteSet): string {
+  const known = writtenSets.get(bytes);
+  if (known !== undefined) return known;
+  if (writtenSets.size >= WRITTEN_SETS_MAX) writtenSets.clear();
+  const written = writeRanges(bytes);
+  writtenSets.set(bytes, written);
+  return written;
+}
+
+function writeRanges(bytes: ByteSet): string {
   const ranges = rangesOf(bytes);
   const [only] = ranges;
   if (ranges.length === 1 && only !== undefined && only[0] === only[1]) return writeByte(only[0]);

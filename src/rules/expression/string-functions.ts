@@ -2,7 +2,7 @@ import { formatIp, parseIp } from "#kernel/ip.ts";
 import { CUSTOM_AND_RATE_LIMITS, REDIRECTS, TRANSFORMS } from "./availability.ts";
 import type { FunctionBody, LanguageFunction, Parameter } from "./functions.ts";
 import { lookUpJson } from "./json-lookup.ts";
-import { lowerBytes, MADE_BYTES_MAX, removeBytes, split, substring, upperBytes } from "./text-functions.ts";
+import { MADE_BYTES_MAX, rememberedLower, removeBytes, split, substring, upperBytes } from "./text-functions.ts";
 import { arrayOf, BOOLEAN, INTEGER, IP, STRING, type Value } from "./value-type.ts";
 
 const string = (name: string, more: Partial<Parameter> = {}): Parameter => ({ name, takes: ["string"], ...more });
@@ -182,7 +182,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
     parameters: [string("source")],
     returns: STRING,
     ...everywhere,
-    make: onText(lowerBytes),
+    make: onText(rememberedLower),
   },
   {
     name: "remove_bytes",

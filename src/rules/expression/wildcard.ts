@@ -1,4 +1,4 @@
-import { lowerBytes } from "./text-functions.ts";
+import { lowerBytes, rememberedLower } from "./text-functions.ts";
 
 /** What is wrong with a wildcard pattern, or null. `**` is an error (waf.md), and only `*` and `\` may be escaped. */
 export function wildcardProblem(pattern: string): string | null {
@@ -9,8 +9,8 @@ export function wildcardProblem(pattern: string): string | null {
 
 /** Whether the whole of a text fits the pattern, `*` standing for any text. Each part is searched once, so the time is linear in the text for each part. */
 export function wildcardTest(pattern: string, strict: boolean): (text: string) => boolean {
-  const [first = "", ...rest] = splitParts(strict ? pattern : lowerBytes(pattern));
-  const cased = strict ? (text: string): string => text : lowerBytes;
+  const [first = "", ...rest] = literalParts(strict ? pattern : lowerBytes(pattern));
+  const cased = strict ? (text: string): string => text : rememberedLower;
   const last = rest.pop();
   if (last === undefined) return (text) => text.length === first.length && cased(text) === first;
   return (given) => {
@@ -29,7 +29,7 @@ export function wildcardTest(pattern: string, strict: boolean): (text: string) =
 
 /** What each `*` stands for, as little as possible from left to right, or null where the whole text does not fit. */
 export function wildcardCaptures(pattern: string, strict: boolean): (text: string) => readonly string[] | null {
-  const [first = "", ...rest] = splitParts(strict ? pattern : lowerBytes(pattern));
+  const [first = "", ...rest] = literalParts(strict ? pattern : lowerBytes(pattern));
   const fits = wildcardTest(pattern, strict);
   return (text) => {
     if (!fits(text)) return null;
@@ -46,7 +46,7 @@ export function wildcardCaptures(pattern: string, strict: boolean): (text: strin
 }
 
 /** The literal parts between the asterisks. */
-function splitParts(pattern: string): string[] {
+export function literalParts(pattern: string): string[] {
   const parts = [""];
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern[at] ?? "";
