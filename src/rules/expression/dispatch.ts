@@ -1,7 +1,7 @@
 import type { Predicate } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import { compileValue } from "./compile.ts";
-import { type Guard, guardsOf } from "./guards.ts";
+import { costOf, type Guard, guardsOf, nameOf } from "./guards.ts";
 import { type Lookup, type LookupBuilder, LOOKUPS } from "./lookups.ts";
 import type { TypedNode } from "./typed.ts";
 
@@ -32,14 +32,25 @@ export function rememberTree(predicate: Predicate, tree: TypedNode): Predicate {
 export function createDispatch(filters: readonly Predicate[]): Dispatch {
   const builders = new Map<string, LookupBuilder>();
   const always = new Uint32Array(Math.ceil(filters.length / 32));
-  for (const [number, filter] of filters.entries()) {
-    const tree = TREES.get(filter);
-    const guards = tree === undefined ? null : guardsOf(tree);
-    if (guards === null) addBit(always, number);
+  for (const [number, guards] of chooseGuards(filters).entries()) {
+    if (guards === undefined) addBit(always, number);
     else for (const guard of guards) builderFor(builders, guard).add(guard, number);
   }
   const lookups = Array.from(builders.values(), (builder) => builder.finish());
   return { scan: (request, response) => new BitScan(filters, always, lookups, request, response) };
+}
+
+/** For each filter the guards that it shares with the fewest others; undefined where it has none. */
+function chooseGuards(filters: readonly Predicate[]): readonly (readonly Guard[] | undefined)[] {
+  const rows = filters.map((filter) => {
+    const tree = TREES.get(filter);
+    return tree === undefined ? [] : guardsOf(tree).map((guards) => ({ guards, names: guards.map(nameOf) }));
+  });
+  const sharedBy = new Map<string, number>();
+  for (const { names } of rows.flat()) for (const name of names) sharedBy.set(name, (sharedBy.get(name) ?? 0) + 1);
+  const shared = (names: readonly string[]): number => names.reduce((sum, name) => sum + (sharedBy.get(name) ?? 0), 0);
+  const ordered = rows.map((row) => row.toSorted((a, b) => shared(a.names) - shared(b.names) || costOf(a.guards) - costOf(b.guards)));
+  return ordered.map((row) => row[0]?.guards);
 }
 
 function builderFor(builders: Map<string, LookupBuilder>, guard: Guard): LookupBuilder {
