@@ -66,6 +66,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "judges zones as registries do before they delegate",
   },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
+  { name: "testssl", debianPackage: "testssl.sh", neededBy: "test", purpose: "judges the edge's TLS" },
   {
     name: "postgres",
     debianPackage: "postgresql",

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { createMetrics } from "#kernel/metrics.ts";
+import { createSealer } from "#kernel/seal.ts";
+import { createCertificates } from "./certificates.ts";
+import type { Op } from "./entries.ts";
+import { createMemoryReplica } from "./memory-replica.ts";
+
+const sealer = createSealer(Buffer.alloc(32, 5));
+const { privateKey } = generateKeyPairSync("ec", {
+  namedCurve: "prime256v1",
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" },
+});
+
+/** A context needs no chain to be opened; nobody shakes hands here. */
+const certificateOp = (id: string, ...hosts: readonly string[]): Op => ({
+  kind: "certificate",
+  id,
+  value: {
+    zone_id: "zone",
+    hosts,
+    chain: "",
+    private_key: sealer.seal(privateKey, `certificate:${id}`),
+    not_after: "2030-01-01T00:00:00Z",
+  },
+});
+
+function start(ops: readonly Op[], contextsMax: number) {
+  const replica = createMemoryReplica(ops);
+  const keysNotOpened = createMetrics().counter("keys_not_opened_total", "Keys");
+  return { replica, keysNotOpened, certificates: createCertificates({ replica, sealer, contextsMax, keysNotOpened }) };
+}
+
+test("among 10,000 certificates a name is found without opening any, and the contexts in use are the ones kept", () => {
+  const ops = Array.from({ length: 10_000 }, (_, i) => certificateOp(`c${i}`, `n${i}.example`, `*.n${i}.example`));
+  const { certificates } = start(ops, 50);
+  const at = (i: number) => certificates.contextFor(`www.n${i}.example`);
+  assert.equal(certificates.covers("www.n9999.example"), true);
+  assert.equal(certificates.covers("a.b.n9999.example"), false);
+  assert.equal(certificates.contextFor("unknown.example"), null);
+  const first = at(0);
+  assert.ok(first !== null);
+  for (let i = 1; i < 200; i++) {
+    at(i);
+    assert.equal(at(0), first, "in use between all the others");
+  }
+  const last = at(199);
+  assert.equal(at(199), last);
+  const early = at(1);
+  assert.notEqual(early, null);
+  for (let i = 2; i < 52; i++) at(i);
+  assert.notEqual(at(1), early, "the least recently used one was closed");
+});
+
+test("a certificate that is replaced, or whose tickets get another key, is opened anew", () => {
+  const { certificates, replica } = start([certificateOp("c1", "a.example")], 10);
+  const seen = new Set([certificates.contextFor("a.example")]);
+  certificates.sealTicketsWith(Buffer.alloc(48, 1));
+  seen.add(certificates.contextFor("a.example"));
+  replica.apply([certificateOp("c1", "a.example")]);
+  seen.add(certificates.contextFor("a.example"));
+  replica.apply([certificateOp("c2", "a.example")]);
+  seen.add(certificates.contextFor("a.example"));
+  assert.equal(seen.size, 4);
+  replica.apply([{ kind: "certificate", id: "c2", value: null }]);
+  assert.ok(certificates.covers("a.example"), "the one before it");
+  replica.apply([{ kind: "certificate", id: "c1", value: null }]);
+  assert.equal(certificates.covers("a.example"), false);
+});
+
+test("a key that does not open is asked for once", () => {
+  const { certificates, keysNotOpened } = start([{ ...certificateOp("c1", "a.example"), id: "c2" } as Op], 10);
+  assert.deepEqual([certificates.contextFor("a.example"), certificates.contextFor("a.example")], [null, null]);
+  assert.equal(keysNotOpened.value, 1);
+});
