@@ -76,6 +76,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   },
   { name: "strace", debianPackage: "strace", neededBy: "test", purpose: "counts the syncs to disk that a commit takes" },
   { name: "dnsperf", debianPackage: "dnsperf", neededBy: "bench", purpose: "puts load on nameservers" },
+  { name: "rg", debianPackage: "ripgrep", neededBy: "bench", purpose: "looks for the same forms as the detectors" },
   { name: "wrk", debianPackage: "wrk", neededBy: "bench", purpose: "puts load on HTTP servers" },
   { name: "h2load", debianPackage: "nghttp2-client", neededBy: "bench", purpose: "puts load on HTTP servers over TLS" },
   {

@@ -1,5 +1,6 @@
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
+import { detectionScan } from "./detection-scan.ts";
 import { dnsBatch } from "./dns-batch.ts";
 import { dnsFuzz } from "./dns-fuzz.ts";
 import { dnsImport } from "./dns-import.ts";
@@ -32,6 +33,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsLatency,
   dnsFuzz,
   edgeEngine,
+  detectionScan,
   edgeRequests,
   edgeEvents,
   edgeLarge,

@@ -100,7 +100,7 @@ export async function pinToOtherCpus(pid: number): Promise<void> {
 
 const otherCpus = (): string => (cpus().length === 1 ? "0" : `1-${cpus().length - 1}`);
 
-function toolPath(name: string): string {
+export function toolPath(name: string): string {
   const path = findTool(name);
   if (path === undefined) throw new Error(`${name} is not installed`);
   return path;

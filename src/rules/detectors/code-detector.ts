@@ -10,6 +10,8 @@ export interface CodeRow {
   /** Gets the number or code in upper case and without separators. */
   readonly isValid: (code: string) => boolean;
   readonly context?: readonly string[];
+  /** Lower-case letters make it something else, such as a hexadecimal number. */
+  readonly isUpperCase?: true;
   readonly confidence?: Detector["confidence"];
   readonly enabled?: boolean;
   readonly hits: readonly string[];
@@ -17,13 +19,13 @@ export interface CodeRow {
 }
 
 export const codeDetectors = (category: Category, tags: readonly string[], rows: readonly CodeRow[]): readonly Detector[] =>
-  rows.map(({ templates, isValid, confidence = "medium", enabled = true, ...row }) => ({
+  rows.map(({ templates, isValid, isUpperCase, confidence = "medium", enabled = true, ...row }) => ({
     ...row,
     category,
     tags,
     anchors: [{ kind: "chain", templates }],
     patterns: [],
-    accepts: (text) => isValid(codeOf(text)),
+    accepts: (text) => (isUpperCase === undefined || !/[a-z]/.test(text.replaceAll("&nbsp;", ""))) && isValid(codeOf(text)),
     confidence,
     enabled,
   }));

@@ -101,6 +101,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       templates: ["########A", "########-A", "A#######A", "A-#######-A"],
       isValid: isDni,
       confidence: "high",
+      isUpperCase: true,
       hits: ["DNI 12345678Z", "nie: X1234567L", "01234567-L"],
       misses: ["12345678A", "X1234567A", "A1234567L"],
     },

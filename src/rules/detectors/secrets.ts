@@ -150,7 +150,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     category: "secrets",
     tags: ["password"],
     anchors: words(DATABASES),
-    patterns: [/[a-z+]{3,14}:\/\/[^\s:@/"'<>]{0,64}:[^\s@/"'<>]{3,128}@[A-Za-z0-9[][^\s"'<>]{1,200}/y],
+    patterns: [/[a-z+]{3,14}:\/\/[^\s:@/"'<>]{0,64}:[^\s@/"'<>]{3,128}@[A-Za-z0-9\[][^\s"'<>]{1,200}/y],
     accepts: hasRealPassword,
     confidence: "high",
     enabled: true,
@@ -206,9 +206,10 @@ export const GENERAL_SECRETS: readonly Detector[] = [
 
 /** Templates, variables and the passwords of every tutorial are none. */
 function hasRealPassword(text: string): boolean {
+  if (/@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|localhost|127\.0\.0\.1)(?![a-z0-9.-])/i.test(text)) return false;
   const password = /:\/\/[^:@]*:([^@]*)@/.exec(text)?.[1] ?? "";
   if (/[{}$<>*[\]()]|^%/.test(password) || isPlaceholderSecret(password)) return false;
-  return !/^(?:pass(?:word|wd|w)?|pwd|secret|admin|root|test|user(?:name)?|guest|postgres|mysql|redis|mongo|foo|bar|baz|hunter2|12345+|qwerty|token|key|x+|p+)\d{0,4}$/i.test(
+  return !/^(?:pass(?:word|wd|w)?|pwd|secret|admin|root|test|user(?:name)?|guest|postgres|mysql|redis|mongo|foo|bar|baz|abc|xyz|hunter2|12345+|qwerty|token|key|x+|p+)\d{0,4}$/i.test(
     password,
   );
 }

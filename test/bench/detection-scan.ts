@@ -1,0 +1,145 @@
+import { execFile } from "node:child_process";
+import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { compileDetectors } from "#rules/detectors/compiled.ts";
+import type { Detector } from "#rules/detectors/detector.ts";
+import { BodyScanner, scanBuffer } from "#rules/detectors/scan.ts";
+import { DETECTORS } from "#rules/detectors/table.ts";
+
+import type { Benchmark, Measurement } from "./benchmark.ts";
+import { toolPath } from "./program.ts";
+
+const execute = promisify(execFile);
+const BODY_BYTES_MAX = 1024 * 1024;
+const CORPUS_BYTES = 60_000_000;
+const RUN_TIMEOUT_MS = 300_000;
+/** Pages and data that are on every machine which runs this: documentation and packages. */
+const CORPUS = [
+  { folder: "/usr/share/doc", names: /\.(?:html?|json|xml)$/ },
+  { folder: join(import.meta.dirname, "../../node_modules"), names: /\.(?:html?|json|xml|md|js)$/ },
+];
+
+const ENABLED = DETECTORS.filter((detector) => detector.enabled);
+
+/**
+ * Bodies without anything to find, one after the other on one core; and the worst of them. ripgrep looks for the same
+ * forms in the same bytes, without the checks that tell a number from a card.
+ */
+export const detectionScan: Benchmark = {
+  name: "detection-scan",
+  unit: "MB a CPU second of benign pages and data",
+  better: "higher",
+  target: 500,
+  tools: ["rg"],
+  prepare: async ({ directory }) => {
+    const bodies = CORPUS.flatMap(({ folder, names }) => filesOf(folder, names, CORPUS_BYTES / CORPUS.length));
+    const corpus = join(directory, "corpus");
+    const patterns = join(directory, "patterns");
+    await writeFile(corpus, Buffer.concat(bodies));
+    await writeFile(patterns, `${[...new Set(ENABLED.flatMap(patternsOf))].join("\n")}\n`);
+    const bytes = bodies.reduce((sum, body) => sum + body.length, 0);
+    return {
+      ours: { name: "selvedge", run: async () => scanAll(bodies, bytes) },
+      peers: [{ name: "ripgrep", run: () => ripgrep(patterns, corpus, bytes) }],
+      close: async () => undefined,
+    };
+  },
+};
+
+function scanAll(bodies: readonly Buffer[], bytes: number): Measurement {
+  const compiled = compileDetectors(ENABLED);
+  const buffer = scanBuffer();
+  const scan = (body: Buffer): number => {
+    const scanner = new BodyScanner(compiled, { buffer });
+    scanner.push(body);
+    return scanner.end().findings.reduce((sum, { count }) => sum + count, 0);
+  };
+  const timed = (work: () => void): number => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e6;
+  };
+  let hits = 0;
+  const seconds = timed(() => {
+    for (const body of bodies) hits += scan(body);
+  });
+  const worst = ADVERSARIAL.map((body) => timed(() => scan(body)) * 1000);
+  return {
+    value: bytes / 1e6 / seconds,
+    also: { megabytes: bytes / 1e6, hits_per_mb: hits / (bytes / 1e6), worst_ms: Math.max(...worst), detectors: ENABLED.length },
+  };
+}
+
+/** Full of what detectors begin at, so that as much as can be has to be looked at. */
+const ADVERSARIAL = [
+  "1",
+  "4111 ",
+  "4111-",
+  "4111111111111112 ",
+  "AB12",
+  "AB12 ",
+  "passport 1234567 ",
+  "eyJa.",
+  "eyJhbGciOiJIUzI1NiJ9.",
+  "ghp_",
+  "-----BEGIN ",
+  "api_key=",
+  "1.2.",
+  "1a",
+  "postgres://a:b",
+].map((part) => Buffer.alloc(BODY_BYTES_MAX, part));
+
+/** The forms alone: ripgrep's engine has no look-ahead, and templates become patterns. */
+function patternsOf({ anchors, patterns }: Detector): readonly string[] {
+  const templates = anchors.flatMap((anchor) => (anchor.kind === "chain" ? anchor.templates : []));
+  const forms = templates.map((template) => [...template].map((char) => FORMS[char] ?? char.replace(/[.(]/, "\\$&")).join(""));
+  return [
+    ...forms.map((form) => `\\b${form}\\b`),
+    ...patterns.map(({ source }) => source.replace(/\(\?[!=](?:\[[^\]]*\]|[^()])*\)/g, "").replaceAll("\\/", "/")),
+  ].filter((pattern) => !/\(\?[!=]|\\\d(?!\d)/.test(pattern));
+}
+
+const FORMS: Readonly<Record<string, string>> = { "#": "[0-9]", A: "[A-Za-z]", "*": "[A-Za-z0-9]", "~": "[-. ]" };
+
+async function ripgrep(patterns: string, corpus: string, bytes: number): Promise<Measurement> {
+  const command = '"$0" --threads 1 --no-unicode --text --count --file "$1" "$2"; times';
+  const { stdout } = await execute("bash", ["-c", command, toolPath("rg"), patterns, corpus], { timeout: RUN_TIMEOUT_MS });
+  const [user = "", system = ""] = stdout.trim().split("\n").at(-1)?.split(" ") ?? [];
+  return { value: bytes / 1e6 / (secondsOf(user) + secondsOf(system)) };
+}
+
+/** `1m2.345s`, as bash tells it. */
+function secondsOf(text: string): number {
+  const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(text) ?? [];
+  return Number(minutes) * 60 + Number(seconds);
+}
+
+function filesOf(folder: string, names: RegExp, bytesMax: number): Buffer[] {
+  const found: Buffer[] = [];
+  let bytes = 0;
+  const walk = (directory: string): void => {
+    for (const entry of entriesOf(directory)) {
+      if (bytes >= bytesMax) return;
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) walk(path);
+      else if (entry.isFile() && names.test(entry.name)) {
+        const body = readFileSync(path).subarray(0, BODY_BYTES_MAX);
+        found.push(body);
+        bytes += body.length;
+      }
+    }
+  };
+  walk(folder);
+  return found;
+}
+
+function entriesOf(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
