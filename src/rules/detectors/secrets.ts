@@ -150,7 +150,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     category: "secrets",
     tags: ["password"],
     anchors: words(DATABASES),
-    patterns: [/[a-z+]{3,14}:\/\/[^\s:@/"'<>]{0,64}:[^\s@/"'<>]{3,128}@[A-Za-z0-9\[][^\s"'<>]{1,200}/y],
+    patterns: [/[a-z+]{3,14}:\/\/[^\s:@/"'<>]{0,64}:[^\s@/"'<>]{3,128}@(?:[A-Za-z0-9]|\[)[^\s"'<>]{1,200}/y],
     accepts: hasRealPassword,
     confidence: "high",
     enabled: true,
