@@ -82,8 +82,8 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   {
     name: "nginx",
     debianPackage: "nginx-light",
-    neededBy: "bench",
-    purpose: "is the edge's peer and the origin",
+    neededBy: "test",
+    purpose: "is an origin, and the edge's peer in benches",
     folders: () => ["/usr/sbin"],
   },
   {
