@@ -6,7 +6,7 @@ export interface Deprecation {
   readonly id: string;
   /** The first day (UTC) on which the newest behaviour is in force. */
   readonly date: IsoDate;
-  /** `METHOD /path/with/:parameters`, as in the route table. */
+  /** `METHOD /path/with/:parameters`, as in the route table; none for a rule of a protocol. */
   readonly routes: readonly string[];
   readonly effect: Effect;
   /** What to use instead, or null where nothing takes its place. */
@@ -27,7 +27,16 @@ export type Effect =
   | RejectRequestFields
   | RejectQueryForms
   | ErrorWrapper
-  | LegacyAlias;
+  | LegacyAlias
+  | ProtocolRule;
+
+/**
+ * A rule of a protocol below the management API. It has no routes, and no API date brings back what was before it: the
+ * planes know the newest rule only.
+ */
+export interface ProtocolRule {
+  readonly kind: "protocol_rule";
+}
 
 /** The endpoint answers 410 from the date on. */
 export interface EndpointGone {

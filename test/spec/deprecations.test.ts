@@ -166,6 +166,8 @@ const PROBES: {
       }
     }
   },
+  // Tests of the edge hold these rows: they have no routes.
+  protocol_rule: async () => assert.fail("a rule of a protocol has no routes"),
   error_wrapper: async (world, row, effect, route, day, early) => {
     const answer = await request(world, route, day, "A", { body: { content: "not an address" } });
     assert.equal(answer.status, 400);

@@ -18,6 +18,6 @@ const section = (row: Deprecation): string =>
     `**Before**: ${row.was}`,
     `**Why it goes**: ${row.why}`,
     `**Replacement**: ${row.replacement ?? "none"}`,
-    `Source: ${row.spec}. Routes:`,
-    row.routes.map((path) => `- ${code(pathTemplate(path))}`).join("\n"),
+    `Source: ${row.spec}. ${row.routes.length === 0 ? "It holds for visitors of the edge, on every API date." : "Routes:"}`,
+    ...(row.routes.length === 0 ? [] : [row.routes.map((path) => `- ${code(pathTemplate(path))}`).join("\n")]),
   ].join("\n\n");

@@ -19,6 +19,7 @@ const INTERPRETERS: { readonly [K in Effect["kind"]]: Interpreter<Extract<Effect
   reject_query_forms: rejectQueryForms,
   error_wrapper: errorWrapper,
   legacy_alias: legacyAlias,
+  protocol_rule: () => ({ before: {}, after: {} }),
 };
 
 export const interpret = (row: Deprecation): Sides => (INTERPRETERS[row.effect.kind] as Interpreter<Effect>)(row.effect, row);
