@@ -114,6 +114,20 @@ export const CONFIG_KEYS = {
   "edge.addresses": { type: "addresses", default: [], doc: "Addresses that the nameserver answers for proxied names; empty: edge.host." },
   "edge.origin_port": { type: "port", default: 0, doc: "Port at which origins are reached; 0: the port of the scheme." },
   "edge.origin_allow": { type: "networks", default: [], doc: "Networks whose origins may be reached when the edge is bound publicly." },
+  "edge.origin_connect_timeout_seconds": {
+    type: "count",
+    default: 5,
+    min: 1,
+    max: 600,
+    doc: "Time for a connection to an origin (error 522 after that), as long again for TLS (525), and for a request to wait for one (503).",
+  },
+  "edge.origin_connections_max": {
+    type: "count",
+    default: 512,
+    min: 1,
+    max: 1_000_000,
+    doc: "Connections to one address of an origin, of all edge threads together; more requests wait for their turn.",
+  },
   "edge.proxy_protocol_from": {
     type: "networks",
     default: [],

@@ -50,7 +50,7 @@ export interface EdgeLimits {
   readonly requestBodyBytesMax: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
-  /** For the connection, and as long again for its TLS handshake. */
+  /** For a connection to an origin, as long again for its TLS handshake, and for a request to wait for one. */
   readonly connectTimeoutMs: number;
   /** How long an address that took no connection is tried after the others. */
   readonly originRetryMs: number;
