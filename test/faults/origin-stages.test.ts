@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import type { EdgeLimits } from "#edge/config.ts";
 import { eventually, exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
 import { recordOp } from "#edge/test-entries.ts";
+import { fetchOver, startSecureEdge } from "../support/secure-edge.ts";
 
 // How far an origin comes before it goes wrong, and what its visitor gets for it.
 
@@ -16,15 +17,18 @@ const LIMITS: Partial<EdgeLimits> = { responseTimeoutMs: 1_200, connectTimeoutMs
 const openConnections = (edge: TestEdge): number =>
   edge.metrics.samples().find(({ name }) => name === "selvedge_edge_origin_connections")?.value ?? 0;
 
-/** Runs a request against an origin; what the visitor got, and the row. Nothing may stay open behind it. */
-async function against(onSocket: (socket: Socket) => void, request = REQUEST) {
+/** Runs a request against an origin, by either protocol; what the visitors got, and the rows. Nothing may stay open behind them. */
+async function against(onSocket: (socket: Socket) => void) {
   const origin = await rawOrigin(onSocket);
-  const edge = await startEdge(siteOps(origin.port), {}, LIMITS);
+  const edge = await startSecureEdge(origin.port, LIMITS);
   try {
-    const response = await exchangeRaw(edge.http, request);
-    await eventually(() => edge.requests.length === 1 && openConnections(edge) === 0);
+    const [response, answer] = await Promise.all([
+      exchangeRaw(edge.http, REQUEST),
+      fetchOver(edge.session(), { accept: "application/json" }),
+    ]);
+    await eventually(() => edge.requests.length === 2 && openConnections(edge) === 0);
     assert.deepEqual(edge.errors, []);
-    return { response, row: edge.requests[0]! };
+    return { response, answer, rows: edge.requests };
   } finally {
     await edge.close();
     origin.close();
@@ -75,7 +79,7 @@ describe("an origin that says something and then goes wrong", { concurrency: tru
   for (const [said, what, then, code] of STAGES) {
     const name = said === "" ? "nothing" : JSON.stringify(said.replace(HEAD, ""));
     test(`${name}, and ${what}: ${code === "cut" ? "the answer is cut" : code}`, async () => {
-      const { response, row } = await against((socket) => {
+      const { response, answer, rows } = await against((socket) => {
         socket.once("data", () => {
           socket.write(said);
           then(socket);
@@ -85,13 +89,17 @@ describe("an origin that says something and then goes wrong", { concurrency: tru
       if (code === "cut") {
         assert.match(final, /^HTTP\/1\.1 200 /);
         assert.doesNotMatch(final, /\r\n0\r\n\r\n$/, "it must not look complete");
-        assert.deepEqual([row.status, row.origin_status], [200, 200]);
+        assert.equal(answer.status, 200);
+        assert.notEqual(answer.code, 0, "its stream must be reset");
+        for (const row of rows) assert.deepEqual([row.status, row.origin_status], [200, 200]);
         return;
       }
       assert.equal(final.slice(9, 12), `${code}`);
       const { errors } = JSON.parse(final.slice(final.indexOf("\r\n\r\n") + 4)) as { errors: { code: number }[] };
       assert.equal(errors[0]!.code, code);
-      assert.deepEqual([row.status, row.origin_status], [code, null]);
+      assert.deepEqual([answer.status, answer.code], [code, 0]);
+      assert.match(answer.body, new RegExp(`"code":${code},`));
+      for (const row of rows) assert.deepEqual([row.status, row.origin_status], [code, null]);
     });
   }
 });
