@@ -152,6 +152,15 @@ test("who names nobody, somebody unknown or nothing that can be read gets an ale
   assert.equal(await answerTo("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n"), alert(50));
 });
 
+test("who leaves amid a handshake is let go at once", async () => {
+  const client = rawClient(edges[0].https);
+  client.send(hello("www.example.com", [0xc02b]));
+  await client.until(/^\x16/);
+  client.socket.end();
+  // Node's own limit for a handshake would be longer than this waits.
+  await client.closed();
+});
+
 test("a connection that says nothing, half of a hello, or does not go on with its handshake is closed in time", async () => {
   for (const bytes of ["", hello("www.example.com", [0xc02b]).slice(0, 30)]) {
     const client = rawClient(edges[0].https);

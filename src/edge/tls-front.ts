@@ -45,7 +45,10 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
       arriving.delete(peerOf(socket));
       // A second hello of the same handshake must not name somebody else.
       if (arrived === undefined || socket.servername !== arrived.sentName) socket.destroy();
-      else deps.onSecure(socket, arrived.clientIp);
+      else {
+        socket.allowHalfOpen = true;
+        deps.onSecure(socket, arrived.clientIp);
+      }
     },
     onFailed: () => deps.handshakesFailed.value++,
   });
@@ -68,6 +71,8 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
     const server = servers.serverFor(deps.policyFor(serverName), servers.ticketKeyNamed(read.ticketKeyNames));
     hello.handOver();
     hello.socket.unshift(bytes);
+    // Who ends its side amid a handshake is gone: Node would wait for the rest of it.
+    hello.socket.allowHalfOpen = false;
     server.emit("connection", hello.socket);
   };
 
