@@ -10,6 +10,7 @@ import type { DnssecWatch } from "#control/dns/dnssec-watch.ts";
 import type { DnsSettings } from "#control/dns/settings.ts";
 import type { DnsVersions } from "#control/dns/versions.ts";
 import type { ZoneFiles } from "#control/dns/zone-files.ts";
+import type { SensitiveData } from "./detection/sensitive-data.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
@@ -49,4 +50,5 @@ export interface Control {
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;
   readonly securityEvents: SecurityEvents;
+  readonly sensitiveData: SensitiveData;
 }

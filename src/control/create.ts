@@ -17,6 +17,7 @@ import { createLookAtParent } from "#control/dns/parent-ds.ts";
 import { createDnsSettings } from "#control/dns/settings.ts";
 import { createDnsVersions } from "#control/dns/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files.ts";
+import { createSensitiveData } from "./detection/sensitive-data.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
@@ -117,5 +118,6 @@ export function createControl(deps: ControlDeps): Control {
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),
     securityEvents: createSecurityEvents({ queries: events }),
+    sensitiveData: createSensitiveData(),
   };
 }

@@ -16,6 +16,7 @@ import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/secondary-dns.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/security-events.ts";
+import { SENSITIVE_DATA_ROUTES } from "#api/routes/sensitive-data.ts";
 import { TOKEN_ROUTES } from "#api/routes/tokens.ts";
 import { USER_ROUTES } from "#api/routes/user.ts";
 import { ZONE_SETTING_ROUTES } from "#api/routes/zone-settings.ts";
@@ -41,6 +42,7 @@ export const ROUTES: readonly Route[] = [
   ...SECONDARY_DNS_ROUTES,
   ...RULESET_ROUTES,
   ...SECURITY_EVENT_ROUTES,
+  ...SENSITIVE_DATA_ROUTES,
   ...GATEWAY_ROUTES,
   ...GATEWAY_LOG_ROUTES,
   ...GRAPHQL_ROUTES,

@@ -62,7 +62,7 @@ const SENSITIVE_DATA: ManagedRuleset = {
     detector: detector.id,
     action: "log",
     description: detector.name,
-    categories: [detector.category],
+    categories: [detector.category, ...(detector.tags ?? [])],
     enabled: detector.enabled,
   })),
 };
