@@ -127,7 +127,8 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   sendHead(buffer: Buffer, head: Head, framing: Framing): void {
-    if (this.edge.isDraining()) this.responder.keepAlive = false;
+    // Nor where the answer comes before the request's end: whether that still comes, nobody knows.
+    if (this.edge.isDraining() || !this.reader.isComplete) this.responder.keepAlive = false;
     this.responder.head(buffer, head, framing);
   }
 
