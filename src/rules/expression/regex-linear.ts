@@ -134,3 +134,17 @@ function firstOf(regex: Regex): { readonly bytes: ByteSet; readonly empty: boole
   const first = firstOf(regex.item);
   return { bytes: first.bytes, empty: first.empty || regex.min === 0 };
 }
+
+/** Whether something that may match nothing is repeated: engines differ in how far such a match goes. */
+export function repeatsNothing(regex: Regex): boolean {
+  if (regex.kind === "repeat") return mayBeEmpty(regex.item) || repeatsNothing(regex.item);
+  if (regex.kind === "capture") return repeatsNothing(regex.item);
+  return (regex.kind === "sequence" || regex.kind === "choice") && regex.items.some(repeatsNothing);
+}
+
+function mayBeEmpty(regex: Regex): boolean {
+  if (regex.kind === "repeat") return regex.min === 0 || mayBeEmpty(regex.item);
+  if (regex.kind === "capture") return mayBeEmpty(regex.item);
+  if (regex.kind === "sequence") return regex.items.every(mayBeEmpty);
+  return regex.kind === "choice" ? regex.items.some(mayBeEmpty) : regex.kind === "assert";
+}

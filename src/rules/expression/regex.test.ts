@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { RE2JS } from "re2js";
+import { compileRegexReplacer, compileRegexTest } from "./regex.ts";
+
+const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
+  pattern: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.constantFrom("a", "b", "c", "ab", ".", "[ab]", "[^a]", "[a-c]", "\\w", "\\bb", "^", "$", "x?"),
+    fc.tuple(tie("pattern"), tie("pattern")).map(([a, b]) => a + b),
+    fc.tuple(tie("pattern"), tie("pattern")).map(([a, b]) => `(?:${a}|${b})`),
+    fc.tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "*?", "{2}", "{1,3}", "{2,}")).map(([a, times]) => `(?:${a})${times}`),
+    tie("pattern").map((text) => `(${text})`),
+    tie("pattern").map((text) => `(?i:${text})`),
+  ),
+}));
+const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "A", " ", "\n", "x"), maxLength: 12 });
+
+test("whichever engine runs an expression, it matches what the reference engine does", () => {
+  const engines = { native: 0, automaton: 0 };
+  fc.assert(
+    fc.property(pattern, fc.array(text, { minLength: 3, maxLength: 6 }), (source, texts) => {
+      const regex = compileRegexTest(source);
+      const reference = RE2JS.compile(source);
+      engines[regex.engine]++;
+      for (const given of texts) {
+        assert.equal(regex.test(given), reference.test(given), JSON.stringify(given));
+        if (regex.required === null || !regex.test(given)) continue;
+        const { texts: parts, folded } = regex.required;
+        assert.ok(
+          parts.some((part) => (folded ? given.toLowerCase() : given).includes(part)),
+          `${given} has none of ${parts.join()}`,
+        );
+      }
+    }),
+    { numRuns: 2000 },
+  );
+  assert.ok(engines.native > 100 && engines.automaton > 20, JSON.stringify(engines));
+});
+
+test("the first match is replaced as the reference engine would", () => {
+  fc.assert(
+    fc.property(pattern, text, (source, given) => {
+      const replaced = compileRegexReplacer(source)(given, (group) => `<${group(0)}:${group(1)}>`);
+      const matcher = RE2JS.compile(source).matcher(given);
+      if (!matcher.find()) return assert.equal(replaced, given);
+      const first = matcher.groupCount() > 0 ? (matcher.group(1) ?? "") : "";
+      return assert.equal(replaced, `${given.slice(0, matcher.start())}<${matcher.group(0)}:${first}>${given.slice(matcher.end())}`);
+    }),
+    { numRuns: 1000 },
+  );
+});
