@@ -4,7 +4,7 @@ import { Socket } from "node:net";
  * What sockets of a thread read into, all the same buffer: what came is consumed before the next read fills it. A buffer
  * of its own for each read costs a fifth of what a small request costs in all (http-edge.md).
  */
-export const READ_BUFFER = Buffer.allocUnsafeSlow(262_144);
+export const READ_BUFFER = Buffer.allocUnsafeSlow(65_536);
 
 /** Takes `READ_BUFFER[0, length)`, which is good only during the call. False pauses the socket. */
 export type OnRead = (length: number) => boolean;
