@@ -10,7 +10,7 @@ import { dnsStart } from "./dns-start.ts";
 import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
-import { edgeEngine, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
+import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { startToReady } from "./start-to-ready.ts";
@@ -32,7 +32,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsSignedQueries,
   dnsLatency,
   dnsFuzz,
-  edgeEngine,
+  edgeProxy,
   detectionScan,
   edgeRequests,
   edgeEvents,

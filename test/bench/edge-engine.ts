@@ -1,28 +1,43 @@
 import { randomBytes } from "node:crypto";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
 import { createEdge } from "#edge/edge.ts";
+import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { recordOp, zoneOp } from "#edge/test-entries.ts";
 
 // The edge by itself, in a process of its own, whose rows and events go nowhere: what it costs to proxy, and no more.
-// Arguments: its port, the proxied name, the zone of that, and the origin's port.
+// Arguments: its ports for HTTP and HTTPS, the proxied name, the zone of that, and the origin's port.
 
-const [port = "", host = "", zone = "", originPort = ""] = process.argv.slice(2);
+const [httpPort = "", httpsPort = "", host = "", zone = "", originPort = ""] = process.argv.slice(2);
+const sealer = createSealer(randomBytes(32));
+const issued = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue([host]);
+const certificate: Op = {
+  kind: "certificate",
+  id: "certificate",
+  value: {
+    zone_id: "zone",
+    hosts: [host],
+    chain: issued.chain,
+    private_key: sealer.seal(issued.privateKey, "certificate:certificate"),
+    not_after: issued.notAfter,
+  },
+};
 
 const edge = createEdge({
-  replica: createMemoryReplica([zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1")]),
+  replica: createMemoryReplica([zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate]),
   events: { push: () => undefined },
   tap: { begin: () => null },
   clock: systemClock,
   metrics: createMetrics(),
-  sealer: createSealer(randomBytes(32)),
+  sealer,
   config: {
     host: "127.0.0.1",
-    httpPort: Number(port),
-    httpsPort: 0,
+    httpPort: Number(httpPort),
+    httpsPort: Number(httpsPort),
     reusePort: false,
     vendorPrefix: "svc",
     originPort: Number(originPort),

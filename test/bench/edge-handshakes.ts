@@ -1,5 +1,5 @@
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
-import { NGINX, SITE_HOST, startEdgeSite } from "./edge-site.ts";
+import { NGINX, SITE_HOST, type SiteProxy, startEngineSite } from "./edge-site.ts";
 import type { HandshakeLoad } from "./handshake-load.ts";
 import { measure, type VisitedProxy } from "./http-load.ts";
 import { runScript } from "./program.ts";
@@ -12,13 +12,9 @@ const handshakes = (row: Pick<Benchmark, "name" | "unit" | "targetRatio">, resum
   tools: ["nginx", "openssl"],
   ...row,
   prepare: async ({ seconds, directory }) => {
-    const { selvedge, proxies, close } = await startEdgeSite(directory, { origin: "location / { return 204; }", peers: [NGINX] });
-    const contender = (name: string, proxy: VisitedProxy): Contender => ({ name, run: () => shake(proxy, seconds, resume) });
-    return {
-      ours: contender("selvedge", { pid: selvedge.pid, threads: "edge", url: new URL(selvedge.ready.https) }),
-      peers: proxies.map(({ name, pid, https }) => contender(name, { pid, url: https })),
-      close,
-    };
+    const { ours, proxies, close } = await startEngineSite(directory, { origin: "location / { return 204; }", peers: [NGINX] });
+    const contender = ({ name, pid, https: url }: SiteProxy): Contender => ({ name, run: () => shake({ pid, url }, seconds, resume) });
+    return { ours: contender(ours), peers: proxies.map(contender), close };
   },
 });
 

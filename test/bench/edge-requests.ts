@@ -1,22 +1,37 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { succeed } from "../support/api.ts";
-import type { BenchContext, Benchmark, Contender, Contest, Measurement } from "./benchmark.ts";
-import { type EdgeSite, NGINX, NGINX_BUFFERS, nginxWithLog, SITE_HOST, type SiteProxy, startEdgeSite } from "./edge-site.ts";
-import { visit, type VisitedProxy, visitSecurely } from "./http-load.ts";
-import { freePort, pinToFirstCpu, startScript } from "./program.ts";
+import type { BenchContext, Benchmark, Contender, Contest } from "./benchmark.ts";
+import {
+  type EdgeSite,
+  type EngineSite,
+  NGINX,
+  NGINX_BUFFERS,
+  nginxWithLog,
+  SITE_HOST,
+  type SiteProxy,
+  type SiteSpec,
+  startEdgeSite,
+  startEngineSite,
+} from "./edge-site.ts";
+import { visit, visitSecurely } from "./http-load.ts";
 
 const CONNECTIONS = 64;
-/** Names of our edge's threads begin so. */
-const THREADS = "edge";
 /** About the size of an API answer or a small script. */
 const SMALL = `location / { return 200 "${"x".repeat(1024)}"; }`;
 const LARGE_BYTES = 100 * 1024;
 
-type Measure = (proxy: VisitedProxy, seconds: number) => Promise<Measurement>;
+type Load = (context: BenchContext, proxy: SiteProxy) => Contender;
 
-const overHttp: Measure = (proxy, seconds) => visit(proxy, { host: SITE_HOST, connections: CONNECTIONS, seconds });
-const overTls: Measure = (proxy, seconds) => visitSecurely(proxy, { host: SITE_HOST, connections: CONNECTIONS, seconds }, ["--h1"]);
+const overHttp = ({ seconds }: BenchContext, { name, pid, threads, http: url }: Omit<SiteProxy, "https">): Contender => ({
+  name,
+  run: () => visit({ pid, url, ...(threads === undefined ? {} : { threads }) }, { host: SITE_HOST, connections: CONNECTIONS, seconds }),
+});
+
+const overTls: Load = ({ seconds }, { name, pid, https: url }) => ({
+  name,
+  run: () => visitSecurely({ pid, url }, { host: SITE_HOST, connections: CONNECTIONS, seconds }, ["--h1"]),
+});
 
 /** Visitors with keep-alive connections, through the edge to an nginx origin; the peer is nginx as the proxy, one core each. */
 const row = (spec: Pick<Benchmark, "name" | "targetRatio" | "prepare"> & Partial<Benchmark>): Benchmark => ({
@@ -26,14 +41,18 @@ const row = (spec: Pick<Benchmark, "name" | "targetRatio" | "prepare"> & Partial
   ...spec,
 });
 
-/** Each request leaves its row, as always; the second peer writes a line of the same content. */
+/** The edge by itself beside an nginx that writes no log: what it costs to proxy. */
+export const edgeProxy = row({
+  name: "edge-proxy",
+  targetRatio: { peer: "nginx", ratio: 0.75 },
+  prepare: async (context) => engineContest(context, await startEngineSite(context.directory, { origin: SMALL, peers: [NGINX] }), overHttp),
+});
+
+/** As it runs: each request leaves its row, and the second peer writes a line of the same content. */
 export const edgeRequests = row({
   name: "edge-requests",
   targetRatio: { peer: "nginx", ratio: 0.6 },
-  prepare: async (context) => {
-    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX, nginxWithLog(context.directory)] });
-    return contest(context, site, overHttp, "http");
-  },
+  prepare: async (context) => serverContest(context, await startEdgeSite(context.directory, logging(context))),
 });
 
 /** A rule matches each request, so that it leaves a security event besides its row. */
@@ -41,26 +60,10 @@ export const edgeEvents = row({
   name: "edge-events",
   targetRatio: { peer: "nginx", ratio: 0.6 },
   prepare: async (context) => {
-    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX, nginxWithLog(context.directory)] });
+    const site = await startEdgeSite(context.directory, logging(context));
     const rules = [{ action: "log", expression: 'http.request.uri.path contains "page"', description: "pages" }];
     await succeed(site.call("PUT", `/zones/${site.zoneId}/rulesets/phases/http_request_firewall_custom/entrypoint`, { rules }));
-    return contest(context, site, overHttp, "http");
-  },
-});
-
-/** The edge by itself, in a process that writes no rows, beside an nginx that writes no log. */
-export const edgeEngine = row({
-  name: "edge-engine",
-  targetRatio: { peer: "nginx", ratio: 0.75 },
-  prepare: async (context) => {
-    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX] });
-    const zone = SITE_HOST.slice(SITE_HOST.indexOf(".") + 1);
-    const url = new URL(`http://127.0.0.1:${await freePort()}/page`);
-    const engine = await startScript("edge-engine.ts", [url.port, SITE_HOST, zone, String(site.originPort)], () => fetch(url));
-    await pinToFirstCpu(engine.pid);
-    const ours = contender(context, "selvedge", { pid: engine.pid, url }, overHttp);
-    const { close, peers = [] } = contest(context, site, overHttp, "http");
-    return { ours, peers, close: () => engine.stop().then(close) };
+    return serverContest(context, site);
   },
 });
 
@@ -72,7 +75,7 @@ export const edgeLarge = row({
     await mkdir(root);
     await writeFile(join(root, "page"), "x".repeat(LARGE_BYTES));
     const origin = `root ${root}; open_file_cache max=10;`;
-    return contest(context, await startEdgeSite(context.directory, { origin, peers: [NGINX, NGINX_BUFFERS] }), overHttp, "http");
+    return engineContest(context, await startEngineSite(context.directory, { origin, peers: [NGINX, NGINX_BUFFERS] }), overHttp);
   },
 });
 
@@ -80,23 +83,19 @@ export const edgeTls = row({
   name: "edge-tls",
   unit: "proxied requests per CPU second of the proxy, HTTP/1.1 over TLS",
   targetRatio: { peer: "nginx", ratio: 0.9 },
-  prepare: async (context) => {
-    const site = await startEdgeSite(context.directory, { origin: SMALL, peers: [NGINX, nginxWithLog(context.directory)] });
-    return contest(context, site, overTls, "https");
-  },
+  prepare: async (context) => engineContest(context, await startEngineSite(context.directory, { origin: SMALL, peers: [NGINX] }), overTls),
 });
 
-function contest(context: BenchContext, site: EdgeSite, measure: Measure, scheme: "http" | "https"): Contest {
-  const { selvedge, proxies, close } = site;
-  const ours = { pid: selvedge.pid, threads: THREADS, url: new URL("/page", selvedge.ready[scheme]) };
-  return {
-    ours: contender(context, "selvedge", ours, measure),
-    peers: proxies.map((proxy: SiteProxy) => contender(context, proxy.name, { pid: proxy.pid, url: proxy[scheme] }, measure)),
-    close,
-  };
-}
+const logging = ({ directory }: BenchContext): SiteSpec => ({ origin: SMALL, peers: [NGINX, nginxWithLog(directory)] });
 
-const contender = ({ seconds }: BenchContext, name: string, proxy: VisitedProxy, measure: Measure): Contender => ({
-  name,
-  run: () => measure(proxy, seconds),
+const engineContest = (context: BenchContext, { ours, proxies, close }: EngineSite, load: Load): Contest => ({
+  ours: load(context, ours),
+  peers: proxies.map((proxy) => load(context, proxy)),
+  close,
+});
+
+const serverContest = (context: BenchContext, { selvedge, proxies, close }: EdgeSite): Contest => ({
+  ours: overHttp(context, { name: "selvedge", pid: selvedge.pid, threads: "edge", http: new URL("/page", selvedge.ready.http) }),
+  peers: proxies.map((proxy) => overHttp(context, proxy)),
+  close,
 });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { succeed } from "../support/api.ts";
 import { type BenchServer, startBenchServer } from "./bench-server.ts";
 import { startNginx } from "./nginx.ts";
-import { freePort, pinToFirstCpu, pinToOtherCpus, runTool, type Server } from "./program.ts";
+import { freePort, pinToFirstCpu, pinToOtherCpus, runTool, type Server, startScript } from "./program.ts";
 
 const ZONE = "requests.example";
 export const SITE_HOST = `www.${ZONE}`;
@@ -10,7 +10,12 @@ export const SITE_HOST = `www.${ZONE}`;
 /** One site behind our edge and behind nginx. Each proxy has the first CPU, load and origin have the others. */
 export interface EdgeSite extends BenchServer {
   readonly zoneId: string;
-  readonly originPort: number;
+  readonly proxies: readonly SiteProxy[];
+  close(): Promise<void>;
+}
+
+export interface EngineSite {
+  readonly ours: SiteProxy;
   readonly proxies: readonly SiteProxy[];
   close(): Promise<void>;
 }
@@ -18,6 +23,8 @@ export interface EdgeSite extends BenchServer {
 export interface SiteProxy {
   readonly name: string;
   readonly pid: number;
+  /** Prefix of the names of threads whose CPU time is told apart as well. */
+  readonly threads?: string;
   readonly http: URL;
   readonly https: URL;
 }
@@ -57,42 +64,52 @@ export const NGINX_BUFFERS: PeerSpec = {
   server: "proxy_buffer_size 16k; proxy_buffers 16 64k; proxy_busy_buffers_size 128k;",
 };
 
-export async function startEdgeSite(directory: string, { origin: originBlock, peers, args = [] }: SiteSpec): Promise<EdgeSite> {
-  const originPort = await freePort();
-  const origin = await startNginx(directory, { name: "origin", port: originPort, server: originBlock });
-  await pinToOtherCpus(origin.pid);
-  const certificate = await selfSigned(directory);
-  const servers: Server[] = [];
-  const proxies: SiteProxy[] = [];
-  for (const [i, peer] of peers.entries()) {
-    const http = await freePort();
-    const https = await freePort();
-    const server = await startNginx(directory, {
-      name: `proxy-${i}`,
-      port: http,
-      http: `upstream origin { server 127.0.0.1:${originPort}; keepalive 256; } ${peer.http ?? ""}`,
-      server: `listen 127.0.0.1:${https} ssl http2; ${certificate} ssl_protocols TLSv1.2 TLSv1.3; ${peer.server ?? ""} location / { ${FORWARD} }`,
-    });
-    await pinToFirstCpu(server.pid);
-    servers.push(server);
-    proxies.push({ name: peer.name, pid: server.pid, http: pageAt("http", http), https: pageAt("https", https) });
-  }
+export async function startEdgeSite(directory: string, { args = [], ...spec }: SiteSpec): Promise<EdgeSite> {
+  const { originPort, proxies, close } = await startPeers(directory, spec);
   const bench = await startBenchServer(["--edge-origin-port", String(originPort), ...args]);
   await pinToFirstCpu(bench.selvedge.pid);
   const zoneId = await bench.createZone(ZONE);
   await succeed(
     bench.call("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: "www", content: "127.0.0.1", proxied: true, ttl: 1 }),
   );
-  return {
-    ...bench,
-    zoneId,
-    originPort,
-    proxies,
-    close: async () => {
-      await bench.selvedge.stop();
-      for (const server of [...servers, origin]) await server.stop();
-    },
+  return { ...bench, zoneId, proxies, close: () => bench.selvedge.stop().then(close) };
+}
+
+/** The same with the edge by itself: edge-engine.ts, in a process that writes no rows. */
+export async function startEngineSite(directory: string, spec: Omit<SiteSpec, "args">): Promise<EngineSite> {
+  const { originPort, proxies, close } = await startPeers(directory, spec);
+  const [http, https] = [await freePort(), await freePort()];
+  const args = [String(http), String(https), SITE_HOST, ZONE, String(originPort)];
+  const engine = await startScript("edge-engine.ts", args, () => fetch(pageAt("http", http), { signal: AbortSignal.timeout(500) }));
+  await pinToFirstCpu(engine.pid);
+  const ours = { name: "selvedge", pid: engine.pid, http: pageAt("http", http), https: pageAt("https", https) };
+  return { ours, proxies, close: () => engine.stop().then(close) };
+}
+
+/** The origin, and nginx in front of it in each of the ways. */
+async function startPeers(directory: string, { origin: originBlock, peers }: Omit<SiteSpec, "args">) {
+  const originPort = await freePort();
+  const origin = await startNginx(directory, { name: "origin", port: originPort, server: originBlock });
+  await pinToOtherCpus(origin.pid);
+  const certificate = await selfSigned(directory);
+  const servers: Server[] = [origin];
+  const proxies: SiteProxy[] = [];
+  for (const [i, peer] of peers.entries()) {
+    const [http, https] = [await freePort(), await freePort()];
+    const server = await startNginx(directory, {
+      name: `proxy-${i}`,
+      port: http,
+      http: `upstream origin { server 127.0.0.1:${originPort}; keepalive 256; } ${peer.http ?? ""}`,
+      server: `listen 127.0.0.1:${https} ssl; ${certificate} ssl_protocols TLSv1.2 TLSv1.3; ${peer.server ?? ""} location / { ${FORWARD} }`,
+    });
+    await pinToFirstCpu(server.pid);
+    servers.push(server);
+    proxies.push({ name: peer.name, pid: server.pid, http: pageAt("http", http), https: pageAt("https", https) });
+  }
+  const close = async (): Promise<void> => {
+    for (const server of servers) await server.stop();
   };
+  return { originPort, proxies, close };
 }
 
 const FORWARD = 'proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;';
