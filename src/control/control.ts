@@ -15,6 +15,8 @@ import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
+import type { RuleListItems } from "#control/lists/list-items.ts";
+import type { RuleLists } from "#control/lists/lists.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
@@ -45,6 +47,8 @@ export interface Control {
   readonly transfers: Transfers;
   readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
+  readonly ruleLists: RuleLists;
+  readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;
   readonly dnsAnalytics: DnsAnalytics;
   readonly gateways: Gateways;

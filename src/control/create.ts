@@ -21,6 +21,8 @@ import { createSensitiveData } from "./detection/sensitive-data.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
+import { createRuleListItems } from "#control/lists/list-items.ts";
+import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
 import type { RulesetLimits } from "#control/rulesets/limits.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createRulesetVersions } from "#control/rulesets/versions.ts";
@@ -63,6 +65,8 @@ export interface ControlDeps {
   readonly recordsPerFreeZoneMax?: number;
   /** Bounds of what primaries may take in time and bytes, where they are to be others. */
   readonly secondaryLimits?: Partial<SecondaryLimits>;
+  /** Bounds of lists, where they are to be others. */
+  readonly ruleListLimits?: Partial<RuleListLimits>;
   /** Bounds of rulesets, where they are to be others. */
   readonly rulesetLimits?: Partial<RulesetLimits>;
   /** Told how each check of a secondary zone at its primaries ended. */
@@ -114,6 +118,8 @@ export function createControl(deps: ControlDeps): Control {
     transfers: createTransfers({ store, clock, sealer, secondaries }),
     secondaries,
     rulesets: createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} }),
+    ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
+    ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),

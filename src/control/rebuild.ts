@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
+import { listOps } from "#control/lists/list-entries.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
 import {
@@ -20,6 +21,7 @@ import { allCertificates } from "#store/certificates.ts";
 import { importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
 import { recordsAfter } from "#store/dns-records.ts";
 import { allGateways } from "#store/gateways.ts";
+import { allRuleLists } from "#store/rule-lists.ts";
 import { allRulesets } from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { allTokens } from "#store/tokens.ts";
@@ -50,7 +52,13 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield await dnssecOps(db);
   yield* recordPages(db);
   yield await transferOps(db);
-  yield (await allRulesets(db)).map((row) => ({ kind: "ruleset", id: row.id, value: rulesetEntry(row) }));
+  for (const row of await allRuleLists(db)) yield await listOps(db, row, null);
+  const accounts = new Map(zones.map(({ id, account_id }) => [id, account_id]));
+  yield (await allRulesets(db)).map((row) => ({
+    kind: "ruleset",
+    id: row.id,
+    value: rulesetEntry(row, accounts.get(row.owner_id) ?? row.owner_id),
+  }));
   yield (await allCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
   const service = await serviceCertificateEntry(db);
   if (service !== null) yield [{ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service }];

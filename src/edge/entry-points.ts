@@ -3,6 +3,7 @@ import { compileRuleset } from "#rules/compile-ruleset.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
 import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { RuleLists } from "./rule-lists.ts";
 
 /** Compiled entry point rulesets by owner and phase. */
 export interface EntryPoints {
@@ -16,14 +17,17 @@ export interface EntryPoints {
 }
 
 /** `rulesLeftOut` counts rules that did not compile: one bad rule must not take its zone down. */
-export function createEntryPoints(rulesLeftOut: Metric): EntryPoints {
+export function createEntryPoints(rulesLeftOut: Metric, lists: Pick<RuleLists, "of">): EntryPoints {
   const byOwner = new Map<string, Map<string, CompiledRuleset>>();
   const customs = new Map<string, CompiledRuleset>();
   let version = 0;
   return {
     put: (id, entry) => {
       const definition = { id, phase: entry.phase, version: entry.version, rules: entry.rules };
-      const compiled = compileRuleset(definition, { custom: (customId) => customs.get(customId) });
+      const compiled = compileRuleset(definition, {
+        custom: (customId) => customs.get(customId),
+        lists: lists.of(entry.account_id ?? entry.owner_id),
+      });
       rulesLeftOut.value += compiled.problems.length;
       // A custom ruleset runs only where an entry point executes it, which looks it up each time.
       if (entry.kind === "custom") return void customs.set(id, compiled);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
+import type { Op } from "#snapshot/entries.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
 import { rulesetOp } from "./test-entries.ts";
 
@@ -242,4 +243,83 @@ test("what comes from the cache passes the response phases too, and edited reque
   ]);
   assert.match(await ask("/a.css"), /3 other\.example$/);
   assert.deepEqual(site.errors, []);
+});
+
+test("lists of the account: rules ask them, they change behind the rules, and redirects are looked up in them", async () => {
+  const listOp = (id: string, name: string, kind: "ip" | "redirect", items: readonly unknown[]): Op => ({
+    kind: "list",
+    id,
+    value: { account_id: "account", list_id: id.split("/", 1)[0] ?? "", name, kind, part: 0, items },
+  });
+  const rule = { action: "block", expression: "ip.src in $office" };
+  const firewall = rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", [rule]);
+  assert.ok(firewall.kind === "ruleset" && firewall.value !== null);
+  edge.replica.apply([listOp("l1/0", "office", "ip", [])]);
+  edge.replica.apply([{ ...firewall, value: { ...firewall.value, account_id: "account" } }]);
+  assert.match(await get("/"), /^HTTP\/1\.1 200/);
+  edge.replica.apply([listOp("l1/0", "office", "ip", ["127.0.0.0/8"])]);
+  assert.match(await get("/"), /^HTTP\/1\.1 403/);
+  edge.replica.apply([listOp("l1/1", "office", "ip", ["192.0.2.1"])]);
+  edge.replica.apply([listOp("l1/0", "office", "ip", ["192.0.2.2"])]);
+  assert.match(await get("/"), /^HTTP\/1\.1 200/);
+  edge.replica.apply([{ kind: "ruleset", id: "fw", value: null }]);
+
+  const redirects = [{ source_url: "www.example.com/from", target_url: "https://example.net/to", status_code: 308 }];
+  edge.replica.apply([listOp("l2/0", "moves", "redirect", redirects)]);
+  const from_list = { name: "moves", key: "http.request.full_uri" };
+  const bulk = rulesetOp("r", "account", "account", "http_request_redirect", [
+    { action: "redirect", expression: "http.request.full_uri in $moves", action_parameters: { from_list } },
+  ]);
+  assert.ok(bulk.kind === "ruleset" && bulk.value !== null);
+  edge.replica.apply([{ ...bulk, value: { ...bulk.value, account_id: "account" } }]);
+  assert.match(await get("/from?x=1"), /^HTTP\/1\.1 308 [^]*Location: https:\/\/example\.net\/to\r\n/);
+  assert.match(await get("/elsewhere"), /^HTTP\/1\.1 200/);
+  edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
+});
+
+test("values that are computed: where a redirect goes, a path, headers of both directions", async () => {
+  edge.replica.apply([
+    rulesetOp("d", "zone", "zone", "http_request_dynamic_redirect", [
+      {
+        action: "redirect",
+        expression: 'starts_with(http.request.uri.path, "/blog/")',
+        action_parameters: {
+          from_value: {
+            target_url: { expression: 'concat("https://blog.example.com", substring(http.request.uri.path, 5))' },
+            status_code: 301,
+          },
+        },
+      },
+    ]),
+    rulesetOp("t", "zone", "zone", "http_request_transform", [
+      {
+        action: "rewrite",
+        expression: 'http.request.uri.path eq "/UP"',
+        action_parameters: { uri: { path: { expression: "lower(http.request.uri.path)" } } },
+      },
+    ]),
+    rulesetOp("h", "zone", "zone", "http_request_late_transform", [
+      {
+        action: "rewrite",
+        expression: "true",
+        action_parameters: { headers: { "X-Client": { operation: "set", expression: "to_string(ip.src)" } } },
+      },
+      {
+        action: "rewrite",
+        expression: "true",
+        action_parameters: { headers: { "X-None": { operation: "set", expression: 'http.request.headers["absent"][0]' } } },
+      },
+    ]),
+    rulesetOp("o", "zone", "zone", "http_response_headers_transform", [
+      {
+        action: "rewrite",
+        expression: "true",
+        action_parameters: { headers: { "X-Status": { operation: "set", expression: "to_string(http.response.code)" } } },
+      },
+    ]),
+  ]);
+  assert.match(await get("/blog/post?x"), /^HTTP\/1\.1 301 [^]*Location: https:\/\/blog\.example\.com\/post\r\n/);
+  assert.match(await get("/UP"), /X-Status: 200\r\n/);
+  assert.deepEqual([asked.url, asked.headers["x-client"], asked.headers["x-none"]], ["/up", "127.0.0.1", undefined]);
+  for (const id of ["d", "t", "h", "o"]) edge.replica.apply([{ kind: "ruleset", id, value: null }]);
 });

@@ -39,7 +39,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const replica = await openReplica({
     port: createMessagePortFeed(data.feed),
     name: data.name,
-    kinds: ["zone", "record", "staged", "release", "ruleset", "certificate", "purge"],
+    kinds: ["zone", "record", "staged", "release", "list", "ruleset", "certificate", "purge"],
     trim: (record) => {
       record.rdata = "";
     },

@@ -1,10 +1,12 @@
 import type { Metric } from "#kernel/metrics.ts";
 import type { PhaseName } from "#rules/phases.ts";
+import type { RedirectList } from "#rules/redirect-list.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica } from "#snapshot/feed.ts";
 import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
+import { createRuleLists, type RuleLists } from "./rule-lists.ts";
 import { createZoneNames, type ZoneNames } from "./zone-names.ts";
 
 /** A zone as the edge needs it. */
@@ -14,6 +16,8 @@ export interface Zone {
   readonly names: ZoneNames;
   /** Compiled entry points of a phase, in the order in which they run. */
   rulesets(phase: PhaseName): readonly CompiledRuleset[];
+  /** A list of redirects of the account's. */
+  redirects(name: string): RedirectList | undefined;
 }
 
 /** The zones of a replica, kept up to date with it. */
@@ -26,13 +30,14 @@ export interface Zones {
 export function createZones(replica: Replica, rulesLeftOut: Metric): Zones {
   const byId = new Map<string, Zone>();
   const byName = new Map<string, Zone>();
-  const entryPoints = createEntryPoints(rulesLeftOut);
+  const lists = createRuleLists();
+  const entryPoints = createEntryPoints(rulesLeftOut, lists);
   /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
   const waiting = new Map<string, Set<RecordEntry>>();
 
   const putZone = (entry: ZoneEntry, before: ZoneEntry | undefined): void => {
     if (before !== undefined && before.name !== entry.name) removeZone(before);
-    const zone = createZone(entry, byId.get(entry.id)?.names ?? createZoneNames(entry.name), entryPoints);
+    const zone = createZone(entry, byId.get(entry.id)?.names ?? createZoneNames(entry.name), entryPoints, lists);
     byId.set(entry.id, zone);
     byName.set(entry.name, zone);
     for (const record of waiting.get(entry.id) ?? []) zone.names.add(record);
@@ -64,6 +69,10 @@ export function createZones(replica: Replica, rulesLeftOut: Metric): Zones {
     } else if (op.kind === "record") {
       if (op.before !== undefined) removeRecord(op.before);
       if (op.value !== null) addRecord(op.value);
+    } else if (op.kind === "list") {
+      // The part that takes another's place says all of it.
+      if (op.value !== null) lists.put(op.id, op.value);
+      else if (op.before !== undefined) lists.remove(op.id, op.before);
     } else if (op.kind === "ruleset") {
       if (op.before !== undefined) entryPoints.remove(op.id, op.before);
       if (op.value !== null) entryPoints.put(op.id, op.value);
@@ -71,7 +80,8 @@ export function createZones(replica: Replica, rulesLeftOut: Metric): Zones {
   };
 
   const rebuild = (): void => {
-    for (const index of [byId, byName, entryPoints, waiting]) index.clear();
+    for (const index of [byId, byName, lists, entryPoints, waiting]) index.clear();
+    for (const [id, entry] of replica.snapshot.entries("list")) lists.put(id, entry);
     for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
     for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);
     for (const [id, entry] of replica.snapshot.entries("ruleset")) entryPoints.put(id, entry);
@@ -95,8 +105,8 @@ function findLongest(byName: ReadonlyMap<string, Zone>, host: string): Zone | nu
   }
 }
 
-function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints): Zone {
-  const lists = new Map<PhaseName, readonly CompiledRuleset[]>();
+function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints, lists: RuleLists): Zone {
+  const phases = new Map<PhaseName, readonly CompiledRuleset[]>();
   let version = entryPoints.version;
   return {
     entry,
@@ -105,11 +115,12 @@ function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints
     rulesets: (phase) => {
       if (version !== entryPoints.version) {
         version = entryPoints.version;
-        lists.clear();
+        phases.clear();
       }
-      let list = lists.get(phase);
-      if (list === undefined) lists.set(phase, (list = entryPoints.collect(entry, phase)));
+      let list = phases.get(phase);
+      if (list === undefined) phases.set(phase, (list = entryPoints.collect(entry, phase)));
       return list;
     },
+    redirects: (name) => lists.redirects(entry.account_id, name),
   };
 }

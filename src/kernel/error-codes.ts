@@ -468,6 +468,27 @@ export const ERROR_CODES = {
     cause: "The phase has no entry point ruleset yet.",
     remedy: "Create one with POST or PUT.",
   },
+  rule_list_not_found: {
+    code: 10005,
+    status: 404,
+    message: "could not find list",
+    cause: "The account has no list, item or operation with this identifier.",
+    remedy: "List the account's lists.",
+  },
+  rule_list_invalid: {
+    code: 10006,
+    status: 400,
+    message: "The list is invalid.",
+    cause: "A field of a list or of one of its items has a value that is not allowed.",
+    remedy: "See the message and source.pointer.",
+  },
+  rule_list_in_use: {
+    code: 10007,
+    status: 400,
+    message: "The list is in use.",
+    cause: "A rule names the list.",
+    remedy: "Change or delete the rule that the message names first.",
+  },
   ruleset_version_not_found: {
     code: 10004,
     status: 404,

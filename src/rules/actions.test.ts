@@ -4,7 +4,7 @@ import { ACTIONS, type ActionName } from "./actions.ts";
 import type { RuleSurroundings } from "./check.ts";
 import type { PhaseName } from "./phases.ts";
 
-const ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map() };
+const ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };
 const PHASE: Readonly<Partial<Record<ActionName, PhaseName>>> = {
   redirect: "http_request_dynamic_redirect",
   rewrite: "http_request_late_transform",

@@ -5,7 +5,7 @@ import { ruleProblems, type RuleSurroundings } from "./check.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "./managed/rulesets.ts";
 import { PHASES } from "./phases.ts";
 
-const ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map() };
+const ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };
 const CUSTOM = "http_request_firewall_custom";
 const ORIGIN = "http_request_origin";
 const RESPONSE = "http_response_firewall_managed";

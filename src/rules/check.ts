@@ -1,5 +1,6 @@
 import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
 import { compileExpression, ExpressionError } from "./expression.ts";
+import type { NamedLists } from "./expression/lists.ts";
 import { isObject } from "./parameters.ts";
 import { type PhaseName, phaseNamed } from "./phases.ts";
 import type { RuleProblem } from "./types.ts";
@@ -17,11 +18,13 @@ export interface RuleSurroundings {
   readonly kind: "root" | "zone" | "custom";
   /** The account's custom rulesets by id: what rules of its own entry points may execute. */
   readonly customRulesets: ReadonlyMap<string, { readonly name: string; readonly phase: string }>;
+  /** The account's lists: their names and kinds. */
+  readonly lists: NamedLists;
 }
 
 /** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */
 export function ruleProblems(rule: RuleDraft, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
-  return [...actionProblems(rule, phase, around), ...expressionProblems(rule.expression, phase)];
+  return [...actionProblems(rule, phase, around), ...expressionProblems(rule.expression, phase, around)];
 }
 
 function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurroundings): readonly RuleProblem[] {
@@ -47,10 +50,10 @@ function misplaced(action: ActionName, phase: string, allowed: readonly ActionNa
   return elsewhere.length === 0 ? `unknown action "${action}": ${here}` : `action "${action}" may not stand here: ${here}`;
 }
 
-function expressionProblems(expression: unknown, phase: string): readonly RuleProblem[] {
+function expressionProblems(expression: unknown, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
   if (typeof expression !== "string") return [{ pointer: "/expression", message: "expression must be a string" }];
   try {
-    compileExpression(expression, phase);
+    compileExpression(expression, phase, { lists: around.lists });
     return [];
   } catch (error) {
     if (error instanceof ExpressionError) return [{ pointer: "/expression", message: error.message }];

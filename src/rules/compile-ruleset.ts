@@ -1,5 +1,6 @@
 import { ACTIONS, type ActionName } from "./actions.ts";
-import { compileExpression } from "./expression.ts";
+import { compileExpression, type ExpressionOptions } from "./expression.ts";
+import type { NamedLists } from "./expression/lists.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRule, type ManagedRuleset } from "./managed/rulesets.ts";
 import type { CompiledRule, CompiledRuleset, Executed, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
 import { compileParameters } from "./values.ts";
@@ -8,6 +9,8 @@ import { compileParameters } from "./values.ts";
 export interface CompileDeps {
   /** The account's custom rulesets, as they are when a rule executes one. */
   custom?(id: string): CompiledRuleset | undefined;
+  /** The account's lists. */
+  readonly lists?: NamedLists;
   /** Those that ship with the program unless said. */
   readonly managed?: ReadonlyMap<string, ManagedRuleset>;
 }
@@ -33,13 +36,13 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
   const { increment, threshold } = scoreOf(rule);
   return {
     definition: rule,
-    applies: compileExpression(rule.expression, ruleset.phase),
+    applies: compileExpression(rule.expression, ruleset.phase, optionsOf(deps)),
     ends: endedBy(rule, action?.terminates ?? false),
     executes,
     skips: rule.action === "skip" ? skipListOf(rule.action_parameters) : null,
     increment,
     threshold,
-    read: compileParameters(rule.action_parameters, ruleset.phase),
+    read: compileParameters(rule.action_parameters, ruleset.phase, optionsOf(deps)),
     match: {
       ruleset_id: ruleset.id,
       rule,
@@ -51,6 +54,8 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
     },
   };
 }
+
+const optionsOf = ({ lists }: CompileDeps): ExpressionOptions => (lists === undefined ? {} : { lists });
 
 /** Skipping ends what it names (waf.md, "Skip"). */
 function endedBy(rule: RuleDefinition, terminates: boolean): CompiledRule["ends"] {

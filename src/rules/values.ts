@@ -1,4 +1,4 @@
-import { compileValue as compileTyped, ExpressionError } from "./expression.ts";
+import { compileValue as compileTyped, ExpressionError, type ExpressionOptions } from "./expression.ts";
 import { STRING } from "./expression/value-type.ts";
 import { isObject, type Shape, text, object, type TextRules, problem } from "./parameters.ts";
 import type { RequestView, ResponseView } from "./views.ts";
@@ -13,10 +13,10 @@ type Read = (request: RequestView, response: ResponseView | null) => unknown;
 export const source = (rules: TextRules = {}): Shape =>
   object({ value: text(rules), expression: valueExpression }, { one: ["value", "expression"] });
 
-export const valueExpression: Shape = (value, at, { phase }) => {
+export const valueExpression: Shape = (value, at, { phase, around }) => {
   if (typeof value !== "string") return [problem(at, "expression must be a string")];
   try {
-    compileValue(value, phase);
+    compileValue(value, phase, { lists: around.lists });
     return [];
   } catch (error) {
     if (error instanceof ExpressionError) return [problem(at, error.message)];
@@ -25,25 +25,26 @@ export const valueExpression: Shape = (value, at, { phase }) => {
 };
 
 /** Strings of one char for each byte, as expressions have them. */
-const compileValue = (expression: string, phase: string): Read => compileTyped(expression, phase, STRING);
+const compileValue = (expression: string, phase: string, options: ExpressionOptions): Read =>
+  compileTyped(expression, phase, STRING, options);
 
 /**
  * How parameters are read for a request: what they say, with `value` in place of each `expression`. Null where there
  * is no expression in them, so that they are what they say.
  */
-export function compileParameters(parameters: Parameters, phase: string): ReadParameters | null {
-  const read = compileTree(parameters, phase);
+export function compileParameters(parameters: Parameters, phase: string, options: ExpressionOptions): ReadParameters | null {
+  const read = compileTree(parameters, phase, options);
   return read === null ? null : (request, response) => read(request, response) as Parameters;
 }
 
-function compileTree(value: unknown, phase: string): Read | null {
+function compileTree(value: unknown, phase: string, options: ExpressionOptions): Read | null {
   if (!isObject(value)) return null;
   const members: [string, Read][] = [];
   for (const [key, member] of Object.entries(value)) {
-    if (key === "expression" && typeof member === "string") members.push(["value", compileValue(member, phase)]);
-    else if (key === "key" && typeof member === "string") members.push(["key", compileValue(member, phase)]);
+    if (key === "expression" && typeof member === "string") members.push(["value", compileValue(member, phase, options)]);
+    else if (key === "key" && typeof member === "string") members.push(["key", compileValue(member, phase, options)]);
     else {
-      const read = compileTree(member, phase);
+      const read = compileTree(member, phase, options);
       if (read !== null) members.push([key, read]);
     }
   }

@@ -158,9 +158,11 @@ export interface RulesetColumns {
   readonly rules: string;
 }
 
-export const rulesetEntry = (row: RulesetColumns): RulesetEntry => ({
+/** `accountId` is the owner, or the account of the zone that is. */
+export const rulesetEntry = (row: RulesetColumns, accountId: string): RulesetEntry => ({
   level: row.level as RulesetEntry["level"],
   owner_id: row.owner_id,
+  account_id: accountId,
   kind: row.kind as RulesetEntry["kind"],
   phase: row.phase,
   name: row.name,

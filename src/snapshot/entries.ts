@@ -15,6 +15,7 @@ export interface EntryTypes {
   readonly dnssec: DnssecEntry;
   readonly transfer: TransferEntry;
   readonly ruleset: RulesetEntry;
+  readonly list: ListEntry;
   readonly certificate: CertificateEntry;
   readonly purge: PurgeEntry;
   readonly gateway: GatewayEntry;
@@ -173,11 +174,25 @@ export interface RuleEntry {
   readonly ratelimit?: Readonly<Record<string, unknown>>;
 }
 
+/** id = `{list id}/{part}`: lists of many items come in parts; an empty one has a part all the same. */
+export interface ListEntry {
+  readonly account_id: string;
+  readonly list_id: string;
+  /** As rules write it after the dollar sign. */
+  readonly name: string;
+  readonly kind: "ip" | "hostname" | "asn" | "redirect";
+  readonly part: number;
+  /** Addresses and blocks, numbers, or what the list's interface says of host names and redirects. */
+  readonly items: readonly unknown[];
+}
+
 /** id = ruleset id. Entry points and custom rulesets; managed rulesets ship with the program. */
 export interface RulesetEntry {
   readonly level: "account" | "zone";
   /** The account or zone it belongs to. */
   readonly owner_id: string;
+  /** Whose lists its rules may name; absent in copies made before there were lists. */
+  readonly account_id?: string;
   readonly kind: "root" | "zone" | "custom";
   readonly phase: string;
   readonly name: string;

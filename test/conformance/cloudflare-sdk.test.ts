@@ -199,6 +199,40 @@ test("rulesets: versions, tags, entry points and pages with the client, at the z
   for (const id of made) await client.rulesets.delete(id, { account_id });
 });
 
+test("rules.lists: create, items, search, bulk operations, use by a rule, delete", async () => {
+  const { lists } = client.rules;
+  const list = await lists.create({ account_id, name: "sdk_list", kind: "ip", description: "made by the client" });
+  const id = list.id ?? "";
+  const ended = async (operation: { operation_id?: string } | null): Promise<unknown> => {
+    await server.control.ruleListItems.idle();
+    return (await lists.bulkOperations.get(operation?.operation_id ?? "", { account_id }))?.status;
+  };
+  const body = Array.from({ length: 12 }, (_, n) => ({ ip: `192.0.2.${n}`, comment: n === 7 ? "seven" : "" }));
+  assert.equal(await ended(await lists.items.create(id, { account_id, body })), "completed");
+  const items = await all(lists.items.list(id, { account_id, per_page: 5 }));
+  assert.equal(items.length, 12);
+  const [seven] = await all(lists.items.list(id, { account_id, search: "seven" }));
+  assert.deepEqual(
+    seven,
+    items.find((item) => "ip" in item && item.ip === "192.0.2.7"),
+  );
+  assert.deepEqual(await lists.items.get(seven?.id ?? "", { account_id, list_id: id }), seven);
+  assert.equal(await ended(await lists.items.delete(id, { account_id, items: [{ id: seven?.id ?? "" }] } as never)), "completed");
+  assert.equal(await ended(await lists.items.update(id, { account_id, body: [{ ip: "198.51.100.0/24" }] })), "completed");
+  assert.equal((await lists.get(id, { account_id })).num_items, 1);
+  assert.equal((await lists.update(id, { account_id, description: "other" })).description, "other");
+  const phase = "http_request_firewall_custom";
+  const rule = { action: "block" as const, expression: "ip.src in $sdk_list" };
+  const { id: rulesetId } = await ruleset(client.rulesets.phases.update(phase, { account_id, rules: [rule] }));
+  await assert.rejects(lists.delete(id, { account_id }), failing(400, 10007));
+  await client.rulesets.delete(rulesetId, { account_id });
+  assert.deepEqual(await lists.delete(id, { account_id }), { id });
+  assert.deepEqual(
+    (await all(lists.list({ account_id }))).filter(({ name }) => name === "sdk_list"),
+    [],
+  );
+});
+
 test("aiGateway: create, get, update, list, delete", async () => {
   const plain = {
     account_id,

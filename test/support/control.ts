@@ -24,6 +24,7 @@ export async function controlOver(
     readonly recordsPerFreeZoneMax?: number;
     readonly scanResolvers?: readonly string[];
     readonly dnssecRolloverDays?: number;
+    readonly ruleListLimits?: NonNullable<ControlDeps["ruleListLimits"]>;
     readonly rulesetLimits?: NonNullable<ControlDeps["rulesetLimits"]>;
     readonly clock?: Clock;
     readonly secondaryLimits?: NonNullable<ControlDeps["secondaryLimits"]>;

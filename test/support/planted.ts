@@ -63,6 +63,14 @@ export async function plant(server: ApiServer): Promise<Planted> {
     rate_limiting_interval: null,
     rate_limiting_limit: null,
   });
+  const ruleList = await made("POST", `/accounts/${account}/rules/lists`, {
+    name: "planted_list",
+    kind: "ip",
+    description: "planted list",
+  });
+  const operation = await made("POST", `/accounts/${account}/rules/lists/${ruleList.id}/items`, [{ ip: "192.0.2.77" }]);
+  await server.control.ruleListItems.idle();
+  const [listItem] = (await ask(server, "GET", `/accounts/${account}/rules/lists/${ruleList.id}/items`)).body.result;
   const transfers = await plantTransfers(made, account, zone.id);
   await made("POST", `/accounts/${account}/custom_ns`, { ns_name: CUSTOM_NS });
   const events = plantEvents(server, account, zone.id);
@@ -86,6 +94,9 @@ export async function plant(server: ApiServer): Promise<Planted> {
         rule_id: ruleset.rules[0].id,
         ruleset_version: "1",
         rule_tag: "planted-tag",
+        list_id: ruleList.id,
+        item_id: listItem.id,
+        operation_id: operation.operation_id,
         phase: PLANTED_PHASE,
         setting_id: "ssl",
         gateway_id: GATEWAY_ID,

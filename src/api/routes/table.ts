@@ -13,6 +13,7 @@ import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
+import { RULE_LIST_ROUTES } from "#api/routes/rule-lists.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/secondary-dns.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/security-events.ts";
@@ -41,6 +42,7 @@ export const ROUTES: readonly Route[] = [
   ...CUSTOM_NAME_SERVER_ROUTES,
   ...SECONDARY_DNS_ROUTES,
   ...RULESET_ROUTES,
+  ...RULE_LIST_ROUTES,
   ...SECURITY_EVENT_ROUTES,
   ...SENSITIVE_DATA_ROUTES,
   ...GATEWAY_ROUTES,

@@ -18,7 +18,7 @@ export function publishRuleset(
 ): Ruleset {
   const view = rulesetView(after);
   unit.audit({ ...auditOf(call, scope, action, after.id), before: before && rulesetView(before), after: view });
-  unit.change({ kind: "ruleset", id: after.id, value: rulesetEntry(after) });
+  unit.change({ kind: "ruleset", id: after.id, value: rulesetEntry(after, scope.account_id) });
   return view;
 }
 

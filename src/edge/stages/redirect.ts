@@ -7,6 +7,7 @@ import { byteText, visibleBytes } from "./byte-text.ts";
 
 /** As the rules' own shapes let them through; a computed address may be missing. */
 interface RedirectParameters {
+  readonly from_list?: { readonly name: string; readonly key?: unknown };
   readonly from_value?: {
     readonly target_url: { readonly value?: unknown; readonly expression?: string };
     readonly status_code?: number;
@@ -18,7 +19,11 @@ const STATUS_DEFAULT = 302;
 
 /** Where the rule sends the visitor; null where its address could not be computed, and the request goes on. */
 export function redirectPage(exchange: Exchange, { action_parameters: parameters, rule }: Match): Page | null {
-  const { from_value: to } = parameters as RedirectParameters;
+  const { from_value: to, from_list: list } = parameters as RedirectParameters;
+  if (list !== undefined) {
+    const found = typeof list.key === "string" ? exchange.zone?.redirects(list.name)?.redirect(list.key) : undefined;
+    return found === undefined ? null : redirectTo(exchange, Buffer.from(found.location).toString("latin1"), found.status);
+  }
   const written = (rule.action_parameters as RedirectParameters).from_value?.target_url.value;
   const target = to === undefined ? undefined : byteText(to.target_url.value, written);
   if (to === undefined || target === undefined || !/^(?:https?:\/\/|\/)/i.test(target)) return null;

@@ -1,0 +1,239 @@
+import type { Call, CursorPage, CursorRequest } from "#control/call.ts";
+import { commit } from "#control/commit.ts";
+import { readCursor, writeCursor } from "#control/cursor.ts";
+import { bucketOf, type ItemForm, readItem, showItem } from "#control/lists/item-forms.ts";
+import { listEntryId, listOps, partOf, partsOf } from "#control/lists/list-entries.ts";
+import { listAudit, ownList, RULE_LIST_LIMITS, type RuleListLimits } from "#control/lists/lists.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/ids.ts";
+import type { RuleListItem, RuleListItemsDelete, RuleListItemWrite, RuleListKind, RuleListOperation } from "#model/rule-list.ts";
+import {
+  deleteItems,
+  deleteOperationsBefore,
+  endOperation,
+  insertItems,
+  insertOperation,
+  itemById,
+  itemKeysOf,
+  itemsAfter,
+  operationById,
+  type RuleListItemRow,
+  type RuleListRow,
+  updateItem,
+  updateRuleList,
+} from "#store/rule-lists.ts";
+import type { Store, Unit } from "#store/store.ts";
+
+/** The items of a list. What changes many is checked at once and carried out afterwards, under an id to ask after it. */
+export interface RuleListItems {
+  list(accountId: string, listId: string, page: CursorRequest, search: string | undefined): Promise<CursorPage<RuleListItem>>;
+  get(accountId: string, listId: string, id: string): Promise<RuleListItem>;
+  /** Adds items; one that is there already takes the new comment. */
+  add(call: Call, accountId: string, listId: string, items: readonly RuleListItemWrite[]): Promise<{ operation_id: string }>;
+  /** The list holds these items and no others. */
+  replace(call: Call, accountId: string, listId: string, items: readonly RuleListItemWrite[]): Promise<{ operation_id: string }>;
+  /** Ids that are not in the list are passed over. */
+  remove(call: Call, accountId: string, listId: string, body: RuleListItemsDelete): Promise<{ operation_id: string }>;
+  operation(accountId: string, id: string): Promise<RuleListOperation>;
+  /** Once what is under way has ended. */
+  idle(): Promise<void>;
+}
+
+/** Carrying one out takes seconds for a hundred thousand items. */
+const OPERATION_TIMEOUT_MS = 60_000;
+/** Longer than any takes: one that is pending after that was cut off together with its process. */
+const INTERRUPTED_AFTER_MS = 10 * 60_000;
+const OPERATIONS_KEPT_MS = 7 * 24 * 3600_000;
+
+/** What an operation makes of the items that are there. */
+interface ItemChanges {
+  readonly insert: readonly (ItemForm & { readonly comment: string })[];
+  readonly update: readonly { readonly id: string; readonly bucket: number; readonly value: string; readonly comment: string }[];
+  readonly remove: readonly { readonly id: string; readonly bucket: number }[];
+}
+
+type Existing = Awaited<ReturnType<typeof itemKeysOf>>;
+
+export interface RuleListItemsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly limits?: Partial<RuleListLimits>;
+}
+
+export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
+  const { store, clock } = deps;
+  const { itemsMax } = { ...RULE_LIST_LIMITS, ...deps.limits };
+  const underWay = new Set<Promise<void>>();
+  const now = (): string => isoMicros(clock.nowMicros());
+
+  const begin = async (
+    call: Call,
+    accountId: string,
+    listId: string,
+    change: (existing: Existing) => ItemChanges,
+  ): Promise<{ operation_id: string }> => {
+    const id = newId();
+    await commit(deps, call, async (unit) => {
+      const list = await ownList(unit.db, accountId, listId);
+      await deleteOperationsBefore(unit.db, accountId, isoMicros((clock.nowMs() - OPERATIONS_KEPT_MS) * 1000));
+      await insertOperation(unit.db, {
+        id,
+        account_id: accountId,
+        list_id: list.id,
+        status: "pending",
+        error: null,
+        created_on: now(),
+        completed: null,
+      });
+    });
+    // The call's answer does not wait, and what it says of planes is not about this.
+    const later: Call = { ...call, rev: null };
+    const work = carryOut(later, accountId, listId, id, change).finally(() => underWay.delete(work));
+    underWay.add(work);
+    return { operation_id: id };
+  };
+
+  const carryOut = async (
+    call: Call,
+    accountId: string,
+    listId: string,
+    id: string,
+    change: (existing: Existing) => ItemChanges,
+  ): Promise<void> => {
+    try {
+      const work = async (unit: Unit): Promise<void> => {
+        const list = await ownList(unit.db, accountId, listId);
+        await applyChanges(unit, call, list, change(await itemKeysOf(unit.db, listId)), itemsMax, now());
+        await endOperation(unit.db, id, { status: "completed", completed: now() });
+      };
+      await commit(deps, call, work, { timeoutMs: OPERATION_TIMEOUT_MS });
+    } catch (error) {
+      const told = error instanceof PlatformError ? error.message : "the operation could not be carried out";
+      await store.write((unit) => endOperation(unit.db, id, { status: "failed", error: told, completed: now() })).catch(() => undefined);
+    }
+  };
+
+  const formsOf = async (accountId: string, listId: string, items: readonly RuleListItemWrite[]) => {
+    const { kind } = await ownList(store.read, accountId, listId);
+    const forms = new Map<string, ItemForm & { comment: string }>();
+    for (const [index, item] of items.entries()) {
+      const form = readItem(kind as RuleListKind, item, `/${index}`);
+      forms.set(form.key, { ...form, comment: item.comment ?? "" });
+    }
+    return forms;
+  };
+
+  return {
+    list: async (accountId, listId, { per_page, cursor }, search) => {
+      const list = await ownList(store.read, accountId, listId);
+      const after = cursor === undefined ? "" : readCursor(cursor);
+      const rows = await itemsAfter(store.scan, listId, { after, limit: per_page + 1, ...(search === undefined ? {} : { search }) });
+      const shown = rows.slice(0, per_page);
+      const last = shown.at(-1);
+      return { items: shown.map((row) => itemView(list, row)), after: rows.length > per_page && last ? writeCursor(last.id) : null };
+    },
+
+    get: async (accountId, listId, id) => {
+      const list = await ownList(store.read, accountId, listId);
+      const row = await itemById(store.read, listId, id);
+      if (row === undefined) throw new PlatformError("rule_list_not_found", { message: `could not find item ${id} of the list` });
+      return itemView(list, row);
+    },
+
+    add: async (call, accountId, listId, items) => {
+      const forms = await formsOf(accountId, listId, items);
+      return begin(call, accountId, listId, (existing) => ({ ...mergeItems(existing, forms), remove: [] }));
+    },
+
+    replace: async (call, accountId, listId, items) => {
+      const forms = await formsOf(accountId, listId, items);
+      return begin(call, accountId, listId, (existing) => ({
+        ...mergeItems(existing, forms),
+        remove: existing.filter(({ item_key }) => !forms.has(item_key)),
+      }));
+    },
+
+    remove: async (call, accountId, listId, { items }) => {
+      await ownList(store.read, accountId, listId);
+      const ids = new Set(items.map(({ id }) => id));
+      return begin(call, accountId, listId, (existing) => ({ insert: [], update: [], remove: existing.filter(({ id }) => ids.has(id)) }));
+    },
+
+    operation: async (accountId, id) => {
+      const row = await operationById(store.read, accountId, id);
+      if (row === undefined) throw new PlatformError("rule_list_not_found", { message: `could not find operation ${id}` });
+      const isCutOff = row.status === "pending" && Date.parse(row.created_on) + INTERRUPTED_AFTER_MS < clock.nowMs();
+      if (isCutOff) return { id, status: "failed", error: "the operation was interrupted; nothing was changed", completed: row.created_on };
+      return {
+        id,
+        status: row.status as RuleListOperation["status"],
+        ...(row.completed === null ? {} : { completed: row.completed }),
+        ...(row.error === null ? {} : { error: row.error }),
+      };
+    },
+
+    idle: async () => void (await Promise.all(underWay)),
+  };
+}
+
+function mergeItems(existing: Existing, forms: ReadonlyMap<string, ItemForm & { readonly comment: string }>): Omit<ItemChanges, "remove"> {
+  const known = new Map(existing.map((row) => [row.item_key, row]));
+  const update = existing.flatMap((row) => {
+    const form = forms.get(row.item_key);
+    const isSame = form === undefined || (form.value === row.value && form.comment === row.comment);
+    return isSame ? [] : [{ id: row.id, bucket: row.bucket, value: form.value, comment: form.comment }];
+  });
+  return { insert: [...forms.values()].filter(({ key }) => !known.has(key)), update };
+}
+
+async function applyChanges(unit: Unit, call: Call, list: RuleListRow, changes: ItemChanges, itemsMax: number, now: string): Promise<void> {
+  const count = list.num_items + changes.insert.length - changes.remove.length;
+  if (count > itemsMax)
+    throw new PlatformError("rule_list_invalid", { message: `a list has at most ${itemsMax} items; it would have ${count}` });
+  const inserted: RuleListItemRow[] = changes.insert.map(({ key, value, comment }) => ({
+    list_id: list.id,
+    id: newId(),
+    item_key: key,
+    bucket: bucketOf(key),
+    value,
+    comment,
+    created_on: now,
+    modified_on: now,
+  }));
+  await deleteItems(
+    unit.db,
+    list.id,
+    changes.remove.map(({ id }) => id),
+  );
+  await insertItems(unit.db, inserted);
+  for (const { id, value, comment } of changes.update) await updateItem(unit.db, list.id, id, { value, comment, modified_on: now });
+  const after = { ...list, num_items: count, modified_on: now };
+  await updateRuleList(unit.db, list.id, { num_items: count, modified_on: now });
+  const numbers = { inserted: inserted.length, updated: changes.update.length, removed: changes.remove.length };
+  unit.audit({ ...listAudit(call, list, "rule_list.change_items"), after: numbers });
+  await publishParts(unit, list, after, [...inserted, ...changes.update, ...changes.remove]);
+}
+
+/** Only the parts that hold what changed, unless the list has another number of them now. */
+async function publishParts(
+  unit: Unit,
+  before: RuleListRow,
+  after: RuleListRow,
+  changed: readonly { readonly bucket: number }[],
+): Promise<void> {
+  const parts = partsOf(after.num_items);
+  const isSame = parts === partsOf(before.num_items);
+  const wanted = isSame ? new Set(changed.map(({ bucket }) => partOf(bucket, parts))) : null;
+  for (const op of await listOps(unit.db, after, wanted)) unit.change(op);
+  for (let part = parts; part < partsOf(before.num_items); part++)
+    unit.change({ kind: "list", id: listEntryId(after.id, part), value: null });
+}
+
+const itemView = (list: RuleListRow, row: RuleListItemRow): RuleListItem => ({
+  id: row.id,
+  ...showItem(list.kind as RuleListKind, row.value),
+  ...(row.comment === "" ? {} : { comment: row.comment }),
+  created_on: row.created_on,
+  modified_on: row.modified_on,
+});
