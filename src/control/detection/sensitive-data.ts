@@ -53,4 +53,4 @@ function enabledRules(overrides: SensitiveDataScan["overrides"]): ReadonlySet<st
   return new Set(executeManaged(parameters)?.rules.map(({ id }) => id));
 }
 
-const IN_A_ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map() };
+const IN_A_ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };
