@@ -47,6 +47,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   },
   { name: "certbot", debianPackage: "certbot", neededBy: "test", purpose: "asks for certificates" },
   { name: "pebble", debianPackage: "pebble", neededBy: "test", purpose: "is a certificate authority that looks for challenges" },
+  { name: "chromium", debianPackage: "chromium", neededBy: "test", purpose: "visits the edge as people do" },
   { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
   { name: "delv", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "validates answers as a stranger would" },
   {
@@ -77,6 +78,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "strace", debianPackage: "strace", neededBy: "test", purpose: "counts the syncs to disk that a commit takes" },
   { name: "dnsperf", debianPackage: "dnsperf", neededBy: "bench", purpose: "puts load on nameservers" },
   { name: "rg", debianPackage: "ripgrep", neededBy: "bench", purpose: "looks for the same forms as the detectors" },
+  { name: "slowhttptest", debianPackage: "slowhttptest", neededBy: "test", purpose: "attacks the edge slowly" },
   { name: "wrk", debianPackage: "wrk", neededBy: "bench", purpose: "puts load on HTTP servers" },
   { name: "h2load", debianPackage: "nghttp2-client", neededBy: "bench", purpose: "puts load on HTTP servers over TLS" },
   {

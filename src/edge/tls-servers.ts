@@ -29,6 +29,8 @@ export interface TlsServersDeps {
 /** A session can be resumed for so long; shorter than a ticket key lives after it has been replaced. */
 const SESSION_SECONDS = 7_200;
 const KEY_NAME_BYTES = 16;
+/** Asked for by clients that speak nothing newer, `curl --http1.0` among them: an offer without a match ends in an alert. */
+const OLD_PROTOCOL = "http/1.0";
 
 export function createTlsServers(deps: TlsServersDeps): TlsServers {
   const servers = new Map<string, Server>();
@@ -40,7 +42,7 @@ export function createTlsServers(deps: TlsServersDeps): TlsServers {
         ...secureOptions(deps.certificates),
         minVersion: policy.min_tls_version === "1.3" ? "TLSv1.3" : "TLSv1.2",
         maxVersion: policy.tls_1_3 ? "TLSv1.3" : "TLSv1.2",
-        ALPNProtocols: EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"),
+        ALPNProtocols: [...EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"), OLD_PROTOCOL],
         sessionTimeout: SESSION_SECONDS,
         ...(ticketKey === undefined ? {} : { ticketKeys: ticketKey }),
       },

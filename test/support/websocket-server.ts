@@ -30,28 +30,21 @@ export const PONG = 10;
 /** What the opening handshake proves itself with (RFC 6455 §1.3). */
 const KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
+type OnFrame = (peer: WebSocketPeer, frame: Frame) => void;
+
 /** `onFrame` decides what is answered. */
-export async function startWebSocketServer(onFrame: (peer: WebSocketPeer, frame: Frame) => void): Promise<WebSocketServer> {
+export async function startWebSocketServer(onFrame: OnFrame): Promise<WebSocketServer> {
   const connections: WebSocketPeer[] = [];
   const server = createServer((socket) => {
     let bytes = Buffer.alloc(0);
-    let peer: WebSocketPeer | undefined;
-    socket.on("error", () => undefined);
-    socket.on("data", (piece) => {
+    const readHead = (piece: Buffer): void => {
       bytes = Buffer.concat([bytes, piece]);
-      if (peer === undefined) {
-        const end = bytes.indexOf("\r\n\r\n");
-        if (end < 0) return;
-        peer = welcome(socket, bytes.toString("latin1", 0, end));
-        connections.push(peer);
-        bytes = bytes.subarray(end + 4);
-      }
-      for (let read = readFrame(bytes); read !== undefined; read = readFrame(bytes)) {
-        bytes = bytes.subarray(read.length);
-        peer.frames.push(read.frame);
-        onFrame(peer, read.frame);
-      }
-    });
+      const end = bytes.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      socket.off("data", readHead);
+      connections.push(serveWebSocket(socket, bytes.toString("latin1", 0, end), bytes.subarray(end + 4), onFrame));
+    };
+    socket.on("error", () => undefined).on("data", readHead);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
@@ -62,6 +55,23 @@ export async function startWebSocketServer(onFrame: (peer: WebSocketPeer, frame:
       for (const { socket } of connections) socket.destroy();
     },
   };
+}
+
+/** Answers the opening handshake of a request with this head, then reads frames, `rest` first. */
+export function serveWebSocket(socket: Socket, head: string, rest: Buffer, onFrame: OnFrame): WebSocketPeer {
+  const peer = welcome(socket, head);
+  let bytes = Buffer.alloc(0);
+  const take = (piece: Buffer): void => {
+    bytes = Buffer.concat([bytes, piece]);
+    for (let read = readFrame(bytes); read !== undefined; read = readFrame(bytes)) {
+      bytes = bytes.subarray(read.length);
+      peer.frames.push(read.frame);
+      onFrame(peer, read.frame);
+    }
+  };
+  take(rest);
+  socket.on("data", take);
+  return peer;
 }
 
 function welcome(socket: Socket, head: string): WebSocketPeer {
