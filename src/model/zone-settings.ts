@@ -122,7 +122,6 @@ export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   nel: { value: { enabled: false }, why: "Visitors are not asked for reports." },
   origin_error_page_pass_thru: { value: "on", why: "What an origin answers is passed on." },
   origin_max_http_version: { value: "1", why: "Origins are spoken to in HTTP/1.1." },
-  proxy_read_timeout: { value: 100, why: "Seconds; the same for every zone." },
 };
 
 /** Settings that have ended, as they were shown until their day; `deprecations/table.ts` has the days. */

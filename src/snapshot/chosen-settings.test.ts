@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EDITABLE_SETTINGS, ENDED_SETTINGS, FIXED_SETTINGS } from "#model/zone-settings.ts";
+import { edgeSettings } from "./chosen-settings.ts";
+
+const MODIFIED = "2026-01-01T00:00:00.000000Z";
+const column = (values: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(values).map(([id, value]) => [id, { value, modified_on: MODIFIED }])));
+
+test("the API's defaults are the edge's", () => {
+  assert.equal(edgeSettings("{}"), null);
+  const defaults = Object.fromEntries(Object.entries(EDITABLE_SETTINGS).map(([id, row]) => [id, row.default]));
+  assert.equal(edgeSettings(column(defaults)), null);
+});
+
+test("each setting becomes something at the edge", () => {
+  const chosen = {
+    always_use_https: "on",
+    browser_cache_ttl: 60,
+    cache_level: "basic",
+    development_mode: "on",
+    http2: "off",
+    min_tls_version: "1.3",
+    security_header: { strict_transport_security: { enabled: true } },
+    sort_query_string_for_cache: "on",
+    ssl: "strict",
+    tls_1_3: "off",
+    websockets: "off",
+  };
+  assert.deepEqual(Object.keys(chosen), Object.keys(EDITABLE_SETTINGS).toSorted());
+  for (const [id, value] of Object.entries(chosen)) assert.equal(Object.keys(edgeSettings(column({ [id]: value })) ?? {}).length, 1, id);
+  assert.deepEqual(edgeSettings(column({ development_mode: "on" })), { development_mode_until_ms: Date.UTC(2026, 0, 1, 3) });
+});
+
+test("no setting is in two tables", () => {
+  const ids = [EDITABLE_SETTINGS, FIXED_SETTINGS, ENDED_SETTINGS].flatMap((table) => Object.keys(table));
+  assert.equal(new Set(ids).size, ids.length);
+});
