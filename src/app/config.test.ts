@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { PROVIDERS } from "#gateway/providers.ts";
 import { type ConfigInput, ConfigError, databaseUrl, loadConfig, resolveConfig } from "./config.ts";
 import { CONFIG_ROWS, flagName, variableName } from "./config-schema.ts";
 import { createTomlLocator } from "./toml-lines.ts";
@@ -101,7 +102,7 @@ test("providers add up over the sources, and the last one named wins", () => {
   });
   assert.deepEqual(problems, [
     'gateway.providers: there is no provider "opanai"; did you mean "openai"?',
-    'gateway.providers: there is no provider "zzz"; known: openai',
+    `gateway.providers: there is no provider "zzz"; known: ${[...PROVIDERS.keys()].join(", ")}`,
   ]);
   assert.equal(problemsOf({ argv: ["--provider", "openai"] }).length, 1);
   assert.equal(problemsOf({ argv: ["--provider", "openai=ftp://127.0.0.1"] }).length, 1);

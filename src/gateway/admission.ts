@@ -6,7 +6,7 @@ import { createAuthenticator } from "./auth.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { GatewayErrorName } from "./errors.ts";
 import { createGateways } from "./gateways.ts";
-import { type Upstream, createUpstreams } from "./providers.ts";
+import { type Place, type Upstream, createUpstreams, placeOf } from "./providers.ts";
 import { type RequestPath, parseRequestPath } from "./request-path.ts";
 
 /** A request that may go on: whose it is and where it goes. */
@@ -14,6 +14,7 @@ export interface Admitted {
   readonly path: RequestPath;
   readonly gateway: GatewayEntry;
   readonly upstream: Upstream;
+  readonly place: Place;
 }
 
 export interface Admission {
@@ -39,7 +40,9 @@ export function createAdmission(deps: { readonly replica: Replica; readonly cloc
       if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.socket.remoteAddress ?? ""))
         return "aig_unauthorized";
       const upstream = upstreams.get(path.provider);
-      return upstream === undefined ? "aig_invalid_provider" : { path, gateway, upstream };
+      if (upstream === undefined) return "aig_invalid_provider";
+      const place = placeOf(upstream, path.rest);
+      return place === undefined ? "aig_bad_request" : { path, gateway, upstream, place };
     },
   };
 }

@@ -7,10 +7,10 @@ import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
 import { type LogRecord, createGatewayLog } from "./log.ts";
 import { createPools } from "./pools.ts";
-import { pathBelowVersion, upstreamPath } from "./providers.ts";
+import { pathBelowVersion } from "./providers.ts";
 import { Exchange } from "./proxy.ts";
 import { type RequestBody, createBodyReader } from "./request-body.ts";
-import { readModel, readModelFromHead } from "./request-model.ts";
+import { MODEL_CHARACTERS_MAX, readModel, readModelFromHead } from "./request-model.ts";
 import { createResponseFields } from "./response-fields.ts";
 import { mediaType } from "./usage.ts";
 
@@ -73,7 +73,7 @@ export function createForwarder(deps: GatewayDeps): Forwarder {
         onSettled: () => bodies.release(body),
       });
       try {
-        const opened = pools.get(admitted.upstream.origin);
+        const opened = pools.get(admitted.place.origin);
         const pool = opened instanceof Promise ? await opened : opened;
         pool.dispatch(toProvider(req, admitted, body, rules.toProvider(req.headers)), exchange);
       } catch {
@@ -92,6 +92,8 @@ export function createForwarder(deps: GatewayDeps): Forwarder {
  */
 function modelOf(req: IncomingMessage, { path, upstream }: Admitted, body: ReadyBody): string | undefined {
   const isChat = req.method === "POST" && upstream.provider.chatPaths.has(pathBelowVersion(upstream.provider, path.rest));
+  const inPath = upstream.provider.modelInPath?.exec(path.rest)?.[1];
+  if (inPath !== undefined) return decoded(inPath).slice(0, MODEL_CHARACTERS_MAX);
   if (!isChat && mediaType(req.headers["content-type"] ?? "") !== "application/json") return "";
   if (body.kind === "stream") return readModelFromHead(body.head);
   const reading = readModel(body.bytes);
@@ -99,10 +101,18 @@ function modelOf(req: IncomingMessage, { path, upstream }: Admitted, body: Ready
   return reading.kind === "object" ? reading.model : "";
 }
 
-function toProvider(req: IncomingMessage, { path, upstream }: Admitted, body: ReadyBody, headers: string[]): Dispatcher.DispatchOptions {
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function toProvider(req: IncomingMessage, { path, place }: Admitted, body: ReadyBody, headers: string[]): Dispatcher.DispatchOptions {
   const isStream = body.kind === "stream";
   if (isStream && body.length !== undefined) headers.push("content-length", body.length);
-  const target = { method: req.method ?? "GET", path: upstreamPath(upstream, path.rest) + path.query, headers };
+  const target = { method: req.method ?? "GET", path: place.path + path.query, headers };
   // The types know node's streams only; the client library takes any async iterable.
   const stream = isStream ? (body.stream as unknown as NonNullable<Dispatcher.DispatchOptions["body"]>) : null;
   return { ...target, body: isStream ? stream : body.bytes.length > 0 ? body.bytes : null } as Dispatcher.DispatchOptions;

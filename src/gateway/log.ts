@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink, GatewayLogRow } from "#events/rows.ts";
-import type { Usage } from "./providers.ts";
+import type { Usage } from "./usage-shapes.ts";
 
 /** What is known when a request is accepted. */
 export type RequestFacts = Pick<

@@ -10,6 +10,8 @@ export interface Pools {
 
 /** Time for the whole server to become ready before the client library takes the processor; it is 90 ms of loading. */
 const WARM_UP_MS = 1_000;
+/** Some providers have an address for each customer, and clients name them. */
+const POOLS_MAX = 256;
 
 /** The client library is loaded soon after the start, or by the first request if that is sooner. */
 export function createPools(limits: GatewayLimits): Pools {
@@ -28,6 +30,12 @@ export function createPools(limits: GatewayLimits): Pools {
       bodyTimeout: limits.idleTimeoutMs,
       connect: { timeout: limits.connectTimeoutMs },
     });
+    const [oldest] = pools.size < POOLS_MAX ? [] : pools;
+    if (oldest !== undefined) {
+      pools.delete(oldest[0]);
+      // What is under way comes to its end.
+      void oldest[1].close();
+    }
     pools.set(origin, pool);
     return pool;
   };

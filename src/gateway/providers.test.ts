@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { PROVIDERS, createUpstreams, upstreamPath } from "./providers.ts";
+import { PROVIDERS, createUpstreams, placeOf, upstreamPath } from "./providers.ts";
 import { parseRequestPath } from "./request-path.ts";
 
 const openai = (base: string) => {
@@ -29,7 +29,7 @@ test("unknown providers and addresses of other schemes are refused at the start"
 });
 
 test("usage is read under both namings, and only from whole numbers", () => {
-  const read = PROVIDERS.get("openai")?.readUsage;
+  const read = PROVIDERS.get("openai")?.usage.read;
   assert.deepEqual(read?.({ prompt_tokens: 3, completion_tokens: 5 }), { tokensIn: 3, tokensOut: 5 });
   assert.deepEqual(read?.({ input_tokens: 7, output_tokens: 0 }), { tokensIn: 7, tokensOut: 0 });
   assert.deepEqual(read?.({ prompt_tokens: "3", completion_tokens: -1 }), { tokensIn: null, tokensOut: null });
@@ -78,4 +78,49 @@ test("whatever is let through stays below the base path when a server resolves d
       assert.ok(resolved.startsWith("/base/v1"), `${sent} → ${resolved}`);
     }),
   );
+});
+
+test("providers with an address for each region or customer are reached there, and nowhere else", () => {
+  const upstreams = createUpstreams({});
+  const at = (name: string, rest: string): string | undefined => {
+    const upstream = upstreams.get(name);
+    assert.ok(upstream);
+    const place = placeOf(upstream, rest);
+    return place && place.origin + place.path;
+  };
+  for (const [name, rest, expected] of [
+    ["azure-openai", "/acme/gpt-4o/chat/completions", "https://acme.openai.azure.com/openai/deployments/gpt-4o/chat/completions"],
+    ["azure-openai", "/acme.evil.example/gpt-4o/chat/completions", undefined],
+    ["azure-openai", "/acme", undefined],
+    ["aws-bedrock", "/bedrock-runtime/eu-west-1/model/m:0/invoke", "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m:0/invoke"],
+    ["aws-bedrock", "/s3/eu-west-1/x", undefined],
+    ["aws-bedrock", "/bedrock-runtime/evil.example/x", undefined],
+    [
+      "google-vertex-ai",
+      "/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent",
+      "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent",
+    ],
+    [
+      "google-vertex-ai",
+      "/projects/p/locations/global/publishers/google/models/m:predict",
+      "https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/m:predict",
+    ],
+    ["google-vertex-ai", "/v1/projects/p/locations/evil.example/x", undefined],
+    ["anthropic", "/v1/messages", "https://api.anthropic.com/v1/messages"],
+    ["google-ai-studio", "/v1beta/models/g:generateContent", "https://generativelanguage.googleapis.com/v1beta/models/g:generateContent"],
+    ["groq", "/chat/completions", "https://api.groq.com/openai/v1/chat/completions"],
+    ["openrouter", "/v1/chat/completions", "https://openrouter.ai/api/v1/chat/completions"],
+  ] as const) {
+    assert.equal(at(name, rest), expected, `${name} ${rest}`);
+  }
+  const replaced = createUpstreams({ "azure-openai": "http://127.0.0.1:1/mock" }).get("azure-openai");
+  assert.ok(replaced);
+  assert.deepEqual(placeOf(replaced, "/acme/d/chat/completions"), {
+    origin: "http://127.0.0.1:1",
+    path: "/mock/openai/deployments/d/chat/completions",
+  });
+});
+
+test("every provider's address is one, and is spoken to over TLS", () => {
+  for (const { name, baseAddress } of PROVIDERS.values()) assert.match(baseAddress, /^https:\/\/[a-z0-9.-]+(\/[a-z0-9/]+)?$/, name);
 });

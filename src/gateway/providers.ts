@@ -1,10 +1,22 @@
-/** Tokens that one answer cost; null where the provider did not say. */
-export interface Usage {
-  readonly tokensIn: number | null;
-  readonly tokensOut: number | null;
+import {
+  ANTHROPIC_USAGE,
+  BEDROCK_USAGE,
+  COHERE_USAGE,
+  GOOGLE_USAGE,
+  NO_USAGE_SHAPE,
+  OPENAI_USAGE,
+  type UsageShape,
+} from "./usage-shapes.ts";
+
+/** Where one request goes at a provider that has an address for each region or customer. */
+export interface Place {
+  /** `https://eu-west-1.example.com` */
+  readonly origin: string;
+  /** What is asked for there, without the query. */
+  readonly path: string;
 }
 
-/** How one provider is reached, and how its requests and answers are read. */
+/** How one provider is reached, and how its requests and answers are read. The client's own credential is passed on as it is (SPEC 5.1). */
 export interface Provider {
   /** As it stands in the gateway's path. */
   readonly name: string;
@@ -14,31 +26,119 @@ export interface Provider {
   readonly versionSegment: string;
   /** Paths, below the version, whose body must be a JSON object with a model (reference: code 2019). */
   readonly chatPaths: ReadonlySet<string>;
-  /** Request header that carries the provider's own credential; it is passed on as it is (SPEC 5.1). */
-  readonly credentialHeader: string;
-  /** Reads the value of the answer's `usage` key. */
-  readUsage(usage: Readonly<Record<string, unknown>>): Usage;
+  readonly usage: UsageShape;
+  /** The model that the path names, where bodies name none. */
+  readonly modelInPath?: RegExp;
+  /** Finds the address in the path; undefined where the path has none. */
+  readonly place?: (rest: string) => Place | undefined;
 }
 
-const tokens = (value: unknown): number | null => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null);
+const CHAT = new Set(["/chat/completions"]);
+const NONE: ReadonlySet<string> = new Set();
+
+/** Providers that speak the dialect of OpenAI. */
+const alike = (name: string, baseAddress: string): Provider => ({
+  name,
+  baseAddress,
+  versionSegment: "v1",
+  chatPaths: CHAT,
+  usage: OPENAI_USAGE,
+});
+
+/** Providers of images, speech and predictions. */
+const plain = (name: string, baseAddress: string): Provider => ({
+  name,
+  baseAddress,
+  versionSegment: "v1",
+  chatPaths: NONE,
+  usage: NO_USAGE_SHAPE,
+});
+
+const AZURE_PATH = /^\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._-]{1,64})(\/.*)?$/i;
+const VERTEX_PATH = /^(?:\/v1(?:beta1)?)?\/projects\/[^/]+\/locations\/([a-z0-9-]{1,40})\//;
+const BEDROCK_PATH = /^\/(bedrock-[a-z-]{1,30}|bedrock)\/([a-z]{2}(?:-[a-z]+){1,3}-\d)(\/.*)$/;
+
+const ROWS: readonly Provider[] = [
+  alike("openai", "https://api.openai.com/v1"),
+  {
+    name: "anthropic",
+    baseAddress: "https://api.anthropic.com/v1",
+    versionSegment: "v1",
+    chatPaths: new Set(["/messages"]),
+    usage: ANTHROPIC_USAGE,
+  },
+  {
+    name: "google-ai-studio",
+    baseAddress: "https://generativelanguage.googleapis.com",
+    versionSegment: "v1beta",
+    chatPaths: NONE,
+    usage: GOOGLE_USAGE,
+    modelInPath: /\/models\/([^/:]+)/,
+  },
+  {
+    name: "google-vertex-ai",
+    baseAddress: "https://aiplatform.googleapis.com",
+    versionSegment: "v1",
+    chatPaths: NONE,
+    usage: GOOGLE_USAGE,
+    modelInPath: /\/models\/([^/:]+)/,
+    place: (rest) => {
+      const region = VERTEX_PATH.exec(rest)?.[1];
+      if (region === undefined) return undefined;
+      const host = region === "global" ? "aiplatform.googleapis.com" : `${region}-aiplatform.googleapis.com`;
+      return { origin: `https://${host}`, path: rest.startsWith("/projects/") ? `/v1${rest}` : rest };
+    },
+  },
+  {
+    // `/{resource}/{deployment}/chat/completions`, of which the provider makes `/openai/deployments/{deployment}/…`.
+    name: "azure-openai",
+    baseAddress: "https://openai.azure.com",
+    versionSegment: "v1",
+    chatPaths: NONE,
+    usage: OPENAI_USAGE,
+    modelInPath: /^\/[^/]+\/([^/]+)/,
+    place: (rest) => {
+      const [, resource, deployment, below = ""] = AZURE_PATH.exec(rest) ?? [];
+      if (resource === undefined || deployment === undefined) return undefined;
+      return { origin: `https://${resource.toLowerCase()}.openai.azure.com`, path: `/openai/deployments/${deployment}${below}` };
+    },
+  },
+  {
+    // `/bedrock-runtime/{region}/model/…`; requests arrive signed for the provider's own address.
+    name: "aws-bedrock",
+    baseAddress: "https://bedrock-runtime.us-east-1.amazonaws.com",
+    versionSegment: "v1",
+    chatPaths: NONE,
+    usage: BEDROCK_USAGE,
+    modelInPath: /\/model\/([^/]+)/,
+    place: (rest) => {
+      const [, service, region, path] = BEDROCK_PATH.exec(rest) ?? [];
+      return path === undefined ? undefined : { origin: `https://${service}.${region}.amazonaws.com`, path };
+    },
+  },
+  alike("mistral", "https://api.mistral.ai/v1"),
+  alike("groq", "https://api.groq.com/openai/v1"),
+  { name: "cohere", baseAddress: "https://api.cohere.com", versionSegment: "v2", chatPaths: new Set(["/chat"]), usage: COHERE_USAGE },
+  alike("deepseek", "https://api.deepseek.com"),
+  alike("perplexity-ai", "https://api.perplexity.ai"),
+  alike("openrouter", "https://openrouter.ai/api/v1"),
+  alike("grok", "https://api.x.ai/v1"),
+  alike("xai", "https://api.x.ai/v1"),
+  alike("cerebras", "https://api.cerebras.ai/v1"),
+  alike("fireworks", "https://api.fireworks.ai/inference/v1"),
+  alike("baseten", "https://inference.baseten.co/v1"),
+  alike("parallel", "https://api.parallel.ai"),
+  { ...alike("huggingface", "https://api-inference.huggingface.co/models"), modelInPath: /^\/([^/]+\/[^/]+)/ },
+  plain("replicate", "https://api.replicate.com/v1"),
+  plain("fal", "https://fal.run"),
+  plain("ideogram", "https://api.ideogram.ai"),
+  plain("cartesia", "https://api.cartesia.ai"),
+  plain("deepgram", "https://api.deepgram.com/v1"),
+  plain("elevenlabs", "https://api.elevenlabs.io/v1"),
+];
 
 /** Every provider the gateway knows, by name. */
-export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(
-  [
-    {
-      name: "openai",
-      baseAddress: "https://api.openai.com/v1",
-      versionSegment: "v1",
-      chatPaths: new Set(["/chat/completions"]),
-      credentialHeader: "authorization",
-      // Chat completions and embeddings name them one way, responses the other.
-      readUsage: (usage: Readonly<Record<string, unknown>>): Usage => ({
-        tokensIn: tokens(usage["prompt_tokens"] ?? usage["input_tokens"]),
-        tokensOut: tokens(usage["completion_tokens"] ?? usage["output_tokens"]),
-      }),
-    },
-  ].map((provider) => [provider.name, provider]),
-);
+export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(ROWS.map((provider) => [provider.name, provider]));
 
 /** Where a provider's requests go. */
 export interface Upstream {
@@ -47,6 +147,8 @@ export interface Upstream {
   readonly origin: string;
   /** Path of the base address without a trailing slash: `/v1`. */
   readonly basePath: string;
+  /** The operator has named another address, to which all of the provider's requests go. */
+  readonly isReplaced: boolean;
 }
 
 /** Throws RangeError for an address that is not http or https, or for a name that is in no row. */
@@ -55,12 +157,22 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>): Re
   if (unknown !== undefined) throw new RangeError(`no such provider: ${unknown} (known: ${[...PROVIDERS.keys()].join(", ")})`);
   return new Map(
     Array.from(PROVIDERS.values(), (provider) => {
-      const url = URL.parse(overrides[provider.name] ?? provider.baseAddress);
+      const replaced = overrides[provider.name];
+      const url = URL.parse(replaced ?? provider.baseAddress);
       if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
         throw new RangeError(`not a base address for ${provider.name}`);
-      return [provider.name, { provider, origin: url.origin, basePath: url.pathname.replace(/\/+$/, "") }];
+      const basePath = url.pathname.replace(/\/+$/, "");
+      return [provider.name, { provider, origin: url.origin, basePath, isReplaced: replaced !== undefined }];
     }),
   );
+}
+
+/** Where the request with this path goes; undefined where the provider needs more in it than there is. */
+export function placeOf(upstream: Upstream, rest: string): Place | undefined {
+  const { provider, origin, basePath, isReplaced } = upstream;
+  if (provider.place === undefined) return { origin, path: upstreamPath(upstream, rest) };
+  const place = provider.place(rest);
+  return place === undefined || !isReplaced ? place : { origin, path: basePath + place.path };
 }
 
 /** The path below the version: both `/chat/completions` and `/v1/chat/completions` give the former. */

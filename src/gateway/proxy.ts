@@ -61,7 +61,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { provider, rules, limits, res, isHead } = this.#options;
     this.#status = status;
     this.#contentType = String(headers["content-type"] ?? "");
-    this.#usage = new UsageReader(provider, this.#contentType, headers["content-encoding"]);
+    this.#usage = new UsageReader(provider.usage, this.#contentType, headers["content-encoding"]);
     const forClient = rules.toClient(headers);
     forClient.push(...this.#options.headers);
     const length = Number(headers["content-length"] ?? Number.NaN);

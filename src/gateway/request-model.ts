@@ -1,7 +1,7 @@
 /** What the gateway needs to know of a JSON request body. */
 export type ModelReading = { readonly kind: "object"; readonly model: string } | { readonly kind: "malformed" };
 
-const MODEL_CHARACTERS_MAX = 256;
+export const MODEL_CHARACTERS_MAX = 256;
 
 /** Reads `model` of a whole JSON body; it is empty when the object has none. */
 export function readModel(bytes: Buffer): ModelReading {

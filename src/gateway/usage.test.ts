@@ -8,7 +8,7 @@ const openai = PROVIDERS.get("openai");
 assert.ok(openai);
 
 const read = (type: string, chunks: readonly (string | Buffer)[], encoding?: string): readonly [number | null, number | null] => {
-  const reader = new UsageReader(openai, type, encoding);
+  const reader = new UsageReader(openai.usage, type, encoding);
   for (const chunk of chunks) reader.chunk(Buffer.from(chunk as string));
   const { tokensIn, tokensOut } = reader.end();
   return [tokensIn, tokensOut];
@@ -86,4 +86,25 @@ test("no bytes whatever make it throw", () => {
       },
     ),
   );
+});
+
+test("each provider's own way of telling tokens is read, in documents and in streams", () => {
+  const through = (name: string, type: string, chunks: readonly string[]): readonly [number | null, number | null] => {
+    const provider = PROVIDERS.get(name);
+    assert.ok(provider);
+    const reader = new UsageReader(provider.usage, type, undefined);
+    for (const chunk of chunks) reader.chunk(Buffer.from(chunk));
+    const { tokensIn, tokensOut } = reader.end();
+    return [tokensIn, tokensOut];
+  };
+  const start = 'event: message_start\ndata: {"message":{"usage":{"input_tokens":10,"cache_read_input_tokens":5,"output_tokens":1}}}\n\n';
+  const end = 'event: message_delta\ndata: {"usage":{"output_tokens":42}}\n\n';
+  for (const chunks of [[start, end], [start + end], [start.slice(0, 60), start.slice(60) + end.slice(0, 20), end.slice(20)]])
+    assert.deepEqual(through("anthropic", "text/event-stream", chunks), [15, 42]);
+  const google = JSON.stringify({ usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 6, thoughtsTokenCount: 3 } });
+  assert.deepEqual(through("google-ai-studio", "application/json", [google]), [4, 9]);
+  assert.deepEqual(through("google-ai-studio", "text/event-stream", [`data: ${google}\n\n`]), [4, 9]);
+  assert.deepEqual(through("cohere", "application/json", ['{"usage":{"tokens":{"input_tokens":2,"output_tokens":3}}}']), [2, 3]);
+  assert.deepEqual(through("aws-bedrock", "application/json", ['{"usage":{"inputTokens":2,"outputTokens":3}}']), [2, 3]);
+  assert.deepEqual(through("replicate", "application/json", ['{"usage":{"prompt_tokens":2}}']), [null, null]);
 });

@@ -1,7 +1,5 @@
-import type { Provider, Usage } from "./providers.ts";
+import { NO_USAGE, type Usage, type UsageShape } from "./usage-shapes.ts";
 
-const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
-const KEY = Buffer.from('"usage"');
 /** What is kept of an unfinished event or of a long answer: usage stands near its end. */
 const KEPT_BYTES_MAX = 64 * 1024;
 const OBJECT_BYTES_MAX = 16 * 1024;
@@ -12,16 +10,25 @@ const EMPTY = Buffer.alloc(0);
  * answer the last bytes; an answer that is not JSON or events, or is compressed, has no counts.
  */
 export class UsageReader {
-  readonly #provider: Provider;
+  readonly #shape: UsageShape;
+  readonly #keys: readonly Buffer[];
   readonly #mode: "events" | "document" | "none";
   readonly #kept = new Tail();
   #usage: Usage = NO_USAGE;
 
-  constructor(provider: Provider, contentType: string, contentEncoding: string | undefined) {
+  constructor(shape: UsageShape, contentType: string, contentEncoding: string | undefined) {
     const type = mediaType(contentType);
     const plain = contentEncoding === undefined || contentEncoding === "identity";
-    this.#provider = provider;
-    this.#mode = !plain ? "none" : type === "text/event-stream" ? "events" : type === "application/json" ? "document" : "none";
+    this.#shape = shape;
+    this.#keys = keysOf(shape);
+    this.#mode =
+      !plain || shape.keys.length === 0
+        ? "none"
+        : type === "text/event-stream"
+          ? "events"
+          : type === "application/json"
+            ? "document"
+            : "none";
   }
 
   /** The bytes are only looked at; what is kept is copied. */
@@ -44,8 +51,13 @@ export class UsageReader {
   }
 
   #read(bytes: Buffer): void {
-    const found = lastUsageObject(bytes);
-    if (found !== undefined) this.#usage = this.#provider.readUsage(found);
+    for (const key of this.#keys) {
+      // Some providers tell what went in at the start of a stream, and what came out at its end.
+      for (const found of usageObjects(bytes, key)) {
+        const { tokensIn, tokensOut } = this.#shape.read(found);
+        this.#usage = { tokensIn: tokensIn ?? this.#usage.tokensIn, tokensOut: tokensOut ?? this.#usage.tokensOut };
+      }
+    }
   }
 }
 
@@ -83,20 +95,36 @@ class Tail {
 
 export const mediaType = (contentType: string): string => (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
 
-/** The last object under a key `usage`, at any depth; text that merely mentions it has its quotes escaped. */
-function lastUsageObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
-  for (let at = bytes.lastIndexOf(KEY), tries = 0; at >= 0 && tries < 16; at = at === 0 ? -1 : bytes.lastIndexOf(KEY, at - 1), tries++) {
-    const start = objectStart(bytes, at + KEY.length);
+const keysByShape = new WeakMap<UsageShape, readonly Buffer[]>();
+
+/** The keys as they stand in JSON; made once for each shape. */
+function keysOf(shape: UsageShape): readonly Buffer[] {
+  let keys = keysByShape.get(shape);
+  if (keys === undefined) keysByShape.set(shape, (keys = shape.keys.map((key) => Buffer.from(`"${key}"`))));
+  return keys;
+}
+
+const OBJECTS_MAX = 16;
+
+/** The last objects under the key, at any depth, in their order; text that merely mentions it has its quotes escaped. */
+function usageObjects(bytes: Buffer, key: Buffer): readonly Readonly<Record<string, unknown>>[] {
+  const found: Readonly<Record<string, unknown>>[] = [];
+  for (
+    let at = bytes.lastIndexOf(key), tries = 0;
+    at >= 0 && tries < OBJECTS_MAX;
+    at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1), tries++
+  ) {
+    const start = objectStart(bytes, at + key.length);
     const end = start < 0 ? -1 : objectEnd(bytes, start);
     if (end < 0) continue;
     try {
       const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
-      if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+      if (typeof value === "object" && value !== null) found.unshift(value as Record<string, unknown>);
     } catch {
       // Not JSON after all: an earlier one may be.
     }
   }
-  return undefined;
+  return found;
 }
 
 /** Index of the brace after colon and white space, or -1. */

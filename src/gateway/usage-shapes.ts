@@ -1,0 +1,65 @@
+/** Tokens that one answer cost; null where the provider did not say. */
+export interface Usage {
+  readonly tokensIn: number | null;
+  readonly tokensOut: number | null;
+}
+
+export const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
+
+/** How providers of one kind tell token counts: under which keys, and what the object there says. */
+export interface UsageShape {
+  readonly keys: readonly string[];
+  /** Reads the object under one of the keys. */
+  read(usage: Readonly<Record<string, unknown>>): Usage;
+}
+
+const tokens = (value: unknown): number | null => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null);
+
+const sum = (...values: readonly unknown[]): number | null => {
+  const known = values.map(tokens).filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
+};
+
+/** Chat completions and embeddings name them one way, responses the other. */
+export const OPENAI_USAGE: UsageShape = {
+  keys: ["usage"],
+  read: (usage) => ({
+    tokensIn: tokens(usage["prompt_tokens"] ?? usage["input_tokens"]),
+    tokensOut: tokens(usage["completion_tokens"] ?? usage["output_tokens"]),
+  }),
+};
+
+/** What was read from or written to the provider's own cache was sent all the same. */
+export const ANTHROPIC_USAGE: UsageShape = {
+  keys: ["usage"],
+  read: (usage) => ({
+    tokensIn: sum(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
+    tokensOut: tokens(usage["output_tokens"]),
+  }),
+};
+
+/** Thoughts are paid for as what comes out is. */
+export const GOOGLE_USAGE: UsageShape = {
+  keys: ["usageMetadata"],
+  read: (usage) => ({
+    tokensIn: sum(usage["promptTokenCount"], usage["toolUsePromptTokenCount"]),
+    tokensOut: sum(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),
+  }),
+};
+
+export const COHERE_USAGE: UsageShape = {
+  keys: ["tokens"],
+  read: (usage) => ({ tokensIn: tokens(usage["input_tokens"]), tokensOut: tokens(usage["output_tokens"]) }),
+};
+
+/** Models of several makers: their own shapes, and that of Converse. */
+export const BEDROCK_USAGE: UsageShape = {
+  keys: ["usage"],
+  read: (usage) => {
+    const converse = { tokensIn: tokens(usage["inputTokens"]), tokensOut: tokens(usage["outputTokens"]) };
+    return converse.tokensIn === null && converse.tokensOut === null ? ANTHROPIC_USAGE.read(usage) : converse;
+  },
+};
+
+/** Images, speech and predictions: nothing is counted in tokens. */
+export const NO_USAGE_SHAPE: UsageShape = { keys: [], read: () => NO_USAGE };
