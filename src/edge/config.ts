@@ -75,7 +75,7 @@ export interface EdgeLimits {
   readonly http2HeadBytesMax: number;
   /** Cookies come in pieces, each a field. */
   readonly http2FieldsMax: number;
-  /** Streams of one HTTP/2 connection that end before their answer: so many at once, and so many more in each second. */
+  /** Requests that one HTTP/2 connection may take back: so many at once, and so many more in each second. */
   readonly http2ResetsMax: number;
   readonly http2ResetsPerSecond: number;
 }

@@ -1,4 +1,4 @@
-import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { EdgeContext, OpenConnection } from "./context.ts";
 import type { Arrival } from "./exchange.ts";
@@ -15,15 +15,12 @@ export class Http2Connection implements OpenConnection {
   /** The client's settings came: it speaks the protocol. */
   private isSettled = false;
   private sinceMs: number;
-  /** Streams that may yet end before their answer; grows back with time. */
-  private resetsLeft: number;
 
   constructor(edge: EdgeContext, socket: Socket, arrival: Arrival) {
     this.edge = edge;
     this.arrival = arrival;
     this.socket = socket;
     this.sinceMs = edge.timers.nowMs;
-    this.resetsLeft = edge.limits.http2ResetsMax;
     // Nothing is sent to a client that has closed its side.
     socket.allowHalfOpen = false;
     this.session = performServerHandshake(socket, sessionOptions(edge.limits));
@@ -50,7 +47,6 @@ export class Http2Connection implements OpenConnection {
 
   check(nowMs: number): void {
     const { limits } = this.edge;
-    this.resetsLeft = Math.min(limits.http2ResetsMax, this.resetsLeft + limits.http2ResetsPerSecond);
     for (const stream of this.streams) stream.check(nowMs);
     if (this.streams.size > 0) return;
     const waitedMs = nowMs - this.sinceMs;
@@ -64,21 +60,16 @@ export class Http2Connection implements OpenConnection {
   private onStream(stream: ServerHttp2Stream, fields: readonly string[]): void {
     // Errors are how node:http2 tells of resets; the close that follows says all that matters.
     stream.on("error", ignore);
-    if (stream.destroyed || stream.closed) return this.onReset();
+    // Asked and taken back in one go.
+    if (stream.destroyed || stream.closed) return;
     const request = new Http2Stream(this.edge, this.arrival, stream);
     this.streams.add(request);
     stream.on("close", () => {
       this.streams.delete(request);
       this.sinceMs = this.edge.timers.nowMs;
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.onReset();
       request.leave();
     });
     request.take(fields, this.arrival.scheme);
-  }
-
-  /** Asking and taking back costs the origin more than the client (CVE-2023-44487, CVE-2025-8671). */
-  private onReset(): void {
-    if (--this.resetsLeft < 0) this.session.destroy(new Error("too many streams were reset"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   private closed(): void {
@@ -107,6 +98,7 @@ const sessionOptions = (limits: EdgeLimits) => ({
     maxHeaderListSize: limits.http2HeadBytesMax,
   },
   maxHeaderListPairs: limits.http2FieldsMax,
+  // Asking and taking back costs the origin more than the client (CVE-2023-44487).
   streamResetBurst: limits.http2ResetsMax,
   streamResetRate: limits.http2ResetsPerSecond,
   maxSessionInvalidFrames: limits.http2ResetsMax,
