@@ -54,7 +54,7 @@ async function outcome(send: (stream: number) => Buffer[]): Promise<string> {
   return end.type === FRAME.RST_STREAM ? `reset ${end.payload.readUInt32BE(0)}` : "answered";
 }
 
-const with_ =
+const withFields =
   (...fields: readonly Field[]) =>
   (stream: number) => [request(stream, fields)];
 const pseudo =
@@ -72,16 +72,16 @@ const pseudo =
   };
 /** A reset with PROTOCOL_ERROR, or a page: what is malformed is not passed on (RFC 9113 §8.1.1). */
 const REFUSED: readonly (readonly [what: string, send: (stream: number) => Buffer[]])[] = [
-  ["upper case in a name", with_(["X-A", "1"])],
-  ["Transfer-Encoding", with_(["transfer-encoding", "chunked"])],
-  ["Connection", with_(["connection", "close"])],
-  ["Keep-Alive", with_(["keep-alive", "timeout=1"])],
-  ["Proxy-Connection", with_(["proxy-connection", "keep-alive"])],
-  ["Upgrade", with_(["upgrade", "h2c"])],
-  ["TE other than trailers", with_(["te", "gzip"])],
-  ["another Host", with_(["host", "evil.example.org"])],
-  ["two Hosts", with_(["host", "www.example.com"], ["host", "www.example.com"])],
-  ["a length without a body", with_(["content-length", "5"])],
+  ["upper case in a name", withFields(["X-A", "1"])],
+  ["Transfer-Encoding", withFields(["transfer-encoding", "chunked"])],
+  ["Connection", withFields(["connection", "close"])],
+  ["Keep-Alive", withFields(["keep-alive", "timeout=1"])],
+  ["Proxy-Connection", withFields(["proxy-connection", "keep-alive"])],
+  ["Upgrade", withFields(["upgrade", "h2c"])],
+  ["TE other than trailers", withFields(["te", "gzip"])],
+  ["another Host", withFields(["host", "evil.example.org"])],
+  ["two Hosts", withFields(["host", "www.example.com"], ["host", "www.example.com"])],
+  ["a length without a body", withFields(["content-length", "5"])],
   [
     "two lengths",
     (stream) => [
@@ -138,10 +138,10 @@ const REFUSED: readonly (readonly [what: string, send: (stream: number) => Buffe
   ],
   ["extended CONNECT", pseudo({ ":method": "CONNECT" }, [":protocol", "websocket"])],
   ["TRACE", pseudo({ ":method": "TRACE" })],
-  ["a pseudo-header field after others", with_(["x-a", "1"], [":path", "/evil"])],
-  ["a pseudo-header field twice", with_([":path", "/evil"])],
-  ["an unknown pseudo-header field", with_([":evil", "1"])],
-  ["a pseudo-header field of responses", with_([":status", "200"])],
+  ["a pseudo-header field after others", withFields(["x-a", "1"], [":path", "/evil"])],
+  ["a pseudo-header field twice", withFields([":path", "/evil"])],
+  ["an unknown pseudo-header field", withFields([":evil", "1"])],
+  ["a pseudo-header field of responses", withFields([":status", "200"])],
 ];
 
 for (const [what, send] of REFUSED)
@@ -153,19 +153,19 @@ for (const [what, send] of REFUSED)
       [],
     );
     assert.doesNotMatch(origin.received(), /evil/);
-    assert.equal(await outcome(with_()), "answered", "others are served as before");
+    assert.equal(await outcome(withFields()), "answered", "others are served as before");
     assert.equal(origin.requests.length, origin.requests.filter(({ body }) => body === null).length + 1);
   });
 
 /** The codec leaves such fields out of a request that it takes (nghttp2, whose choice it is): none of it goes anywhere. */
 const LEFT_OUT: readonly (readonly [what: string, send: (stream: number) => Buffer[]])[] = [
-  ["CR LF in a value", with_(["x-a", "b\r\nx-evil: 1"])],
-  ["LF in a value", with_(["x-a", "b\nx-evil: 1"])],
-  ["NUL in a value", with_(["x-a", "b\0"])],
-  ["CR LF and a request in a value", with_(["x-a", "b\r\n\r\nGET /evil HTTP/1.1\r\nHost: www.example.com\r\n\r\n"])],
-  ["a colon in a name", with_(["x-a: b\r\nx", "1"])],
-  ["a space in a name", with_(["x a", "1"])],
-  ["an empty name", with_(["", "1"])],
+  ["CR LF in a value", withFields(["x-a", "b\r\nx-evil: 1"])],
+  ["LF in a value", withFields(["x-a", "b\nx-evil: 1"])],
+  ["NUL in a value", withFields(["x-a", "b\0"])],
+  ["CR LF and a request in a value", withFields(["x-a", "b\r\n\r\nGET /evil HTTP/1.1\r\nHost: www.example.com\r\n\r\n"])],
+  ["a colon in a name", withFields(["x-a: b\r\nx", "1"])],
+  ["a space in a name", withFields(["x a", "1"])],
+  ["an empty name", withFields(["", "1"])],
 ];
 
 for (const [what, send] of LEFT_OUT)
