@@ -81,6 +81,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "slowhttptest", debianPackage: "slowhttptest", neededBy: "test", purpose: "attacks the edge slowly" },
   { name: "wrk", debianPackage: "wrk", neededBy: "bench", purpose: "puts load on HTTP servers" },
   { name: "h2load", debianPackage: "nghttp2-client", neededBy: "bench", purpose: "puts load on HTTP servers over TLS" },
+  { name: "nghttp", debianPackage: "nghttp2-client", neededBy: "test", purpose: "speaks HTTP/2 to the edge as a stranger would" },
   {
     name: "nginx",
     debianPackage: "nginx-light",

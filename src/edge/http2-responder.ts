@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Stream } from "node:http2";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { CHUNKED, type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -56,28 +56,26 @@ export class Http2Responder {
     this.written += end - start;
   }
 
-  /** `isAnswered`: the whole request has been read; otherwise the visitor is told to stop sending it. */
-  end(trailers: readonly Trailer[], isAnswered: boolean): void {
+  end(trailers: readonly Trailer[]): void {
     const { stream, gathered } = this;
     this.gathered = null;
     if (!this.isOpen) return;
     // With all of the response here it is known whether it has any.
     if (this.fields !== null) this.mayHaveTrailers = trailers.length > 0;
     this.respond(gathered === null && !this.mayHaveTrailers);
-    if (this.mayHaveTrailers) stream.once("wantTrailers", () => this.sendTrailers(trailers, isAnswered));
+    if (this.mayHaveTrailers) stream.once("wantTrailers", () => this.sendTrailers(trailers));
     if (gathered !== null) stream.end(gathered);
     else if (!stream.writableEnded) stream.end();
-    if (!isAnswered && !this.mayHaveTrailers) stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
-  page(page: Page, exchange: Exchange, isAnswered: boolean): void {
+  page(page: Page, exchange: Exchange): void {
     const body = Buffer.from(page.body);
     this.hasBegun = true;
     this.fields = [":status", String(page.status), ...pageFields(page, body.length, exchange, this.ray.name).flat()];
     // The answer to HEAD has been ended already.
     this.gathered = this.stream.writableEnded || body.length === 0 ? null : body;
     this.written += body.length;
-    this.end([], isAnswered);
+    this.end([]);
   }
 
   /** Sends what was gathered. False when the visitor is behind and the source should pause until `drain`. */
@@ -101,11 +99,8 @@ export class Http2Responder {
     this.stream.respond(fields, endStream ? END : this.mayHaveTrailers ? TRAILERS : undefined);
   }
 
-  private sendTrailers(trailers: readonly Trailer[], isAnswered: boolean): void {
-    if (!this.isOpen) return;
-    this.stream.sendTrailers(fieldsByName(trailers.flatMap(({ name, value }) => [name, value])));
-    // They leave in a later turn themselves.
-    if (!isAnswered) setImmediate(() => this.stream.close(constants.NGHTTP2_NO_ERROR));
+  private sendTrailers(trailers: readonly Trailer[]): void {
+    if (this.isOpen) this.stream.sendTrailers(fieldsByName(trailers.flatMap(({ name, value }) => [name, value])));
   }
 }
 

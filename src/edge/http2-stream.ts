@@ -1,4 +1,4 @@
-import type { ServerHttp2Stream } from "node:http2";
+import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Trailer } from "#wire/http/chunked.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -29,6 +29,8 @@ export class Http2Stream implements Visitor, Checked {
   /** All of the request has come. */
   private isComplete: boolean;
   private isReading = false;
+  /** When the answer to a request that still comes was given. */
+  private answeredMs: number | null = null;
   /** The visitor is behind. */
   private isWaiting = false;
   private received = 0;
@@ -68,6 +70,9 @@ export class Http2Stream implements Visitor, Checked {
   }
 
   check(nowMs: number): void {
+    const hasLingered = this.answeredMs !== null && nowMs - this.answeredMs > this.edge.limits.lingerMs;
+    // RFC 9113 §8.1: the response is whole, and the rest of the request is not wanted.
+    if (hasLingered && this.stream.writableFinished) return this.stream.close(constants.NGHTTP2_NO_ERROR);
     const { behind, hasBegun, written } = this.responder;
     const isUploading = this.isReading && !this.isComplete && !hasBegun && !this.stream.isPaused();
     this.deadlines ??= new ClientDeadlines(this.edge.limits, this.edge.timers);
@@ -111,7 +116,7 @@ export class Http2Stream implements Visitor, Checked {
   }
 
   sendEnd(trailers: readonly Trailer[]): void {
-    this.guard(() => this.responder.end(trailers, this.isComplete));
+    this.guard(() => this.responder.end(trailers));
     this.finish();
   }
 
@@ -137,7 +142,7 @@ export class Http2Stream implements Visitor, Checked {
     const { exchange } = this.flow;
     if (exchange === null) return;
     exchange.status = page.status;
-    this.guard(() => this.responder.page(page, exchange, this.isComplete));
+    this.guard(() => this.responder.page(page, exchange));
     this.finish();
   }
 
@@ -186,10 +191,12 @@ export class Http2Stream implements Visitor, Checked {
     this.sendPage(edgePage(exchange, name));
   }
 
-  /** The answer is given. */
+  /** The answer is given. What still comes of the request is read for a moment and forgotten, as over HTTP/1.1. */
   private finish(): void {
     this.flow.finish(this.received, this.responder.written);
-    if (!this.isComplete) this.stream.resume();
+    if (this.isComplete) return;
+    this.answeredMs = this.edge.timers.nowMs;
+    this.stream.resume();
   }
 
   /** What is thrown here costs this stream, not its connection and not the worker. */

@@ -122,11 +122,18 @@ test("readers that take nothing hold a bounded piece of a large response, and lo
 
 test("a slow upload is answered with 408, a connection without requests is closed, and one without a preface is, too", async () => {
   const patient = await rawOrigin((socket) => void socket.on("end", () => socket.end()).resume());
-  const impatient = await startSecureEdge(patient.port, { progressWindowMs: 1000, idleTimeoutMs: 1000, headTimeoutMs: 1000 });
+  const impatient = await startSecureEdge(patient.port, {
+    bodyWindowMs: 1000,
+    idleTimeoutMs: 1000,
+    headTimeoutMs: 1000,
+    lingerMs: 100,
+  });
   const upload = await frameClient(impatient.https, impatient.rootPem);
   upload.send(request(1, [], false, POST), frame(FRAME.DATA, 0, 1, "a"));
   await upload.next(({ type, stream }) => type === FRAME.HEADERS && stream === 1);
   assert.equal(impatient.requests.at(-1)?.status, 408);
+  const end = await upload.next(({ type, stream }) => type === FRAME.RST_STREAM && stream === 1);
+  assert.equal(end.payload.readUInt32BE(0), 0, "the page is whole, and the rest is not wanted");
   const idle = await frameClient(impatient.https, impatient.rootPem);
   await idle.next(({ type }) => type === FRAME.GOAWAY);
   await idle.closed();
