@@ -1,6 +1,7 @@
 import { ACTIONS, type ActionName } from "./actions.ts";
 import { compileExpression, type ExpressionOptions } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
+import { createDispatch } from "./expression/dispatch.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRule, type ManagedRuleset } from "./managed/rulesets.ts";
 import type { CompiledRule, CompiledRuleset, Executed, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
 import { compileParameters } from "./values.ts";
@@ -27,8 +28,12 @@ export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps 
       problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, problems };
+  const dispatch = rules.length < DISPATCH_RULES_MIN ? null : createDispatch(rules.map((rule) => rule.applies));
+  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, problems };
 }
+
+// Fewer rules are asked one by one in less time than a look-up needs to begin.
+const DISPATCH_RULES_MIN = 16;
 
 function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps): CompiledRule {
   const executes = rule.action === "execute" ? executed(ruleset, rule, deps) : null;

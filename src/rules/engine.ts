@@ -39,9 +39,23 @@ interface Pass {
 /** Returns true when the phase is over. */
 function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
   const { run, request, response } = pass;
+  // Who wants to know what each rule did has each rule asked.
+  if (run.trace !== null || ruleset.dispatch === null) return runEach(ruleset, pass);
+  const scan = ruleset.dispatch.scan(request, response);
+  for (let rule = ruleset.rules[scan.next()]; rule !== undefined; rule = ruleset.rules[scan.next()]) {
+    if (skippedByOf(ruleset, rule, run) !== undefined || pass.score < rule.threshold) continue;
+    const over = apply(rule, pass);
+    if (over !== null) return over;
+  }
+  return false;
+}
+
+/** Returns true when the phase is over. */
+function runEach(ruleset: CompiledRuleset, pass: Pass): boolean {
+  const { run, request, response } = pass;
   const { trace } = run;
   for (const rule of ruleset.rules) {
-    const skippedBy = run.skips === null ? undefined : run.skips.rules.get(ruleset.id)?.get(rule.definition.id);
+    const skippedBy = skippedByOf(ruleset, rule, run);
     if (skippedBy !== undefined) {
       if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: "skipped", skipped_by: skippedBy });
       continue;
@@ -51,14 +65,23 @@ function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
       if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: matched ? "below_threshold" : "not_matched" });
       continue;
     }
-    pass.score += rule.increment;
-    if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: "applied" });
-    if (rule.skips !== null) addSkips(run, rule.skips, rule.definition.id);
-    if (rule.executes === null) pass.matches.push(matchOf(rule, pass));
-    else if (runExecuted(rule, rule.executes, pass)) return true;
-    if (rule.ends !== null) return rule.ends === "phase";
+    if (trace !== null) note(trace, { ...stepOf(ruleset, rule, { ...pass, score: pass.score + rule.increment }), result: "applied" });
+    const over = apply(rule, pass);
+    if (over !== null) return over;
   }
   return false;
+}
+
+const skippedByOf = (ruleset: CompiledRuleset, rule: CompiledRule, run: RuleRun): SkippedBy | undefined =>
+  run.skips === null ? undefined : run.skips.rules.get(ruleset.id)?.get(rule.definition.id);
+
+/** What a rule that applies does: true where the phase is over, false where the ruleset is, null where it goes on. */
+function apply(rule: CompiledRule, pass: Pass): boolean | null {
+  pass.score += rule.increment;
+  if (rule.skips !== null) addSkips(pass.run, rule.skips, rule.definition.id);
+  if (rule.executes === null) pass.matches.push(matchOf(rule, pass));
+  else if (runExecuted(rule, rule.executes, pass)) return true;
+  return rule.ends === null ? null : rule.ends === "phase";
 }
 
 /** Returns true when the phase is over. */

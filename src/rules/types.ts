@@ -1,3 +1,4 @@
+import type { Dispatch } from "./expression/dispatch.ts";
 import type { ManagedExecution } from "./managed/rulesets.ts";
 import type { ReadParameters } from "./values.ts";
 import type { RequestView, ResponseView } from "./views.ts";
@@ -65,6 +66,8 @@ export interface CompiledRuleset {
   readonly version: string;
   /** Enabled rules that compiled, in order. */
   readonly rules: readonly CompiledRule[];
+  /** Finds the rules that apply without asking each; null where they are few. */
+  readonly dispatch: Dispatch | null;
   /** Rules that were left out: one bad rule must not take its zone down. */
   readonly problems: readonly { readonly rule_id: string; readonly message: string }[];
 }
