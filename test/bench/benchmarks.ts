@@ -13,6 +13,7 @@ import { edgeHttp2 } from "./edge-http2.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
+import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
 import { startToReady } from "./start-to-ready.ts";
 
 /** In the order in which `npm run bench` runs them. */
@@ -42,4 +43,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeHandshakes,
   edgeResumptions,
   edgeFuzz,
+  rulesExpressions,
+  rulesThousand,
+  rulesList,
+  rulesCompile,
 ];
