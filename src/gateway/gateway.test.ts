@@ -349,3 +349,20 @@ test("a change of the snapshot is in force for the next request", async (t) => {
   replica.apply([{ kind: "gateway", id: `${ACCOUNT}/gw`, value: null }]);
   assert.equal(await status(), 400);
 });
+
+test("a gateway's rate limit refuses what is above it, without a row and without the provider", async (t) => {
+  const limited = gatewayOp("gw", { rate_limit: { limit: 2, interval_seconds: 60, technique: "fixed" } });
+  const { mock, base, rows, metrics, clock } = await stage(t, [limited, gatewayOp("other")]);
+  const url = `${base}/gw/openai/chat/completions`;
+  for (let i = 0; i < 2; i++) assert.equal((await post(url, chat)).status, 200);
+  const refused = await post(url, chat);
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get("retry-after"), "60");
+  assert.equal(((await refused.json()) as { internalCode: number }).internalCode, 2003);
+  assert.equal(rows.length, 2);
+  assert.equal(mock.getRequests().length, 2);
+  assert.equal(metric(metrics, "selvedge_gateway_refused_total"), 1);
+  assert.equal((await post(`${base}/other/openai/chat/completions`, chat)).status, 200);
+  clock.advance(60_000);
+  assert.equal((await post(url, chat)).status, 200);
+});

@@ -9,6 +9,7 @@ import { createAdmission } from "./admission.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type GatewayErrorName, rawError, sendError } from "./errors.ts";
 import { createForwarder } from "./forwarder.ts";
+import { createRateLimits } from "./rate-limits.ts";
 import { createResponseFields } from "./response-fields.ts";
 
 export interface GatewayDeps {
@@ -31,15 +32,18 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { config, metrics } = deps;
   const admission = createAdmission(deps);
   const forwarder = createForwarder(deps);
+  const rateLimits = createRateLimits(deps);
   const fields = createResponseFields(config.vendorPrefix, deps.clock);
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
   let isDraining = false;
 
-  const refuse = (req: IncomingMessage, res: ServerResponse, reason: GatewayErrorName): void => {
+  const refuse = (req: IncomingMessage, res: ServerResponse, reason: GatewayErrorName, retryAfterSeconds = 0): void => {
     countRefusal(metrics, reason);
     // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
     const isLarge = Number(req.headers["content-length"] ?? 0) > config.limits.requestBufferBytes;
-    sendError(res, reason, fields.forRefusal(req.headers), isLarge);
+    const headers = fields.forRefusal(req.headers);
+    if (retryAfterSeconds > 0) headers.push("retry-after", String(retryAfterSeconds));
+    sendError(res, reason, headers, isLarge);
   };
 
   const handle = (req: IncomingMessage, res: ServerResponse): void => {
@@ -51,6 +55,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     if (active.value >= config.limits.requestsMax) return refuse(req, res, "aig_overloaded");
     const admitted = admission.decide(req);
     if (typeof admitted === "string") return refuse(req, res, admitted);
+    const waitSeconds = rateLimits.take(admitted.gateway);
+    if (waitSeconds > 0) return refuse(req, res, "aig_rate_limited", waitSeconds);
     active.value++;
     res.once("close", () => {
       active.value--;

@@ -560,6 +560,13 @@ export const ERROR_CODES = {
       "Authenticated Gateway is on, and the request carries no valid gateway token: it is missing, unknown, expired, for another account or used from an address outside its condition.",
     remedy: "Send the gateway's authorization header with a token that has the AI Gateway Run permission.",
   },
+  aig_rate_limited: {
+    code: 2003,
+    status: 429,
+    message: "Rate limited",
+    cause: "The gateway has had as many requests in this interval as its rate limit allows.",
+    remedy: "Wait for the seconds in Retry-After, or raise the gateway's rate limit.",
+  },
   aig_bad_request_body: {
     code: 2019,
     status: 400,

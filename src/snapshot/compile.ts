@@ -208,7 +208,15 @@ export interface GatewayColumns {
 
 export function gatewayEntry(row: GatewayColumns): GatewayEntry {
   const settings = JSON.parse(row.settings) as GatewaySettings;
-  return { account_id: row.account_id, gateway_id: row.id, authentication: settings.authentication, collect_logs: settings.collect_logs };
+  const { rate_limiting_limit: limit, rate_limiting_interval: interval_seconds, rate_limiting_technique: technique } = settings;
+  return {
+    account_id: row.account_id,
+    gateway_id: row.id,
+    authentication: settings.authentication,
+    collect_logs: settings.collect_logs,
+    // Zero is how clients turn it off.
+    ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
+  };
 }
 
 /** The id of a gateway's entry: gateway ids are unique within their account only. */

@@ -235,6 +235,13 @@ export interface GatewayEntry {
   readonly gateway_id: string;
   readonly authentication: boolean;
   readonly collect_logs: boolean;
+  /** Absent where the gateway has none. */
+  readonly rate_limit?: {
+    /** Requests in each interval. */
+    readonly limit: number;
+    readonly interval_seconds: number;
+    readonly technique: "fixed" | "sliding";
+  };
 }
 
 /** id = token id. Only tokens that may run gateways. */

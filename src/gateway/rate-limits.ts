@@ -1,0 +1,71 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { GatewayEntry } from "#snapshot/entries.ts";
+
+/** Counts each gateway's requests against its own limit. */
+export interface RateLimits {
+  /** Counts a request, or says in how many whole seconds there is room for one; 0 where it is within the limit. */
+  take(gateway: GatewayEntry): number;
+}
+
+interface Window {
+  startMs: number;
+  count: number;
+  /** What the window before this one counted. */
+  before: number;
+}
+
+/** Gateways that are counted; of more the one that has been quiet longest is forgotten. */
+const WINDOWS_MAX = 10_000;
+
+/**
+ * `fixed` windows begin at multiples of the interval. A `sliding` one also counts that part of the window before which
+ * lies within the last interval, as if its requests had been spread evenly.
+ */
+export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimits {
+  const windows = new Map<string, Window>();
+
+  const windowOf = (key: string, nowMs: number, intervalMs: number): Window => {
+    const startMs = nowMs - (nowMs % intervalMs);
+    let window = windows.get(key);
+    if (window === undefined) {
+      const [oldest] = windows.size < WINDOWS_MAX ? [] : windows.keys();
+      if (oldest !== undefined) windows.delete(oldest);
+      window = { startMs, count: 0, before: 0 };
+    } else {
+      windows.delete(key);
+      if (window.startMs !== startMs) {
+        // A clock that was set back begins anew, as an interval that has passed unused does.
+        window.before = window.startMs === startMs - intervalMs ? window.count : 0;
+        window.count = 0;
+        window.startMs = startMs;
+      }
+    }
+    windows.set(key, window);
+    return window;
+  };
+
+  return {
+    take: ({ account_id, gateway_id, rate_limit }) => {
+      if (rate_limit === undefined) return 0;
+      const { limit, interval_seconds, technique } = rate_limit;
+      const intervalMs = interval_seconds * 1000;
+      const nowMs = clock.nowMs();
+      const window = windowOf(`${account_id}/${gateway_id}`, nowMs, intervalMs);
+      const elapsedMs = nowMs - window.startMs;
+      const carried = technique === "sliding" ? window.before * (1 - elapsedMs / intervalMs) : 0;
+      if (window.count + carried + 1 <= limit) {
+        window.count++;
+        return 0;
+      }
+      return Math.max(1, Math.ceil(waitMs(window, limit, technique, elapsedMs, intervalMs) / 1000));
+    },
+  };
+}
+
+function waitMs({ count, before }: Window, limit: number, technique: "fixed" | "sliding", elapsedMs: number, intervalMs: number): number {
+  const restMs = intervalMs - elapsedMs;
+  if (technique === "fixed") return restMs;
+  // Within this window what is carried shrinks; in the next one this window's own count does.
+  if (count + 1 <= limit && before > 0) return (1 - (limit - count - 1) / before) * intervalMs - elapsedMs;
+  return restMs + Math.max(0, 1 - (limit - 1) / count) * intervalMs;
+}
