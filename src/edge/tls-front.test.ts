@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, connect as connectTcp, createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
@@ -13,22 +15,27 @@ let origin: TestOrigin;
 /** Two threads of one port, as far as a client can tell. */
 let edges: readonly [TestEdge, TestEdge];
 let ca: string;
+let certificateOp: (edge: TestEdge) => Op;
 
 before(async () => {
   const root = await createRoot(systemClock);
   ca = root.certificate;
   origin = await httpOrigin((_req, res) => res.end("here"));
   const issued = await createLocalCa({ root, clock: systemClock }).issue(["example.com", "*.example.com"]);
-  const start = async (): Promise<TestEdge> => {
-    const edge = await startEdge(siteOps(origin.port), {}, { headTimeoutMs: 300, lingerMs: 100 });
-    const value = {
+  certificateOp = (edge) => ({
+    kind: "certificate",
+    id: "c1",
+    value: {
       zone_id: "zone",
       hosts: ["example.com", "*.example.com"],
       chain: issued.chain,
       private_key: edge.sealer.seal(issued.privateKey, "certificate:c1"),
       not_after: issued.notAfter,
-    };
-    edge.replica.apply([{ kind: "certificate", id: "c1", value } as Op]);
+    },
+  });
+  const start = async (): Promise<TestEdge> => {
+    const edge = await startEdge(siteOps(origin.port), {}, { headTimeoutMs: 300, lingerMs: 100 });
+    edge.replica.apply([certificateOp(edge)]);
     return edge;
   };
   edges = [await start(), await start()];
@@ -38,6 +45,14 @@ after(async () => {
   for (const edge of edges) await edge.close();
   origin.close();
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
 
 const zoneWith = (settings: Partial<EdgeSettings>): Op => zoneOp("zone", "example.com", { edge: settings });
 
@@ -159,6 +174,30 @@ test("who leaves amid a handshake is let go at once", async () => {
   client.socket.end();
   // Node's own limit for a handshake would be longer than this waits.
   await client.closed();
+});
+
+test("connections from one port of a client to two addresses of the edge are told apart", { timeout: 20_000 }, async () => {
+  const edge = await startEdge([], { host: "0.0.0.0" });
+  try {
+    edge.replica.apply([certificateOp(edge)]);
+    const from = { localAddress: "127.0.0.1", localPort: await freePort() };
+    const first = connectTcp({ port: edge.https, host: "127.0.0.1", ...from });
+    await once(first, "connect");
+    const second = connectTcp({ port: edge.https, host: "127.0.0.2", ...from });
+    await once(second, "connect");
+    for (const [socket, servername] of [
+      [first, "www.example.com"],
+      [second, "example.com"],
+    ] as const) {
+      const secured = connect({ socket, servername, ca });
+      await once(secured, "secureConnect");
+      secured.write(`GET / HTTP/1.1\r\nHost: ${servername}\r\nConnection: close\r\n\r\n`);
+      assert.match(String((await once(secured, "data"))[0]), /^HTTP\/1.1 530 /);
+      secured.destroy();
+    }
+  } finally {
+    await edge.close();
+  }
 });
 
 test("a connection that says nothing, half of a hello, or does not go on with its handshake is closed in time", async () => {

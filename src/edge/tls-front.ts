@@ -36,13 +36,13 @@ export interface TlsFrontDeps {
 
 export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   const { certificates, timers, limits } = deps;
-  /** From its arrival until it is secure, by the peer's address and port: what is known of a connection. */
+  /** From its arrival until it is secure, by its two ends: what is known of a connection. */
   const arriving = new Map<string, { readonly socket: Socket; readonly clientIp: string; sentName: string }>();
   const servers = createTlsServers({
     certificates,
     onSecure: (socket) => {
-      const arrived = arriving.get(peerOf(socket));
-      arriving.delete(peerOf(socket));
+      const arrived = arriving.get(endsOf(socket));
+      arriving.delete(endsOf(socket));
       // A second hello of the same handshake must not name somebody else.
       if (arrived === undefined || socket.servername !== arrived.sentName) socket.destroy();
       else {
@@ -66,7 +66,7 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
     if (read.serverName === null) return refuse(hello, "missing_extension");
     const serverName = parseHostname(read.serverName, { underscores: true });
     if (serverName === undefined || !certificates.covers(serverName)) return refuse(hello, "unrecognized_name");
-    const arrived = arriving.get(peerOf(hello.socket));
+    const arrived = arriving.get(endsOf(hello.socket));
     if (arrived !== undefined) arrived.sentName = read.serverName;
     const server = servers.serverFor(deps.policyFor(serverName), servers.ticketKeyNamed(read.ticketKeyNames));
     hello.handOver();
@@ -78,9 +78,9 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
 
   return {
     accept: (socket, clientIp) => {
-      const peer = peerOf(socket);
-      arriving.set(peer, { socket, clientIp, sentName: "" });
-      socket.once("close", () => arriving.delete(peer));
+      const ends = endsOf(socket);
+      arriving.set(ends, { socket, clientIp, sentName: "" });
+      socket.once("close", () => arriving.delete(ends));
       new PendingHello(socket, timers, limits.headTimeoutMs, decide);
     },
     useTicketKeys: servers.useTicketKeys,
@@ -90,7 +90,7 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   };
 }
 
-const peerOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
+const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string => `${remoteAddress} ${remotePort} ${localAddress}`;
 
 /** A connection that has not said yet what it wants. */
 class PendingHello implements Checked {
