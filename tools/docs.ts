@@ -4,6 +4,7 @@ import { apiPages } from "./docs/api.ts";
 import { configurationPages } from "./docs/configuration.ts";
 import { deprecationPages } from "./docs/deprecations.ts";
 import { errorPages } from "./docs/errors.ts";
+import { expressionPages } from "./docs/expressions.ts";
 import { specMapPage } from "./docs/spec-map.ts";
 import { ROOT } from "./steps.ts";
 
@@ -11,7 +12,9 @@ import { ROOT } from "./steps.ts";
 const FOLDERS = ["docs/errors", "docs/reference"] as const;
 
 const wanted = new Map(
-  [...errorPages(), ...configurationPages(), ...apiPages(), ...deprecationPages(), specMapPage()].map(({ path, text }) => [path, text]),
+  [...errorPages(), ...configurationPages(), ...apiPages(), ...deprecationPages(), ...expressionPages(), specMapPage()].map(
+    ({ path, text }) => [path, text],
+  ),
 );
 const present = (await Promise.all(FOLDERS.map(listFiles))).flat();
 
