@@ -9,8 +9,11 @@ import { test } from "node:test";
 import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
+import { freePort } from "../bench/program.ts";
 import { apiCaller, succeed } from "../support/api.ts";
+import { runClient } from "../support/client.ts";
 import { startSelvedge } from "../support/selvedge.ts";
+import { toolOrSkip } from "../support/tools.ts";
 
 const NAME_SERVER = "ns1.selvedge.internal";
 const MEDIA_TYPE = "application/dns-message";
@@ -73,6 +76,41 @@ test("the edge takes questions over HTTPS under the nameservers' names, and only
   // A customer's name is none of the nameservers', and its own path stays its own.
   assert.equal((await ask(`/dns-query?dns=${question.toString("base64url")}`, { host: "www.doh.test" })).res.statusCode, 530);
   assert.equal((await ask("/elsewhere")).res.statusCode, 530);
+});
+
+test("kdig and curl ask over HTTP/2; the HTTPS record of a proxied name announces it", { skip: toolOrSkip("kdig") }, async (t) => {
+  const port = String(await freePort());
+  const selvedge = await startSelvedge({ args: ["--https-port", port] });
+  t.after(() => selvedge.stop());
+  const call = apiCaller(selvedge.ready);
+  const zone = await succeed(call("POST", "/zones", { name: "doh2.test", account: { id: selvedge.ready.account_id } }));
+  const records = `/zones/${zone.id}/dns_records`;
+  await succeed(call("POST", records, { type: "A", name: "www", content: "192.0.2.80", ttl: 120 }));
+  await succeed(call("POST", records, { type: "A", name: "api", content: "127.0.0.1", ttl: 120 }));
+  await succeed(call("POST", records, { type: "A", name: "shop", content: "192.0.2.81", proxied: true, ttl: 1 }));
+  const [dnsHost = "", dnsPort = ""] = selvedge.ready.dns.split(":");
+  const ca = join(selvedge.dataDir, "ca.pem");
+  const secured = ["+https", `+tls-ca=${ca}`, `+tls-hostname=${NAME_SERVER}`, "+retry=0"];
+  const printed = await runClient("kdig", ["@127.0.0.1", "-p", port, ...secured, "www.doh2.test", "A"]);
+  assert.match(printed, /HTTP session \(HTTP\/2-(?:POST|GET)\)/);
+  assert.match(printed, /^www\.doh2\.test\.\s+120\s+IN\s+A\s+192\.0\.2\.80$/m);
+
+  const doh = ["--doh-url", `https://${NAME_SERVER}:${port}/dns-query`, "--resolve", `${NAME_SERVER}:${port}:127.0.0.1`];
+  const api = `http://api.doh2.test:${new URL(selvedge.ready.api).port}/client/v4/user/tokens/verify`;
+  const status = await runClient("curl", ["-sS", "--max-time", "10", "--cacert", ca, ...doh, "-o", "/dev/null", "-w", "%{http_code}", api]);
+  assert.equal(status, "400", "the name was found and its address answered");
+
+  const hints = (): Promise<string> => runClient("dig", [`@${dnsHost}`, "-p", dnsPort, "+short", "shop.doh2.test", "HTTPS"]);
+  const becomes = async (pattern: RegExp): Promise<void> => {
+    for (let tries = 0; !pattern.test(await hints()); tries++) {
+      if (tries === 50) assert.match(await hints(), pattern);
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  };
+  // Once the zone has its certificate.
+  await becomes(new RegExp(`^1 \\. alpn="h2" port=${port} ipv4hint=127\\.0\\.0\\.1\\s*$`));
+  await succeed(call("PATCH", `/zones/${zone.id}/settings/http2`, { value: "off" }));
+  await becomes(/^\s*$/);
 });
 
 /** RFC 8484 §4.1: id 0, so that caches see equal questions as equal. */
