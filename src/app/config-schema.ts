@@ -191,6 +191,12 @@ export const CONFIG_KEYS = {
     max: 604_800,
     doc: "Time that an upgraded connection, such as a WebSocket, is kept open without a byte either way.",
   },
+  "edge.cache_disk_bytes_max": {
+    type: "count",
+    default: 536_870_912,
+    max: 1_099_511_627_776,
+    doc: "Room in the data directory for cached responses that are asked for again or are large, of all edge threads together, in bytes; 0: nothing is kept on disk.",
+  },
   "http.port": { type: "port", default: 8080, doc: "Port of the edge for HTTP; 0: any free port." },
   "https.port": { type: "port", default: 8443, doc: "Port of the edge for HTTPS; 0: any free port." },
   "vendor.prefix": { type: "label", default: "svc", doc: "Prefix of our header and field names: svc gives svc-aig-authorization." },

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
 import { DEFAULT_RETENTION } from "#events/writer-config.ts";
@@ -38,6 +39,8 @@ export interface PlaneFiles {
   readonly localRoot: string;
   readonly lastGood: string;
   readonly events: string;
+  /** Directory with one for each edge thread. */
+  readonly cache: string;
 }
 
 export const planeFiles = (dataDir: string): PlaneFiles => ({
@@ -45,6 +48,7 @@ export const planeFiles = (dataDir: string): PlaneFiles => ({
   localRoot: join(dataDir, "ca.pem"),
   lastGood: join(dataDir, "snapshot.last-good"),
   events: join(dataDir, "events.db"),
+  cache: join(dataDir, "cache"),
 });
 
 /** Time for a thread that only writes down what it has been given. */
@@ -57,6 +61,7 @@ const SINK_STOP_MS = 5_000;
  */
 export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const { config } = deps;
+  await removeUnusedCaches(deps);
   const serving: PlaneWorker[] = [];
   const edges: PlaneWorker[] = [];
   const rateTable = createRateTable();
@@ -96,6 +101,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     const ports = (): Ports => ({ events: handOver(writer), tap: handOver(detector) });
     const worker = serve(name, "../edge/worker.ts", ports, (bound) => ({
       ...edgeConfig(config, { ...siblings, ...bound }, dohPort),
+      cacheDisk: cacheDisk(deps, name),
       ticketKeys: ticketKeys.keys(),
     }));
     edges.push(worker);
@@ -204,7 +210,7 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
   limits: NAMESERVER_LIMITS,
 });
 
-const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeConfig, "ticketKeys"> => ({
+const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeConfig, "ticketKeys" | "cacheDisk"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,
@@ -218,6 +224,19 @@ const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeCon
   cacheMemoryBytesMax: Math.floor(config.edge.cache_memory_bytes_max / config.edge.workers),
   limits: edgeLimits(config),
 });
+
+/** Threads share nothing on disk, so that none waits for another. */
+const cacheDisk = ({ config: { edge }, files }: PlanesDeps, name: string): EdgeConfig["cacheDisk"] =>
+  edge.cache_disk_bytes_max === 0
+    ? null
+    : { directory: join(files.cache, name), bytesMax: Math.floor(edge.cache_disk_bytes_max / edge.workers) };
+
+/** What threads left behind that there are no more would count for nobody. */
+async function removeUnusedCaches({ config, files }: PlanesDeps): Promise<void> {
+  const used = new Set(Array.from({ length: config.edge.cache_disk_bytes_max === 0 ? 0 : config.edge.workers }, (_, i) => `edge-${i + 1}`));
+  const names = await readdir(files.cache).catch((): string[] => []);
+  for (const name of names) if (!used.has(name)) await rm(join(files.cache, name), { recursive: true, force: true });
+}
 
 /** The operator's limits, and of those that count something this thread's share: the kernel spreads connections evenly. */
 const edgeLimits = ({ edge }: Config): EdgeLimits => ({

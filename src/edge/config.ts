@@ -24,6 +24,8 @@ export interface EdgeConfig {
   readonly proxyProtocolFrom: readonly string[];
   /** Bytes of memory for cached responses of this worker. */
   readonly cacheMemoryBytesMax: number;
+  /** The same on disk, in a directory that no other worker uses; null: nothing is kept there. */
+  readonly cacheDisk: { readonly directory: string; readonly bytesMax: number } | null;
   /** Of all workers on the same ports, as they are when the worker starts. */
   readonly ticketKeys: TicketKeys;
   readonly limits: EdgeLimits;

@@ -135,6 +135,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       await untilEmpty(connections, timeoutMs);
       for (const connection of [...connections]) connection.destroy();
       timers.close();
+      await context.cache.close();
     },
   };
 }
@@ -180,6 +181,8 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
     launch: createLaunch({ pools, origins, report }),
     vendorPrefix: config.vendorPrefix,
     memoryBytesMax: config.cacheMemoryBytesMax,
+    disk: config.cacheDisk,
+    onError: report,
     waitMs: limits.cacheWaitMs,
   });
   return {

@@ -78,6 +78,7 @@ export async function startEdge(
       ticketKeys: [],
       proxyProtocolFrom: [],
       cacheMemoryBytesMax: 4_000_000,
+      cacheDisk: null,
       ...config,
       limits: { ...EDGE_LIMITS, ...limits },
     },

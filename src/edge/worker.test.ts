@@ -40,6 +40,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       originPort: 0,
       originAllow: [],
       cacheMemoryBytesMax: 1_000_000,
+      cacheDisk: null,
       proxyProtocolFrom: [],
       resolvers: [],
       ticketKeys: [],

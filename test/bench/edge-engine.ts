@@ -43,6 +43,7 @@ const edge = createEdge({
     originPort: Number(originPort),
     originAllow: [],
     cacheMemoryBytesMax: 1_000_000,
+    cacheDisk: null,
     resolvers: [],
     ticketKeys: [],
     doh: { hosts: [], port: 0 },

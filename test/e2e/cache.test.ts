@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { createServer, request, type Server } from "node:http";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import Cloudflare from "cloudflare";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
@@ -31,19 +34,7 @@ describe("cache: purged by the API, in every thread before the answer comes", ()
     origin?.closeAllConnections();
   });
 
-  /** A connection each: the kernel spreads them over the threads. */
-  const get = (path: string): Promise<{ readonly cache: string; readonly body: string }> =>
-    new Promise((resolve, reject) => {
-      const { port } = new URL(selvedge.ready.http);
-      const req = request({ host: "127.0.0.1", port, path, headers: { host: "www.cached.test" }, agent: false }, (res) => {
-        let body = "";
-        res.setEncoding("utf8").on("data", (piece: string) => void (body += piece));
-        res.on("end", () => resolve({ cache: String(res.headers["svc-cache-status"]), body }));
-      });
-      req.on("error", reject).end();
-    });
-
-  const many = (path: string) => Promise.all(Array.from({ length: 40 }, () => get(path)));
+  const many = (path: string) => Promise.all(Array.from({ length: 40 }, () => getFrom(selvedge, path)));
 
   /** Until every thread has it. */
   const warm = async (path: string): Promise<void> => {
@@ -69,3 +60,54 @@ describe("cache: purged by the API, in every thread before the answer comes", ()
     });
   }
 });
+
+describe("cache: a kill between two starts", () => {
+  test("what was in use is there again, what was purged is not, and nothing torn is served", async (t) => {
+    const dataDir = await mkdtemp(join(tmpdir(), "selvedge-cache-"));
+    let asked = 0;
+    const origin = createServer((_req, res) => {
+      asked++;
+      res.writeHead(200, { "Cache-Control": "max-age=600", "Content-Length": 500_000 }).end(String(asked % 10).repeat(500_000));
+    });
+    await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+    const args = ["--edge-origin-port", String((origin.address() as AddressInfo).port), "--edge-cache-memory-bytes-max", "1000000"];
+    let selvedge = await startSelvedge({ dataDir, args });
+    t.after(async () => {
+      await selvedge.stop();
+      origin.close();
+      origin.closeAllConnections();
+      await rm(dataDir, { recursive: true, force: true });
+    });
+    const client = new Cloudflare({ apiToken: selvedge.ready.token, baseURL: selvedge.ready.api, maxRetries: 0 });
+    const zone = await client.zones.create({ account: { id: selvedge.ready.account_id }, name: "cached.test", type: "full" });
+    await client.dns.records.create({ zone_id: zone.id, type: "A", name: "www", content: "127.0.0.1", ttl: 1, proxied: true });
+    for (const path of ["/kept.zip", "/purged.zip"]) {
+      while ((await getFrom(selvedge, path)).cache !== "HIT") await new Promise((done) => setTimeout(done, 20));
+    }
+    const kept = await getFrom(selvedge, "/kept.zip");
+    await client.cache.purge({ zone_id: zone.id, files: ["http://www.cached.test/purged.zip"] });
+    // Amid writes of bodies.
+    const torn = Array.from({ length: 10 }, (_, i) => getFrom(selvedge, `/torn-${i}.zip`).catch(() => null));
+    await new Promise((done) => setTimeout(done, 15));
+    await selvedge.kill();
+    await Promise.all(torn);
+    selvedge = await startSelvedge({ dataDir, args });
+    assert.deepEqual(await getFrom(selvedge, "/kept.zip"), { cache: "HIT", body: kept.body });
+    assert.equal((await getFrom(selvedge, "/purged.zip")).cache, "MISS");
+    for (let i = 0; i < 10; i++) assert.match((await getFrom(selvedge, `/torn-${i}.zip`)).body, /^(\d)\1{499999}$/);
+  });
+});
+
+/** Over a connection of its own: the kernel spreads them over the threads. */
+function getFrom(selvedge: Selvedge, path: string): Promise<{ readonly cache: string; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const { port } = new URL(selvedge.ready.http);
+    const req = request({ host: "127.0.0.1", port, path, headers: { host: "www.cached.test" }, agent: false }, (res) => {
+      let body = "";
+      res.setEncoding("utf8").on("data", (piece: string) => void (body += piece));
+      res.on("error", reject);
+      res.on("end", () => resolve({ cache: String(res.headers["svc-cache-status"]), body }));
+    });
+    req.on("error", reject).end();
+  });
+}

@@ -16,6 +16,8 @@ import type { StoredResponse } from "./stored-response.ts";
 /** Where a body comes from: null where there is nothing more yet. */
 export interface BodySource {
   from(offset: number): Buffer | null;
+  /** Nothing more is asked for. */
+  close?(): void;
 }
 
 /** What a reader is told of while it waits. */
@@ -57,6 +59,7 @@ export class CacheReader {
 
   /** Answers with a response whose body is there, or comes. */
   respond(stored: StoredResponse, source: BodySource, status: CacheStatus, browserSeconds: number, nowMs: number): void {
+    if (this.over) return source.close?.();
     // Who sends requests and reads nothing must not make us gather answers.
     if (!this.visitor.flush()) {
       this.held = () => this.respond(stored, source, status, browserSeconds, nowMs);
@@ -67,6 +70,7 @@ export class CacheReader {
     const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserSeconds);
     const framing = responseFraming(head, exchange.method);
     this.sendHead(buffer, head, framing, status);
+    if (this.over) return source.close?.();
     this.source = source;
     if (answer.kind === "part") {
       this.at = answer.start;
@@ -110,7 +114,7 @@ export class CacheReader {
 
   finish(trailers: readonly Trailer[]): void {
     if (this.over) return;
-    this.over = true;
+    this.leave();
     this.tap?.end();
     this.visitor.sendEnd(trailers);
   }
@@ -128,13 +132,14 @@ export class CacheReader {
   /** What was begun cannot be completed. */
   cut(): void {
     if (this.over) return;
-    this.over = true;
+    this.leave();
     this.tap?.abort();
     this.visitor.cut();
   }
 
   /** The origin is to answer this request by itself. */
   goAlone(): void {
+    if (this.over) return;
     this.over = true;
     this.waitsFor = null;
     this.alone();
@@ -152,8 +157,13 @@ export class CacheReader {
   /** The visitor went away. */
   abort(): void {
     if (this.over) return;
-    this.over = true;
+    this.leave();
     this.tap?.abort();
     this.waitsFor?.onReaderGone(this);
+  }
+
+  private leave(): void {
+    this.over = true;
+    this.source?.close?.();
   }
 }

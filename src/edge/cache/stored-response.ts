@@ -18,6 +18,16 @@ export interface Asked {
   readonly purges: number;
 }
 
+/** A body on disk. */
+export interface DiskFile {
+  /** Of its files' names. */
+  readonly id: string;
+  /** CRC-32 of each block. */
+  readonly checks: readonly number[];
+  /** What both of its files take. */
+  readonly bytes: number;
+}
+
 /** What an entry takes besides its texts and its body: objects, links, its place in the index. */
 const OVERHEAD_BYTES = 640;
 
@@ -47,10 +57,14 @@ export class StoredResponse {
   newer: StoredResponse | null = null;
   older: StoredResponse | null = null;
   isStored = false;
+  /** A copy of it is on disk, or is on its way there. */
+  isSaved = false;
+  /** Where its body is, of one whose body is not in memory. */
+  readonly file: DiskFile | null;
   /** The head that was last written for it; good for its second and its setting. */
   readonly memo = { second: -1, browserSeconds: -1, head: Buffer.alloc(0) };
 
-  constructor(asked: Asked, reason: string, storable: Storable, secondary: string, length: number) {
+  constructor(asked: Asked, reason: string, storable: Storable, secondary: string, length: number, file: DiskFile | null = null) {
     this.asked = asked;
     this.status = storable.status;
     this.reason = reason;
@@ -63,7 +77,8 @@ export class StoredResponse {
     this.secondary = secondary;
     this.tags = storable.tags;
     this.length = length;
-    this.weight = OVERHEAD_BYTES + 3 * this.lines.length + 2 * asked.key.length + this.length;
+    this.file = file;
+    this.weight = OVERHEAD_BYTES + 3 * this.lines.length + 2 * asked.key.length + (file === null ? length : 16 * file.checks.length);
   }
 }
 

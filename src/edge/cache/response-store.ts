@@ -1,7 +1,13 @@
 import type { StoredResponse } from "./stored-response.ts";
 
-/** Responses by primary key, within a bound of bytes. */
-export interface MemoryStore {
+/** What must not grow without end. */
+export interface StoreBound {
+  readonly max: number;
+  weightOf(response: StoredResponse): number;
+}
+
+/** Responses by primary key, within bounds. */
+export interface ResponseStore {
   /** Those of a key, the newest first; they differ in the request fields that Vary names. */
   find(key: string): readonly StoredResponse[];
   /** Replaces what has the same keys. Does nothing where it is larger than the store may be. */
@@ -9,7 +15,8 @@ export interface MemoryStore {
   remove(response: StoredResponse): void;
   /** Removes what the predicate names. */
   sweep(isGone: (response: StoredResponse) => boolean): void;
-  readonly bytes: number;
+  /** What is in use of the first bound. */
+  readonly used: number;
   readonly size: number;
 }
 
@@ -22,14 +29,23 @@ const NONE: readonly StoredResponse[] = [];
  * since it last came by. A hit only sets a mark, so nothing is moved while visitors are served; what is asked for once
  * goes soon.
  */
-export function createMemoryStore(bytesMax: number): MemoryStore {
+export function createResponseStore(
+  bounds: readonly StoreBound[],
+  onRemoved: (response: StoredResponse) => void = () => {},
+): ResponseStore {
   const byKey = new Map<string, StoredResponse[]>();
+  const used = bounds.map(() => 0);
   let newest: StoredResponse | null = null;
   let oldest: StoredResponse | null = null;
   let hand: StoredResponse | null = null;
-  let bytes = 0;
   let size = 0;
 
+  const account = (response: StoredResponse, sign: 1 | -1): void => {
+    for (const [index, bound] of bounds.entries()) used[index]! += sign * bound.weightOf(response);
+    size += sign;
+  };
+  const hasRoomFor = (response: StoredResponse): boolean =>
+    bounds.every((bound, index) => used[index]! + bound.weightOf(response) <= bound.max);
   const link = (response: StoredResponse): void => {
     response.older = newest;
     response.newer = null;
@@ -49,11 +65,11 @@ export function createMemoryStore(bytesMax: number): MemoryStore {
     if (!response.isStored) return;
     response.isStored = false;
     unlink(response);
-    bytes -= response.weight;
-    size--;
+    account(response, -1);
     const left = byKey.get(response.asked.key)!.filter((other) => other !== response);
     if (left.length === 0) byKey.delete(response.asked.key);
     else byKey.set(response.asked.key, left);
+    onRemoved(response);
   };
   const evictOne = (): void => {
     let candidate = hand ?? oldest;
@@ -71,16 +87,15 @@ export function createMemoryStore(bytesMax: number): MemoryStore {
     put: (response) => {
       const { key } = response.asked;
       for (const other of byKey.get(key) ?? NONE) if (isReplaced(other, response)) remove(other);
-      if (response.weight > bytesMax) return;
+      if (bounds.some((bound) => bound.weightOf(response) > bound.max)) return;
       const others = byKey.get(key) ?? NONE;
       // Who invents values must not drive out what others use.
       if (others.length >= VARIANTS_MAX) remove(others.findLast((other) => !other.visited) ?? others.at(-1)!);
-      while (bytes + response.weight > bytesMax) evictOne();
+      while (!hasRoomFor(response)) evictOne();
       byKey.set(key, [response, ...(byKey.get(key) ?? NONE)]);
       link(response);
       response.isStored = true;
-      bytes += response.weight;
-      size++;
+      account(response, 1);
     },
     remove,
     sweep: (isGone) => {
@@ -90,8 +105,8 @@ export function createMemoryStore(bytesMax: number): MemoryStore {
         response = next;
       }
     },
-    get bytes() {
-      return bytes;
+    get used() {
+      return used[0]!;
     },
     get size() {
       return size;
@@ -99,6 +114,6 @@ export function createMemoryStore(bytesMax: number): MemoryStore {
   };
 }
 
-/** A newer response to the same request, or one that says that requests are told apart otherwise from now on. */
-const isReplaced = (stored: StoredResponse, by: StoredResponse): boolean =>
+/** `by` is a newer response to the same request, or one that says that requests are told apart otherwise from now on. */
+export const isReplaced = (stored: StoredResponse, by: StoredResponse): boolean =>
   stored.asked.apart === by.asked.apart && stored.secondary === by.secondary && stored.vary.join() === by.vary.join();

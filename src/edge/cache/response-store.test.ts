@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createMemoryStore } from "./memory-store.ts";
+import { createResponseStore } from "./response-store.ts";
 import { StoredResponse } from "./stored-response.ts";
 
 const response = (key: string, length: number, secondary = ""): StoredResponse => {
@@ -17,8 +17,10 @@ const response = (key: string, length: number, secondary = ""): StoredResponse =
   );
 };
 
+const createStore = (bytesMax: number) => createResponseStore([{ max: bytesMax, weightOf: ({ weight }) => weight }]);
+
 test("a response replaces the one of the same keys, and stands before the others of its key", () => {
-  const store = createMemoryStore(100_000);
+  const store = createStore(100_000);
   const [one, other, newer] = [response("a", 10, "x"), response("a", 10, "y"), response("a", 20, "x")];
   for (const each of [one, other, newer]) store.put(each);
   assert.deepEqual(store.find("a"), [newer, other]);
@@ -29,7 +31,7 @@ test("a response replaces the one of the same keys, and stands before the others
 });
 
 test("what was used since the last round stays, what was not goes first", () => {
-  const store = createMemoryStore(10 * response("0", 1000).weight);
+  const store = createStore(10 * response("0", 1000).weight);
   const responses = Array.from({ length: 10 }, (_, i) => response(String(i), 1000));
   responses.forEach(store.put);
   for (const used of [0, 3, 9]) responses[used]!.visited = true;
@@ -41,7 +43,7 @@ test("what was used since the last round stays, what was not goes first", () => 
 });
 
 test("what is larger than the store is not kept, and does not drive out the rest", () => {
-  const store = createMemoryStore(10_000);
+  const store = createStore(10_000);
   const small = response("a", 100);
   store.put(small);
   store.put(response("b", 10_000));
@@ -50,7 +52,7 @@ test("what is larger than the store is not kept, and does not drive out the rest
 });
 
 test("variants of one key are bounded, and invented ones do not drive out those in use", () => {
-  const store = createMemoryStore(10_000_000);
+  const store = createStore(10_000_000);
   const used = response("a", 10, "used");
   store.put(used);
   used.visited = true;
@@ -69,7 +71,7 @@ test("whatever happens, the store is what its keys say and no larger than it may
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const bytesMax = 20_000;
-      const store = createMemoryStore(bytesMax);
+      const store = createStore(bytesMax);
       for (const { what, key, length, secondary } of steps) {
         const found = store.find(String(key));
         if (what === "put") store.put(response(String(key), length, secondary));
@@ -80,9 +82,9 @@ test("whatever happens, the store is what its keys say and no larger than it may
         assert.equal(all.length, store.size);
         assert.equal(
           all.reduce((sum, { weight }) => sum + weight, 0),
-          store.bytes,
+          store.used,
         );
-        assert.ok(store.bytes <= bytesMax);
+        assert.ok(store.used <= bytesMax);
         assert.ok(all.every(({ isStored }) => isStored));
       }
     }),

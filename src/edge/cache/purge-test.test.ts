@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
-import { type Purgeable, purgeTest } from "./purges.ts";
+import { type Purgeable, purgeTest } from "./purge-test.ts";
 
 const response = (more: Partial<Purgeable["asked"]> = {}, tags: readonly string[] | null = ["one", "two"]): Purgeable => ({
   asked: {

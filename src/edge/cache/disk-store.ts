@@ -1,0 +1,180 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { BLOCK_BYTES, bodyIn, describe, describedIn, onDisk, readDescribed } from "./disk-files.ts";
+import { createDiskWriter, type DiskWriter, writeDescribed } from "./disk-writer.ts";
+import { createResponseStore, isReplaced } from "./response-store.ts";
+import type { StoredResponse } from "./stored-response.ts";
+
+/** Responses in files of one directory, which outlive the program. */
+export interface DiskStore {
+  readonly directory: string;
+  /** The largest body that is kept. */
+  readonly objectBytesMax: number;
+  find(key: string): readonly StoredResponse[];
+  /** Copies one from memory, unless there is too much to write already. */
+  save(response: StoredResponse): void;
+  /** Takes a body as it comes; what it gives to `put` afterwards is found. */
+  writer(): DiskWriter;
+  put(response: StoredResponse): void;
+  /** The body, or null where it is not as it was written; then the response is gone as well. */
+  load(response: StoredResponse): Promise<readonly Buffer[] | null>;
+  /** What is on disk says from now on what `next` says, which has the same body. */
+  describeAnew(response: StoredResponse, next: StoredResponse): void;
+  remove(response: StoredResponse): void;
+  /** Removes what stands for the same requests. */
+  removeSame(response: StoredResponse): void;
+  sweep(isGone: (response: StoredResponse) => boolean): void;
+  /** Written down before anybody is told that it was purged: what is read after a crash may be older. */
+  notePurges(zoneId: string, count: number): void;
+  readonly bytes: number;
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+export interface DiskStoreDeps {
+  readonly directory: string;
+  readonly bytesMax: number;
+  /** For what is known in memory of each response on disk. */
+  readonly indexBytesMax: number;
+  /** Whether a response that was found may not be used; `purges` is what was written down of its zone. */
+  isGone(response: StoredResponse, purges: number): boolean;
+  onError(error: unknown): void;
+}
+
+const OBJECT_SHARE = 1 / 8;
+/** Bytes that wait to be written at most. */
+const PENDING_BYTES_MAX = 16_777_216;
+const PURGES = "purges";
+
+/** Reads what is there, which takes a moment, and removes what is torn, purged or too much. */
+export function createDiskStore(deps: DiskStoreDeps): DiskStore {
+  const { directory, onError } = deps;
+  const removing = new Set<Promise<void>>();
+  /** Those whose files go on under another description. */
+  const moved = new WeakSet<StoredResponse>();
+  const removeFiles = (id: string): void => {
+    try {
+      unlinkSync(describedIn(directory, id));
+    } catch {
+      // It never was, or is gone already.
+    }
+    const removed = rm(bodyIn(directory, id), { force: true })
+      .catch(onError)
+      .finally(() => void removing.delete(removed));
+    removing.add(removed);
+  };
+  const index = createResponseStore(
+    [
+      { max: deps.bytesMax, weightOf: ({ file }) => file?.bytes ?? 0 },
+      { max: deps.indexBytesMax, weightOf: ({ weight }) => weight },
+    ],
+    (response) => {
+      if (response.file !== null && !moved.has(response)) removeFiles(response.file.id);
+    },
+  );
+  const put = (response: StoredResponse): void => {
+    index.put(response);
+    if (!response.isStored && response.file !== null) removeFiles(response.file.id);
+  };
+  const purges = openDirectory(deps, put);
+  let saving: Promise<void> = Promise.resolve();
+  let pendingBytes = 0;
+
+  const save = async (response: StoredResponse): Promise<void> => {
+    const writer = createDiskWriter(directory, onError);
+    for (const piece of response.body) writer.append(piece, 0, piece.length);
+    const written = await writer.finish(() => response);
+    if (written === null) return;
+    const copy = onDisk(response, written.id, written.checks, written.described);
+    // It may have been purged, or replaced, while it was written.
+    if (response.isStored) put(copy);
+    else removeFiles(written.id);
+  };
+
+  return {
+    directory,
+    objectBytesMax: deps.bytesMax * OBJECT_SHARE,
+    find: index.find,
+    save: (response) => {
+      if (pendingBytes + response.length > PENDING_BYTES_MAX) return;
+      response.isSaved = true;
+      pendingBytes += response.length;
+      saving = saving
+        .then(() => save(response))
+        .catch(onError)
+        .finally(() => void (pendingBytes -= response.length));
+    },
+    writer: () => createDiskWriter(directory, onError),
+    put,
+    load: async (response) => {
+      const body = await readFile(bodyIn(directory, response.file!.id)).catch(() => null);
+      if (body !== null && isWhole(body, response)) return [body];
+      index.remove(response);
+      return null;
+    },
+    describeAnew: (response, next) => {
+      const { id, checks } = response.file!;
+      const text = describe(next, checks);
+      moved.add(response);
+      index.remove(response);
+      put(onDisk(next, id, checks, text.length));
+      saving = saving.then(() => writeDescribed(directory, id, text)).catch(onError);
+    },
+    remove: index.remove,
+    removeSame: (response) => {
+      for (const other of index.find(response.asked.key)) if (isReplaced(other, response)) index.remove(other);
+    },
+    sweep: index.sweep,
+    notePurges: (zoneId, count) => {
+      purges.set(zoneId, count);
+      appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`);
+    },
+    get bytes() {
+      return index.used;
+    },
+    get size() {
+      return index.size;
+    },
+    close: async () => {
+      await saving;
+      await Promise.all(removing);
+    },
+  };
+}
+
+function isWhole(body: Buffer, { length, file }: StoredResponse): boolean {
+  if (body.length !== length) return false;
+  return file!.checks.every((check, block) => crc32(body.subarray(block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES)) === check);
+}
+
+/** Gives how many purges of each zone were written down. */
+function openDirectory({ directory, isGone }: DiskStoreDeps, put: (response: StoredResponse) => void): Map<string, number> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const purges = readPurges(join(directory, PURGES));
+  const found = new Set<string>();
+  const names = readdirSync(directory);
+  for (const name of names) {
+    const id = /^([0-9a-f]{24})\.json$/.exec(name)?.[1];
+    const response = id === undefined ? null : readDescribed(directory, id);
+    if (id === undefined || response === null || isGone(response, purges.get(response.asked.zoneId) ?? 0)) continue;
+    put(response);
+    if (response.isStored) found.add(id);
+  }
+  for (const name of names)
+    if (/^[0-9a-f]{24}\./.test(name) && !found.has(name.slice(0, 24))) rmSync(join(directory, name), { force: true });
+  writeFileSync(join(directory, PURGES), [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""));
+  return purges;
+}
+
+function readPurges(path: string): Map<string, number> {
+  let text: string;
+  try {
+    text = readFileSync(path, "latin1");
+  } catch {
+    return new Map();
+  }
+  // A line that was not written whole is of a purge that nobody was told of.
+  return new Map([...text.matchAll(/^(\S+) (\d+)\n/gm)].map(([, zoneId, count]) => [zoneId!, Number(count)]));
+}

@@ -1,0 +1,56 @@
+import type { EdgeSettings } from "#snapshot/edge-settings.ts";
+import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
+import { sortedQuery } from "./primary-key.ts";
+import type { Asked } from "./stored-response.ts";
+
+/** What a purge looks at; tags are null while they are not known. */
+export interface Purgeable {
+  readonly asked: Asked;
+  readonly tags: readonly string[] | null;
+}
+
+export type PurgeTest = (response: Purgeable) => boolean;
+
+/** Whether a response of the zone was purged after it was asked for. */
+export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["cache_level"]): PurgeTest {
+  const tests = recent.map((selector) => TESTS[selector.by](selector, level));
+  return (response) => {
+    const later = count - response.asked.purges;
+    if (later <= 0) return false;
+    // What is no longer listed may have been anything.
+    return later > tests.length || tests.slice(-later).some((test) => test(response));
+  };
+}
+
+const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, level: EdgeSettings["cache_level"]) => PurgeTest>> = {
+  files: ({ values }, level) => {
+    const urls = new Set(values.flatMap((url) => urlForms(url, level)));
+    return ({ asked: { scheme, host, port, path, query } }) => {
+      const rest = query === "" ? path : `${path}?${query}`;
+      // A URL without a port means the one that visitors come to, whichever it is.
+      return urls.has(`${scheme}://${host}${rest}`) || (port !== null && urls.has(`${scheme}://${host}:${port}${rest}`));
+    };
+  },
+  tags: ({ values }) => {
+    const tags = new Set(values);
+    return (response) => response.tags === null || response.tags.some((tag) => tags.has(tag));
+  },
+  hosts: ({ values }) => {
+    const hosts = new Set(values);
+    return ({ asked }) => hosts.has(asked.host);
+  },
+  prefixes:
+    ({ values }) =>
+    ({ asked: { host, path } }) =>
+      values.some((prefix) => `${host}${path}`.startsWith(prefix)),
+};
+
+/** A URL as the zone's level and order of parameters may have it in the cache. */
+function urlForms(url: string, level: EdgeSettings["cache_level"]): readonly string[] {
+  const question = url.indexOf("?");
+  if (question < 0) return [url];
+  const base = url.slice(0, question);
+  const query = url.slice(question + 1);
+  if (query === "" || level === "simplified") return [base];
+  return [url, `${base}?${sortedQuery(query)}`];
+}
