@@ -10,6 +10,7 @@ import { dnsStart } from "./dns-start.ts";
 import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
+import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
@@ -39,6 +40,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeEvents,
   edgeLarge,
   edgeTls,
+  edgeOriginTls,
   edgeHttp2,
   edgeHandshakes,
   edgeResumptions,

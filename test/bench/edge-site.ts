@@ -100,7 +100,7 @@ async function startPeers(directory: string, { origin: originBlock, peers }: Omi
       name: `proxy-${i}`,
       port: http,
       http: `upstream origin { server 127.0.0.1:${originPort}; keepalive 256; } ${peer.http ?? ""}`,
-      server: `listen 127.0.0.1:${https} ssl; ${certificate} ssl_protocols TLSv1.2 TLSv1.3; ${peer.server ?? ""} location / { ${FORWARD} }`,
+      server: `listen 127.0.0.1:${https} ssl; ${certificate} ssl_protocols TLSv1.2 TLSv1.3; ${peer.server ?? ""} location / { ${forwardTo("http://origin")} }`,
     });
     await pinToFirstCpu(server.pid);
     servers.push(server);
@@ -112,12 +112,14 @@ async function startPeers(directory: string, { origin: originBlock, peers }: Omi
   return { originPort, proxies, close };
 }
 
-const FORWARD = 'proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;';
+/** To an upstream, as our edge does it. */
+export const forwardTo = (url: string): string =>
+  `proxy_pass ${url}; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;`;
 
 const pageAt = (scheme: string, port: number): URL => new URL(`${scheme}://127.0.0.1:${port}/page`);
 
 /** Of the kind that the local authority issues: ECDSA with P-256. */
-async function selfSigned(directory: string): Promise<string> {
+export async function selfSigned(directory: string): Promise<string> {
   const [key, certificate] = [join(directory, "key.pem"), join(directory, "certificate.pem")];
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   const names = ["-subj", `/CN=${SITE_HOST}`, "-addext", `subjectAltName=DNS:${SITE_HOST}`];
