@@ -91,7 +91,7 @@ export const EDGE_ERRORS = {
     code: 503,
     status: 503,
     title: "Service unavailable",
-    message: "Too many requests are waiting for the origin.",
+    message: "Too many requests are under way; this one found no place.",
     place: "edge",
   },
   origin_malformed: {

@@ -57,6 +57,7 @@ const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
   origin_unreachable: "origin_unreachable",
   origin_handshake: "origin_handshake",
   origin_certificate: "origin_certificate",
+  no_sockets: "overloaded",
   origin_closed: "origin_malformed",
   origin_malformed: "origin_malformed",
   origin_timeout: "origin_timeout",

@@ -71,6 +71,12 @@ test("whatever happened, each address is tried once, and those that work come fi
   );
 });
 
+test("what we have run out of ourselves is not held against an address", () => {
+  const { order, origins } = health();
+  origins.failed(originKey("192.0.2.1", 80, null), "no_sockets");
+  assert.equal(order(), ADDRESSES);
+});
+
 test("what is remembered is bounded", () => {
   const origins = createOriginHealth({ clock: fixedClock(1), metrics: createMetrics(), retryMs: 1000 });
   for (let i = 0; i < 20_000; i++) origins.failed(originKey(`192.0.2.1`, i, null), "origin_connect_timeout");

@@ -47,7 +47,7 @@ export function createOriginHealth({ clock, metrics, retryMs }: OriginHealthDeps
     worked: (key) => void failed.delete(key),
     failed: (key, fault) => {
       count(fault);
-      mark(key);
+      if (fault !== "no_sockets") mark(key);
     },
     order: (addresses, port, tls) => {
       if (failed.size === 0 || addresses.length < 2) return addresses;

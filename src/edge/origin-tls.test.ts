@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createHttpsServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -95,6 +97,20 @@ const visit = (request = REQUEST): Promise<string> =>
     socket.write(request);
   });
 
+const keyPair = (issued: IssuedCertificate) => ({ cert: issued.chain, key: issued.privateKey });
+
+/** The payload of a chunked body that is known to be valid. */
+function dechunk(bytes: Buffer): Buffer {
+  const pieces: Buffer[] = [];
+  for (let at = 0; ;) {
+    const line = bytes.indexOf("\r\n", at);
+    const length = Number.parseInt(bytes.toString("latin1", at, line), 16);
+    if (!(length > 0)) return Buffer.concat(pieces);
+    pieces.push(bytes.subarray(line + 2, line + 2 + length));
+    at = line + 2 + length + 2;
+  }
+}
+
 const status = (response: string): string => response.slice(9, 12);
 
 /** Which origins each mode of a zone accepts, when the visitor came over HTTPS. */
@@ -180,6 +196,83 @@ for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
     );
   });
 }
+
+test("a large answer and a large request pass whole, however slowly they are read", async () => {
+  const port = await httpsOrigin(await ca.issue(["www.example.com"]));
+  site("strict", port);
+  const body = randomBytes(3_000_000);
+  const pieces: Buffer[] = [];
+  const socket = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca: root.certificate });
+  socket.write(`POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
+  socket.write(body);
+  socket.on("data", (bytes: Buffer) => {
+    pieces.push(bytes);
+    socket.pause();
+    setTimeout(() => socket.resume(), 1);
+  });
+  await once(socket, "close");
+  const response = Buffer.concat(pieces);
+  const payload = dechunk(response.subarray(response.indexOf("\r\n\r\n") + 4));
+  assert.equal(Buffer.compare(payload, body), 0);
+});
+
+test("an answer that nobody reads is not gathered", async () => {
+  let sent = 0;
+  const server = createHttpsServer(keyPair(await ca.issue(["www.example.com"])), (_req, res) => {
+    const piece = Buffer.alloc(65_536, "x");
+    const more = (): void => {
+      while (sent < 256_000_000) {
+        sent += piece.length;
+        if (!res.write(piece)) return void res.once("drain", more);
+      }
+      res.end();
+    };
+    more();
+  });
+  servers.push(server);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  site("full", (server.address() as AddressInfo).port);
+  const socket = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca: root.certificate });
+  socket.pause();
+  socket.write("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+  await eventually(() => sent > 1_000_000);
+  let before = -1;
+  while (before !== sent) {
+    before = sent;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  assert.ok(sent < 64_000_000, `the origin was read ahead: ${sent}`);
+  socket.destroy();
+  await eventually(() => edge.requests.at(-1)?.bytes_out !== undefined && edge.requests.at(-1)!.bytes_out > 100_000);
+});
+
+test("an upgraded connection is a tunnel over TLS as well, and each way ends by itself", async () => {
+  const server = createHttpsServer(keyPair(await ca.issue(["www.example.com"])));
+  servers.push(server);
+  server.on("upgrade", (_req: IncomingMessage, socket: Socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+    socket.on("data", (bytes) => socket.write(bytes));
+    socket.on("end", () => socket.end("bye"));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  site("strict", (server.address() as AddressInfo).port);
+  const socket = connect({
+    port: edge.https,
+    host: "127.0.0.1",
+    servername: "www.example.com",
+    ca: root.certificate,
+    allowHalfOpen: true,
+  } as object);
+  let text = "";
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
+  socket.write("GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  await eventually(() => text.endsWith("\r\n\r\n"));
+  socket.write("hello");
+  await eventually(() => text.endsWith("hello"));
+  socket.end();
+  await once(socket, "end");
+  assert.match(text, /^HTTP\/1\.1 101 [^]*\r\n\r\nhellobye$/);
+});
 
 /** What is no TLS server, or none that we can talk to. */
 const NO_HANDSHAKE: readonly (readonly [why: string, onSocket: (socket: Socket) => void])[] = [

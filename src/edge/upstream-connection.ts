@@ -11,7 +11,13 @@ import { SocketWriter } from "./socket-writer.ts";
 import type { Checked, Timers } from "./timers.ts";
 
 /** Why there is no connection to an origin: nothing of a request was sent. */
-export type ConnectFault = "origin_refused" | "origin_connect_timeout" | "origin_unreachable" | "origin_handshake" | "origin_certificate";
+export type ConnectFault =
+  | "origin_refused"
+  | "origin_connect_timeout"
+  | "origin_unreachable"
+  | "origin_handshake"
+  | "origin_certificate"
+  | "no_sockets";
 
 /** Why a connection to an origin is of no use (any more). */
 export type UpstreamFault = ConnectFault | "origin_closed" | "origin_malformed" | "origin_timeout";
@@ -300,6 +306,11 @@ const CONNECT_FAULTS: Readonly<Record<string, ConnectFault>> = {
   ECONNREFUSED: "origin_refused",
   ECONNRESET: "origin_refused",
   ETIMEDOUT: "origin_connect_timeout",
+  // Files or ports of our own have run out: the origin is not to blame.
+  EMFILE: "no_sockets",
+  ENFILE: "no_sockets",
+  EADDRNOTAVAIL: "no_sockets",
+  ENOBUFS: "no_sockets",
 };
 
 /** `Keep-Alive: timeout=5` closes at five seconds: we leave a second earlier, or a request meets the close. */
