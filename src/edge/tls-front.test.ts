@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect as connectTcp, createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import fc from "fast-check";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
@@ -198,6 +199,26 @@ test("connections from one port of a client to two addresses of the edge are tol
   } finally {
     await edge.close();
   }
+});
+
+test("property: whatever a first message holds, it gets an alert, a hello or the end, and the next one is served", async () => {
+  const good = Buffer.from(hello("www.example.com", [0xc02b, 0xcca9]), "latin1");
+  const changes = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 });
+  const messages = fc.sample(fc.tuple(changes, fc.nat(good.length)), { numRuns: 150, seed: 11 }).map(([edits, cut]) => {
+    const bytes = Buffer.from(good);
+    for (const [at, value] of edits) bytes[at] = value;
+    return bytes.toString("latin1", 0, cut % 3 === 0 ? cut : bytes.length);
+  });
+  await Promise.all(
+    messages.map(async (bytes) => {
+      const client = rawClient(edges[0].https);
+      client.send(bytes);
+      const answer = await client.until(/^\x16\x03\x03/);
+      client.socket.destroy();
+      assert.match(answer, /^(?:$|\x15\x03[\x01\x03]\0\x02\x02|\x16\x03\x03)/, JSON.stringify(bytes));
+    }),
+  );
+  assert.match((await visit(edges[0])).answer, /here$/);
 });
 
 test("a connection that says nothing, half of a hello, or does not go on with its handshake is closed in time", async () => {

@@ -51,6 +51,23 @@ storeTest("settings reach the planes as what differs from the defaults, and do n
   ]);
 });
 
+storeTest("each change leaves a row of what was and what is", async ({ store }) => {
+  const { id, edit } = await world(store);
+  await edit({ ssl: "full", websockets: "off" });
+  await edit({ ssl: "full" });
+  const rows = await store.read.selectFrom("audit_log").selectAll().where("action", "=", "zone.settings.edit").execute();
+  assert.deepEqual(
+    rows
+      .map((row) => [row.zone_id, row.before, row.after].map(String))
+      .map(([zone, before = "", after = ""]) => [
+        zone,
+        JSON.parse(before).map(({ value }: { value: unknown }) => value),
+        JSON.parse(after).map(({ value }: { value: unknown }) => value),
+      ]),
+    [[id, ["flexible", "on"], ["full", "off"]]],
+  );
+});
+
 storeTest("several changes are made together or not at all", async ({ store }) => {
   const { control, id, edit, call } = await world(store);
   const before = await control.zoneSettings.list(id);

@@ -52,7 +52,7 @@ function joinRecords(bytes: Buffer): Buffer | "incomplete" | "malformed" {
     if (message.length >= 4) {
       const expected = 4 + message.readUIntBE(1, 3);
       if (expected > CLIENT_HELLO_BYTES_MAX) return "malformed";
-      if (message.length >= expected) return message.subarray(4, expected);
+      if (message.length >= expected && fragment.length === size) return message.subarray(4, expected);
     }
     if (fragment.length < size) return tooLong(bytes) ? "malformed" : "incomplete";
     at += RECORD_HEADER_BYTES + size;
