@@ -165,6 +165,13 @@ export const CONFIG_KEYS = {
     max: 1_099_511_627_776,
     doc: "Memory for cached responses, of all edge threads together, in bytes; 0: nothing is kept in memory.",
   },
+  "edge.rate_limit_keys_max": {
+    type: "count",
+    default: 1_000_000,
+    min: 1024,
+    max: 100_000_000,
+    doc: "Keys that rate limits count under at the same time, of all edge threads together; each takes 36 bytes of memory.",
+  },
   "edge.body_timeout_seconds": { type: "count", default: 3600, min: 1, max: 604_800, doc: "Time for a whole request body." },
   "edge.body_bytes_per_second_min": {
     type: "count",

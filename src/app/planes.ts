@@ -1,6 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "#kernel/clock.ts";
+import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
 import { DEFAULT_RETENTION } from "#events/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
@@ -65,6 +67,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const serving: PlaneWorker[] = [];
   const edges: PlaneWorker[] = [];
   const rateTable = createRateTable();
+  const counters = createCounterMemory(config.edge.rate_limit_keys_max, systemClock.nowMs());
   /** 0 until a nameserver listens; edges that have started by then are told. */
   let dohPort = 0;
   const ticketKeys = createTicketKeyRing((keys) => edges.forEach((edge) => edge.useTicketKeys(keys)));
@@ -103,6 +106,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       ...edgeConfig(config, { ...siblings, ...bound }, dohPort),
       cacheDisk: cacheDisk(deps, name),
       ticketKeys: ticketKeys.keys(),
+      counters,
     }));
     edges.push(worker);
     return worker;
@@ -210,7 +214,7 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
   limits: NAMESERVER_LIMITS,
 });
 
-const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeConfig, "ticketKeys" | "cacheDisk"> => ({
+const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,

@@ -28,6 +28,8 @@ export interface EdgeConfig {
   readonly cacheDisk: { readonly directory: string; readonly bytesMax: number } | null;
   /** Of all workers on the same ports, as they are when the worker starts. */
   readonly ticketKeys: TicketKeys;
+  /** What rate limits count in, the same memory for all workers (rules/rate-limit/counter-table.ts). */
+  readonly counters: SharedArrayBuffer;
   readonly limits: EdgeLimits;
 }
 

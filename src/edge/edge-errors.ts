@@ -72,6 +72,13 @@ export const EDGE_ERRORS = {
     place: "visitor",
   },
   websockets_off: { code: 403, status: 403, title: "No WebSockets", message: "This site does not serve WebSockets.", place: "visitor" },
+  rate_limited: {
+    code: 1015,
+    status: 429,
+    title: "Too many requests",
+    message: "This site takes fewer requests than you have sent.",
+    place: "visitor",
+  },
   prohibited_address: {
     code: 1000,
     status: 403,

@@ -35,6 +35,7 @@ import { createTimers } from "./timers.ts";
 import { createTlsFront } from "./tls-front.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
 import type { EdgePorts } from "./zone-policy.ts";
+import { createCounterTable } from "#rules/rate-limit/counter-table.ts";
 import { createZones, type Zones } from "./zones.ts";
 
 export interface EdgeDeps {
@@ -69,6 +70,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const zones = createZones(
     deps.replica,
     metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"),
+    createCounterTable(config.counters),
   );
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
   const context = createContext(deps, zones, doh, state);

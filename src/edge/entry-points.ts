@@ -1,6 +1,7 @@
 import type { Metric } from "#kernel/metrics.ts";
 import { compileRuleset } from "#rules/compile-ruleset.ts";
 import type { PhaseName } from "#rules/phases.ts";
+import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
 import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { RuleLists } from "./rule-lists.ts";
@@ -17,7 +18,7 @@ export interface EntryPoints {
 }
 
 /** `rulesLeftOut` counts rules that did not compile: one bad rule must not take its zone down. */
-export function createEntryPoints(rulesLeftOut: Metric, lists: Pick<RuleLists, "of">): EntryPoints {
+export function createEntryPoints(rulesLeftOut: Metric, lists: Pick<RuleLists, "of">, counters?: RateCounters): EntryPoints {
   const byOwner = new Map<string, Map<string, CompiledRuleset>>();
   const customs = new Map<string, CompiledRuleset>();
   let version = 0;
@@ -27,6 +28,7 @@ export function createEntryPoints(rulesLeftOut: Metric, lists: Pick<RuleLists, "
       const compiled = compileRuleset(definition, {
         custom: (customId) => customs.get(customId),
         lists: lists.of(entry.account_id ?? entry.owner_id),
+        ...(counters === undefined ? {} : { counters }),
       });
       rulesLeftOut.value += compiled.problems.length;
       // A custom ruleset runs only where an entry point executes it, which looks it up each time.

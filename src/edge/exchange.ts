@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Match } from "#rules/types.ts";
+import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
 import type { HeaderFields, RequestView, ResponseView, TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -55,6 +56,8 @@ export class Exchange implements RequestView, RuleRun {
   /** What rules of earlier phases skip. */
   skips: Skips | null = null;
   readonly trace = null;
+  /** What rate limits count once the response is there. */
+  readonly later: LaterCount[] = [];
   /** Rules that matched and leave a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
   /** What rules change in the request's head; null where none does. */

@@ -11,7 +11,9 @@ import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
 import { type Exchange, responseView } from "./exchange.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
+import { changeField, editResponse } from "./response-edits.ts";
 import { customError } from "./stages/custom-error.ts";
+import { countLater, isFromOrigin } from "./stages/count-later.ts";
 import { finishPage } from "./stages/finish-page.ts";
 import { redirectPage } from "./stages/redirect.ts";
 import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "./stages/rewrite.ts";
@@ -58,7 +60,8 @@ const REQUEST_STAGES: readonly Stage[] = [
   phase("http_request_origin", changing("route", applyRoute)),
   // Here: ddos_l7.
   phase("http_request_firewall_custom", mitigate),
-  // Here: http_ratelimit, http_request_firewall_managed, http_request_sbfm.
+  phase("http_ratelimit", limitRate),
+  // Here: http_request_firewall_managed, http_request_sbfm.
   phase("http_request_redirect", redirectPage),
   phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
   // Here: http_request_cache_settings, and then the cache.
@@ -75,7 +78,7 @@ interface ResponseStage {
 const RESPONSE_STAGES: readonly ResponseStage[] = [
   // Here: http_response_cache_settings. Errors have been substituted before.
   { phase: "http_response_headers_transform", needsBody: false, run: rewriteHead },
-  // Here: http_ratelimit, http_response_compression (after the tap has seen the bytes that are scanned).
+  // Here: http_response_compression (after the tap has seen the bytes that are scanned).
   { phase: "http_response_firewall_managed", needsBody: true, run: scan },
   // Here: http_log_custom_fields.
 ];
@@ -91,6 +94,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       return null;
     },
     substitute: (exchange, buffer, head) => {
+      if (exchange.later.length > 0) countLater(exchange, responseView(buffer, head), isFromOrigin(exchange));
       const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? NO_RULESETS;
       if (rulesets.length === 0) return null;
       const page = customError(exchange, responseView(buffer, head));
@@ -187,6 +191,14 @@ interface RouteParameters {
 function mitigate(exchange: Exchange, match: Match): Page | null {
   if (match.action !== "block") return null;
   return blockPage(EDGE_ERRORS.blocked, match.action_parameters, exchange.accept, exchange.ray_id);
+}
+
+/** RFC 6585 §4: how long to wait, as far as the rule knows. */
+function limitRate(exchange: Exchange, match: Match): Page | null {
+  if (match.action !== "block") return null;
+  const { mitigation_timeout: timeout, period } = (match.rule.ratelimit ?? {}) as { mitigation_timeout?: number; period?: number };
+  changeField(editResponse(exchange), { name: "Retry-After", operation: "set", value: String(timeout || period || 60) });
+  return blockPage(EDGE_ERRORS.rate_limited, match.action_parameters, exchange.accept, exchange.ray_id);
 }
 
 function rewriteHead(exchange: Exchange, match: Match): null {

@@ -323,3 +323,67 @@ test("values that are computed: where a redirect goes, a path, headers of both d
   assert.deepEqual([asked.url, asked.headers["x-client"], asked.headers["x-none"]], ["/up", "127.0.0.1", undefined]);
   for (const id of ["d", "t", "h", "o"]) edge.replica.apply([{ kind: "ruleset", id, value: null }]);
 });
+
+const limit = (ratelimit: object, more: object = {}): Rules[number] => ({
+  action: "block",
+  expression: 'starts_with(http.request.uri.path, "/limited")',
+  ratelimit: { characteristics: ["cf.colo.id", "ip.src"], period: 60, ...ratelimit },
+  ...more,
+});
+const statuses = async (...requests: readonly (() => Promise<string>)[]): Promise<readonly string[]> => {
+  const seen: string[] = [];
+  for (const request of requests) seen.push((await request()).slice(9, 12));
+  return seen;
+};
+
+test("rate limits: so many requests of a visitor, then 429 for a time, and nobody else's business", async () => {
+  await withRules("http_ratelimit", [limit({ requests_per_period: 2, mitigation_timeout: 600 })], async () => {
+    const once = (path: string) => () => get(path);
+    const seen = await statuses(once("/limited"), once("/free"), once("/limited/b"), once("/limited"), once("/limited"), once("/free"));
+    assert.deepEqual(seen, ["200", "200", "200", "429", "429", "200"]);
+    assert.match(await get("/limited"), /Retry-After: 600\r\n[^]*Error 1015/);
+    assert.equal(edge.security.at(-1)?.phase, "http_ratelimit");
+  });
+});
+
+test("rate limits count by any characteristic, and what their own expression says, of the response too", async () => {
+  const byKey = limit({ characteristics: ['http.request.headers["x-key"][0]'], requests_per_period: 1 });
+  await withRules("http_ratelimit", [byKey], async () => {
+    const as = (key: string) => () => get("/limited", `X-Key: ${key}\r\n`);
+    assert.deepEqual(await statuses(as("a"), as("b"), as("a"), as("b"), as("c")), ["200", "200", "429", "429", "200"]);
+  });
+  const logins = limit({ requests_per_period: 2, counting_expression: "http.response.code eq 401" }, { expression: "true" });
+  await withRules("http_ratelimit", [{ ...logins, id: "logins" }], async () => {
+    const path = (to: string) => () => get(to);
+    const seen = await statuses(path("/status/401"), path("/"), path("/"), path("/status/401"), path("/status/401"), path("/"));
+    assert.deepEqual(seen, ["401", "200", "200", "401", "429", "429"]);
+  });
+});
+
+test("rate limits: only what goes to the origin, and by what the origin says it was worth", async () => {
+  const scoring = await httpOrigin((req, res) => {
+    res.setHeader("cache-control", "max-age=60");
+    res.setHeader("x-score", req.url?.includes("dear") ? "50" : "1");
+    res.end("ok");
+  });
+  const site = await startEdge(siteOps(scoring.port));
+  const ask = (path: string) => () => exchangeRaw(site.http, `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n`);
+  const put = (id: string, rule: Rules[number]) =>
+    site.replica.apply([rulesetOp("z", "zone", "zone", "http_ratelimit", [{ ...rule, id, expression: "true" }])]);
+  try {
+    put("origin", limit({ requests_per_period: 2, requests_to_origin: true }));
+    assert.deepEqual(await statuses(ask("/a.css"), ask("/a.css"), ask("/a.css"), ask("/b.css"), ask("/c.css")), [
+      "200",
+      "200",
+      "200",
+      "200",
+      "429",
+    ]);
+    put("score", limit({ score_per_period: 60, score_response_header_name: "X-Score", mitigation_timeout: 60 }));
+    assert.deepEqual(await statuses(ask("/x"), ask("/dear"), ask("/x"), ask("/dear"), ask("/x")), ["200", "200", "200", "200", "429"]);
+    assert.deepEqual(site.errors, []);
+  } finally {
+    await site.close();
+    scoring.close();
+  }
+});

@@ -8,6 +8,7 @@ import type { TicketKeys } from "#kernel/worker-protocol.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
+import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "./config.ts";
 import type { ScanSubject } from "./detection/job.ts";
 import { createEdge } from "./edge.ts";
@@ -77,6 +78,7 @@ export async function startEdge(
       doh: { hosts: [], port: 0 },
       ticketKeys: [],
       proxyProtocolFrom: [],
+      counters: createCounterMemory(4096, systemClock.nowMs()),
       cacheMemoryBytesMax: 4_000_000,
       cacheDisk: null,
       ...config,

@@ -1,3 +1,5 @@
+import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
+import { systemClock } from "#kernel/clock.ts";
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -39,6 +41,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       vendorPrefix: "svc",
       originPort: 0,
       originAllow: [],
+      counters: createCounterMemory(4096, systemClock.nowMs()),
       cacheMemoryBytesMax: 1_000_000,
       cacheDisk: null,
       proxyProtocolFrom: [],

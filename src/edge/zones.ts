@@ -1,5 +1,6 @@
 import type { Metric } from "#kernel/metrics.ts";
 import type { PhaseName } from "#rules/phases.ts";
+import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
 import type { RedirectList } from "#rules/redirect-list.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
@@ -27,11 +28,11 @@ export interface Zones {
 }
 
 /** `rulesLeftOut` counts rules that did not compile. */
-export function createZones(replica: Replica, rulesLeftOut: Metric): Zones {
+export function createZones(replica: Replica, rulesLeftOut: Metric, counters?: RateCounters): Zones {
   const byId = new Map<string, Zone>();
   const byName = new Map<string, Zone>();
   const lists = createRuleLists();
-  const entryPoints = createEntryPoints(rulesLeftOut, lists);
+  const entryPoints = createEntryPoints(rulesLeftOut, lists, counters);
   /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
   const waiting = new Map<string, Set<RecordEntry>>();
 

@@ -19,6 +19,7 @@ export const Rule = Type.Object({
   enabled: Type.Boolean(),
   categories: Type.Optional(Type.Array(Type.String())),
   logging: Type.Optional(Logging),
+  ratelimit: Type.Optional(Parameters),
 });
 export type Rule = Static<typeof Rule>;
 

@@ -38,6 +38,8 @@ test("rules that can run are accepted", () => {
     assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase, ZONE), [], `${phase} ${action}`);
 });
 
+const LIMIT = { characteristics: ["ip.src"], period: 10, requests_per_period: 5 };
+
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ["no_such_phase", { action: "log" }, "", /unknown phase/],
   [CUSTOM, {}, "/action", /must be a string/],
@@ -45,7 +47,25 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [CUSTOM, { action: "route" }, "/action", /may not stand here/],
   [CUSTOM, { action: "managed_challenge" }, "/action", /cannot run/],
   ["http_request_redirect", { action: "redirect" }, "/action_parameters", /needs from_value or from_list/],
-  ["http_ratelimit", { action: "block" }, "/action", /does not run the phase/],
+  ["http_ratelimit", { action: "block" }, "/ratelimit", /needs ratelimit/],
+  [CUSTOM, { action: "block", ratelimit: {} }, "/ratelimit", /for rules of phase http_ratelimit/],
+  ["http_ratelimit", { action: "block", ratelimit: { period: 10 } }, "/ratelimit", /needs characteristics/],
+  ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, period: 11 } }, "/ratelimit/period", /one of 10, 60/],
+  ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, score_per_period: 1 } }, "/ratelimit", /only one of/],
+  [
+    "http_ratelimit",
+    { action: "block", ratelimit: { ...LIMIT, characteristics: ["no.such"] } },
+    "/ratelimit/characteristics/0",
+    /no\.such/,
+  ],
+  [
+    "http_ratelimit",
+    { action: "block", ratelimit: { ...LIMIT, counting_expression: "nope" } },
+    "/ratelimit/counting_expression",
+    /parsing/,
+  ],
+  ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, mitigation_timeout: 5 } }, "/ratelimit/mitigation_timeout", /one of/],
+  ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, requests: 5 } }, "/ratelimit/requests", /unknown parameter/],
   ["ddos_l4", { action: "execute" }, "/action", /holds no rules/],
   [CUSTOM, { action: "log", action_parameters: [] }, "/action_parameters", /object/],
   [CUSTOM, { action: "log", action_parameters: { x: 1 } }, "/action_parameters/x", /unknown parameter/],
@@ -136,4 +156,18 @@ test("phases are named once, and every action that can run has a phase to stand 
 test("the service fills in the version of an execute rule", () => {
   assert.deepEqual(completeParameters("execute", SENSITIVE), { ...SENSITIVE, version: "latest" });
   assert.deepEqual(completeParameters("log", {}), {});
+});
+
+test("limits by every kind of characteristic, and counting by the response, can be saved", () => {
+  const characteristics = [
+    "cf.colo.id",
+    "ip.src",
+    "http.host",
+    'http.request.headers["x-api-key"]',
+    'http.request.cookies["session"]',
+    'http.request.uri.args["user"]',
+    "http.request.uri.path",
+  ];
+  const ratelimit = { ...LIMIT, characteristics, counting_expression: "http.response.code eq 401", mitigation_timeout: 60 };
+  assert.deepEqual(ruleProblems({ action: "block", expression: "true", ratelimit }, "http_ratelimit", ZONE), []);
 });

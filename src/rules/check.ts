@@ -3,6 +3,7 @@ import { compileExpression, ExpressionError } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
 import { isObject } from "./parameters.ts";
 import { type PhaseName, phaseNamed } from "./phases.ts";
+import { rateLimit } from "./rate-limit/shape.ts";
 import type { RuleProblem } from "./types.ts";
 
 /** The parts of a rule that can be wrong; as a client sent them, hence unknown. */
@@ -10,6 +11,7 @@ export interface RuleDraft {
   readonly action?: unknown;
   readonly action_parameters?: unknown;
   readonly expression?: unknown;
+  readonly ratelimit?: unknown;
 }
 
 /** What a rule may name beside itself. */
@@ -24,7 +26,11 @@ export interface RuleSurroundings {
 
 /** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */
 export function ruleProblems(rule: RuleDraft, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
-  return [...actionProblems(rule, phase, around), ...expressionProblems(rule.expression, phase, around)];
+  return [
+    ...actionProblems(rule, phase, around),
+    ...expressionProblems(rule.expression, phase, around),
+    ...limitProblems(rule, phase, around),
+  ];
 }
 
 function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurroundings): readonly RuleProblem[] {
@@ -42,6 +48,16 @@ function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurround
   if (problems.length === 0 && !phase.runs)
     return [{ pointer: "/action", message: `this version does not run the phase ${phaseName} yet` }];
   return problems.map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
+}
+
+/** Rules of one phase count, and those of no other do. */
+function limitProblems(rule: RuleDraft, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
+  const counts = phase === "http_ratelimit" && rule.action !== "execute";
+  const at = "/ratelimit";
+  if (rule.ratelimit === undefined || rule.ratelimit === null)
+    return counts ? [{ pointer: at, message: "a rule of this phase needs ratelimit" }] : [];
+  if (!counts) return [{ pointer: at, message: "ratelimit is for rules of phase http_ratelimit" }];
+  return rateLimit(rule.ratelimit, at, { phase, around });
 }
 
 function misplaced(action: ActionName, phase: string, allowed: readonly ActionName[]): string {

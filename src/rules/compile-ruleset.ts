@@ -3,6 +3,8 @@ import { compileExpression, type ExpressionOptions } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
 import { createDispatch } from "./expression/dispatch.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRule, type ManagedRuleset } from "./managed/rulesets.ts";
+import type { RateCounters } from "./rate-limit/counter-table.ts";
+import { type CompiledLimit, compileLimit } from "./rate-limit/rate-limit.ts";
 import type { CompiledRule, CompiledRuleset, Executed, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
 import { compileParameters } from "./values.ts";
 
@@ -12,6 +14,8 @@ export interface CompileDeps {
   custom?(id: string): CompiledRuleset | undefined;
   /** The account's lists. */
   readonly lists?: NamedLists;
+  /** What rate limits count in; without it none is ever reached. */
+  readonly counters?: RateCounters;
   /** Those that ship with the program unless said. */
   readonly managed?: ReadonlyMap<string, ManagedRuleset>;
 }
@@ -28,7 +32,9 @@ export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps 
       problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
     }
   }
-  const dispatch = rules.length < DISPATCH_RULES_MIN ? null : createDispatch(rules.map((rule) => rule.applies));
+  // Limits count also where their rule does not apply: each of those is asked.
+  const asksAll = rules.length < DISPATCH_RULES_MIN || rules.some(({ limit }) => limit !== null);
+  const dispatch = asksAll ? null : createDispatch(rules.map((rule) => rule.applies));
   return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, problems };
 }
 
@@ -47,6 +53,7 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
     skips: rule.action === "skip" ? skipListOf(rule.action_parameters) : null,
     increment,
     threshold,
+    limit: limitOf(ruleset, rule, deps),
     read: compileParameters(rule.action_parameters, ruleset.phase, optionsOf(deps)),
     match: {
       ruleset_id: ruleset.id,
@@ -58,6 +65,14 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
       logs: rule.logging?.enabled ?? action?.logs ?? false,
     },
   };
+}
+
+/** A limit that nothing counts is never reached, rather than always. */
+const NO_COUNTERS: RateCounters = { add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };
+
+function limitOf(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps): CompiledLimit | null {
+  if (rule.ratelimit === undefined) return null;
+  return compileLimit(rule, ruleset.phase, deps.counters ?? NO_COUNTERS, optionsOf(deps));
 }
 
 const optionsOf = ({ lists }: CompileDeps): ExpressionOptions => (lists === undefined ? {} : { lists });

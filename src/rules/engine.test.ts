@@ -69,7 +69,7 @@ test("an execute rule carries the managed rules, overrides applied", () => {
     assert.deepEqual(unpackRules(managed, match.managed.enabled), match.managed.rules);
     return match.managed.rules.map((one) => one.id);
   };
-  const all = managed.rules.map((one) => one.id);
+  const all = managed.rules.filter((one) => one.enabled).map((one) => one.id);
   assert.deepEqual(
     resolved(undefined),
     managed.rules.filter((one) => one.enabled).map((one) => one.id),
@@ -86,7 +86,7 @@ test("an execute rule carries the managed rules, overrides applied", () => {
   );
   assert.deepEqual(
     resolved({ categories: [{ category: "financial", enabled: false }], rules: [{ id: first.id, enabled: true }] }),
-    managed.rules.filter((one) => !one.categories.includes("financial") || one === first).map((one) => one.id),
+    managed.rules.filter((one) => (one.enabled && !one.categories.includes("financial")) || one === first).map((one) => one.id),
   );
 });
 

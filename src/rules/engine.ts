@@ -61,8 +61,10 @@ function runEach(ruleset: CompiledRuleset, pass: Pass): boolean {
       continue;
     }
     const matched = rule.applies(request, response);
-    if (!matched || pass.score < rule.threshold) {
-      if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: matched ? "below_threshold" : "not_matched" });
+    // A limit counts what its own expression says, whether or not the rule applies.
+    const isDue = rule.limit === null ? matched : rule.limit.trips(request, matched, run.later);
+    if (!isDue || pass.score < rule.threshold) {
+      if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: whyNot(matched, isDue) });
       continue;
     }
     if (trace !== null) note(trace, { ...stepOf(ruleset, rule, { ...pass, score: pass.score + rule.increment }), result: "applied" });
@@ -83,6 +85,9 @@ function apply(rule: CompiledRule, pass: Pass): boolean | null {
   else if (runExecuted(rule, rule.executes, pass)) return true;
   return rule.ends === null ? null : rule.ends === "phase";
 }
+
+const whyNot = (matched: boolean, isDue: boolean): TraceStep["result"] =>
+  isDue ? "below_threshold" : matched ? "below_limit" : "not_matched";
 
 /** Returns true when the phase is over. */
 function runExecuted(rule: CompiledRule, executed: NonNullable<CompiledRule["executes"]>, pass: Pass): boolean {

@@ -39,7 +39,7 @@ export const PHASES = [
   { name: "http_request_origin", side: "request", levels: ZONE, actions: ["route"], runs: true },
   { name: "ddos_l7", side: "request", levels: BOTH, actions: ["execute"], runs: false },
   { name: "http_request_firewall_custom", side: "request", levels: BOTH, actions: [...MITIGATIONS, "skip", "execute"], runs: true },
-  { name: "http_ratelimit", side: "request", levels: BOTH, actions: [...MITIGATIONS, "execute"], runs: false },
+  { name: "http_ratelimit", side: "request", levels: BOTH, actions: [...MITIGATIONS, "execute"], runs: true },
   { name: "http_request_firewall_managed", side: "request", levels: BOTH, actions: ["execute", "skip"], runs: false },
   { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"], runs: false },
   { name: "http_request_redirect", side: "request", levels: ACCOUNT, actions: ["redirect"], runs: true },

@@ -1,9 +1,12 @@
+import type { LaterCount } from "./rate-limit/rate-limit.ts";
 import type { SkipList } from "./types.ts";
 
 /** What one request carries from phase to phase. */
 export interface RuleRun {
   /** What rules before have skipped; null where none has, which is nearly always. */
   skips: Skips | null;
+  /** What limits count once the response is there. */
+  readonly later: LaterCount[];
   /** Takes down what each rule did; null where nobody wants to know. */
   readonly trace: Trace | null;
 }
@@ -26,7 +29,7 @@ export interface TraceStep {
   readonly ruleset_version: string;
   readonly rule_id: string;
   readonly action: string;
-  readonly result: "applied" | "not_matched" | "below_threshold" | "skipped";
+  readonly result: "applied" | "not_matched" | "below_limit" | "below_threshold" | "skipped";
   /** The rule that executed the ruleset; empty in entry points. */
   readonly deployed_by: string;
   /** Why it was skipped: the rule that did it. */
@@ -43,9 +46,13 @@ export interface Trace {
 
 const TRACE_STEPS_MAX = 10_000;
 
-export const createRun = (): RuleRun => ({ skips: null, trace: null });
+export const createRun = (): RuleRun => ({ skips: null, later: [], trace: null });
 
-export const createTracedRun = (): RuleRun & { readonly trace: Trace } => ({ skips: null, trace: { steps: [], truncated: false } });
+export const createTracedRun = (): RuleRun & { readonly trace: Trace } => ({
+  skips: null,
+  later: [],
+  trace: { steps: [], truncated: false },
+});
 
 export function note(trace: Trace, step: TraceStep): void {
   if (trace.steps.length < TRACE_STEPS_MAX) trace.steps.push(step);

@@ -1,5 +1,6 @@
 import type { Dispatch } from "./expression/dispatch.ts";
 import type { ManagedExecution } from "./managed/rulesets.ts";
+import type { CompiledLimit } from "./rate-limit/rate-limit.ts";
 import type { ReadParameters } from "./values.ts";
 import type { RequestView, ResponseView } from "./views.ts";
 
@@ -39,6 +40,8 @@ export interface CompiledRule {
   readonly increment: number;
   /** The score from which on it applies; 0 where it does not look at the score. */
   readonly threshold: number;
+  /** What has to be too much before its action is due; null where it acts at once. */
+  readonly limit: CompiledLimit | null;
   /** Reads its parameters for a request; null where they hold no expression. */
   readonly read: ReadParameters | null;
   readonly match: Match;

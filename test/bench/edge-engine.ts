@@ -1,3 +1,4 @@
+import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { randomBytes } from "node:crypto";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
@@ -42,6 +43,7 @@ const edge = createEdge({
     vendorPrefix: "svc",
     originPort: Number(originPort),
     originAllow: [],
+    counters: createCounterMemory(4096, systemClock.nowMs()),
     cacheMemoryBytesMax: 1_000_000,
     cacheDisk: null,
     resolvers: [],

@@ -13,7 +13,7 @@ export interface StoredRule extends Omit<Rule, "action_parameters" | "expression
 }
 
 /** Parts of a rule that this version takes from nobody, since it could not do what they say. */
-const UNAVAILABLE = ["ratelimit", "exposed_credential_check"] as const;
+const UNAVAILABLE = ["exposed_credential_check"] as const;
 
 /** What a rule is checked against, and when. */
 export interface RuleBuild {
@@ -71,6 +71,7 @@ export function buildRule(write: RuleWrite, existing: StoredRule | undefined, bu
     ref: write.ref !== undefined && write.ref !== "" ? write.ref : (existing?.ref ?? id),
     enabled: write.enabled ?? true,
     ...(write.logging === undefined ? {} : { logging: write.logging }),
+    ...((write.ratelimit ?? null) === null ? {} : { ratelimit: write.ratelimit as Readonly<Record<string, unknown>> }),
   };
   if (existing && isSame(existing, fields)) return existing;
   return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: build.now };
@@ -82,7 +83,6 @@ function checkRule(write: RuleWrite, { phase, around }: RuleBuild, at: Pointer):
   for (const key of UNAVAILABLE) {
     if ((write[key] ?? null) !== null) throw invalid(`this version cannot run rules with ${key}`, `${at}/${key}`);
   }
-  if (phase === "http_ratelimit") throw invalid("a rule of this phase needs ratelimit, which this version cannot run", at);
   const problem = ruleProblems(write, phase, around)[0];
   if (problem === undefined) return;
   const name = problem.pointer.endsWith("/expression") ? "rule_expression_invalid" : "ruleset_invalid";

@@ -188,7 +188,7 @@ storeTest("what cannot run is refused with its place, and nothing is stored", as
     failing(20015, "/rules/0/action_parameters/respons"),
   );
   await assert.rejects(create(CUSTOM_PHASE, { ...block("true"), ratelimit: { period: 10 } }), failing(20015, "/rules/0/ratelimit"));
-  await assert.rejects(create("http_ratelimit", block("true")), failing(20015, "/rules/0"));
+  await assert.rejects(create("http_ratelimit", block("true")), failing(20015, "/rules/0/ratelimit"));
   // SPEC 6: sensitive data rules only log, and only on responses.
   await assert.rejects(create("http_request_firewall_managed", DETECTION), failing(20015, "/rules/0/action_parameters/id"));
   const overrides = { id: SENSITIVE_DATA_RULESET_ID, overrides: { action: "block" } };

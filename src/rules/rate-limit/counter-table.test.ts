@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import fc from "fast-check";
+import { createCounterMemory, createCounterTable, type RateWindow } from "./counter-table.ts";
+
+const T0 = 1_700_000_000_000;
+const fixed: RateWindow = { periodMs: 10_000, technique: "fixed" };
+const sliding: RateWindow = { periodMs: 10_000, technique: "sliding" };
+const table = (keys = 64) => createCounterTable(createCounterMemory(keys, T0));
+
+test("fixed windows begin with a key's first event and forget all at their end", () => {
+  const counters = table();
+  for (const [ms, count] of [
+    [0, 1],
+    [5000, 2],
+    [9900, 3],
+    [10_000, 1],
+    [10_100, 2],
+    [40_000, 1],
+  ] as const)
+    assert.equal(counters.add("a", 1, fixed, T0 + ms), count, String(ms));
+  assert.equal(counters.add("b", 5, fixed, T0), 5);
+  assert.equal(counters.add("c", 0, fixed, T0), 0);
+});
+
+test("sliding windows weigh the last one by what is left of it", () => {
+  const counters = table();
+  for (let n = 0; n < 10; n++) counters.add("a", 1, sliding, T0);
+  assert.equal(counters.add("a", 0, sliding, T0 + 9900), 10);
+  assert.equal(counters.add("a", 0, sliding, T0 + 10_000), 10);
+  assert.equal(counters.add("a", 0, sliding, T0 + 15_000), 5);
+  assert.equal(counters.add("a", 1, sliding, T0 + 19_000), 2);
+  assert.equal(counters.add("a", 0, sliding, T0 + 40_000), 0);
+});
+
+test("a key is kept out for its time, and what only looks takes up no place", () => {
+  const counters = table();
+  assert.equal(counters.keptOutUntil("a", T0), 0);
+  counters.keepOut("a", T0 + 60_000, T0);
+  assert.ok(counters.keptOutUntil("a", T0 + 59_000) >= T0 + 60_000);
+  assert.equal(counters.keptOutUntil("a", T0 + 60_200), 0);
+  assert.equal(counters.keptOutUntil("b", T0), 0);
+});
+
+test("memory is bounded: the keys that were used longest ago give way, those that are kept out last", () => {
+  const memory = createCounterMemory(1024, T0);
+  const counters = createCounterTable(memory);
+  counters.keepOut("kept", T0 + 600_000, T0);
+  for (let n = 0; n < 20_000; n++) counters.add(`key ${n}`, 1, fixed, T0 + Math.floor(n / 2));
+  assert.ok(counters.keptOutUntil("kept", T0 + 10_000) > 0);
+  const recent = Array.from({ length: 100 }, (_, n) => counters.add(`key ${19_900 + n}`, 0, fixed, T0 + 10_000));
+  assert.ok(recent.filter((count) => count === 1).length > 90);
+  assert.equal(memory.byteLength, createCounterMemory(1024, T0).byteLength);
+});
+
+test("a million keys have their places in less than 40 MB", () => {
+  assert.ok(createCounterMemory(1_000_000, T0).byteLength < 40 * 1024 * 1024);
+});
+
+test("keys of any length and content are told apart", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string({ maxLength: 2000, unit: "binary" }), { minLength: 2, maxLength: 4 }), (keys) => {
+      const counters = table();
+      keys.forEach((key, index) => counters.add(key, index + 1, fixed, T0));
+      keys.forEach((key, index) => assert.equal(counters.add(key, 0, fixed, T0), index + 1));
+    }),
+    { numRuns: 200, seed: 7 },
+  );
+});
+
+test("threads count together and lose nothing", async () => {
+  const memory = createCounterMemory(64, T0);
+  const script = `
+    import { workerData } from "node:worker_threads";
+    import { createCounterTable } from ${JSON.stringify(new URL("counter-table.ts", import.meta.url).href)};
+    const counters = createCounterTable(workerData.memory);
+    for (let n = 0; n < 20000; n++) counters.add("key " + (n % 4), 1, { periodMs: 600000, technique: "fixed" }, ${T0});
+  `;
+  const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
+  const workers = Array.from({ length: 3 }, () => new Worker(url, { workerData: { memory } }));
+  await Promise.all(workers.map((worker) => once(worker, "exit")));
+  const counters = createCounterTable(memory);
+  for (let key = 0; key < 4; key++) assert.equal(counters.add(`key ${key}`, 0, { periodMs: 600_000, technique: "fixed" }, T0), 15_000);
+});

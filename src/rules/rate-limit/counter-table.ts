@@ -1,0 +1,155 @@
+import { createHash, randomFillSync } from "node:crypto";
+import { createSipHash } from "#kernel/siphash.ts";
+
+/** Counts what happens under keys, within bounded memory that threads may share. Never throws, never waits long. */
+export interface RateCounters {
+  /** Adds to the key's count and returns it as it then is; with 0 it only looks. `nowMs` is the wall clock's. */
+  add(key: string, amount: number, window: RateWindow, nowMs: number): number;
+  /** Until when the key is kept out, in milliseconds of the epoch; 0 where it is not. */
+  keptOutUntil(key: string, nowMs: number): number;
+  keepOut(key: string, untilMs: number, nowMs: number): void;
+}
+
+export interface RateWindow {
+  readonly periodMs: number;
+  /** Each key's windows begin with its first event. `fixed` forgets all at a window's end; `sliding` weighs the last one in. */
+  readonly technique: "fixed" | "sliding";
+}
+
+/** Of a slot: two words of the key's hash, then what is known of it. */
+const TAG_A = 0;
+const TAG_B = 1;
+const STARTED = 2;
+const COUNT = 3;
+const BEFORE = 4;
+const KEPT_OUT = 5;
+const USED = 6;
+const PERIOD = 7;
+const SLOT_WORDS = 8;
+/** A key has its place among so many; where all are taken, the one that was used longest ago gives way. */
+const WAYS = 8;
+const HEADER_WORDS = 8;
+/** Times are tenths of a second since the table was made: 32 bits of them last for six years. */
+const TICK_MS = 100;
+/** Nobody holds a lock for longer than a microsecond, unless its thread died: then it is taken over. */
+const SPINS_MAX = 100_000;
+const COUNT_MAX = 0x7fff_ffff;
+
+/** Memory for so many keys, which is taken up as keys come. Threads that are given the same buffer count together. */
+export function createCounterMemory(keys: number, nowMs: number): SharedArrayBuffer {
+  const sets = setsFor(keys);
+  const buffer = new SharedArrayBuffer((HEADER_WORDS + sets + sets * WAYS * SLOT_WORDS) * 4);
+  // Nobody can choose addresses whose keys share a place.
+  randomFillSync(new Uint8Array(buffer, 0, 16));
+  new Float64Array(buffer, 16, 1)[0] = nowMs;
+  return buffer;
+}
+
+const setsFor = (keys: number): number => 2 ** Math.max(0, Math.ceil(Math.log2(keys / WAYS)));
+
+export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
+  const words = new Int32Array(buffer);
+  const sets = (words.length - HEADER_WORDS) / (1 + WAYS * SLOT_WORDS);
+  const slotsAt = HEADER_WORDS + sets;
+  const hash = createSipHash(new Uint8Array(buffer, 0, 16).slice());
+  const bornMs = new Float64Array(buffer, 16, 1)[0] ?? 0;
+  const bytes = Buffer.alloc(KEY_BYTES_MAX);
+  const digest = new Uint8Array(8);
+  const digestWords = new Int32Array(digest.buffer);
+  const tickOf = (ms: number): number => Math.max(1, Math.min(COUNT_MAX, Math.floor((ms - bornMs) / TICK_MS) + 1));
+
+  /** Fills `digest`, and returns the set. */
+  const place = (key: string): number => {
+    // A key may be longer than what fits: then its digest stands for it.
+    const text = key.length * 3 <= KEY_BYTES_MAX ? key : createHash("sha256").update(key).digest("base64");
+    hash(bytes, 0, bytes.write(text), digest, 0);
+    return ((digestWords[0] ?? 0) ^ Math.imul(digestWords[1] ?? 0, 0x9e37_79b1)) & (sets - 1);
+  };
+
+  const lock = (set: number): void => {
+    const at = HEADER_WORDS + set;
+    for (let spins = 0; Atomics.compareExchange(words, at, 0, 1) !== 0; spins++) if (spins > SPINS_MAX) return;
+  };
+  const unlock = (set: number): void => void Atomics.store(words, HEADER_WORDS + set, 0);
+
+  /** The key's slot, or -1. */
+  const find = (set: number): number => {
+    const a = digestWords[0] || 1;
+    const b = digestWords[1] ?? 0;
+    for (let way = 0, at = slotsAt + set * WAYS * SLOT_WORDS; way < WAYS; way++, at += SLOT_WORDS)
+      if (words[at + TAG_A] === a && words[at + TAG_B] === b) return at;
+    return -1;
+  };
+
+  /** A free slot for the key, or the one that is needed least. */
+  const take = (set: number, tick: number): number => {
+    let best = -1;
+    let bestWorth = Number.POSITIVE_INFINITY;
+    for (let way = 0, at = slotsAt + set * WAYS * SLOT_WORDS; way < WAYS; way++, at += SLOT_WORDS) {
+      // Who is kept out is forgotten last.
+      const worth = words[at + TAG_A] === 0 ? -1 : Math.max(words[at + USED]!, words[at + KEPT_OUT]! > tick ? words[at + KEPT_OUT]! : 0);
+      if (worth < bestWorth) {
+        best = at;
+        bestWorth = worth;
+      }
+    }
+    words.fill(0, best, best + SLOT_WORDS);
+    words[best + TAG_A] = digestWords[0] || 1;
+    words[best + TAG_B] = digestWords[1] ?? 0;
+    return best;
+  };
+
+  const count = (at: number, amount: number, { periodMs, technique }: RateWindow, tick: number): number => {
+    const period = Math.max(1, Math.round(periodMs / TICK_MS));
+    const started = words[at + STARTED]!;
+    const passed = tick - started;
+    if (started === 0 || passed >= 2 * period || words[at + PERIOD] !== period) {
+      words[at + STARTED] = tick;
+      words[at + COUNT] = words[at + BEFORE] = 0;
+      words[at + PERIOD] = period;
+    } else if (passed >= period) {
+      words[at + STARTED] = started + period;
+      words[at + BEFORE] = words[at + COUNT]!;
+      words[at + COUNT] = 0;
+    }
+    const now = Math.min(COUNT_MAX, words[at + COUNT]! + amount);
+    words[at + COUNT] = now;
+    words[at + USED] = tick;
+    if (technique === "fixed") return now;
+    const left = Math.max(0, period - (tick - words[at + STARTED]!));
+    return now + Math.floor((words[at + BEFORE]! * left) / period);
+  };
+
+  return {
+    add: (key, amount, window, nowMs) => {
+      const tick = tickOf(nowMs);
+      const set = place(key);
+      lock(set);
+      const found = find(set);
+      // Who only looks takes up no place.
+      const result = found < 0 && amount === 0 ? 0 : count(found < 0 ? take(set, tick) : found, amount, window, tick);
+      unlock(set);
+      return result;
+    },
+    keptOutUntil: (key, nowMs) => {
+      const set = place(key);
+      lock(set);
+      const at = find(set);
+      const until = at < 0 ? 0 : words[at + KEPT_OUT]!;
+      unlock(set);
+      return until > tickOf(nowMs) ? bornMs + until * TICK_MS : 0;
+    },
+    keepOut: (key, untilMs, nowMs) => {
+      const tick = tickOf(nowMs);
+      const set = place(key);
+      lock(set);
+      const found = find(set);
+      const at = found < 0 ? take(set, tick) : found;
+      words[at + KEPT_OUT] = tickOf(untilMs);
+      words[at + USED] = tick;
+      unlock(set);
+    },
+  };
+}
+
+const KEY_BYTES_MAX = 1024;

@@ -1,0 +1,133 @@
+import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "../expression.ts";
+import { arrayOf, INTEGER, IP, STRING } from "../expression/value-type.ts";
+import type { Predicate, RuleDefinition } from "../types.ts";
+import type { RequestView, ResponseView } from "../views.ts";
+import type { RateCounters, RateWindow } from "./counter-table.ts";
+
+/** A rule's `ratelimit`, as its shape lets it through. */
+export interface RateLimitParameters {
+  readonly characteristics: readonly string[];
+  /** Seconds. */
+  readonly period: number;
+  readonly requests_per_period?: number;
+  readonly mitigation_timeout?: number;
+  readonly counting_expression?: string;
+  readonly requests_to_origin?: boolean;
+  readonly score_per_period?: number;
+  readonly score_response_header_name?: string;
+  /** Ours: how windows follow each other. */
+  readonly technique?: "fixed" | "sliding";
+}
+
+/** A limit of one rule. */
+export interface CompiledLimit {
+  /**
+   * Counts the request where it can be counted now, and tells whether the rule's action is due; `applies` says whether its
+   * expression does. What has to wait for the response is left in `later`.
+   */
+  trips(request: RequestView, applies: boolean, later: LaterCount[]): boolean;
+}
+
+/** A count that needs the response. */
+export interface LaterCount {
+  /** `fromOrigin`: the response is the origin's own, and not one of the cache or the edge. */
+  count(request: RequestView, response: ResponseView, fromOrigin: boolean): void;
+}
+
+type Read = (request: RequestView, response: ResponseView | null) => unknown;
+
+/** The one data centre that there is: clients name it among the characteristics. */
+const PLACE = "cf.colo.id";
+
+/** Throws ExpressionError for a characteristic or a counting expression that cannot be understood. */
+export function compileLimit(rule: RuleDefinition, phase: string, counters: RateCounters, options: ExpressionOptions): CompiledLimit {
+  const parameters = rule.ratelimit as unknown as RateLimitParameters;
+  const reads = parameters.characteristics.filter((name) => name !== PLACE).map((name) => compileCharacteristic(name, phase));
+  const window: RateWindow = { periodMs: parameters.period * 1000, technique: parameters.technique ?? "sliding" };
+  const keepOutMs = (parameters.mitigation_timeout ?? 0) * 1000;
+  const most = parameters.score_per_period ?? parameters.requests_per_period ?? 0;
+  const scoreHeader = parameters.score_per_period === undefined ? undefined : parameters.score_response_header_name?.toLowerCase();
+  const counted = countedBy(parameters, phase, options);
+  const waits = counted.needsResponse || parameters.requests_to_origin === true || scoreHeader !== undefined;
+
+  const reached = (key: string, amount: number, nowMs: number): boolean => {
+    const over = counters.add(key, amount, window, nowMs) > most;
+    if (over && keepOutMs > 0) counters.keepOut(key, nowMs + keepOutMs, nowMs);
+    return over;
+  };
+
+  return {
+    trips: (request, applies, later) => {
+      const nowMs = request.at_ms ?? 0;
+      let key = rule.id;
+      for (const read of reads) key += `\0${String(read(request, null) ?? "")}`;
+      // Who is kept out is not counted on: the time runs from the request that was too much.
+      if (keepOutMs > 0 && counters.keptOutUntil(key, nowMs) > 0) return applies;
+      if (!waits)
+        return counted.applies === null
+          ? applies && reached(key, 1, nowMs)
+          : counted.applies(request, null)
+            ? reached(key, 1, nowMs) && applies
+            : applies && counters.add(key, 0, window, nowMs) > most;
+      const mayCount = applies || counted.applies !== null;
+      if (mayCount) {
+        later.push({
+          count: (counting, response, fromOrigin) => {
+            if (parameters.requests_to_origin === true && !fromOrigin) return;
+            if (counted.applies !== null && !counted.applies(counting, response)) return;
+            const amount = scoreHeader === undefined ? 1 : scoreOf(response.headers(scoreHeader)[0]);
+            if (amount > 0) reached(key, amount, nowMs);
+          },
+        });
+      }
+      return applies && counters.add(key, 0, window, nowMs) >= (scoreHeader === undefined ? most : most + 1);
+    },
+  };
+}
+
+const SCORE_MAX = 1_000_000;
+
+/** What the origin says that the request was worth. */
+const scoreOf = (text: string | undefined): number =>
+  text !== undefined && /^\d{1,7}$/.test(text.trim()) ? Math.min(SCORE_MAX, Number(text)) : 0;
+
+/** Without an expression of its own a limit counts what its rule applies to. */
+function countedBy(
+  { counting_expression: text }: RateLimitParameters,
+  phase: string,
+  options: ExpressionOptions,
+): { readonly applies: Predicate | null; readonly needsResponse: boolean } {
+  if (text === undefined || text === "") return { applies: null, needsResponse: false };
+  try {
+    return { applies: compileExpression(text, phase, options), needsResponse: false };
+  } catch {
+    return { applies: compileExpression(text, phase, { ...options, counts: true }), needsResponse: true };
+  }
+}
+
+const TYPES = [STRING, IP, INTEGER, arrayOf(STRING)];
+
+/** A characteristic is a field, or what a function makes of one, of any type that can be told apart. */
+function compileCharacteristic(text: string, phase: string): Read {
+  let first: unknown;
+  for (const type of TYPES) {
+    try {
+      return compileValue(text, phase, type);
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+/** What is wrong with a characteristic, or null. */
+export function characteristicProblem(text: string, phase: string): string | null {
+  if (text === PLACE) return null;
+  try {
+    compileCharacteristic(text, phase);
+    return null;
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.message;
+    throw error;
+  }
+}
