@@ -7,6 +7,7 @@ import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
 import { type LogRecord, createGatewayLog } from "./log.ts";
 import { createPools } from "./pools.ts";
+import { createPrices } from "./prices.ts";
 import { pathBelowVersion } from "./providers.ts";
 import { Exchange } from "./proxy.ts";
 import { type RequestBody, createBodyReader } from "./request-body.ts";
@@ -25,6 +26,7 @@ export interface Forwarder {
 
 type ReadyBody = Extract<RequestBody, { readonly kind: "whole" | "stream" }>;
 
+const PRICES_WARM_UP_MS = 2_000;
 const LOGGED_PATH_CHARACTERS_MAX = 1024;
 
 export function createForwarder(deps: GatewayDeps): Forwarder {
@@ -32,7 +34,10 @@ export function createForwarder(deps: GatewayDeps): Forwarder {
   const { limits } = config;
   const rules = createHeaderRules(config.vendorPrefix);
   const fields = createResponseFields(config.vendorPrefix, clock);
-  const log = createGatewayLog(deps);
+  const prices = createPrices(deps);
+  // Once the whole server is ready: the table takes a moment to load.
+  const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
+  const log = createGatewayLog({ ...deps, prices });
   const pools = createPools(limits);
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
@@ -73,6 +78,9 @@ export function createForwarder(deps: GatewayDeps): Forwarder {
         onSettled: () => bodies.release(body),
       });
       try {
+        // The first requests load it; a row without its cost could not be told from one without a price.
+        const loading = prices.load();
+        if (loading !== undefined) await loading;
         const opened = pools.get(admitted.place.origin);
         const pool = opened instanceof Promise ? await opened : opened;
         pool.dispatch(toProvider(req, admitted, body, rules.toProvider(req.headers)), exchange);
@@ -82,7 +90,10 @@ export function createForwarder(deps: GatewayDeps): Forwarder {
       }
       return undefined;
     },
-    close: () => pools.destroy(),
+    close: () => {
+      clearTimeout(warmUp);
+      return pools.destroy();
+    },
   };
 }
 

@@ -121,7 +121,7 @@ test("SPEC 4.1: the SDK completes a chat through the gateway, and exactly one ro
     duration_ms: 0,
     tokens_in: 13,
     tokens_out: 8,
-    cost: null,
+    cost: 0.00000675,
     step: 0,
     request_content_type: "application/json",
     response_content_type: "application/json",

@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink, GatewayLogRow } from "#events/rows.ts";
+import type { Prices } from "./prices.ts";
 import type { Usage } from "./usage-shapes.ts";
 
 /** What is known when a request is accepted. */
@@ -31,8 +32,9 @@ export function createGatewayLog(deps: {
   readonly events: EventSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
+  readonly prices: Prices;
 }): GatewayLog {
-  const { events, clock, metrics } = deps;
+  const { events, clock, metrics, prices } = deps;
   const requests = {
     ok: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "ok" }),
     failed: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "failed" }),
@@ -48,7 +50,7 @@ export function createGatewayLog(deps: {
       let isOpen = true;
       return {
         id: facts.id,
-        finish: ({ tokensIn, tokensOut, ...outcome }) => {
+        finish: ({ tokensIn, tokensOut, tokensCacheRead = null, tokensCacheWrite = null, ...outcome }) => {
           if (!isOpen) return;
           isOpen = false;
           requests[outcome.success ? "ok" : "failed"].value++;
@@ -63,7 +65,7 @@ export function createGatewayLog(deps: {
             duration_ms,
             tokens_in: tokensIn,
             tokens_out: tokensOut,
-            cost: null,
+            cost: prices.cost(facts.provider, facts.model, { tokensIn, tokensOut, tokensCacheRead, tokensCacheWrite }),
             cached: false,
             step: 0,
           });

@@ -1,7 +1,11 @@
 /** Tokens that one answer cost; null where the provider did not say. */
 export interface Usage {
+  /** All that went in, what the provider had in its cache included. */
   readonly tokensIn: number | null;
   readonly tokensOut: number | null;
+  /** Of what went in: read from the provider's own cache, and written to it. */
+  readonly tokensCacheRead?: number | null;
+  readonly tokensCacheWrite?: number | null;
 }
 
 export const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
@@ -15,6 +19,9 @@ export interface UsageShape {
 
 const tokens = (value: unknown): number | null => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null);
 
+const within = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+
 const sum = (...values: readonly unknown[]): number | null => {
   const known = values.map(tokens).filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
@@ -26,6 +33,7 @@ export const OPENAI_USAGE: UsageShape = {
   read: (usage) => ({
     tokensIn: tokens(usage["prompt_tokens"] ?? usage["input_tokens"]),
     tokensOut: tokens(usage["completion_tokens"] ?? usage["output_tokens"]),
+    tokensCacheRead: tokens(within(usage["prompt_tokens_details"] ?? usage["input_tokens_details"], "cached_tokens")),
   }),
 };
 
@@ -35,6 +43,8 @@ export const ANTHROPIC_USAGE: UsageShape = {
   read: (usage) => ({
     tokensIn: sum(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
     tokensOut: tokens(usage["output_tokens"]),
+    tokensCacheRead: tokens(usage["cache_read_input_tokens"]),
+    tokensCacheWrite: tokens(usage["cache_creation_input_tokens"]),
   }),
 };
 
@@ -44,6 +54,7 @@ export const GOOGLE_USAGE: UsageShape = {
   read: (usage) => ({
     tokensIn: sum(usage["promptTokenCount"], usage["toolUsePromptTokenCount"]),
     tokensOut: sum(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),
+    tokensCacheRead: tokens(usage["cachedContentTokenCount"]),
   }),
 };
 
