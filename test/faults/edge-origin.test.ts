@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { EdgeLimits } from "#edge/config.ts";
@@ -202,6 +203,47 @@ test("where an address does not answer the next one is tried", async () => {
     origin.close();
   }
 });
+
+test("an origin of both families is reached by the one that answers", async (t) => {
+  const server = createServer((socket) => socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n6")));
+  server.listen(0, "::1");
+  const isThere = await Promise.race([once(server, "listening").then(() => true), once(server, "error").then(() => false)]);
+  if (!isThere) return t.skip("this machine has no IPv6");
+  const edge = await startEdge([
+    ...siteOps((server.address() as AddressInfo).port),
+    recordOp("www6", "zone", "www.example.com", "AAAA", "::1"),
+  ]);
+  for (let i = 0; i < 4; i++) assert.match(await exchangeRaw(edge.http, REQUEST), /^HTTP\/1\.1 200 [^]*6$/);
+  const refused = edge.metrics.samples().find(({ name }) => name === "selvedge_edge_origin_connects_failed_total");
+  assert.deepEqual([refused?.labels["fault"], refused?.value], ["origin_refused", 1], "the other one is known to refuse after that");
+  await edge.close();
+  server.close();
+});
+
+for (const stage of ["before the answer", "amid the answer"]) {
+  test(`a visitor who leaves ${stage} takes the connection to the origin along`, async () => {
+    let open = 0;
+    const origin = await rawOrigin((socket) => {
+      open++;
+      socket.on("close", () => open--);
+      socket.on("end", () => socket.end());
+      socket.once("data", () => {
+        if (stage === "amid the answer") socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf");
+      });
+    });
+    const edge = await startEdge(siteOps(origin.port));
+    const clients = Array.from({ length: 20 }, () => rawClient(edge.http));
+    for (const client of clients) client.send("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+    await eventually(() => open === 20);
+    if (stage === "amid the answer") for (const client of clients) await client.until(/half$/);
+    for (const client of clients) client.socket.destroy();
+    await eventually(() => open === 0 && edge.requests.length === 20);
+    for (const { status } of edge.requests) assert.equal(status, stage === "amid the answer" ? 200 : 499);
+    assert.deepEqual(edge.errors, []);
+    await edge.close();
+    origin.close();
+  });
+}
 
 test("a visitor who leaves takes the request to the origin along, and leaves a row", async () => {
   let isClosed = false;
