@@ -32,7 +32,7 @@ async function start(t: TestContext, options: Partial<ListenOptions>, limits = {
     if (bytes !== "") socket.write(bytes, "latin1");
     return socket.resume();
   };
-  return { accepted, open };
+  return { accepted, open, port: listener.port };
 }
 
 async function closed(socket: Socket): Promise<void> {
@@ -50,6 +50,7 @@ test("connections beyond a limit are closed at once, and places come back", asyn
   ]) {
     const { accepted, open } = await start(t, {}, limits);
     const kept = [open(), open()];
+    for (let i = 0; accepted.length < 2 && i < 200; i++) await new Promise((done) => setTimeout(done, 10));
     await closed(open());
     assert.equal(accepted.length, 2);
     for (const socket of kept) assert.equal(socket.destroyed, false);
@@ -68,4 +69,37 @@ test("a balancer's connection that does not begin with a PROXY header, or not in
   for (const bytes of ["", "PROX", "GET / HTTP/1.1\r\n\r\n", "PROXY TCP4 x y 1 2\r\n", "\r\n\r\n\0\r\nQUIT\n\x21\x11\xff\xff"])
     await closed(open(bytes));
   assert.equal(accepted.length, 0);
+});
+
+test("connections that come at once are accepted in few turns of the event loop", async (t) => {
+  let turn = 0;
+  const turns: number[] = [];
+  const { open } = await start(t, {
+    onConnection: (socket) => {
+      turns.push(turn);
+      socket
+        .on("error", () => undefined)
+        .on("end", () => socket.end())
+        .resume();
+    },
+  });
+  const CONNECTIONS = 128;
+  let counting = true;
+  const count = (): void => {
+    turn++;
+    if (counting) setImmediate(count);
+  };
+  const sockets = Array.from({ length: CONNECTIONS }, () => open());
+  count();
+  for (let i = 0; turns.length < CONNECTIONS && i < 500; i++) await new Promise((done) => setTimeout(done, 10));
+  counting = false;
+  assert.equal(turns.length, CONNECTIONS);
+  const used = new Set(turns).size;
+  assert.ok(used < CONNECTIONS / 3, `it took ${used} turns`);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("a port that somebody else listens on is refused, although our own sockets share theirs", async (t) => {
+  const { port } = await start(t, {});
+  await assert.rejects(start(t, { port }), { code: "EADDRINUSE" });
 });

@@ -23,19 +23,53 @@ export interface Listener {
 
 const BACKLOG = 4096;
 
-/** Opens a listening socket; rejects where the address is taken or not allowed. */
+/**
+ * Sockets that listen on the one port. The event loop accepts one connection from each in a turn: with a single one, some
+ * hundred connections that come at once, an attack's or not, keep all others waiting for as many turns.
+ */
+const SOCKETS = 16;
+
+/** Opens a listening port; rejects where the address is taken or not allowed. */
 export async function openListener(options: ListenOptions): Promise<Listener> {
+  // Sockets that share a port would share it with another program of ours that runs already, too.
+  if (!options.reusePort && options.port !== 0) await (await listenOn(options, options.port, false)).close();
+  const first = await listenOn(options, options.port, true);
+  const servers = [first];
+  try {
+    while (servers.length < SOCKETS) servers.push(await listenOn(options, first.port, true));
+  } catch (error) {
+    for (const server of servers) void server.close();
+    throw error;
+  }
+  return {
+    port: first.port,
+    close: () => {
+      for (const server of servers) void server.close();
+    },
+  };
+}
+
+interface ListeningSocket {
+  readonly port: number;
+  /** Resolves when nothing listens and nothing is open any more. */
+  close(): Promise<void>;
+}
+
+async function listenOn(options: ListenOptions, port: number, reusePort: boolean): Promise<ListeningSocket> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => admit(options, socket));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host: options.host, port: options.port, reusePort: options.reusePort, backlog: BACKLOG }, () => {
+    server.listen({ host: options.host, port, reusePort, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });
   });
   // Running out of descriptors must not end the worker: the next connection may find one.
   server.on("error", () => undefined);
-  return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
 }
 
 /** Before anything is read or computed for it: a connection beyond a limit costs its acceptance only. */
