@@ -102,6 +102,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       serve(socket, {
         clientIp,
         scheme: "https",
+        serverPort: socket.localPort,
         tls: { version: socket.getProtocol() ?? "", cipher: socket.getCipher().name },
       }),
   });
@@ -115,7 +116,10 @@ export function createEdge(deps: EdgeDeps): Edge {
       admission,
       proxies,
       proxyHeaderTimeoutMs: config.limits.headTimeoutMs,
-      onConnection: scheme === "https" ? tlsFront.accept : (socket, clientIp) => serve(socket, { clientIp, scheme, tls: null }),
+      onConnection:
+        scheme === "https"
+          ? tlsFront.accept
+          : (socket, clientIp) => serve(socket, { clientIp, scheme, serverPort: socket.localPort, tls: null }),
     });
 
   return {

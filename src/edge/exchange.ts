@@ -15,6 +15,8 @@ import type { Zone } from "./zones.ts";
 export interface Arrival {
   readonly clientIp: string;
   readonly scheme: "http" | "https";
+  /** The port that the client reached. */
+  readonly serverPort?: number | undefined;
   /** Null over plain HTTP. */
   readonly tls: TlsView | null;
 }
@@ -27,6 +29,7 @@ export class Exchange implements RequestView, RuleRun {
   readonly client_ip: string;
   readonly scheme: "http" | "https";
   readonly tls: TlsView | undefined;
+  readonly server_port: number | undefined;
   http_version = "HTTP/1.1";
   method = "";
   host = "";
@@ -85,6 +88,7 @@ export class Exchange implements RequestView, RuleRun {
     this.startedMs = startedMs;
     this.client_ip = arrival.clientIp;
     this.scheme = arrival.scheme;
+    this.server_port = arrival.serverPort;
     this.tls = arrival.tls ?? undefined;
   }
 
@@ -96,7 +100,7 @@ export class Exchange implements RequestView, RuleRun {
     this.query = target.query;
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
-    this.http_version = head.minorVersion === 0 ? "HTTP/1.0" : "HTTP/1.1";
+    if (head.minorVersion === 0) this.http_version = "HTTP/1.0";
     this.user_agent = head.value(buffer, head.userAgentIndex);
     this.accept = head.value(buffer, head.acceptIndex);
     this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);

@@ -61,6 +61,7 @@ export class Http2Stream implements Visitor, Checked {
       if (typeof request === "string") return this.refuse(request);
       const { buffer, head } = request;
       const exchange = this.flow.begin(head.method);
+      exchange.http_version = "HTTP/2";
       this.received = head.end;
       this.bodyLeft = head.contentLength;
       const fault = this.flow.take(exchange, buffer, head, "", !this.isComplete && head.contentLength !== 0);
