@@ -63,6 +63,8 @@ export interface EdgeLimits {
   /** Kept open without a request; an origin that announces less is believed. */
   readonly originIdleTimeoutMs: number;
   readonly originConnectionsMax: number;
+  /** Kept open without a request, to all origins together. */
+  readonly originIdleMax: number;
   /** Requests that wait for a connection to one origin. */
   readonly originQueueMax: number;
   readonly resolver: ResolverLimits;
@@ -123,6 +125,7 @@ export const EDGE_LIMITS: EdgeLimits = {
   responseTimeoutMs: 100_000,
   originIdleTimeoutMs: 30_000,
   originConnectionsMax: 512,
+  originIdleMax: 8_192,
   originQueueMax: 1_000,
   resolver: {
     timeoutMs: 5_000,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { eventually, exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "./test-edge.ts";
 import { recordOp } from "./test-entries.ts";
@@ -112,6 +112,30 @@ test("idle connections close after their time, or a second before what the origi
   assert.equal(openConnections(edge), 1);
   await edge.close();
   origin.close();
+});
+
+test("the connections that are kept open are bounded in all: the longest idle one goes", async () => {
+  const server = createServer((socket) => socket.on("data", () => socket.write(OK)));
+  await new Promise<void>((done) => server.listen(0, "0.0.0.0", done));
+  const { port } = server.address() as AddressInfo;
+  const names = Array.from({ length: 6 }, (_, i) => `site-${i}.example.com`);
+  const edge = await startEdge(
+    [...siteOps(port), ...names.map((name, i) => recordOp(name, "zone", name, "A", `127.0.0.${i + 1}`))],
+    {},
+    { originIdleMax: 3 },
+  );
+  const visit = (name: string) => exchangeRaw(edge.http, request("/").replace("www.example.com", name));
+  let accepted = 0;
+  server.on("connection", () => accepted++);
+  for (const name of names) assert.match(await visit(name), /ok$/);
+  assert.equal(openConnections(edge), 3);
+  for (const name of names.slice(3)) assert.match(await visit(name), /ok$/);
+  assert.equal(accepted, 6, "the last ones were kept");
+  assert.match(await visit(names[0]!), /ok$/);
+  assert.equal(accepted, 7);
+  assert.equal(openConnections(edge), 3);
+  await edge.close();
+  server.close();
 });
 
 test("while the edge drains, connections close with their responses and none stays idle", async () => {

@@ -41,6 +41,8 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
     for (const pool of secure.values()) act(pool);
   };
   const isClosing = (): boolean => closing;
+  /** Those of all pools, the longest idle first. */
+  const idleAnywhere = new Set<UpstreamConnection>();
   const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
 
   const plainPool = (address: string, port: number): Pool => {
@@ -55,7 +57,15 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
       };
       pools.set(
         address,
-        (pool = createPool(deps, { key: originKey(address, port, null), tls: null, dial, isClosing, openConnections, onEmpty })),
+        (pool = createPool(deps, {
+          key: originKey(address, port, null),
+          tls: null,
+          dial,
+          isClosing,
+          idleAnywhere,
+          openConnections,
+          onEmpty,
+        })),
       );
     }
     return pool;
@@ -67,7 +77,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
     if (pool === undefined) {
       const dial: Dial = (onread) => deps.tlsClient.connect(address, port, tls, onread);
       const onEmpty = (): void => void secure.delete(key);
-      secure.set(key, (pool = createPool(deps, { key, tls, dial, isClosing, openConnections, onEmpty })));
+      secure.set(key, (pool = createPool(deps, { key, tls, dial, isClosing, idleAnywhere, openConnections, onEmpty })));
     }
     return pool;
   };
@@ -93,6 +103,7 @@ interface Pool {
 
 interface PoolSpec extends Pick<UpstreamOwner, "tls" | "dial"> {
   readonly key: string;
+  readonly idleAnywhere: Set<UpstreamConnection>;
   readonly openConnections: Metric;
   isClosing(): boolean;
   /** Called when the last connection closed. */
@@ -105,7 +116,7 @@ interface Waiter {
 }
 
 /** The connections to one origin. */
-function createPool(deps: PoolDeps, { key, tls, dial, isClosing, openConnections, onEmpty }: PoolSpec): Pool {
+function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, openConnections, onEmpty }: PoolSpec): Pool {
   const { limits, timers, health } = deps;
   const idle: UpstreamConnection[] = [];
   /** In the order in which they came. */
@@ -134,17 +145,25 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, openConnections
       const next = nextWaiter();
       if (next !== null) next.onUpstream(connection);
       else if (isClosing()) connection.abort();
-      else idle.push(connection);
+      else keep(connection);
     },
     closed: (connection) => {
       total--;
       openConnections.value--;
       const at = idle.indexOf(connection);
       if (at >= 0) idle.splice(at, 1);
+      idleAnywhere.delete(connection);
       const next = nextWaiter();
       if (next !== null) next.onUpstream(open());
       else if (total === 0) onEmpty();
     },
+  };
+
+  const keep = (connection: UpstreamConnection): void => {
+    idle.push(connection);
+    idleAnywhere.add(connection);
+    if (idleAnywhere.size <= limits.originIdleMax) return;
+    for (const longest of idleAnywhere) return longest.abort();
   };
 
   const wait = (taker: UpstreamTaker): Waiting | null => {
@@ -162,6 +181,7 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, openConnections
       // The last one used is the least likely to be closed already.
       const ready = fresh ? undefined : idle.pop();
       if (ready !== undefined) {
+        idleAnywhere.delete(ready);
         taker.onUpstream(ready);
         return null;
       }
