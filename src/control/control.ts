@@ -18,6 +18,7 @@ import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
 import type { RuleListItems } from "#control/lists/list-items.ts";
 import type { RuleLists } from "#control/lists/lists.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
+import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
@@ -47,6 +48,7 @@ export interface Control {
   readonly transfers: Transfers;
   readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
+  readonly ruleTraces: RuleTraces;
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;

@@ -25,6 +25,7 @@ import { createRuleListItems } from "#control/lists/list-items.ts";
 import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
 import type { RulesetLimits } from "#control/rulesets/limits.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
+import { createRuleTraces } from "#control/rulesets/trace.ts";
 import { createRulesetVersions } from "#control/rulesets/versions.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
 import { createServiceCertificate } from "#control/service-certificate.ts";
@@ -120,6 +121,7 @@ export function createControl(deps: ControlDeps): Control {
     rulesets: createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} }),
     ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
+    ruleTraces: createRuleTraces({ store, clock }),
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, events }),

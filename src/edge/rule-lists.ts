@@ -1,5 +1,6 @@
-import { createAsnList, createHostnameList, createIpList, type NamedList, type NamedLists } from "#rules/expression/lists.ts";
-import { createRedirectList, type ListedRedirect, type RedirectList } from "#rules/redirect-list.ts";
+import type { NamedList, NamedLists } from "#rules/expression/lists.ts";
+import { listContent } from "#rules/list-content.ts";
+import type { RedirectList } from "#rules/redirect-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 
 /** The accounts' lists, each put together from its parts and the same object for as long as the list is there. */
@@ -50,7 +51,7 @@ function liveList(kind: ListEntry["kind"]): LiveList {
   const parts = new Map<string, ListEntry>();
   let content: NamedList | null = null;
   const made = (): NamedList =>
-    (content ??= contentOf(
+    (content ??= listContent(
       kind,
       [...parts.values()].flatMap(({ items }) => items),
     ));
@@ -66,19 +67,3 @@ function liveList(kind: ListEntry["kind"]): LiveList {
     },
   };
 }
-
-function contentOf(kind: ListEntry["kind"], items: readonly unknown[]): NamedList {
-  if (kind === "ip") return createIpList(items as readonly string[]);
-  if (kind === "asn") return createAsnList(items as readonly number[]);
-  if (kind === "redirect") return createRedirectList(items as readonly ListedRedirect[]);
-  return createHostnameList((items as readonly ListedHostname[]).flatMap(namesOf));
-}
-
-interface ListedHostname {
-  readonly url_hostname: string;
-  readonly exclude_exact_hostname?: boolean;
-}
-
-/** `*.example.com` stands for `example.com` too, unless the item says otherwise. */
-const namesOf = ({ url_hostname: name, exclude_exact_hostname: excludes }: ListedHostname): readonly string[] =>
-  name.startsWith("*.") && excludes !== true ? [name, name.slice(2)] : [name];

@@ -29,6 +29,10 @@ export const entryPoint = (db: Kysely<Tables>, owner: RulesetOwner, phase: strin
 export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<RulesetHead[]> =>
   owned(db, owner).select(HEAD).orderBy("id").execute();
 
+/** Everything of these accounts and zones. */
+export const rulesetsWithRules = (db: Kysely<Tables>, owners: readonly string[]): Promise<RulesetRow[]> =>
+  db.selectFrom("rulesets").selectAll().where("owner_id", "in", owners).orderBy("id").execute();
+
 /** Rulesets of the account and all its zones with a rule that may hold the text; which do, the caller sees. */
 export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: string): Promise<RulesetRow[]> =>
   db

@@ -3,6 +3,7 @@ import { type Resolved, type Route, route } from "#api/route.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
+import { RuleTrace, RuleTraceRequest } from "#model/rule-trace.ts";
 import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
 
 /** Where rulesets hang, and who may see and change them there. The routes below it are the same. */
@@ -211,9 +212,25 @@ function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
   ];
 }
 
+const traceRouteOf = <const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route =>
+  route({
+    scope: level.scope,
+    permissions: level.read,
+    method: "POST",
+    path: `${base}/rulesets/trace`,
+    id: `${level.id}-rulesets-trace`,
+    summary: "Show what the rules would make of a request",
+    body: RuleTraceRequest,
+    result: RuleTrace,
+    paging: "one",
+    handler: ({ control, resolved, body }) => control.ruleTraces.trace(scopeOf(resolved), body),
+  });
+
 export const RULESET_ROUTES: readonly Route[] = [
   ...rulesetRoutesOf("/zones/:zone_id", ZONE),
   ...versionRoutesOf("/zones/:zone_id", ZONE),
+  traceRouteOf("/zones/:zone_id", ZONE),
   ...rulesetRoutesOf("/accounts/:account_id", ACCOUNT),
   ...versionRoutesOf("/accounts/:account_id", ACCOUNT),
+  traceRouteOf("/accounts/:account_id", ACCOUNT),
 ];

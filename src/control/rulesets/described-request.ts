@@ -1,0 +1,85 @@
+import { PlatformError } from "#kernel/errors.ts";
+import { parseHostname } from "#kernel/hostname.ts";
+import { canonicalIp } from "#kernel/ip.ts";
+import type { RuleTraceRequest } from "#model/rule-trace.ts";
+import type { Match } from "#rules/types.ts";
+import type { RequestView, ResponseView } from "#rules/views.ts";
+
+/** A request that somebody describes, as rules see it; what they rewrite changes it. */
+export interface DescribedRequest extends RequestView {
+  readonly fields: ReadonlyMap<string, readonly string[]>;
+  path: string;
+  query: string;
+  /** Does to it what an edge would do for this match. */
+  change(match: Match): void;
+}
+
+const CLIENT_IP = "192.0.2.1";
+
+/** Throws `invalid_input` for what is no address of a site or of a visitor. */
+export function describeRequest(input: RuleTraceRequest, zoneName: string, nowMs: number): DescribedRequest {
+  const url = URL.parse(input.url);
+  const host = url === null ? undefined : parseHostname(url.hostname, { underscores: true });
+  if (url === null || host === undefined || !/^https?:$/.test(url.protocol))
+    throw new PlatformError("invalid_input", { message: `"url" must be an address that begins with http:// or https://.`, source: "/url" });
+  const ip = canonicalIp(input.ip ?? CLIENT_IP);
+  if (ip === undefined) throw new PlatformError("invalid_input", { message: `"ip" must be an address.`, source: "/ip" });
+  const fields = fieldsOf(input.headers);
+  const body = Buffer.from(input.body ?? "").toString("latin1");
+  return {
+    ray_id: "0000000000000000",
+    zone_name: zoneName,
+    method: input.method ?? "GET",
+    scheme: url.protocol === "https:" ? "https" : "http",
+    host,
+    path: url.pathname,
+    query: url.search.slice(1),
+    user_agent: fields.get("user-agent")?.[0] ?? "",
+    client_ip: ip,
+    at_ms: nowMs,
+    http_version: "HTTP/1.1",
+    ...(input.body === undefined ? {} : { body: { raw: body, size: body.length, truncated: false } }),
+    fields,
+    headers: (name) => fields.get(name) ?? [],
+    header_fields: () => {
+      const pairs = [...fields].flatMap(([name, values]) => values.map((value) => [name, value] as const));
+      return { names: pairs.map(([name]) => name), values: pairs.map(([, value]) => value) };
+    },
+    change(match) {
+      const { uri, headers = {} } = match.action_parameters as RewriteParameters;
+      if (typeof uri?.path?.value === "string") this.path = uri.path.value;
+      if (typeof uri?.query?.value === "string") this.query = uri.query.value;
+      for (const [name, { operation, value }] of Object.entries(headers)) changeField(fields, name.toLowerCase(), operation, value);
+    },
+  };
+}
+
+interface RewriteParameters {
+  readonly uri?: { readonly path?: { readonly value?: unknown }; readonly query?: { readonly value?: unknown } };
+  readonly headers?: Readonly<Record<string, { readonly operation: string; readonly value?: unknown }>>;
+}
+
+function changeField(fields: Map<string, readonly string[]>, name: string, operation: string, value: unknown): void {
+  if (operation === "remove") fields.delete(name);
+  else if (typeof value === "string") fields.set(name, operation === "add" ? [...(fields.get(name) ?? []), value] : [value]);
+}
+
+/** What the origin answers, or the edge in its stead with this status. */
+export function describeResponse(input: RuleTraceRequest["response"], status: number | null): ResponseView {
+  const fields = status === null ? fieldsOf(input?.headers) : new Map<string, readonly string[]>();
+  const type = fields.get("content-type")?.[0] ?? "text/html";
+  return {
+    status: status ?? input?.status ?? 200,
+    content_type: type.split(";", 1)[0]?.trim().toLowerCase() ?? "",
+    headers: (name) => fields.get(name) ?? [],
+  };
+}
+
+function fieldsOf(headers: RuleTraceRequest["headers"] = {}): Map<string, readonly string[]> {
+  const fields = new Map<string, readonly string[]>();
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase();
+    fields.set(lower, [...(fields.get(lower) ?? []), ...(typeof value === "string" ? [value] : value)]);
+  }
+  return fields;
+}

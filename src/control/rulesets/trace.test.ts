@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { PlatformError } from "#kernel/errors.ts";
+import { controlOver } from "../../../test/support/control.ts";
+import { storeTest } from "../../../test/support/store.ts";
+
+storeTest("a trace shows the path of a described request through every phase, account before zone, and why", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { rulesets, ruleTraces, ruleLists, ruleListItems } = control;
+  const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
+  const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise" } as const;
+  const account = { level: "account", account_id, zone_id: null, plan: null } as const;
+  const list = await ruleLists.create(call(), account_id, { name: "office", kind: "ip" });
+  await ruleListItems.add(call(), account_id, list.id, [{ ip: "198.51.100.0/24" }]);
+  await ruleListItems.idle();
+
+  const lower = { uri: { path: { expression: "lower(http.request.uri.path)" } } };
+  await rulesets.putEntryPoint(call(), zone, "http_request_transform", {
+    rules: [{ action: "rewrite", action_parameters: lower, expression: "true" }],
+  });
+  const custom = await rulesets.create(call(), account, {
+    name: "shared",
+    kind: "custom",
+    phase: "http_request_firewall_custom",
+    rules: [{ action: "log", expression: 'http.request.uri.path eq "/admin"', description: "secret of the account" }],
+  });
+  const root = await rulesets.putEntryPoint(call(), account, "http_request_firewall_custom", {
+    rules: [
+      { action: "skip", action_parameters: { ruleset: "current" }, expression: "ip.src in $office" },
+      { action: "execute", action_parameters: { id: custom.id }, expression: "true" },
+    ],
+  });
+  const firewall = await rulesets.putEntryPoint(call(), zone, "http_request_firewall_custom", {
+    rules: [{ action: "block", expression: 'http.request.uri.path eq "/admin"', description: "no admin" }],
+  });
+  await rulesets.putEntryPoint(call(), zone, "http_custom_errors", {
+    rules: [{ action: "serve_error", action_parameters: { content: "no" }, expression: "http.response.code eq 403" }],
+  });
+
+  const trace = await ruleTraces.trace(account, { url: "https://www.example.test/ADMIN?x=1", headers: { "X-A": "1" } });
+  assert.equal(trace.zone_name, "example.test");
+  assert.deepEqual(
+    trace.phases.map(({ phase, steps }) => [phase, ...steps.map(({ action, result }) => `${action} ${result}`)]),
+    [
+      ["http_request_transform", "rewrite applied"],
+      ["http_request_firewall_custom", "skip not_matched", "execute applied", "log applied", "block applied"],
+      ["http_custom_errors", "serve_error applied"],
+    ],
+  );
+  assert.deepEqual(trace.phases[0]?.steps[0]?.does, { uri: { path: { value: "/admin" } } });
+  const [, , logged, blocked] = trace.phases[1]?.steps ?? [];
+  assert.deepEqual([logged?.deployed_by, logged?.description], [root.rules[1]?.id, "secret of the account"]);
+  assert.deepEqual(
+    [blocked?.ruleset_id, blocked?.ruleset_version, blocked?.expression],
+    [firewall.id, "1", 'http.request.uri.path eq "/admin"'],
+  );
+  assert.deepEqual(trace.terminated_by, {
+    phase: "http_request_firewall_custom",
+    ruleset_id: firewall.id,
+    rule_id: firewall.rules[0]?.id,
+    action: "block",
+  });
+  assert.deepEqual(trace.request, { method: "GET", url: "https://www.example.test/admin?x=1", headers: { "x-a": ["1"] } });
+
+  // Who may look at the zone alone learns what the account's rules did, and not what they say.
+  const fromZone = await ruleTraces.trace(zone, { url: "http://example.test/ADMIN", ip: "198.51.100.7" });
+  assert.deepEqual(
+    fromZone.phases[1]?.steps.map(({ action, result, expression }) => [action, result, expression]),
+    [
+      ["skip", "applied", ""],
+      ["block", "applied", 'http.request.uri.path eq "/admin"'],
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(fromZone), /office|secret/);
+
+  for (const [input, source] of [
+    [{ url: "https://other.test/" }, "/url"],
+    [{ url: "nonsense" }, "/url"],
+    [{ url: "ftp://example.test/" }, "/url"],
+    [{ url: "https://example.test/", ip: "nowhere" }, "/ip"],
+  ] as const)
+    await assert.rejects(ruleTraces.trace(zone, input), (error) => error instanceof PlatformError && error.source === source);
+});

@@ -1,0 +1,150 @@
+import { describeRequest, describeResponse, type DescribedRequest } from "#control/rulesets/described-request.ts";
+import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { isWithin } from "#kernel/hostname.ts";
+import type { RuleTrace, RuleTraceRequest } from "#model/rule-trace.ts";
+import { compileRuleset } from "#rules/compile-ruleset.ts";
+import { runPhase } from "#rules/engine.ts";
+import type { ListKind, NamedList, NamedLists } from "#rules/expression/lists.ts";
+import { listContent } from "#rules/list-content.ts";
+import { type PhaseName, PHASES } from "#rules/phases.ts";
+import { createTracedRun, type TraceStep } from "#rules/run.ts";
+import type { CompiledRuleset, Match, RuleDefinition } from "#rules/types.ts";
+import type { ResponseView } from "#rules/views.ts";
+import { itemValues, ruleListsOf } from "#store/rule-lists.ts";
+import { type RulesetRow, rulesetsWithRules } from "#store/rulesets.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { zonesOfAccount } from "#store/zones.ts";
+
+/** Shows the path of a request that nobody sent through the rules as they are saved, over the engine that the edge runs. */
+export interface RuleTraces {
+  /** Throws `invalid_input` for a description that is none, or of another zone's host. */
+  trace(scope: RulesetScope, input: RuleTraceRequest): Promise<RuleTrace>;
+}
+
+/** Statuses of the edge's own answers: what ends a request phase is answered with one of them. */
+const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, serve_error: 500 };
+
+export function createRuleTraces({ store, clock }: { readonly store: Store; readonly clock: Clock }): RuleTraces {
+  return {
+    trace: async (scope, input) => {
+      const draft = describeRequest(input, "", clock.nowMs());
+      const zones = await zonesOfAccount(store.read, scope.account_id);
+      const zone = zones
+        .filter(({ id, name }) => (scope.zone_id === null || id === scope.zone_id) && isWithin(draft.host, name))
+        .toSorted((a, b) => b.name.length - a.name.length)[0];
+      if (zone === undefined && scope.zone_id !== null)
+        throw new PlatformError("invalid_input", { message: `"url" names a host of another zone.`, source: "/url" });
+      const request = describeRequest(input, zone?.name ?? "", clock.nowMs());
+      const rulesets = await loadRulesets(store.read, scope, zone?.id ?? null);
+      return { zone_name: zone?.name ?? null, ...follow(rulesets, request, input) };
+    },
+  };
+}
+
+interface Loaded {
+  of(phase: PhaseName): readonly CompiledRuleset[];
+  /** Those that may be shown, by ruleset and id. */
+  readonly rules: ReadonlyMap<string, RuleDefinition>;
+}
+
+/** The request phases until one ends them, then the response phases. */
+function follow(loaded: Loaded, request: DescribedRequest, input: RuleTraceRequest): Omit<RuleTrace, "zone_name"> {
+  const run = createTracedRun();
+  const phases: RuleTrace["phases"] = [];
+  let terminated: RuleTrace["terminated_by"] = null;
+  let response: ResponseView | null = null;
+  for (const phase of PHASES) {
+    const rulesets = loaded.of(phase.name);
+    if (rulesets.length === 0 || (phase.side === "request" && terminated !== null)) continue;
+    if (phase.side === "response")
+      response ??= describeResponse(input.response, terminated === null ? null : (ANSWERS[terminated.action] ?? 200));
+    // Rules for errors look at errors only, as at the edge.
+    if (phase.name === "http_custom_errors" && (response?.status ?? 0) < 400) continue;
+    const from = run.trace.steps.length;
+    const matches = runPhase(rulesets, run, request, response);
+    phases.push({ phase: phase.name, steps: run.trace.steps.slice(from).map((step) => stepView(step, loaded.rules, matches)) });
+    for (const match of matches) {
+      if (phase.side === "request" && match.action === "rewrite") request.change(match);
+      if (ANSWERS[match.action] !== undefined)
+        terminated ??= { phase: phase.name, ruleset_id: match.ruleset_id, rule_id: match.rule.id, action: match.action };
+    }
+  }
+  const { method, scheme, host, path, query, fields } = request;
+  const url = `${scheme}://${host}${path}${query === "" ? "" : `?${query}`}`;
+  return {
+    terminated_by: terminated,
+    request: { method, url, headers: Object.fromEntries([...fields].map(([name, values]) => [name, [...values]])) },
+    phases,
+    truncated: run.trace.truncated,
+  };
+}
+
+function stepView(
+  step: TraceStep,
+  rules: ReadonlyMap<string, RuleDefinition>,
+  matches: readonly Match[],
+): RuleTrace["phases"][number]["steps"][number] {
+  const rule = rules.get(`${step.ruleset_id}/${step.rule_id}`);
+  if (rule === undefined) return { ...plainStep(step), description: "", expression: "" };
+  const match = matches.find((one) => one.ruleset_id === step.ruleset_id && one.rule.id === step.rule_id);
+  const does =
+    step.result === "applied" && match !== undefined && Object.keys(match.action_parameters).length > 0 ? match.action_parameters : null;
+  return {
+    ...plainStep(step),
+    description: rule.description,
+    expression: rule.expression,
+    ...(does === null ? {} : { does: { ...does } }),
+  };
+}
+
+const plainStep = (step: TraceStep) => ({
+  ruleset_id: step.ruleset_id,
+  ruleset_version: step.ruleset_version,
+  rule_id: step.rule_id,
+  action: step.action,
+  result: step.result,
+  ...(step.deployed_by === "" ? {} : { deployed_by: step.deployed_by }),
+  ...(step.skipped_by === undefined ? {} : { skipped_by: step.skipped_by }),
+  ...(step.score === undefined ? {} : { score: step.score }),
+});
+
+/** The account's rulesets and the zone's, compiled as the edge compiles them. Nothing is counted, so no limit is ever reached. */
+async function loadRulesets(db: Unit["db"], scope: RulesetScope, zoneId: string | null): Promise<Loaded> {
+  const { account_id: accountId } = scope;
+  const rows = await rulesetsWithRules(db, zoneId === null ? [accountId] : [accountId, zoneId]);
+  const lists = await loadLists(db, accountId, rows);
+  const customs = new Map<string, CompiledRuleset>();
+  const entryPoints = new Map<string, CompiledRuleset[]>();
+  const rules = new Map<string, RuleDefinition>();
+  // Account before zone.
+  for (const row of rows.toSorted((a, b) => (a.level < b.level ? -1 : 1))) {
+    const definitions = JSON.parse(row.rules) as RuleDefinition[];
+    // Who may see a zone's rules need not see the account's: of those only what they did.
+    if (row.level === scope.level || scope.level === "account") for (const rule of definitions) rules.set(`${row.id}/${rule.id}`, rule);
+    const definition = { id: row.id, phase: row.phase, version: String(row.version), rules: definitions };
+    const compiled = compileRuleset(definition, { custom: (id) => customs.get(id), lists });
+    if (row.kind === "custom") customs.set(row.id, compiled);
+    else entryPoints.set(row.phase, [...(entryPoints.get(row.phase) ?? []), compiled]);
+  }
+  return { of: (phase) => entryPoints.get(phase) ?? [], rules };
+}
+
+/** Only the lists that a rule names are read. */
+async function loadLists(db: Unit["db"], accountId: string, rows: readonly RulesetRow[]): Promise<NamedLists> {
+  const named = new Set(rows.flatMap(({ rules }) => [...rules.matchAll(/\$([a-z0-9_]{1,50})/g)].map((match) => match[1])));
+  const lists = new Map<string, NamedList>();
+  for (const row of await ruleListsOf(db, accountId)) {
+    if (!named.has(row.name)) continue;
+    const values = await itemValues(db, row.id, 0, 65_536);
+    lists.set(
+      row.name,
+      listContent(
+        row.kind as ListKind,
+        values.map((value) => JSON.parse(value) as unknown),
+      ),
+    );
+  }
+  return { find: (name) => lists.get(name) };
+}

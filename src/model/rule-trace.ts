@@ -1,0 +1,50 @@
+import { Type, type Static } from "typebox";
+
+const Headers = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
+
+/** A request that was not sent, and what its origin would say. */
+export const RuleTraceRequest = Type.Object({
+  url: Type.String({ maxLength: 8192, description: "As a visitor writes it: https://www.example.com/path?query." }),
+  method: Type.Optional(Type.String({ pattern: "^[A-Z]{1,20}$", description: "GET unless said." })),
+  headers: Type.Optional(Headers),
+  body: Type.Optional(Type.String({ maxLength: 131_072 })),
+  ip: Type.Optional(Type.String({ description: "The visitor's address; 192.0.2.1 unless said." })),
+  response: Type.Optional(
+    Type.Object(
+      { status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })), headers: Type.Optional(Headers) },
+      { description: "What the origin answers; 200 and HTML unless said." },
+    ),
+  ),
+});
+export type RuleTraceRequest = Static<typeof RuleTraceRequest>;
+
+const Step = Type.Object({
+  ruleset_id: Type.String(),
+  ruleset_version: Type.String(),
+  rule_id: Type.String(),
+  action: Type.String(),
+  description: Type.String(),
+  expression: Type.String(),
+  result: Type.Enum(["applied", "not_matched", "below_limit", "below_threshold", "skipped"]),
+  deployed_by: Type.Optional(Type.String({ description: "The rule that executes the ruleset." })),
+  skipped_by: Type.Optional(Type.String({ description: "The rule that skips this one." })),
+  score: Type.Optional(Type.Integer()),
+  does: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: "The action's parameters, with values in place of expressions." }),
+  ),
+});
+
+export const RuleTrace = Type.Object({
+  zone_name: Type.Union([Type.String(), Type.Null()]),
+  terminated_by: Type.Union([
+    Type.Object({ phase: Type.String(), ruleset_id: Type.String(), rule_id: Type.String(), action: Type.String() }),
+    Type.Null(),
+  ]),
+  request: Type.Object(
+    { method: Type.String(), url: Type.String(), headers: Type.Record(Type.String(), Type.Array(Type.String())) },
+    { description: "As it goes on to the origin." },
+  ),
+  phases: Type.Array(Type.Object({ phase: Type.String(), steps: Type.Array(Step) })),
+  truncated: Type.Boolean({ description: "There were more steps than are shown." }),
+});
+export type RuleTrace = Static<typeof RuleTrace>;
