@@ -7,6 +7,7 @@ import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
+import { edgeCacheHits, edgeCacheHitsWithRows } from "./edge-cache.ts";
 import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
@@ -42,6 +43,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeTls,
   edgeOriginTls,
   edgeHttp2,
+  edgeCacheHits,
+  edgeCacheHitsWithRows,
   edgeHandshakes,
   edgeResumptions,
   edgeFuzz,
