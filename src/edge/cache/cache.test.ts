@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import type { Op, PurgeEntry } from "#snapshot/entries.ts";
+import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
+import { rulesetOp } from "#edge/test-entries.ts";
+import { fetchOver, startSecureEdge } from "../../../test/support/secure-edge.ts";
 import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
 
 interface Asked {
@@ -390,4 +393,65 @@ test("a purge takes away what it names, and what was asked for before it", async
   assert.deepEqual(await statuses(), ["MISS", "MISS"]);
   assert.equal((await get("/held.css")).cache, "HIT");
   assert.equal(asked.filter(({ url }) => url === "/held.css").length, 2);
+});
+
+test("what one thread hears of a change, the others soon know as well", async (t) => {
+  const origin = await httpOrigin((req, res) => (req.method === "GET" ? kept()(req, res) : res.writeHead(204).end()));
+  const [one, other] = [await startEdge(siteOps(origin.port)), await startEdge(siteOps(origin.port))];
+  t.after(() => Promise.all([one.close(), other.close(), origin.close()]));
+  await ask(other.http, "/a.css", "", "GET");
+  assert.equal((await ask(other.http, "/a.css", "", "GET")).cache, "HIT");
+  await ask(one.http, "/a.css", "", "PUT");
+  for (let i = 0; (await ask(other.http, "/a.css", "", "HEAD")).cache === "HIT"; i++) assert.ok(i < 100);
+});
+
+test("what a change overtakes on its way from the origin is not kept", async (t) => {
+  const held: ServerResponse[] = [];
+  const { get } = await site(t, (req, res) => {
+    if (req.method !== "GET") res.writeHead(204).end();
+    else if (held.push(res) > 1) kept()(req, res);
+  });
+  const before = get("/a.css");
+  await eventually(() => held.length === 1);
+  await get("/a.css", "", "PUT");
+  held[0]!.writeHead(200, { "Cache-Control": "max-age=60" }).end("old");
+  assert.equal((await before).body, "old");
+  assert.deepEqual([(await get("/a.css")).body, (await get("/a.css")).cache], ["body", "HIT"]);
+});
+
+test("SPEC 8: what comes from the cache is scanned and counted like any other response", async (t) => {
+  const execute = { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } };
+  const { edge, get } = await site(
+    t,
+    (_req, res) => res.writeHead(200, { "Cache-Control": "max-age=60", "Content-Type": "text/html" }).end("4111 1111 1111 1111"),
+    [rulesetOp("sdd", "zone", "zone", "http_response_firewall_managed", [execute])],
+  );
+  assert.deepEqual([(await get("/a.css")).cache, (await get("/a.css")).cache], ["MISS", "HIT"]);
+  await get("/a.css", "", "HEAD");
+  assert.deepEqual(
+    edge.scanned.map(({ body, ended, subject }) => [body, ended, subject.content_type]),
+    [
+      ["4111 1111 1111 1111", true, "text/html"],
+      ["4111 1111 1111 1111", true, "text/html"],
+    ],
+  );
+  assert.equal(edge.requests.length, 3);
+});
+
+test("HTTP/2 visitors share what is kept with all others", async (t) => {
+  const origin = await httpOrigin(kept("max-age=60", { ETag: '"1"', "Cache-Tag": "one" }));
+  const edge = await startSecureEdge(origin.port);
+  t.after(() => Promise.all([edge.close(), origin.close()]));
+  const session = edge.session();
+  const first = await fetchOver(session, { ":path": "/a.css" });
+  const second = await fetchOver(session, { ":path": "/a.css" });
+  assert.deepEqual(
+    [first, second].map(({ headers, body }) => [headers["svc-cache-status"], body, headers["cache-tag"]]),
+    [
+      ["MISS", "body", undefined],
+      ["HIT", "body", undefined],
+    ],
+  );
+  const third = await fetchOver(session, { ":path": "/a.css", "if-none-match": '"1"' });
+  assert.deepEqual([third.status, third.body, third.headers["age"]], [304, "", "0"]);
 });

@@ -1,3 +1,4 @@
+import { BroadcastChannel } from "node:worker_threads";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Replica } from "#snapshot/feed.ts";
@@ -65,6 +66,8 @@ export interface CacheDeps {
 
 /** Bodies that are under way may take this share of the memory together. */
 const UNDER_WAY_SHARE = 1 / 2;
+/** Where threads tell each other what visitors have changed. */
+const PEERS = "selvedge-edge-cache";
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
@@ -177,6 +180,20 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       .catch(deps.onError);
   };
 
+  /** What has changed at its origin, and what is on its way here from before. */
+  const forget = (key: string): void => {
+    shelves.dropKey(key);
+    for (const [place, fill] of fills) {
+      if (fill.request.asked.key !== key) continue;
+      fill.isDoomed = true;
+      fills.delete(place);
+    }
+  };
+  // The other threads of the process have caches of their own.
+  const peers = new BroadcastChannel(PEERS);
+  peers.unref();
+  peers.addEventListener("message", (event) => (event as Event & { readonly data: readonly string[] }).data.forEach(forget));
+
   purges.onPurged((isGone) => {
     shelves.sweep(isGone);
     for (const fill of fills.values()) {
@@ -223,9 +240,14 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     },
     observe: (exchange, buffer, head) => {
       if (exchange.method === "GET" || SAFE.has(exchange.method) || exchange.zone === null || head.status >= 400) return;
-      changedKeys(exchange, readFields(buffer, head)).forEach(shelves.dropKey);
+      const keys = changedKeys(exchange, readFields(buffer, head));
+      keys.forEach(forget);
+      peers.postMessage(keys);
     },
-    close: shelves.close,
+    close: async () => {
+      peers.close();
+      await shelves.close();
+    },
   };
 
   function serveStored({ exchange, visitor, taken }: CacheRequest, stored: StoredResponse, status: CacheStatus): void {

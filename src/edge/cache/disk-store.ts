@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -47,6 +47,8 @@ const OBJECT_SHARE = 1 / 8;
 /** Bytes that wait to be written at most. */
 const PENDING_BYTES_MAX = 16_777_216;
 const PURGES = "purges";
+/** Lines before the file is written anew. */
+const PURGES_KEPT_MAX = 10_000;
 
 /** Reads what is there, which takes a moment, and removes what is torn, purged or too much. */
 export function createDiskStore(deps: DiskStoreDeps): DiskStore {
@@ -79,6 +81,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     if (!response.isStored && response.file !== null) removeFiles(response.file.id);
   };
   const purges = openDirectory(deps, put);
+  let noted = 0;
   let saving: Promise<void> = Promise.resolve();
   let pendingBytes = 0;
 
@@ -129,7 +132,9 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     sweep: index.sweep,
     notePurges: (zoneId, count) => {
       purges.set(zoneId, count);
-      appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`);
+      noted = (noted + 1) % PURGES_KEPT_MAX;
+      if (noted === 0) writePurges(directory, purges);
+      else appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`);
     },
     get bytes() {
       return index.used;
@@ -164,8 +169,15 @@ function openDirectory({ directory, isGone }: DiskStoreDeps, put: (response: Sto
   }
   for (const name of names)
     if (/^[0-9a-f]{24}\./.test(name) && !found.has(name.slice(0, 24))) rmSync(join(directory, name), { force: true });
-  writeFileSync(join(directory, PURGES), [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""));
+  writePurges(directory, purges);
   return purges;
+}
+
+/** All of it or what was there before. */
+function writePurges(directory: string, purges: ReadonlyMap<string, number>): void {
+  const path = join(directory, PURGES);
+  writeFileSync(`${path}.new`, [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""));
+  renameSync(`${path}.new`, path);
 }
 
 function readPurges(path: string): Map<string, number> {

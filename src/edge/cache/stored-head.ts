@@ -70,7 +70,7 @@ function shape(
     case "part":
       return [
         "206 Partial Content",
-        fields,
+        fields.filter(({ key }) => key !== "content-range"),
         `Content-Range: bytes ${answer.start}-${answer.end - 1}/${length}\r\nContent-Length: ${answer.end - answer.start}\r\n`,
       ];
     case "unsatisfiable":

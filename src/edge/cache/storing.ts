@@ -1,5 +1,6 @@
 import { type CacheControl, cacheControlOf, parseCacheControl } from "#wire/http/cache-control.ts";
 import { isEntityTag } from "#wire/http/entity-tag.ts";
+import { FIELDS_MAX } from "#wire/http/head.ts";
 import { parseDictionary } from "#wire/http/structured-dictionary.ts";
 import { type Freshness, freshnessOf, type Timing } from "./freshness.ts";
 import { readTags } from "./tags.ts";
@@ -32,6 +33,8 @@ export interface StoringRequest extends Timing {
 export const STORED_STATUSES: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 403, 404, 410, 451]);
 
 const VARY_FIELDS_MAX = 8;
+/** Date, Age, Content-Length and Content-Range, with some to spare. */
+const OWN_FIELDS_MAX = 8;
 /** Larger heads are hardly meant to be kept in thousands. */
 const FIELDS_LENGTH_MAX = 16_384;
 
@@ -55,7 +58,12 @@ export function storableOf(status: number, received: readonly ResponseField[], r
   const isUsable = request.responseMs < Math.max(freshness.refreshUntilMs, freshness.spareUntilMs) && !freshness.mustValidate;
   if (!isUsable && etag === null && lastModified === null) return null;
   const kept = fields.filter(({ key }) => key !== "age");
-  if (kept.reduce((length, { name, value }) => length + name.length + value.length + 4, 0) > FIELDS_LENGTH_MAX) return null;
+  // What the cache adds must have room, or the head could not be read again.
+  if (
+    kept.length > FIELDS_MAX - OWN_FIELDS_MAX ||
+    kept.reduce((length, { name, value }) => length + name.length + value.length + 4, 0) > FIELDS_LENGTH_MAX
+  )
+    return null;
   return { status, fields: kept, freshness, etag, lastModified, vary, tags: readTags(valuesOf(fields, "cache-tag")) };
 }
 
