@@ -8,6 +8,7 @@ import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
 import { edgeCacheHits, edgeCacheHitsWithRows } from "./edge-cache.ts";
+import { edgeDetection } from "./edge-detection.ts";
 import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
@@ -39,6 +40,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   detectionScan,
   edgeRequests,
   edgeEvents,
+  edgeDetection,
   edgeLarge,
   edgeTls,
   edgeOriginTls,
