@@ -33,17 +33,49 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   return { low, high };
 }
 
+/** Of addresses and blocks by their texts. Throws RangeError naming the text that is neither. */
+export function createAddressSetOf(texts: Iterable<string>): AddressSet {
+  const v4: Pair[] = [];
+  const v6: AddressRange[] = [];
+  for (const text of texts) {
+    const number = readIpv4Number(text);
+    if (number >= 0) {
+      v4.push({ first: number, last: number });
+      continue;
+    }
+    const range = parseAddressRange(text);
+    if (range === undefined) throw new RangeError(`not an address or block: ${text}`);
+    if (isIpv4Range(range)) v4.push(pairOf(range));
+    else v6.push(range);
+  }
+  return build(v4, v6);
+}
+
+export const createAddressSet = (ranges: readonly AddressRange[]): AddressSet =>
+  // Families never mix: `::/0` holds no IPv4 address.
+  build(
+    ranges.filter(isIpv4Range).map(pairOf),
+    ranges.filter((range) => !isIpv4Range(range)),
+  );
+
+/** IPv4 addresses by their numbers. */
+interface Pair {
+  readonly first: number;
+  readonly last: number;
+}
+
+const pairOf = (range: AddressRange): Pair => ({ first: word(range.low, 3), last: word(range.high, 3) });
+
 /**
  * Sorted typed arrays without overlaps: IPv4 by one number, IPv6 by four, so that a question is one binary search over
  * memory that lies in one piece, and allocates nothing.
  */
-export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
-  // Families never mix: `::/0` holds no IPv4 address.
-  const v4 = merge(ranges.filter(isIpv4Range));
-  const starts4 = Uint32Array.from(v4, (range) => word(range.low, 3));
-  const ends4 = Uint32Array.from(v4, (range) => word(range.high, 3));
+function build(pairs: readonly Pair[], ranges: readonly AddressRange[]): AddressSet {
+  const v4 = mergePairs(pairs);
+  const starts4 = Uint32Array.from(v4, (pair) => pair.first);
+  const ends4 = Uint32Array.from(v4, (pair) => pair.last);
   const index4 = indexOf(starts4);
-  const v6 = merge(ranges.filter((range) => !isIpv4Range(range)));
+  const v6 = merge(ranges);
   const starts6 = words(v6.map((range) => range.low));
   const ends6 = words(v6.map((range) => range.high));
   return {
@@ -54,6 +86,16 @@ export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
       return address.family === 6 && has6(starts6, ends6, address.words);
     },
   };
+}
+
+function mergePairs(pairs: readonly Pair[]): readonly Pair[] {
+  const merged: Pair[] = [];
+  for (const pair of pairs.toSorted((a, b) => a.first - b.first)) {
+    const last = merged.at(-1);
+    if (last === undefined || pair.first > last.last) merged.push(pair);
+    else if (pair.last > last.last) merged[merged.length - 1] = { first: last.first, last: pair.last };
+  }
+  return merged;
 }
 
 /** The last address that was read: rules ask many sets about one client in a row. `words` holds it for IPv6 only. */
@@ -154,7 +196,9 @@ const isIpv4Range = (range: AddressRange): boolean => isMapped(range.low) && isM
 
 function merge(ranges: readonly AddressRange[]): readonly AddressRange[] {
   const merged: AddressRange[] = [];
-  for (const range of ranges.toSorted((a, b) => compareBytes(a.low, b.low))) {
+  // Texts of one char for each byte sort as the bytes do, several times faster.
+  const rows = ranges.map((range) => ({ range, key: String.fromCharCode(...range.low) }));
+  for (const { range } of rows.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))) {
     const last = merged.at(-1);
     if (last === undefined || compareBytes(range.low, last.high) > 0) merged.push(range);
     else if (compareBytes(range.high, last.high) > 0) merged[merged.length - 1] = { low: last.low, high: range.high };

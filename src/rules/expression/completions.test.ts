@@ -89,6 +89,6 @@ test("whatever the text and the place, there is an answer", () => {
       const { from, to } = completions(text, offset, CUSTOM);
       assert.ok(from <= to && to <= text.length);
     }),
-    { numRuns: 500 },
+    { numRuns: 500, seed: 6 },
   );
 });

@@ -69,7 +69,7 @@ test("a dispatch finds the filters that apply, in their order", () => {
         filters.flatMap((applies, number) => (applies(request, null) ? [number] : [])),
       );
     }),
-    { numRuns: 300 },
+    { numRuns: 300, seed: 6 },
   );
 });
 

@@ -1,4 +1,4 @@
-import { type AddressSet, createAddressSet, parseAddressRange } from "./address-set.ts";
+import { createAddressSetOf } from "./address-set.ts";
 import { lowerBytes } from "./text-functions.ts";
 import type { Value } from "./value-type.ts";
 
@@ -21,9 +21,7 @@ export interface NamedLists {
 
 /** Throws RangeError naming the text that is no address or block. */
 export function createIpList(texts: Iterable<string>): NamedList {
-  const set: AddressSet = createAddressSet(
-    Array.from(texts, (text) => parseAddressRange(text) ?? refuse(`not an address or block: ${text}`)),
-  );
+  const set = createAddressSetOf(texts);
   return { kind: "ip", has: (value) => typeof value === "string" && set.has(value) };
 }
 
@@ -47,8 +45,4 @@ export function createHostnameList(names: Iterable<string>): NamedList {
   };
   const has = (host: string): boolean => exact.has(host) || (below.size > 0 && isBelow(host));
   return { kind: "hostname", has: (value) => typeof value === "string" && has(lowerBytes(value)) };
-}
-
-function refuse(message: string): never {
-  throw new RangeError(message);
 }

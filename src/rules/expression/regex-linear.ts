@@ -135,11 +135,19 @@ function firstOf(regex: Regex): { readonly bytes: ByteSet; readonly empty: boole
   return { bytes: first.bytes, empty: first.empty || regex.min === 0 };
 }
 
-/** Whether something that may match nothing is repeated: engines differ in how far such a match goes. */
-export function repeatsNothing(regex: Regex): boolean {
-  if (regex.kind === "repeat") return mayBeEmpty(regex.item) || repeatsNothing(regex.item);
-  if (regex.kind === "capture") return repeatsNothing(regex.item);
-  return (regex.kind === "sequence" || regex.kind === "choice") && regex.items.some(repeatsNothing);
+/**
+ * Whether something is repeated that may match nothing or that captures. Engines differ in how far such a match goes, and in
+ * what a group holds that had no part in the last repetition.
+ */
+export function repeatsOddly(regex: Regex): boolean {
+  if (regex.kind === "repeat") return mayBeEmpty(regex.item) || captures(regex.item) || repeatsOddly(regex.item);
+  if (regex.kind === "capture") return repeatsOddly(regex.item);
+  return (regex.kind === "sequence" || regex.kind === "choice") && regex.items.some(repeatsOddly);
+}
+
+function captures(regex: Regex): boolean {
+  if (regex.kind === "repeat") return captures(regex.item);
+  return regex.kind === "capture" || ((regex.kind === "sequence" || regex.kind === "choice") && regex.items.some(captures));
 }
 
 function mayBeEmpty(regex: Regex): boolean {

@@ -34,7 +34,7 @@ test("whichever engine runs an expression, it matches what the reference engine 
         );
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 2000, seed: 6 },
   );
   assert.ok(engines.native > 100 && engines.automaton > 20, JSON.stringify(engines));
 });
@@ -48,6 +48,6 @@ test("the first match is replaced as the reference engine would", () => {
       const first = matcher.groupCount() > 0 ? (matcher.group(1) ?? "") : "";
       return assert.equal(replaced, `${given.slice(0, matcher.start())}<${matcher.group(0)}:${first}>${given.slice(matcher.end())}`);
     }),
-    { numRuns: 1000 },
+    { numRuns: 1000, seed: 6 },
   );
 });

@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { isLinear, repeatsNothing, simplifyTest } from "./regex-linear.ts";
+import { isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
 import { requiredParts, type RequiredParts } from "./regex-parts.ts";
 import { type Assertion, type ByteSet, parseRegex, type Regex, RegexError, without } from "./regex-syntax.ts";
 
@@ -41,7 +41,7 @@ export function compileRegexReplacer(pattern: string): RegexReplacer {
   const unicode = unicodePattern(pattern);
   if (unicode !== null) return replaceByAutomaton(compileAutomaton(unicode), decode, encode);
   const parsed = parseRegex(pattern);
-  if (!isLinear(parsed) || repeatsNothing(parsed)) return replaceByAutomaton(compileAutomaton(write(parsed, "automaton")), same, same);
+  if (!isLinear(parsed) || repeatsOddly(parsed)) return replaceByAutomaton(compileAutomaton(write(parsed, "automaton")), same, same);
   const native = new RegExp(write(parsed, "native"));
   return (text, replacement) => {
     const found = native.exec(text);

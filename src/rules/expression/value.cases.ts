@@ -33,6 +33,8 @@ export const VALUES: readonly (readonly [phase: string, text: string, gives: str
       ['wildcard_replace(http.request.uri.path, "/A/*", "/${1}", "s")', "/a/b.html"],
       ['wildcard_replace(http.request.uri.path, "/a/*.html", "$$${1}")', "$b"],
       ['wildcard_replace(http.request.uri.path, "*", "${0}${1}${2}")', "/a/b.html/a/b.html"],
+      ['regex_replace("ba", "(?:(b)|(a)){2}", "<${1}>")', "<b>"],
+      ['regex_replace("a", "(?:^|a)?", "<${0}>")', "<>a"],
       ["lower(upper(http.host))", "www.example.com"],
       ["substring(http.host, 0, 3)", "www"],
       ["http.request.accepted_languages[0]", "fr-CH"],
