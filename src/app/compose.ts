@@ -90,6 +90,13 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       dnssecRolloverDays: config.dns.dnssec_rollover_days,
       recordsPerZoneMax: config.dns.records_per_zone_max,
       recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
+      rulesetLimits: {
+        rulesMax: config.rules.per_ruleset_max,
+        freeRulesMax: config.rules.per_free_ruleset_max,
+        customRulesetsMax: config.rules.custom_rulesets_max,
+        versionsKept: config.rules.versions_kept,
+      },
+      ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
       onSecondaryChecked: createSecondaryReports(log, metrics),
     });
     closing.add(() => control.access.close());
