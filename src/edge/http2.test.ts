@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { connect as connectTls } from "node:tls";
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { eventually, httpOrigin, rawOrigin, routeOp, type TestOrigin } from "./test-edge.ts";
 import { rulesetOp, zoneOp } from "./test-entries.ts";
@@ -210,6 +212,82 @@ test("pages are given in the visitor's protocol, also where its body was not rea
   assert.equal((await fetchOver(session, { ":authority": "elsewhere.example.org" })).status, 530);
   assert.equal((await fetchOver(session, { ":path": "/length" })).body, "hello");
   edge.replica.apply([{ kind: "ruleset", id: "fw", value: null }]);
+});
+
+test("a body waits for whoever is slow, in both directions, and arrives whole", async () => {
+  const size = 32 * 1024 * 1024;
+  const sockets: Socket[] = [];
+  let received = 0;
+  const slow = await rawOrigin((socket) => {
+    sockets.push(socket);
+    socket.on("data", (bytes) => {
+      received += bytes.length;
+      const head = bytes.subarray(0, 4).toString();
+      if (head === "POST") {
+        received -= bytes.indexOf("\r\n\r\n") + 4;
+        socket.pause();
+      } else if (head === "GET ") {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
+        socket.write(Buffer.alloc(size));
+      } else if (received === size) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+  });
+  edge.replica.apply([routeOp(slow.port)]);
+  const session = edge.session();
+  const settled = async (left: () => number): Promise<number> => {
+    for (let before = -1; left() !== before; await new Promise((done) => setTimeout(done, 200))) before = left();
+    return left();
+  };
+  const upload = session.request({ ":method": "POST", ":authority": "www.example.com", "content-length": size });
+  const uploaded = answerOf(upload);
+  upload.end(Buffer.alloc(size));
+  await eventually(() => sockets[0]?.isPaused() === true);
+  // The kernel's buffers hold a few megabytes on the way.
+  assert.ok((await settled(() => received)) < size / 2);
+  sockets[0]!.resume();
+  assert.deepEqual([(await uploaded).body, received], ["ok", size]);
+
+  const download = session.request({ ":authority": "www.example.com" });
+  await once(download, "response");
+  download.pause();
+  assert.ok((await settled(() => sockets.at(-1)!.writableLength)) > 0, "the origin waits");
+  let taken = 0;
+  download.on("data", (bytes: Buffer) => (taken += bytes.length)).resume();
+  await once(download, "end");
+  assert.equal(taken, size);
+  edge.replica.apply([routeOp(origin.port)]);
+  slow.close();
+});
+
+test("what the cache has and what settings add is the same as over HTTP/1.1", async () => {
+  let asked = 0;
+  const cached = await httpOrigin((_req, res) => {
+    asked++;
+    res.setHeader("cache-control", "max-age=60");
+    res.end("x".repeat(200_000));
+  });
+  const header = { enabled: true, max_age: 60, include_subdomains: false, preload: false, nosniff: true };
+  edge.replica.apply([routeOp(cached.port), zoneOp("zone", "example.com", { edge: { security_header: header } })]);
+  const session = edge.session();
+  const answers = [];
+  for (let i = 0; i < 3; i++) answers.push(await fetchOver(session, { ":path": "/app.css" }));
+  assert.equal(asked, 1);
+  assert.deepEqual(
+    answers.map(({ headers, body }) => [headers["svc-cache-status"], body.length]),
+    [
+      ["MISS", 200_000],
+      ["HIT", 200_000],
+      ["HIT", 200_000],
+    ],
+  );
+  const part = await fetchOver(session, { ":path": "/app.css", range: "bytes=1-5" });
+  assert.deepEqual([part.status, part.body, part.code], [206, "xxxxx", 0]);
+  const head = await fetchOver(session, { ":path": "/app.css", ":method": "HEAD" });
+  assert.deepEqual([head.headers["content-length"], head.body, head.code], ["200000", "", 0]);
+  const page = await fetchOver(session, { ":authority": "other.example.com" });
+  for (const { headers } of [...answers, page]) assert.equal(headers["strict-transport-security"], "max-age=60");
+  edge.replica.apply([routeOp(origin.port), zoneOp("zone", "example.com")]);
+  cached.close();
 });
 
 test("a visitor that goes away takes its upstream request with it", async () => {
