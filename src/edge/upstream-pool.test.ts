@@ -7,8 +7,8 @@ import { recordOp } from "./test-entries.ts";
 const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n`;
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const paths = (bytes: Buffer): string[] => Array.from(bytes.toString("latin1").matchAll(/^GET (\S+)/gm), ([, path]) => path!);
-const openConnections = (edge: TestEdge): number =>
-  edge.metrics.samples().find(({ name }) => name === "selvedge_edge_origin_connections")?.value ?? 0;
+const gauge = (edge: TestEdge, wanted: string): number => edge.metrics.samples().find(({ name }) => name === wanted)?.value ?? 0;
+const openConnections = (edge: TestEdge): number => gauge(edge, "selvedge_edge_origin_connections");
 
 test("no more connections than allowed are open at any time, also while the origin breaks many of them", async () => {
   let open = 0;
@@ -58,9 +58,10 @@ test("who came first is served first; who went away takes no place, and who wait
   const origin = await patientOrigin();
   const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, connectTimeoutMs: 2000 });
   const clients = Array.from({ length: 6 }, () => rawClient(edge.http));
+  // All are connected before the first asks, and they ask one after the other: so their order is known.
+  await eventually(() => gauge(edge, "selvedge_edge_connections") === clients.length);
   for (const [i, client] of clients.entries()) {
     client.send(request(`/${i}`));
-    // One after the other, so that their order is known.
     await new Promise((done) => setTimeout(done, 20));
   }
   clients[2]!.socket.destroy();
