@@ -9,11 +9,14 @@ import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
 import { edgeCacheHits, edgeCacheHitsWithRows } from "./edge-cache.ts";
 import { edgeDetection } from "./edge-detection.ts";
+import { edgeAttacks } from "./edge-attacks.ts";
 import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
 import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
+import { edgeIdle } from "./edge-idle.ts";
+import { edgeSoak } from "./edge-soak.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
@@ -50,6 +53,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeHandshakes,
   edgeResumptions,
   edgeFuzz,
+  edgeAttacks,
+  edgeIdle,
+  edgeSoak,
   rulesExpressions,
   rulesThousand,
   rulesList,

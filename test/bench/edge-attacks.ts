@@ -1,0 +1,80 @@
+import { Agent, get } from "node:http";
+import { connect, type Socket } from "node:net";
+import { attackSlowly, SLOW_ATTACKS, type SlowAttack } from "../support/slow-attacks.ts";
+import type { Benchmark, Measurement } from "./benchmark.ts";
+import { MIXED_HOST, type MixedSite, startMixedSite } from "./mixed-site.ts";
+import { residentBytes } from "./resident-bytes.ts";
+
+/** Of each of the four attacks. */
+const CONNECTIONS = 250;
+const SLOW_READERS = 4;
+const GOOD_EVERY_MS = 10;
+const SECONDS_MIN = 10;
+
+/** Good requests at a fixed rate, first in quiet, then amid slow heads, bodies, readers and ranges and readers of 256 MB. */
+export const edgeAttacks: Benchmark = {
+  name: "edge-attacks",
+  unit: "p99 of good requests amid slow attacks, as a multiple of the quiet one",
+  better: "lower",
+  target: 2,
+  tools: ["slowhttptest"],
+  prepare: async ({ seconds }) => {
+    const site = await startMixedSite();
+    return { ours: { name: "selvedge", run: () => measure(site, Math.max(SECONDS_MIN, seconds)) }, close: site.close };
+  },
+};
+
+async function measure(site: MixedSite, seconds: number): Promise<Measurement> {
+  const { pid } = site.selvedge;
+  const port = Number(site.http.port);
+  const quiet = await goodRequests(port, seconds);
+  const before = residentBytes(pid);
+  const readers = Array.from({ length: SLOW_READERS }, () => slowReader(port));
+  const attacks = Promise.all(
+    (Object.keys(SLOW_ATTACKS) as SlowAttack[]).map((attack) => attackSlowly(attack, MIXED_HOST, port, CONNECTIONS, seconds)),
+  );
+  const attacked = await goodRequests(port, seconds);
+  const grownBytes = residentBytes(pid) - before;
+  for (const reader of readers) reader.destroy();
+  if ((await attacks).some(({ isAvailable }) => !isAvailable)) throw new Error("an attacker did not reach the site any more");
+  return {
+    value: attacked.p99 / quiet.p99,
+    also: { quiet_p99_ms: quiet.p99, attacked_p99_ms: attacked.p99, requests: attacked.count, memory_mb: grownBytes / 1e6 },
+  };
+}
+
+/** One request every so often, whatever became of the ones before it. Throws where one fails. */
+async function goodRequests(port: number, seconds: number): Promise<{ readonly p99: number; readonly count: number }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+  const latenciesMs: number[] = [];
+  const pending: Promise<void>[] = [];
+  for (const until = performance.now() + seconds * 1000; performance.now() < until;) {
+    pending.push(goodRequest(port, agent).then((tookMs) => void latenciesMs.push(tookMs)));
+    await new Promise((done) => setTimeout(done, GOOD_EVERY_MS));
+  }
+  await Promise.all(pending);
+  agent.destroy();
+  latenciesMs.sort((a, b) => a - b);
+  return { p99: latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? Number.NaN, count: latenciesMs.length };
+}
+
+function goodRequest(port: number, agent: Agent): Promise<number> {
+  const started = performance.now();
+  return new Promise((resolve, reject) => {
+    const req = get({ port, host: "127.0.0.1", path: "/good", agent, headers: { host: MIXED_HOST }, timeout: 30_000 }, (res) => {
+      if (res.statusCode !== 200) reject(new Error(`a good request was answered with ${res.statusCode}`));
+      res.resume().on("end", () => resolve(performance.now() - started));
+    });
+    req.on("timeout", () => req.destroy(new Error("a good request was not answered in 30 seconds"))).on("error", reject);
+  });
+}
+
+/** Asks for 256 MB and takes a few bytes a second. */
+function slowReader(port: number): Socket {
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.on("error", () => undefined).pause();
+  socket.write(`GET /big HTTP/1.1\r\nHost: ${MIXED_HOST}\r\n\r\n`);
+  const reading = setInterval(() => socket.read(64), 1000);
+  socket.on("close", () => clearInterval(reading));
+  return socket;
+}
