@@ -1,13 +1,16 @@
+import { open } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { attackSlowly, SLOW_ATTACKS, type SlowAttack } from "../support/slow-attacks.ts";
-import type { Benchmark, Measurement } from "./benchmark.ts";
-import { MIXED_HOST, type MixedSite, startMixedSite } from "./mixed-site.ts";
+import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
+import { NGINX, SITE_HOST, startEdgeSite } from "./edge-site.ts";
 import { residentBytes } from "./resident-bytes.ts";
 
 /** Of each of the four attacks. */
 const CONNECTIONS = 250;
 const SLOW_READERS = 4;
+const BIG_BYTES = 256_000_000;
 const GOOD_EVERY_MS = 10;
 const SECONDS_MIN = 10;
 
@@ -17,21 +20,34 @@ export const edgeAttacks: Benchmark = {
   unit: "p99 of good requests amid slow attacks, as a multiple of the quiet one",
   better: "lower",
   target: 2,
-  tools: ["slowhttptest"],
-  prepare: async ({ seconds }) => {
-    const site = await startMixedSite();
-    return { ours: { name: "selvedge", run: () => measure(site, Math.max(SECONDS_MIN, seconds)) }, close: site.close };
+  tools: ["slowhttptest", "nginx", "openssl"],
+  prepare: async ({ seconds, directory }) => {
+    const big = await open(join(directory, "big"), "w");
+    await big.truncate(BIG_BYTES);
+    await big.close();
+    const site = await startEdgeSite(directory, {
+      origin: `location / { return 200 "fine"; } location = /big { root ${directory}; }`,
+      peers: [NGINX],
+      args: ["--edge-connections-per-address-max", "0"],
+    });
+    const contender = (name: string, pid: number, port: number): Contender => ({
+      name,
+      run: () => measure(pid, port, Math.max(SECONDS_MIN, seconds)),
+    });
+    return {
+      ours: contender("selvedge", site.selvedge.pid, Number(new URL(site.selvedge.ready.http).port)),
+      peers: site.proxies.map(({ name, pid, http }) => contender(name, pid, Number(http.port))),
+      close: site.close,
+    };
   },
 };
 
-async function measure(site: MixedSite, seconds: number): Promise<Measurement> {
-  const { pid } = site.selvedge;
-  const port = Number(site.http.port);
+async function measure(pid: number, port: number, seconds: number): Promise<Measurement> {
   const quiet = await goodRequests(port, seconds);
   const before = residentBytes(pid);
   const readers = Array.from({ length: SLOW_READERS }, () => slowReader(port));
   const attacks = Promise.all(
-    (Object.keys(SLOW_ATTACKS) as SlowAttack[]).map((attack) => attackSlowly(attack, MIXED_HOST, port, CONNECTIONS, seconds)),
+    (Object.keys(SLOW_ATTACKS) as SlowAttack[]).map((attack) => attackSlowly(attack, SITE_HOST, port, CONNECTIONS, seconds)),
   );
   const attacked = await goodRequests(port, seconds);
   const grownBytes = residentBytes(pid) - before;
@@ -61,7 +77,7 @@ async function goodRequests(port: number, seconds: number): Promise<{ readonly p
 function goodRequest(port: number, agent: Agent): Promise<number> {
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const req = get({ port, host: "127.0.0.1", path: "/good", agent, headers: { host: MIXED_HOST }, timeout: 30_000 }, (res) => {
+    const req = get({ port, host: "127.0.0.1", path: "/good", agent, headers: { host: SITE_HOST }, timeout: 30_000 }, (res) => {
       if (res.statusCode !== 200) reject(new Error(`a good request was answered with ${res.statusCode}`));
       res.resume().on("end", () => resolve(performance.now() - started));
     });
@@ -73,7 +89,7 @@ function goodRequest(port: number, agent: Agent): Promise<number> {
 function slowReader(port: number): Socket {
   const socket = connect({ port, host: "127.0.0.1" });
   socket.on("error", () => undefined).pause();
-  socket.write(`GET /big HTTP/1.1\r\nHost: ${MIXED_HOST}\r\n\r\n`);
+  socket.write(`GET /big HTTP/1.1\r\nHost: ${SITE_HOST}\r\n\r\n`);
   const reading = setInterval(() => socket.read(64), 1000);
   socket.on("close", () => clearInterval(reading));
   return socket;

@@ -6,8 +6,8 @@ import { type BenchServer, startBenchServer } from "./bench-server.ts";
 
 const ZONE = "mixed.example";
 export const MIXED_HOST = `www.${ZONE}`;
-export const BIG_BYTES = 256_000_000;
-export const FILE_BYTES = 1_000_000;
+const BIG_BYTES = 256_000_000;
+const FILE_BYTES = 1_000_000;
 
 export interface MixedSite extends BenchServer {
   readonly http: URL;
