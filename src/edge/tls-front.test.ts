@@ -10,7 +10,7 @@ import { systemClock } from "#kernel/clock.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
-import { zoneOp } from "./test-entries.ts";
+import { rulesetOp, zoneOp } from "./test-entries.ts";
 
 let origin: TestOrigin;
 /** Two threads of one port, as far as a client can tell. */
@@ -125,6 +125,17 @@ test("a session is not carried past the zone's own demands", async () => {
   edge.replica.apply([zoneWith({ min_tls_version: "1.3" })]);
   await assert.rejects(visit(edge, { ...OLD, session }), { code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION" });
   edge.replica.apply([zoneWith({})]);
+});
+
+test("rules see the version and the suite that were agreed upon", async () => {
+  const [edge] = edges;
+  const expression = 'cf.tls_version eq "TLSv1.2" and cf.tls_cipher eq "ECDHE-ECDSA-CHACHA20-POLY1305"';
+  edge.replica.apply([rulesetOp("tls", "zone", "zone", "http_request_firewall_custom", [{ action: "block", expression }])]);
+  const status = async (options: ConnectionOptions): Promise<string> => (await visit(edge, options)).answer.slice(9, 12);
+  assert.equal(await status({ ...OLD, ciphers: "ECDHE-ECDSA-CHACHA20-POLY1305" }), "403");
+  assert.equal(await status({ ...OLD, ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256" }), "200");
+  assert.equal(await status(NEW), "200");
+  edge.replica.apply([{ kind: "ruleset", id: "tls", value: null }]);
 });
 
 const u16 = (value: number): string => String.fromCharCode(value >> 8, value & 255);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { connect } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
@@ -129,6 +130,21 @@ test("a connection made for a name with lesser demands is sent away from one wit
   assert.equal((await get("https", "/", "", "www.example.net", "TLSv1.3")).status, 200);
   assert.equal((await get("https", "/", "", "www.example.com", "TLSv1.2")).status, 200);
   assert.equal((await get("http", "/", "", "www.example.net")).status, 200);
+});
+
+test("a connection that is open when the zone's demands grow is sent away at its next request", async () => {
+  choose({});
+  const options = { port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca, maxVersion: "TLSv1.2" } as const;
+  const socket = connect(options);
+  await once(socket, "secureConnect");
+  const ask = async (): Promise<string> => {
+    socket.write("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+    return String((await once(socket, "data"))[0]).slice(9, 12);
+  };
+  assert.equal(await ask(), "200");
+  choose({ min_tls_version: "1.3" });
+  assert.equal(await ask(), "421");
+  socket.destroy();
 });
 
 test("a redirect leaves its connection open, and has its row", async () => {
