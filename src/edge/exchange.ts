@@ -101,9 +101,15 @@ export class Exchange implements RequestView, RuleRun {
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
     if (head.minorVersion === 0) this.http_version = "HTTP/1.0";
-    this.user_agent = head.value(buffer, head.userAgentIndex);
-    this.accept = head.value(buffer, head.acceptIndex);
     this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
+    this.user_agent = this.fieldValue(head, head.userAgentIndex);
+    this.accept = this.fieldValue(head, head.acceptIndex);
+  }
+
+  /** A piece of the text that was taken over: cheaper than one more copy of the buffer. */
+  private fieldValue(head: Head, index: number): string {
+    if (index < 0) return "";
+    return this.fieldLines.slice(head.offsets[index * 4 + 2]! - head.fieldsStart, head.offsets[index * 4 + 3]! - head.fieldsStart);
   }
 
   /** Whether the lines of the head's fields match: the pattern has the flag `m`. */

@@ -93,7 +93,12 @@ export class UpstreamConnection implements Checked {
     this.socket = owner.dial({
       buffer: READ_BUFFER,
       callback: (length) => {
-        this.guard(() => this.receive(READ_BUFFER, 0, length));
+        // Without a closure for each read.
+        try {
+          this.receive(READ_BUFFER, 0, length);
+        } catch (error) {
+          this.broken(error);
+        }
         return !this.paused;
       },
     });
@@ -288,9 +293,13 @@ export class UpstreamConnection implements Checked {
     try {
       work();
     } catch (error) {
-      this.owner.report(error);
-      this.fail("origin_malformed");
+      this.broken(error);
     }
+  }
+
+  private broken(error: unknown): void {
+    this.owner.report(error);
+    this.fail("origin_malformed");
   }
 
   private fail(fault: UpstreamFault): void {

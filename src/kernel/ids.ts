@@ -37,6 +37,9 @@ export function newUlid(nowMs: number): string {
 const RAY_EPOCH_MS = Date.UTC(2020);
 const RAY_COUNT = 0x80_0000;
 let rays = randomInt(RAY_COUNT);
+/** The first half stays the same for half a second. */
+let lastHigh = -1;
+let highText = "";
 
 /**
  * A request identifier as the edge's `ray` header carries it: 16 hexadecimal characters. It begins with the time,
@@ -48,8 +51,13 @@ export function newRayId(nowMs: number): string {
   const time = nowMs - RAY_EPOCH_MS;
   // Two halves of 32 bits: the time's upper bits, then its lowest 9 above the count.
   const high = Math.floor(time / 2 ** 9);
-  const low = (time % 2 ** 9) * RAY_COUNT + rays;
-  return high.toString(16).padStart(8, "0") + low.toString(16).padStart(8, "0");
+  if (high !== lastHigh) {
+    lastHigh = high;
+    highText = high.toString(16).padStart(8, "0");
+  }
+  // A ninth digit in front, which is cut off, stands for the padding.
+  const low = 2 ** 32 + (time - high * 2 ** 9) * RAY_COUNT + rays;
+  return highText + low.toString(16).slice(1);
 }
 
 /** When a ray began, in Unix milliseconds; undefined for what is no ray. */

@@ -114,7 +114,7 @@ export function parseRequestHead(buffer: Buffer, start: number, end: number, hea
   while (TOKEN[buffer[i]!] === 1) i++;
   if (i === start || buffer[i] !== SPACE) return 400;
   if (i - start > METHOD_BYTES_MAX) return 501;
-  head.method = latin1(buffer, start, i);
+  head.method = methodOf(buffer, start, i);
   head.targetStart = ++i;
   while (TARGET[buffer[i]!] === 1) i++;
   if (i === head.targetStart || buffer[i] !== SPACE) return 400;
@@ -157,6 +157,12 @@ function isVersion(buffer: Buffer, i: number): boolean {
   const major = buffer[i + 5]! - 48;
   const minor = buffer[i + 7]! - 48;
   return major >= 0 && major <= 9 && buffer[i + 6] === 0x2e && minor >= 0 && minor <= 9;
+}
+
+/** Most requests are of one method: its name is then no new string. */
+function methodOf(buffer: Buffer, start: number, end: number): string {
+  const isGet = end - start === 3 && buffer[start] === 0x47 && buffer[start + 1] === 0x45 && buffer[start + 2] === 0x54;
+  return isGet ? "GET" : latin1(buffer, start, end);
 }
 
 function parseVersion(buffer: Buffer, i: number, head: Head): HeadFault {

@@ -16,8 +16,12 @@ export function keptFields(buffer: Buffer, head: Head): string {
   return stop > from ? text + latin1(buffer, from, stop) : text;
 }
 
-export const statusLine = (buffer: Buffer, head: Head): string =>
-  `HTTP/1.1 ${head.status} ${latin1(buffer, head.reasonStart, head.reasonEnd)}\r\n`;
+export function statusLine(buffer: Buffer, head: Head): string {
+  const { status, reasonStart: start, reasonEnd: end } = head;
+  // What most responses begin with is no new string.
+  if (status === 200 && end - start === 2 && buffer[start] === 0x4f && buffer[start + 1] === 0x4b) return "HTTP/1.1 200 OK\r\n";
+  return `HTTP/1.1 ${status} ${latin1(buffer, start, end)}\r\n`;
+}
 
 /** The size line of a chunk, whose bytes and CRLF follow. Never for an empty chunk: that one ends the body. */
 export const chunkStart = (bytes: number): string => `${bytes.toString(16)}\r\n`;
