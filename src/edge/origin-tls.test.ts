@@ -322,3 +322,20 @@ test("where one address has a bad certificate, the other one is asked", async ()
   for (let i = 0; i < 4; i++) assert.equal(status(await visit()), "200");
   edge.replica.apply([{ kind: "record", id: "www2", value: null }]);
 });
+
+test("a configuration rule speaks TLS to the origin for the requests that it is for, whatever the zone's mode", async () => {
+  const port = await httpsOrigin(await ca.issue(["www.example.com"]));
+  site("flexible", port);
+  const rule = { action: "set_config", expression: 'http.request.headers["x-mode"][0] eq "strict"', action_parameters: { ssl: "strict" } };
+  edge.replica.apply([rulesetOp("config", "zone", "zone", "http_config_settings", [rule])]);
+  seen.length = 0;
+  assert.match(await visit(REQUEST.replace("Host", "X-Mode: strict\r\nHost")), /^HTTP\/1\.1 200 /);
+  assert.deepEqual(
+    seen.map(({ serverName }) => serverName),
+    ["www.example.com"],
+  );
+  // Plain HTTP to a port that speaks TLS: no answer of the origin's own comes back.
+  assert.doesNotMatch(await visit(), /^HTTP\/1\.1 200 /);
+  assert.equal(seen.length, 1);
+  edge.replica.apply([{ kind: "ruleset", id: "config", value: null }]);
+});

@@ -20,6 +20,7 @@ import { edgeSoak } from "./edge-soak.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
+import { rulesRateLimits } from "./rules-rate-limits.ts";
 import { startToReady } from "./start-to-ready.ts";
 
 /** In the order in which `npm run bench` runs them. */
@@ -60,4 +61,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   rulesThousand,
   rulesList,
   rulesCompile,
+  rulesRateLimits,
 ];
