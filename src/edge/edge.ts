@@ -102,6 +102,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       serve(socket, {
         clientIp,
         scheme: "https",
+        serverIp: socket.localAddress,
         serverPort: socket.localPort,
         tls: { version: socket.getProtocol() ?? "", cipher: socket.getCipher().name },
       }),
@@ -119,7 +120,8 @@ export function createEdge(deps: EdgeDeps): Edge {
       onConnection:
         scheme === "https"
           ? tlsFront.accept
-          : (socket, clientIp) => serve(socket, { clientIp, scheme, serverPort: socket.localPort, tls: null }),
+          : (socket, clientIp) =>
+              serve(socket, { clientIp, scheme, serverIp: socket.localAddress, serverPort: socket.localPort, tls: null }),
     });
 
   return {

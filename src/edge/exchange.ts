@@ -15,7 +15,8 @@ import type { Zone } from "./zones.ts";
 export interface Arrival {
   readonly clientIp: string;
   readonly scheme: "http" | "https";
-  /** The port that the client reached. */
+  /** What the client reached. */
+  readonly serverIp?: string | undefined;
   readonly serverPort?: number | undefined;
   /** Null over plain HTTP. */
   readonly tls: TlsView | null;
@@ -29,6 +30,7 @@ export class Exchange implements RequestView, RuleRun {
   readonly client_ip: string;
   readonly scheme: "http" | "https";
   readonly tls: TlsView | undefined;
+  readonly server_ip: string | undefined;
   readonly server_port: number | undefined;
   http_version = "HTTP/1.1";
   method = "";
@@ -88,6 +90,7 @@ export class Exchange implements RequestView, RuleRun {
     this.startedMs = startedMs;
     this.client_ip = arrival.clientIp;
     this.scheme = arrival.scheme;
+    this.server_ip = arrival.serverIp;
     this.server_port = arrival.serverPort;
     this.tls = arrival.tls ?? undefined;
   }

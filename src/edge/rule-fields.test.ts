@@ -29,7 +29,7 @@ const get = (path: string): Promise<string> =>
 test("rules see the request as it came over the socket", async () => {
   const holding = [
     'http.request.version eq "HTTP/1.1" and not ssl',
-    `cf.edge.server_port eq ${edge.http}`,
+    `cf.edge.server_port eq ${edge.http} and cf.edge.server_ip eq 127.0.0.1`,
     'any(http.request.headers.names[*] eq "X-Test") and any(http.request.headers.names[*] eq "x-test")',
     'any(http.request.headers["x-test"][*] eq "two")',
     'join(http.request.headers.values, ";") contains ";One;two;"',

@@ -10,6 +10,7 @@ import {
   type Parameter,
   signatureOf,
 } from "./functions.ts";
+import { fieldNamed } from "./fields.ts";
 import { nearest } from "./suggest.ts";
 import type { TypedValue } from "./typed.ts";
 import { arrayOf, sameType, typeName, type ValueType } from "./value-type.ts";
@@ -46,6 +47,7 @@ function findFunction(checker: Checker, at: Call): LanguageFunction {
   const { phase, use } = checker.context;
   const called = functionNamed(at.name);
   if (called === undefined) {
+    if (fieldNamed(at.name) !== undefined) return checker.fail(at.name_span, `${at.name} is a field, and takes no arguments`);
     const near = nearest(
       at.name,
       FUNCTIONS.map((known) => known.name),

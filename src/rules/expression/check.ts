@@ -5,6 +5,7 @@ import { checkComparison, checkListed } from "./check-comparison.ts";
 import { ExpressionError, type Span } from "./expression-error.ts";
 import { type Field, fieldExists, fieldNamed, FIELDS } from "./fields.ts";
 import type { NamedLists } from "./lists.ts";
+import { functionNamed, signatureOf } from "./functions.ts";
 import { writeString } from "./strings.ts";
 import { nearest } from "./suggest.ts";
 import type { TypedNode, TypedValue } from "./typed.ts";
@@ -146,6 +147,8 @@ function checkField(checker: Checker, at: ValueNode & { readonly kind: "field" }
   const { phase, counts } = checker.context;
   const field = fieldNamed(at.name);
   if (field === undefined) {
+    const called = functionNamed(at.name);
+    if (called !== undefined) return checker.fail(at, `${at.name} is a function: ${signatureOf(called)}`);
     const near = nearest(
       at.name,
       FIELDS.map((known) => known.name),

@@ -205,6 +205,9 @@ class Parser {
     // Bytes that start with letters and are separated by dots look like a name.
     if (token.kind === "word" || (token.kind === "name" && BYTES.test(token.text)))
       return { kind: "word", text: token.text, from: token.from, to: token.to };
+    const text = this.#textOf(token);
+    if (text === "true" || text === "false") this.#fail(token, "true and false are not compared; use the field itself, or not");
+    if (text === "$") this.#fail(token, "a list stands after in");
     return this.#fail(token, "expected a string, an integer or an address");
   }
 

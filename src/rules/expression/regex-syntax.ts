@@ -355,7 +355,7 @@ function combine(left: ByteSet | null, operation: string, right: ByteSet): ByteS
 }
 
 /** How many sets and assertions there are once counted repetitions are written out. */
-function sizeOf(regex: Regex): number {
+export function sizeOf(regex: Regex): number {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return sizeOf(regex.item) + 1;
   if (regex.kind === "repeat") return sizeOf(regex.item) * Math.max(regex.max ?? regex.min + 1, 1) + 1;

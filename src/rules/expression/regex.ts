@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import { isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
 import { requiredParts, type RequiredParts } from "./regex-parts.ts";
-import { type Assertion, type ByteSet, parseRegex, type Regex, RegexError, without } from "./regex-syntax.ts";
+import { type Assertion, type ByteSet, parseRegex, type Regex, RegexError, sizeOf, without } from "./regex-syntax.ts";
 
 export { RegexError };
 
@@ -31,7 +31,7 @@ export function compileRegexTest(pattern: string): RegexTest {
     const native = new RegExp(write(simple, "native"));
     return { engine: "native", required, test: (text) => native.test(text) };
   }
-  const automaton = compileAutomaton(write(simple, "automaton"));
+  const automaton = compileTree(simple);
   const first = required?.folded === false && required.texts.length === 1 ? (required.texts[0] ?? "") : "";
   return { engine: "automaton", required, test: (text) => text.includes(first) && automaton.test(text) };
 }
@@ -41,7 +41,7 @@ export function compileRegexReplacer(pattern: string): RegexReplacer {
   const unicode = unicodePattern(pattern);
   if (unicode !== null) return replaceByAutomaton(compileAutomaton(unicode), decode, encode);
   const parsed = parseRegex(pattern);
-  if (!isLinear(parsed) || repeatsOddly(parsed)) return replaceByAutomaton(compileAutomaton(write(parsed, "automaton")), same, same);
+  if (!isLinear(parsed) || repeatsOddly(parsed)) return replaceByAutomaton(compileTree(parsed), same, same);
   const native = new RegExp(write(parsed, "native"));
   return (text, replacement) => {
     const found = native.exec(text);
@@ -70,9 +70,22 @@ const encode = (text: string): string => Buffer.from(text, "utf8").toString("lat
 function unicodePattern(pattern: string): string | null {
   const found = /^\(\?([ims]*)u([ims]*)\)/.exec(pattern);
   if (found === null) return null;
+  let repeated = 0;
+  for (const [, least, most = ""] of pattern.matchAll(/\{(\d+),?(\d*)\}/g)) repeated += Math.max(Number(least), Number(most));
+  if (repeated > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
   const flags = `${found[1]}${found[2]}`;
   return (flags === "" ? "" : `(?${flags})`) + decode(pattern.slice(found[0].length));
 }
+
+// An automaton's time is linear in the text, and in the worst case in its own size as well.
+const AUTOMATON_SIZE_MAX = 1000;
+
+function compileTree(regex: Regex): RE2JS {
+  if (sizeOf(regex) > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
+  return compileAutomaton(write(regex, "automaton"));
+}
+
+const TOO_LARGE = "the regular expression is too large once its repetitions are written out";
 
 function compileAutomaton(source: string): RE2JS {
   try {
