@@ -117,8 +117,10 @@ export class Http2Stream implements Visitor, Checked {
   }
 
   sendEnd(trailers: readonly Trailer[]): void {
-    this.guard(() => this.responder.end(trailers));
-    this.finish();
+    this.guard(() => {
+      this.responder.end(trailers);
+      this.finish();
+    });
   }
 
   /** Nothing was switched, so nothing comes. */
@@ -143,8 +145,10 @@ export class Http2Stream implements Visitor, Checked {
     const { exchange } = this.flow;
     if (exchange === null) return;
     exchange.status = page.status;
-    this.guard(() => this.responder.page(page, exchange));
-    this.finish();
+    this.guard(() => {
+      this.responder.page(page, exchange);
+      this.finish();
+    });
   }
 
   /**

@@ -314,6 +314,25 @@ test("a visitor that goes away takes its upstream request with it", async () => 
   slow.close();
 });
 
+test("an error of the edge itself costs one stream, and is counted", async () => {
+  const faulty = await startSecureEdge(origin.port);
+  const keep = faulty.requests.push.bind(faulty.requests);
+  faulty.requests.push = (...rows) => {
+    if (rows[0]?.path === "/204") throw new Error("no place for this row");
+    return keep(...rows);
+  };
+  const session = faulty.session();
+  const [good, bad] = await Promise.all([fetchOver(session, { ":path": "/big" }), fetchOver(session, { ":path": "/204" })]);
+  assert.equal(good.body.length, 3_000_000);
+  assert.notEqual(bad.code, 8);
+  assert.equal((await fetchOver(session, { ":path": "/length" })).body, "hello");
+  assert.deepEqual(
+    faulty.errors.map((error) => (error as Error).message),
+    ["no place for this row"],
+  );
+  await faulty.close();
+});
+
 test("a zone may leave HTTP/2 out; without a protocol in common there is an alert", async () => {
   const agreed = (ALPNProtocols: string[]): Promise<string | false | null> =>
     new Promise((resolve, reject) => {
