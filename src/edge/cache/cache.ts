@@ -105,7 +105,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     released: (fill, refused) => {
       const key = placeOf(fill.request.asked);
       if (fills.get(key) === fill) fills.delete(key);
-      if (refused !== null) refusals.add(key, refused, clock.nowMs());
+      if (refused !== null) refusals.add(key, refused.status, clock.nowMs(), refused.keptMs);
     },
     respond,
     give,

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { BLOCK_BYTES, bodyIn, describe, describedIn, onDisk, readDescribed } from "./disk-files.ts";
 import { createDiskWriter, type DiskWriter, writeDescribed } from "./disk-writer.ts";
@@ -81,6 +82,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     if (!response.isStored && response.file !== null) removeFiles(response.file.id);
   };
   const purges = openDirectory(deps, put);
+  const writing = new Set<DiskWriter>();
   let noted = 0;
   let saving: Promise<void> = Promise.resolve();
   let pendingBytes = 0;
@@ -109,7 +111,12 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
         .catch(onError)
         .finally(() => void (pendingBytes -= response.length));
     },
-    writer: () => createDiskWriter(directory, onError),
+    writer: () => {
+      const writer = createDiskWriter(directory, onError);
+      writing.add(writer);
+      void writer.done.then(() => writing.delete(writer));
+      return writer;
+    },
     put,
     load: async (response) => {
       const body = await readFile(bodyIn(directory, response.file!.id)).catch(() => null);
@@ -122,8 +129,13 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
       const text = describe(next, checks);
       moved.add(response);
       index.remove(response);
-      put(onDisk(next, id, checks, text.length));
-      saving = saving.then(() => writeDescribed(directory, id, text)).catch(onError);
+      const copy = onDisk(next, id, checks, text.length);
+      put(copy);
+      saving = saving
+        .then(() => writeDescribed(directory, id, text))
+        // It may have been removed, files and all, before its turn came.
+        .then(() => void (!copy.isStored && !moved.has(copy) && removeFiles(id)))
+        .catch(onError);
     },
     remove: index.remove,
     removeSame: (response) => {
@@ -143,7 +155,9 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
       return index.size;
     },
     close: async () => {
-      await saving;
+      await Promise.all([saving, ...Array.from(writing, ({ done }) => done)]);
+      // Whoever waited for these has put them away by then.
+      await setImmediate();
       await Promise.all(removing);
     },
   };

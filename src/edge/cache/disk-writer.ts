@@ -18,6 +18,8 @@ export interface DiskWriter {
     describeAs: (length: number) => StoredResponse,
   ): Promise<{ readonly id: string; readonly checks: readonly number[]; readonly described: number } | null>;
   abort(): void;
+  /** Resolves when nothing more is written. */
+  readonly done: Promise<void>;
 }
 
 export function createDiskWriter(directory: string, onError: (error: unknown) => void): DiskWriter {
@@ -34,6 +36,7 @@ export function createDiskWriter(directory: string, onError: (error: unknown) =>
     (error: unknown) => fail(error),
   );
 
+  const { promise: done, resolve: end } = Promise.withResolvers<void>();
   const fail = (error: unknown): void => {
     if (!isAborted) onError(error);
     isAborted = true;
@@ -87,18 +90,23 @@ export function createDiskWriter(directory: string, onError: (error: unknown) =>
           handle = null;
           const text = describe(describeAs(length), checks);
           await writeDescribed(directory, id, text);
-          if (!isAborted) return { id, checks, described: text.length };
+          if (!isAborted) {
+            end();
+            return { id, checks, described: text.length };
+          }
         }
       } catch (error) {
         fail(error);
       }
       await removeFiles();
+      end();
       return null;
     },
     abort: () => {
       isAborted = true;
-      void last.then(removeFiles);
+      void last.then(removeFiles).then(end);
     },
+    done,
   };
   return writer;
 }

@@ -35,12 +35,18 @@ export interface FillOwner {
   renew(stale: StoredResponse, next: StoredResponse): void;
   drop(response: StoredResponse): void;
   /** Nobody may wait for this fill any more; `refused` where the response is not for all, so that nobody waits next time. */
-  released(fill: Fill, refused: CacheStatus | null): void;
+  released(fill: Fill, refused: Refusal | null): void;
   respond(reader: CacheReader, response: StoredResponse, source: BodySource, status: CacheStatus): void;
   /** Answers with a response whose body is kept, in memory or on disk. */
   give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void;
   /** Seconds that the zone of a request lets browsers keep what is cached. */
   browserSeconds(exchange: Exchange): number;
+}
+
+export interface Refusal {
+  readonly status: CacheStatus;
+  /** How long to remember it. */
+  readonly keptMs: number;
 }
 
 export interface FillRequest {
@@ -67,6 +73,10 @@ const TOLD_ONE = 2;
 /** Not kept: one reads, nobody waits. */
 const PASSED = 3;
 const OVER = 4;
+
+/** An origin that means what it says of a response says it again; one that fails is well again soon. */
+const REFUSED_MS = 30_000;
+const FAILED_MS = 1_000;
 
 /** So much waits for the disk at most, and the origin goes on when so much is left. */
 const PENDING_BYTES_MAX = 4_194_304;
@@ -315,7 +325,7 @@ export class Fill implements Visitor, Waited {
     const status = isRefused && !this.isDoomed && STORED_STATUSES.has(head.status) ? "BYPASS" : this.status;
     this.state = PASSED;
     if (stale !== null && head.status < 500) this.owner.drop(stale);
-    this.release(this.isDoomed ? null : status);
+    this.release(this.isDoomed ? null : { status, keptMs: head.status >= 500 ? FAILED_MS : REFUSED_MS });
     if (told === undefined) return this.abandon();
     told.sendHead(buffer, head, framing, status);
     for (const reader of others) this.sendAway(reader);
@@ -339,7 +349,7 @@ export class Fill implements Visitor, Waited {
     this.writer?.abort();
     this.writer = this.pending = null;
     this.state = PASSED;
-    this.release(this.status);
+    this.release({ status: this.status, keptMs: REFUSED_MS });
     this.sendOthersAway();
   }
 
@@ -394,14 +404,14 @@ export class Fill implements Visitor, Waited {
     return true;
   }
 
-  private close(refused: CacheStatus | null): void {
+  private close(refused: Refusal | null): void {
     this.state = OVER;
     this.writer?.abort();
     this.writer = null;
     this.release(refused);
   }
 
-  private release(refused: CacheStatus | null): void {
+  private release(refused: Refusal | null): void {
     this.owner.reserve(-this.reserved);
     this.reserved = 0;
     this.owner.released(this, refused);

@@ -2,21 +2,19 @@ import type { CacheStatus } from "./cache-status.ts";
 
 /** Keys whose responses are not for all: whoever asks for them does not wait for another one's. */
 export interface Refusals {
-  add(key: string, status: CacheStatus, nowMs: number): void;
+  add(key: string, status: CacheStatus, nowMs: number, keptMs: number): void;
   find(key: string, nowMs: number): CacheStatus | null;
   clear(): void;
 }
 
-/** After this time the origin may have thought better of it. */
-const KEPT_MS = 30_000;
 const KEYS_MAX = 10_000;
 
 export function createRefusals(): Refusals {
   const byKey = new Map<string, { readonly status: CacheStatus; readonly untilMs: number }>();
   return {
-    add: (key, status, nowMs) => {
+    add: (key, status, nowMs, keptMs) => {
       byKey.delete(key);
-      byKey.set(key, { status, untilMs: nowMs + KEPT_MS });
+      byKey.set(key, { status, untilMs: nowMs + keptMs });
       if (byKey.size > KEYS_MAX) byKey.delete(byKey.keys().next().value!);
     },
     find: (key, nowMs) => {

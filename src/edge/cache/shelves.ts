@@ -82,8 +82,8 @@ export function createShelves(deps: ShelvesDeps): Shelves {
       if (disk !== null && !response.isSaved) disk.save(response);
     },
     drop: (response) => {
-      memory.remove(response);
-      disk?.remove(response);
+      // Each store knows its own alone.
+      if (response.file === null) memory.remove(response);
       disk?.removeSame(response);
     },
     dropKey: (key) => {
