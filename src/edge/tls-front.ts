@@ -40,6 +40,7 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   const arriving = new Map<string, { readonly socket: Socket; readonly clientIp: string; sentName: string }>();
   const servers = createTlsServers({
     certificates,
+    handshakeTimeoutMs: limits.headTimeoutMs,
     onSecure: (socket) => {
       const arrived = arriving.get(endsOf(socket));
       arriving.delete(endsOf(socket));

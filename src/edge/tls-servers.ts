@@ -21,6 +21,7 @@ export interface TlsServers {
 
 export interface TlsServersDeps {
   readonly certificates: Certificates;
+  readonly handshakeTimeoutMs: number;
   onSecure(socket: TLSSocket): void;
   /** A handshake failed: it is the client's doing and costs the connection only. */
   onFailed(socket: TLSSocket): void;
@@ -40,6 +41,7 @@ export function createTlsServers(deps: TlsServersDeps): TlsServers {
     createServer(
       {
         ...secureOptions(deps.certificates),
+        handshakeTimeout: deps.handshakeTimeoutMs,
         minVersion: policy.min_tls_version === "1.3" ? "TLSv1.3" : "TLSv1.2",
         maxVersion: policy.tls_1_3 ? "TLSv1.3" : "TLSv1.2",
         ALPNProtocols: [...EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"), OLD_PROTOCOL],
