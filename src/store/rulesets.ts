@@ -33,8 +33,8 @@ export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<Rul
 export const rulesetsWithRules = (db: Kysely<Tables>, owners: readonly string[]): Promise<RulesetRow[]> =>
   db.selectFrom("rulesets").selectAll().where("owner_id", "in", owners).orderBy("id").execute();
 
-/** Rulesets of the account and all its zones with a rule that may hold the text; which do, the caller sees. */
-export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: string): Promise<RulesetRow[]> =>
+/** Rulesets of the account and all its zones. */
+const ofAccount = (db: Kysely<Tables>, accountId: string) =>
   db
     .selectFrom("rulesets")
     .selectAll()
@@ -44,8 +44,16 @@ export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: stri
         where("owner_id", "in", where.selectFrom("zones").select("id").where("account_id", "=", accountId)),
       ]),
     )
-    .where("rules", "like", `%${text.replace(/[%_\\]/g, "_")}%`)
-    .orderBy("id")
+    .orderBy("id");
+
+/** Those with a rule that may hold the text, which has no wildcard of LIKE; which do, the caller sees. */
+export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: string): Promise<RulesetRow[]> =>
+  ofAccount(db, accountId).where("rules", "like", `%${text}%`).execute();
+
+/** Those with a rule that may name a list. */
+export const rulesetsNamingLists = (db: Kysely<Tables>, accountId: string): Promise<RulesetRow[]> =>
+  ofAccount(db, accountId)
+    .where((where) => where.or([where("rules", "like", "%$%"), where("rules", "like", "%from_list%")]))
     .execute();
 
 export const allRulesets = (db: Kysely<Tables>): Promise<RulesetRow[]> => db.selectFrom("rulesets").selectAll().orderBy("id").execute();

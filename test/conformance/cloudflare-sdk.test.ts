@@ -199,6 +199,41 @@ test("rulesets: versions, tags, entry points and pages with the client, at the z
   for (const id of made) await client.rulesets.delete(id, { account_id });
 });
 
+test("rulesets: overrides of a managed ruleset, and rules that move, with the client", async () => {
+  const zone_id = await newZone("ruleset-overrides.test");
+  const managed = "e22d83c647c64a3eae91b71b499d988e";
+  const [first] = (await ruleset(client.rulesets.get(managed, { zone_id }))).rules;
+  assert.ok(first);
+  const overrides = {
+    action: "log" as const,
+    enabled: true,
+    categories: [{ category: "secrets", enabled: false }],
+    rules: [{ id: first.id, enabled: false }],
+  };
+  const execute = { action: "execute" as const, action_parameters: { id: managed, overrides }, expression: "true" };
+  const phase = "http_response_firewall_managed";
+  const deployed = await ruleset(client.rulesets.phases.update(phase, { zone_id, rules: [execute] }));
+  assert.deepEqual(deployed.rules[0]?.action_parameters, { id: managed, version: "latest", overrides });
+  const wrong = { ...execute, action_parameters: { id: managed, overrides: { rules: [{ id: "0".repeat(32), enabled: true }] } } };
+  await assert.rejects(client.rulesets.phases.update(phase, { zone_id, rules: [wrong] }), failing(400, 20015));
+  const tagged = await ruleset(
+    client.get(`/zones/${zone_id}/rulesets/${managed}/versions/latest/by_tag/secrets`).then((body) => (body as { result: unknown }).result),
+  );
+  assert.ok(tagged.rules.length > 0 && tagged.rules.every(({ categories }) => categories?.includes("secrets")));
+
+  const custom = "http_request_firewall_custom";
+  const block = (description: string) => ({ action: "block" as const, expression: "true", description });
+  const made = await ruleset(client.rulesets.phases.update(custom, { zone_id, rules: ["a", "b", "c"].map(block) }));
+  const [a, , c] = made.rules.map(({ id }) => id);
+  const order = async (moved: Promise<unknown>): Promise<string> =>
+    (await ruleset(moved)).rules.map(({ description }) => description).join("");
+  const move = (rule: string | undefined, position: object) =>
+    order(client.rulesets.rules.edit(rule ?? "", { ruleset_id: made.id, zone_id, position } as never));
+  assert.equal(await move(c, { before: a }), "cab");
+  assert.equal(await move(a, { after: "" }), "cba");
+  assert.equal(await move(a, { index: 1 }), "acb");
+});
+
 test("rules.lists: create, items, search, bulk operations, use by a rule, delete", async () => {
   const { lists } = client.rules;
   const list = await lists.create({ account_id, name: "sdk_list", kind: "ip", description: "made by the client" });

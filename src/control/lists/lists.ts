@@ -1,7 +1,7 @@
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { listEntryId, listOps, partsOf } from "#control/lists/list-entries.ts";
-import { referencesTo } from "#control/lists/references.ts";
+import { listReferences } from "#control/lists/references.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
@@ -36,10 +36,13 @@ export function createRuleLists(deps: {
   const { store, clock } = deps;
   const { listsMax } = { ...RULE_LIST_LIMITS, ...deps.limits };
   const show = async (db: Unit["db"], row: RuleListRow): Promise<RuleList> =>
-    listView(row, (await referencesTo(db, row.account_id, row.name)).length);
+    listView(row, (await listReferences(db, row.account_id)).get(row.name)?.length ?? 0);
 
   return {
-    list: async (accountId) => Promise.all((await ruleListsOf(store.read, accountId)).map((row) => show(store.read, row))),
+    list: async (accountId) => {
+      const references = await listReferences(store.read, accountId);
+      return (await ruleListsOf(store.read, accountId)).map((row) => listView(row, references.get(row.name)?.length ?? 0));
+    },
 
     create: (call, accountId, body) =>
       commit(deps, call, async (unit) => {
@@ -81,7 +84,7 @@ export function createRuleLists(deps: {
     delete: (call, accountId, id) =>
       commit(deps, call, async (unit) => {
         const row = await ownList(unit.db, accountId, id);
-        const [reference] = await referencesTo(unit.db, accountId, row.name);
+        const [reference] = (await listReferences(unit.db, accountId)).get(row.name) ?? [];
         if (reference !== undefined)
           throw new PlatformError("rule_list_in_use", {
             message: `rule ${reference.rule_id} of ruleset ${reference.ruleset_id} (phase ${reference.phase}) names the list $${row.name}`,

@@ -1,5 +1,5 @@
 import type { StoredRule } from "#control/rulesets/rules.ts";
-import { rulesetsNaming } from "#store/rulesets.ts";
+import { rulesetsNamingLists } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
 
 /** A rule that names a list. */
@@ -9,15 +9,25 @@ export interface Reference {
   readonly phase: string;
 }
 
-/** The rules of the account and its zones that name the list. */
-export async function referencesTo(db: Unit["db"], accountId: string, name: string): Promise<Reference[]> {
-  const inExpression = new RegExp(`\\$${name}(?![a-z0-9_])`);
-  const rows = await rulesetsNaming(db, accountId, name);
-  return rows.flatMap((row) =>
-    (JSON.parse(row.rules) as StoredRule[])
-      .filter((rule) => inExpression.test(JSON.stringify(rule)) || fromList(rule) === name)
-      .map((rule) => ({ ruleset_id: row.id, rule_id: rule.id, phase: row.phase })),
-  );
+/** The rules of the account and its zones that name lists, by the list's name; a rule stands once under each. */
+export async function listReferences(db: Unit["db"], accountId: string): Promise<ReadonlyMap<string, readonly Reference[]>> {
+  const references = new Map<string, Reference[]>();
+  for (const row of await rulesetsNamingLists(db, accountId)) {
+    for (const rule of JSON.parse(row.rules) as StoredRule[]) {
+      for (const name of listsOf(rule)) {
+        const known = references.get(name) ?? [];
+        references.set(name, known);
+        known.push({ ruleset_id: row.id, rule_id: rule.id, phase: row.phase });
+      }
+    }
+  }
+  return references;
 }
 
-const fromList = (rule: StoredRule): unknown => (rule.action_parameters["from_list"] as { readonly name?: string } | undefined)?.name;
+/** Whatever has the form of a list's name counts, in texts too: better a list that stays than a rule that loses its own. */
+function listsOf(rule: StoredRule): ReadonlySet<string> {
+  const names = new Set([...JSON.stringify(rule).matchAll(/\$([a-z0-9_]{1,50})(?![a-z0-9_])/g)].map((match) => match[1] ?? ""));
+  const fromList = rule.action_parameters["from_list"] as { readonly name?: string } | undefined;
+  if (fromList?.name !== undefined) names.add(fromList.name);
+  return names;
+}

@@ -226,6 +226,7 @@ storeTest("every write is a version; versions can be read, found by tag and dele
   assert.deepEqual((await versions.byTag(zone, id, "3", "secrets")).rules, []);
   await rulesets.delete(call(), zone, id);
   await assert.rejects(versions.list(zone, id), failing(10001));
+  assert.deepEqual(await store.read.selectFrom("ruleset_versions").select("version").where("ruleset_id", "=", id).execute(), []);
 });
 
 storeTest("so many versions are kept, and so many rules and custom rulesets taken, as the operator says", async ({ store }) => {
