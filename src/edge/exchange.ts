@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
+import { rememberLast } from "#rules/expression/memo.ts";
 import type { HeaderFields, RequestView, ResponseView, TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
@@ -154,7 +155,7 @@ export class Exchange implements RequestView, RuleRun {
   }
 
   header_fields(): HeaderFields {
-    return listLines(this.fieldLines);
+    return requestLines(this.fieldLines);
   }
 
   get random_seed(): string {
@@ -181,7 +182,7 @@ export function responseView(buffer: Buffer, head: Head): ResponseView {
       fields ??= parseLines(lines);
       return fields.get(name) ?? NONE;
     },
-    header_fields: () => listLines(lines),
+    header_fields: () => responseLines(lines),
   };
 }
 
@@ -200,6 +201,10 @@ function parseLines(lines: string): ReadonlyMap<string, readonly string[]> {
   }
   return fields;
 }
+
+/** Many rules ask the same of one message in a row. */
+const requestLines = rememberLast(listLines);
+const responseLines = rememberLast(listLines);
 
 /** The same in order of receipt, names as written. */
 function listLines(lines: string): HeaderFields {

@@ -115,10 +115,10 @@ export const rulesList = row("rules-list", `µs for a look-up in ${LISTED} addre
   return { ours: () => list.has(asked()), peer: () => set.has(asked()), peerName: "set of texts" };
 });
 
-/** Compiling a thousand custom rules, beside reading them only. */
+/** Compiling a thousand custom rules, look-ups and all. */
 export const rulesCompile: Benchmark = {
   name: "rules-compile",
-  unit: "ms for 1000 custom rules",
+  unit: "CPU ms for 1000 custom rules",
   better: "lower",
   target: 100,
   tools: [],
@@ -127,9 +127,10 @@ export const rulesCompile: Benchmark = {
       ours: {
         name: "selvedge",
         run: () => {
-          const started = performance.now();
+          const started = process.cpuUsage();
           createDispatch(MANY.map((text) => compileExpression(text, PHASE)));
-          return Promise.resolve({ value: performance.now() - started });
+          const { user, system } = process.cpuUsage(started);
+          return Promise.resolve({ value: (user + system) / 1000 });
         },
       },
       peers: [],
