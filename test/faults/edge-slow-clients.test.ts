@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EdgeLimits } from "#edge/config.ts";
+import { fetchOver, startSecureEdge } from "../support/secure-edge.ts";
 import { eventually, httpOrigin, rawClient, siteOps, startEdge, type TestOrigin } from "#edge/test-edge.ts";
 
 const H = "Host: www.example.com\r\n";
@@ -120,4 +121,19 @@ test("a body beyond the limit is refused with 413: by its length before the orig
     await eventually(() => edge.requests.length === 4);
     assert.deepEqual(edge.requests.map((row) => row.status).toSorted(), [200, 200, 413, 413]);
   });
+});
+
+test("over HTTP/2 a body beyond the limit is refused with 413 as well, and the connection serves on", async () => {
+  const origin = await echoLength();
+  const edge = await startSecureEdge(origin.port, { requestBodyBytesMax: 10_000 });
+  const session = edge.session();
+  const post = async (body: string, headers: Record<string, string> = {}) =>
+    (await fetchOver(session, { ":method": "POST", ...headers }, body)).status;
+  assert.equal(await post("x".repeat(10_000)), 200);
+  assert.equal(await post("x".repeat(20_000)), 413);
+  assert.equal(await post("x".repeat(20_000), { "content-length": "20000" }), 413);
+  assert.equal(await post("x".repeat(10_000), { "content-length": "10000" }), 200);
+  assert.deepEqual(edge.errors, []);
+  await edge.close();
+  origin.close();
 });
