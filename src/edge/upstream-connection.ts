@@ -50,6 +50,8 @@ export interface UpstreamOwner {
   /** Something was thrown that never should be: it costs its request, not the worker. */
   report(error: unknown): void;
   released(connection: UpstreamConnection): void;
+  /** It became a tunnel, and is of no use to other requests until it is closed. */
+  switched(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
 }
 
@@ -236,7 +238,9 @@ export class UpstreamConnection implements Checked {
     if (head.status === 101) {
       this.state = TUNNEL;
       sink.onSwitch(buffer, head);
-      return this.sink === sink;
+      if (this.sink !== sink) return false;
+      this.owner.switched(this);
+      return true;
     }
     if (head.status < 200) {
       if (++this.interimResponses > INTERIM_RESPONSES_MAX) {

@@ -121,6 +121,8 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
   const idle: UpstreamConnection[] = [];
   /** In the order in which they came. */
   const waiting = new Set<Waiter>();
+  /** Not counted below: as many as there are visitors, who may stay for hours, and requests have their own limit. */
+  const tunnels = new Set<UpstreamConnection>();
   let total = 0;
 
   const open = (): UpstreamConnection => {
@@ -135,6 +137,12 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
     }
     return null;
   };
+  const giveUpPlace = (): void => {
+    total--;
+    const next = nextWaiter();
+    if (next !== null) next.onUpstream(open());
+    else if (total === 0) onEmpty();
+  };
   const owner: UpstreamOwner = {
     ...deps,
     tls,
@@ -147,15 +155,17 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
       else if (isClosing()) connection.abort();
       else keep(connection);
     },
+    switched: (connection) => {
+      tunnels.add(connection);
+      giveUpPlace();
+    },
     closed: (connection) => {
-      total--;
       openConnections.value--;
+      if (tunnels.delete(connection)) return;
       const at = idle.indexOf(connection);
       if (at >= 0) idle.splice(at, 1);
       idleAnywhere.delete(connection);
-      const next = nextWaiter();
-      if (next !== null) next.onUpstream(open());
-      else if (total === 0) onEmpty();
+      giveUpPlace();
     },
   };
 

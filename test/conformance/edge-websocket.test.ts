@@ -174,6 +174,37 @@ test("each side may end before the other, and what is still under way arrives", 
   origin.close();
 });
 
+test("tunnels do not take the places of requests at the origin", async () => {
+  const origin = await rawOrigin((socket) => {
+    let switched = false;
+    socket.on("end", () => socket.end());
+    socket.on("data", (bytes) => {
+      if (switched) return void socket.write(bytes);
+      switched = /upgrade: websocket/i.test(bytes.toString("latin1"));
+      if (switched) socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+      else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine");
+    });
+  });
+  const site = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, originQueueMax: 1 });
+  const plain = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
+  const tunnels = [];
+  for (let i = 0; i < 5; i++) {
+    const tunnel = rawClient(site.http);
+    tunnel.send(UPGRADE);
+    await tunnel.until(/101 Switching/);
+    tunnels.push(tunnel);
+    assert.match(await exchangeRaw(site.http, plain), /fine$/);
+  }
+  for (const tunnel of tunnels) tunnel.socket.destroy();
+  await eventually(() => site.requests.length === 10);
+  for (let i = 0; i < 3; i++) assert.match(await exchangeRaw(site.http, plain), /fine$/);
+  const open = () => site.metrics.samples().find(({ name }) => name.includes("origin_connections"))?.value;
+  await eventually(() => open() === 1);
+  assert.deepEqual(site.errors, []);
+  await site.close();
+  origin.close();
+});
+
 test("a tunnel in which nothing moves is closed in time, one in which something does is not", async () => {
   const origin = await rawOrigin((socket) => {
     socket.once("data", () => {
