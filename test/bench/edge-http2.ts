@@ -1,10 +1,11 @@
 import type { Benchmark, Contender } from "./benchmark.ts";
-import { NGINX, nginxWithLog, SITE_HOST, startEdgeSite } from "./edge-site.ts";
-import { type VisitedProxy, visitSecurely } from "./http-load.ts";
+import { NGINX, SITE_HOST, type SiteProxy, startEngineSite } from "./edge-site.ts";
+import { visitSecurely } from "./http-load.ts";
 
 /** Browsers open one connection and ask for many things at once. */
 const CONNECTIONS = 16;
-const STREAMS = "8";
+/** Only HTTP/2 is offered: a proxy that does not speak it fails, and is not measured in another protocol. */
+const FLAGS = ["-m", "8", "--npn-list=h2"];
 
 /** Visitors of HTTP/2 through the edge to an nginx origin over HTTP/1.1; the peer is nginx as the proxy, one core each. */
 export const edgeHttp2: Benchmark = {
@@ -15,16 +16,11 @@ export const edgeHttp2: Benchmark = {
   targetRatio: { peer: "nginx", ratio: 0.55 },
   prepare: async ({ directory, seconds }) => {
     const origin = `location / { return 200 "${"x".repeat(1024)}"; }`;
-    const site = await startEdgeSite(directory, { origin, peers: [NGINX, nginxWithLog(directory)] });
-    const contender = (name: string, proxy: VisitedProxy): Contender => ({
+    const { ours, proxies, close } = await startEngineSite(directory, { origin, peers: [NGINX] });
+    const contender = ({ name, pid, https: url }: SiteProxy): Contender => ({
       name,
-      run: () => visitSecurely(proxy, { host: SITE_HOST, connections: CONNECTIONS, seconds }, ["-m", STREAMS]),
+      run: () => visitSecurely({ pid, url }, { host: SITE_HOST, connections: CONNECTIONS, seconds }, FLAGS),
     });
-    const { pid, ready } = site.selvedge;
-    return {
-      ours: contender("selvedge", { pid, threads: "edge", url: new URL("/page", ready.https) }),
-      peers: site.proxies.map((proxy) => contender(proxy.name, { pid: proxy.pid, url: proxy.https })),
-      close: site.close,
-    };
+    return { ours: contender(ours), peers: proxies.map(contender), close };
   },
 };
