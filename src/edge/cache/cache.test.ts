@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import type { Op, PurgeEntry } from "#snapshot/entries.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
-import { rulesetOp } from "#edge/test-entries.ts";
+import { recordOp, rulesetOp } from "#edge/test-entries.ts";
 import { fetchOver, startSecureEdge } from "../../../test/support/secure-edge.ts";
 import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
 
@@ -454,4 +454,14 @@ test("HTTP/2 visitors share what is kept with all others", async (t) => {
   );
   const third = await fetchOver(session, { ":path": "/a.css", "if-none-match": '"1"' });
   assert.deepEqual([third.status, third.body, third.headers["age"]], [304, "", "0"]);
+});
+
+test("a name that is not proxied any more is not served from the cache either", async (t) => {
+  const { edge, get } = await site(t, kept());
+  await get("/a.css");
+  assert.equal((await get("/a.css")).cache, "HIT");
+  edge.replica.apply([recordOp("www", "zone", "www.example.com", "A", "127.0.0.1", false)]);
+  assert.equal((await get("/a.css")).status, 530);
+  edge.replica.apply([recordOp("www", "zone", "www.example.com", "A", "127.0.0.1", true)]);
+  assert.equal((await get("/a.css")).cache, "HIT");
 });

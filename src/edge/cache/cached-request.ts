@@ -18,6 +18,8 @@ const KEY_LENGTH_MAX = 8_192;
 export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedRequest | CacheStatus {
   const { zone, method } = exchange;
   if (zone === null || (method !== "GET" && method !== "HEAD") || !hasCachedExtension(exchange.path)) return "DYNAMIC";
+  // A name that is not proxied any more is not served, whatever was kept of it.
+  if (!zone.names.addressRecords(exchange.host).some(({ proxied }) => proxied)) return "DYNAMIC";
   const { settings } = exchange;
   // What a body says is not part of the key.
   if (hasBody || exchange.at_ms < settings.development_mode_until_ms) return "BYPASS";

@@ -220,3 +220,28 @@ test("a directory that cannot be used leaves a cache of memory alone", async (t)
   assert.equal((await get(edge, "/a.css")).cache, "HIT");
   assert.equal(edge.errors.length, 1);
 });
+
+test("a large body that a change or a purge overtakes is not kept", async (t) => {
+  const held: ServerResponse[] = [];
+  const { start, directory } = await site(t, (req, res) => {
+    if (req.method !== "GET") return void res.writeHead(204).end();
+    res.writeHead(200, { "Cache-Control": "max-age=600", "Content-Length": 400_000 });
+    res.write("x".repeat(200_000));
+    held.push(res);
+  });
+  const edge = await start();
+  const overtake = [
+    () => exchangeRaw(edge.http, "PUT /a.zip HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+    async () => edge.replica.apply([{ kind: "purge", id: "zone", value: { count: 1, recent: [] } }]),
+  ];
+  for (const act of overtake) {
+    const client = rawClient(edge.http);
+    client.send("GET /a.zip HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n");
+    await client.until(/xxx/);
+    await act();
+    held.at(-1)!.end("x".repeat(200_000));
+    assert.match(await client.closed(), /svc-cache-status: MISS/);
+    await eventually(() => files(directory, ".body").length === 0);
+  }
+  assert.equal(held.length, 2);
+});

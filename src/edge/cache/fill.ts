@@ -199,7 +199,8 @@ export class Fill implements Visitor, Waited {
     this.state = OVER;
     if (state === PASSED) return told?.finish(trailers);
     if (this.writer !== null) {
-      this.keepWritten(this.writer);
+      if (this.isDoomed) this.writer.abort();
+      else this.keepWritten(this.writer);
       this.writer = null;
       this.release(null);
       return told?.finish(trailers);
