@@ -57,6 +57,13 @@ export const EDGE_ERRORS = {
     message: "This connection speaks HTTP/1.0 and HTTP/1.1.",
     place: "visitor",
   },
+  challenged: {
+    code: 403,
+    status: 403,
+    title: "Challenge to pass",
+    message: "This site asks for a browser that runs JavaScript.",
+    place: "visitor",
+  },
   blocked: {
     code: 1020,
     status: 403,

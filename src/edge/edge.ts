@@ -14,6 +14,8 @@ import { createAdmission } from "./admission.ts";
 import { createEdgeCache } from "./cache/cache.ts";
 import { createLaunch } from "./cache/launch.ts";
 import { ClientConnection } from "./client-connection.ts";
+import { createClearance } from "./challenge/clearance.ts";
+import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
@@ -45,6 +47,8 @@ export interface EdgeDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly sealer: Sealer;
+  /** 32 bytes with which all threads sign who has passed a challenge. */
+  readonly clearanceKey: Uint8Array;
   readonly config: EdgeConfig;
   /** PEM. Whose certificates origins may have besides those of public authorities: the installation's own. */
   readonly originRoots: readonly string[];
@@ -169,7 +173,13 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
   const lookUp = createLookUp({ hosts: createHostsFile("/etc/hosts"), servers: config.resolvers, timeoutMs: limits.resolver.timeoutMs });
   const health = createOriginHealth({ clock, metrics, retryMs: limits.originRetryMs });
   const tlsClient = createOriginTlsClient({ clock, roots: deps.originRoots });
-  const pipeline = createPipeline({ zones, doh, tap: deps.tap, loopName: config.vendorPrefix, ports: () => state.ports });
+  const clearance = createClearance({ key: deps.clearanceKey, clock, vendorPrefix: config.vendorPrefix });
+  const challenges = createChallenges(clearance, config.vendorPrefix);
+  const pipeline = createPipeline({
+    ...{ zones, doh, clearance, challenges, tap: deps.tap },
+    loopName: config.vendorPrefix,
+    ports: () => state.ports,
+  });
   const origins = createOriginSelector({
     zones,
     resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Clearance } from "./challenge/clearance.ts";
 import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
@@ -62,6 +63,9 @@ export class Exchange implements RequestView, RuleRun {
   /** What rules of earlier phases skip. */
   skips: Skips | null = null;
   readonly trace = null;
+  /** Knows who has passed a challenge; null where no zone was found. */
+  clearance: Pick<Clearance, "has"> | null = null;
+  private cleared: boolean | undefined;
   /** What rate limits count once the response is there. */
   readonly later: LaterCount[] = [];
   /** Rules that matched and leave a security event when the response's status is known. */
@@ -108,6 +112,10 @@ export class Exchange implements RequestView, RuleRun {
     this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
     this.user_agent = this.fieldValue(head, head.userAgentIndex);
     this.accept = this.fieldValue(head, head.acceptIndex);
+  }
+
+  get isCleared(): boolean {
+    return (this.cleared ??= this.clearance?.has(this) ?? false);
   }
 
   /** A piece of the text that was taken over: cheaper than one more copy of the buffer. */

@@ -1,10 +1,11 @@
 import type { PhaseName } from "#rules/phases.ts";
-import { runPhase } from "#rules/engine.ts";
+import { CHALLENGES, runPhase } from "#rules/engine.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
+import type { Clearance } from "./challenge/clearance.ts";
 import type { DohRoute } from "./doh-route.ts";
 import type { BodyTap, Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
@@ -12,6 +13,7 @@ import { blockPage, errorPage, type Page } from "./error-page.ts";
 import { type Exchange, responseView } from "./exchange.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
 import { changeField, editResponse } from "./response-edits.ts";
+import type { Challenges } from "./stages/challenge.ts";
 import { customError } from "./stages/custom-error.ts";
 import { countLater, isFromOrigin } from "./stages/count-later.ts";
 import { finishPage } from "./stages/finish-page.ts";
@@ -39,6 +41,8 @@ export interface PipelineDeps {
   readonly loopName: string;
   /** Known once the edge listens. */
   ports(): EdgePorts;
+  readonly clearance: Clearance;
+  readonly challenges: Challenges;
 }
 
 interface Stage {
@@ -53,6 +57,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   { name: "zone", run: findZone },
   { name: "loop", run: refuseLoop },
   { name: "settings", run: (exchange, { ports }) => applySettings(exchange, ports()) },
+  { name: "challenge", run: (exchange, { challenges }) => challenges.redeem(exchange) },
   // Here: http_request_sanitize.
   phase("http_request_dynamic_redirect", redirectPage),
   phase("http_request_transform", changing("rewrite", rewriteUri)),
@@ -119,14 +124,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 }
 
 /** A stage that runs the rules of a phase and does what each match says. */
-function phase(name: PhaseName, act: (exchange: Exchange, match: Match) => Page | null): Stage {
+function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: PipelineDeps) => Page | null): Stage {
   return {
     name,
-    run: (exchange) => {
+    run: (exchange, deps) => {
       const rulesets = exchange.zone?.rulesets(name) ?? NO_RULESETS;
       if (rulesets.length === 0) return null;
       for (const match of runPhase(rulesets, exchange, exchange, null)) {
-        const page = act(exchange, match);
+        const page = act(exchange, match, deps);
         if (match.logs) exchange.logged.push({ phase: name, match });
         if (page !== null) return page;
       }
@@ -142,10 +147,11 @@ function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
 }
 
 /** A zone that is paused or has moved away leaves its visitors to its own servers. */
-function findZone(exchange: Exchange, { zones }: PipelineDeps): Page | null {
+function findZone(exchange: Exchange, { zones, clearance }: PipelineDeps): Page | null {
   const zone = zones.find(exchange.host);
   if (zone === null || zone.entry.paused || zone.entry.status === "moved") return plainPage(exchange, "unroutable");
   exchange.zone = zone;
+  exchange.clearance = clearance;
   exchange.settings = zone.settings;
   exchange.zone_name = zone.entry.name;
   return null;
@@ -188,13 +194,15 @@ interface RouteParameters {
   readonly sni?: { readonly value: string };
 }
 
-function mitigate(exchange: Exchange, match: Match): Page | null {
+function mitigate(exchange: Exchange, match: Match, { challenges }: PipelineDeps): Page | null {
+  if (CHALLENGES.has(match.action)) return challenges.ask(exchange);
   if (match.action !== "block") return null;
   return blockPage(EDGE_ERRORS.blocked, match.action_parameters, exchange.accept, exchange.ray_id);
 }
 
 /** RFC 6585 §4: how long to wait, as far as the rule knows. */
-function limitRate(exchange: Exchange, match: Match): Page | null {
+function limitRate(exchange: Exchange, match: Match, { challenges }: PipelineDeps): Page | null {
+  if (CHALLENGES.has(match.action)) return challenges.ask(exchange);
   if (match.action !== "block") return null;
   const { mitigation_timeout: timeout, period } = (match.rule.ratelimit ?? {}) as { mitigation_timeout?: number; period?: number };
   changeField(editResponse(exchange), { name: "Retry-After", operation: "set", value: String(timeout || period || 60) });

@@ -45,6 +45,7 @@ export async function startEdge(
   const edge = createEdge({
     replica,
     sealer,
+    clearanceKey: randomBytes(32),
     metrics,
     originRoots,
     clock: systemClock,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer } from "#kernel/seal.ts";
+import { createSealer, deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createEventSink } from "#events/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -48,9 +48,15 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   });
   const events = createEventSink({ port: data.events, metrics });
   const tap = createTap({ port: data.tap, metrics });
-  const sealer = createSealer(readFileSync(data.sealKeyPath));
+  const sealKey = readFileSync(data.sealKeyPath);
+  const sealer = createSealer(sealKey);
+  const clearanceKey = deriveKey(sealKey, "clearance", 32);
   const originRoots = [readFileSync(data.localRootPath, "utf8")];
-  const edge = createEdge({ replica, events, tap, clock: systemClock, metrics, sealer, config: data.config, originRoots, onError });
+  const edge = createEdge({
+    ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, onError },
+    clock: systemClock,
+    config: data.config,
+  });
   voice.serve({
     metrics,
     neighbour: (_name, port) => edge.nameserverAt(port),

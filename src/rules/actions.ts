@@ -33,32 +33,30 @@ export interface Action {
   readonly terminates: boolean;
   /** Leaves a security event, unless the rule's `logging` says otherwise. */
   readonly logs: boolean;
-  /** Whether a plane carries it out; where none does, rules are refused at save instead of being ignored. */
-  readonly runs: boolean;
 }
 
 const NONE = object({});
 
 /** What a rule may do. The rules' own engine runs `execute`, `skip` and `score`; an edge stage carries out the others. */
 export const ACTIONS: Readonly<Record<ActionName, Action>> = {
-  block: { parameters: block, terminates: true, logs: true, runs: true },
-  challenge: { parameters: NONE, terminates: true, logs: true, runs: false },
-  compress_response: { parameters: compressResponse, terminates: false, logs: false, runs: true },
-  execute: { parameters: execute, terminates: false, logs: false, runs: true },
-  js_challenge: { parameters: NONE, terminates: true, logs: true, runs: false },
-  log: { parameters: NONE, terminates: false, logs: true, runs: true },
-  log_custom_field: { parameters: logCustomField, terminates: false, logs: false, runs: true },
-  managed_challenge: { parameters: NONE, terminates: true, logs: true, runs: false },
-  redirect: { parameters: redirect, terminates: true, logs: false, runs: true },
-  rewrite: { parameters: rewrite, terminates: false, logs: false, runs: true },
-  route: { parameters: route, terminates: false, logs: false, runs: true },
-  score: { parameters: object({ increment: whole(-1000, 1000) }, { required: ["increment"] }), terminates: false, logs: false, runs: true },
-  serve_error: { parameters: serveError, terminates: true, logs: false, runs: true },
-  set_cache_control: { parameters: setCacheControl, terminates: false, logs: false, runs: true },
-  set_cache_settings: { parameters: setCacheSettings, terminates: false, logs: false, runs: true },
-  set_cache_tags: { parameters: setCacheTags, terminates: false, logs: false, runs: true },
-  set_config: { parameters: setConfig, terminates: false, logs: false, runs: true },
-  skip: { parameters: skip, terminates: false, logs: true, runs: true },
+  block: { parameters: block, terminates: true, logs: true },
+  challenge: { parameters: NONE, terminates: true, logs: true },
+  compress_response: { parameters: compressResponse, terminates: false, logs: false },
+  execute: { parameters: execute, terminates: false, logs: false },
+  js_challenge: { parameters: NONE, terminates: true, logs: true },
+  log: { parameters: NONE, terminates: false, logs: true },
+  log_custom_field: { parameters: logCustomField, terminates: false, logs: false },
+  managed_challenge: { parameters: NONE, terminates: true, logs: true },
+  redirect: { parameters: redirect, terminates: true, logs: false },
+  rewrite: { parameters: rewrite, terminates: false, logs: false },
+  route: { parameters: route, terminates: false, logs: false },
+  score: { parameters: object({ increment: whole(-1000, 1000) }, { required: ["increment"] }), terminates: false, logs: false },
+  serve_error: { parameters: serveError, terminates: true, logs: false },
+  set_cache_control: { parameters: setCacheControl, terminates: false, logs: false },
+  set_cache_settings: { parameters: setCacheSettings, terminates: false, logs: false },
+  set_cache_tags: { parameters: setCacheTags, terminates: false, logs: false },
+  set_config: { parameters: setConfig, terminates: false, logs: false },
+  skip: { parameters: skip, terminates: false, logs: true },
 };
 
 /** `action_parameters` with what the service fills in (SPEC 2.6: `version` is `latest`). */

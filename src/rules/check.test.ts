@@ -45,7 +45,6 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [CUSTOM, {}, "/action", /must be a string/],
   [CUSTOM, { action: "toString" }, "/action", /unknown action/],
   [CUSTOM, { action: "route" }, "/action", /may not stand here/],
-  [CUSTOM, { action: "managed_challenge" }, "/action", /cannot run/],
   ["http_request_redirect", { action: "redirect" }, "/action_parameters", /needs from_value or from_list/],
   ["http_ratelimit", { action: "block" }, "/ratelimit", /needs ratelimit/],
   [CUSTOM, { action: "block", ratelimit: {} }, "/ratelimit", /for rules of phase http_ratelimit/],

@@ -40,7 +40,6 @@ function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurround
   const name = rule.action as ActionName;
   if (!phase.actions.includes(name)) return [{ pointer: "/action", message: misplaced(name, phaseName, phase.actions) }];
   const action = ACTIONS[name];
-  if (!action.runs) return [{ pointer: "/action", message: `this version cannot run the action "${name}" yet` }];
   const parameters = rule.action_parameters ?? {};
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
   const problems = action.parameters(parameters, "", { phase: phaseName as PhaseName, around });

@@ -79,12 +79,16 @@ const skippedByOf = (ruleset: CompiledRuleset, rule: CompiledRule, run: RuleRun)
 
 /** What a rule that applies does: true where the phase is over, false where the ruleset is, null where it goes on. */
 function apply(rule: CompiledRule, pass: Pass): boolean | null {
+  if (CHALLENGES.has(rule.definition.action) && pass.run.isCleared === true) return null;
   pass.score += rule.increment;
   if (rule.skips !== null) addSkips(pass.run, rule.skips, rule.definition.id);
   if (rule.executes === null) pass.matches.push(matchOf(rule, pass));
   else if (runExecuted(rule, rule.executes, pass)) return true;
   return rule.ends === null ? null : rule.ends === "phase";
 }
+
+/** Who has passed one of them has passed them all. */
+export const CHALLENGES: ReadonlySet<string> = new Set(["challenge", "js_challenge", "managed_challenge"]);
 
 const whyNot = (matched: boolean, isDue: boolean): TraceStep["result"] =>
   isDue ? "below_threshold" : matched ? "below_limit" : "not_matched";

@@ -9,6 +9,8 @@ export interface RuleRun {
   readonly later: LaterCount[];
   /** Takes down what each rule did; null where nobody wants to know. */
   readonly trace: Trace | null;
+  /** The visitor has passed a challenge already: rules that ask for one go on. Absent where nobody can have. */
+  readonly isCleared?: boolean;
 }
 
 export interface Skips {

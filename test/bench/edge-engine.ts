@@ -35,6 +35,7 @@ const edge = createEdge({
   clock: systemClock,
   metrics: createMetrics(),
   sealer,
+  clearanceKey: new Uint8Array(32),
   config: {
     host: "127.0.0.1",
     httpPort: Number(httpPort),

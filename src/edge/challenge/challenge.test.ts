@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, before, test } from "node:test";
+import { runInNewContext } from "node:vm";
+import { fixedClock } from "#kernel/clock.ts";
+import { Exchange } from "../exchange.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "../test-edge.ts";
+import { rulesetOp } from "../test-entries.ts";
+import { challengePage } from "./challenge-page.ts";
+import { createClearance } from "./clearance.ts";
+
+let origin: TestOrigin;
+let edge: TestEdge;
+let asked: string[] = [];
+
+before(async () => {
+  origin = await httpOrigin((req, res) => {
+    asked.push(String(req.url));
+    res.end("the site");
+  });
+  edge = await startEdge([
+    ...siteOps(origin.port),
+    rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", [
+      { action: "managed_challenge", expression: 'starts_with(http.request.uri.path, "/guarded")' },
+      { action: "block", expression: 'http.request.uri.path eq "/guarded/never"' },
+    ]),
+  ]);
+});
+after(async () => {
+  await edge.close();
+  origin.close();
+});
+
+const get = (target: string, fields = ""): Promise<string> =>
+  exchangeRaw(edge.http, `GET ${target} HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: test\r\nConnection: close\r\n${fields}\r\n`);
+
+/** As a browser does, by trying. */
+function solve(task: string): number {
+  for (let answer = 0; ; answer++) if (createHash("sha256").update(`${task}:${answer}`).digest().readUInt16BE() === 0) return answer;
+}
+
+const taskOf = (page: string): string => /\}\)\("([^"]+)",16,/.exec(page)?.[1] ?? "";
+const answerAddress = (to: string, task: string, answer: number): string =>
+  `/cdn-cgi/challenge?to=${encodeURIComponent(to)}&task=${encodeURIComponent(task)}&answer=${answer}`;
+
+test("who solves the challenge gets on, with what was asked for, and is asked no more", async () => {
+  asked = [];
+  const page = await get("/guarded?a=1&b=2");
+  assert.match(page, /^HTTP\/1\.1 403 /);
+  assert.match(page, /svc-mitigated: challenge\r\n/);
+  assert.match(page, /Cache-Control: no-store\r\n/);
+  assert.deepEqual(asked, []);
+  const task = taskOf(page);
+  const passed = await get(answerAddress("/guarded?a=1&b=2", task, solve(task)));
+  assert.match(passed, /^HTTP\/1\.1 303 /);
+  assert.match(passed, /Location: \/guarded\?a=1&b=2\r\n/);
+  const cookie = /Set-Cookie: (svc_clearance=[^;]+); Path=\/; Max-Age=1800; HttpOnly; SameSite=Lax\r\n/.exec(passed)?.[1];
+  assert.ok(cookie);
+  assert.match(await get("/guarded?a=1&b=2", `Cookie: theme=dark; ${cookie}\r\n`), /^HTTP\/1\.1 200 [^]*the site$/);
+  assert.deepEqual(asked, ["/guarded?a=1&b=2"]);
+  // Rules behind the one that was passed still have their say.
+  assert.match(await get("/guarded/never", `Cookie: ${cookie}\r\n`), /^HTTP\/1\.1 403 [^]*Access denied/);
+  // Another browser's cookie, and one that was changed.
+  for (const [agent, value] of [
+    ["other", cookie],
+    ["test", `${cookie.slice(0, -2)}xx`],
+  ] as const) {
+    const request = `GET /guarded HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: ${agent}\r\nConnection: close\r\nCookie: ${value}\r\n\r\n`;
+    assert.match(await exchangeRaw(edge.http, request), /svc-mitigated: challenge/);
+  }
+  const events = edge.security.map(({ action, path }) => [action, path]);
+  assert.ok(events.some(([action, path]) => action === "managed_challenge" && path === "/guarded"));
+});
+
+test("wrong answers are asked again, and no address leads elsewhere", async () => {
+  const task = taskOf(await get("/guarded"));
+  const answer = solve(task);
+  for (const address of [
+    answerAddress("/guarded", task, answer + 1),
+    answerAddress("/guarded", `${task.slice(0, -1)}_`, answer),
+    "/cdn-cgi/challenge",
+    `/cdn-cgi/challenge?task=${"x".repeat(4000)}&answer=1e3`,
+  ])
+    assert.match(await get(address), /^HTTP\/1\.1 403 [^]*svc-mitigated: challenge/, address);
+  for (const to of ["//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: x=1", "javascript:alert(1)", ""])
+    assert.match(await get(answerAddress(to, task, answer)), /^HTTP\/1\.1 303 [^]*Location: \/\r\n/, to);
+});
+
+test("programs are told in JSON, and the page lets nothing of the address out of its script", async () => {
+  assert.match(await get("/guarded", "Accept: application/json\r\n"), /^HTTP\/1\.1 403 [^]*"code":403/);
+  const page = await get("/guarded?</script><script>alert(1)</script>");
+  assert.doesNotMatch(page, /<script>alert/);
+});
+
+test("the page's own script finds the number", () => {
+  const script =
+    /<script>([^]*)<\/script>/.exec(challengePage("task.of.a.length.that.takes.two.blocks.of.the.hash.to.be.read", "/x", "ray"))?.[1] ?? "";
+  const turns: (() => void)[] = [];
+  let went = "";
+  runInNewContext(script, {
+    location: { replace: (address: string) => void (went = address) },
+    setTimeout: (turn: () => void) => void turns.push(turn),
+    encodeURIComponent,
+  });
+  for (let turn = turns.shift(); turn !== undefined && went === ""; turn = turns.shift()) turn();
+  const answer = new URLSearchParams(went.split("?")[1]);
+  assert.equal(answer.get("to"), "/x");
+  assert.equal(
+    createHash("sha256")
+      .update(`${answer.get("task")}:${answer.get("answer")}`)
+      .digest()
+      .readUInt16BE(),
+    0,
+  );
+});
+
+test("tasks and clearances end", () => {
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const clearance = createClearance({ key: new Uint8Array(32), clock, vendorPrefix: "svc" });
+  const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp: "192.0.2.1", scheme: "https", serverPort: 443, tls: null });
+  const task = clearance.task(visitor);
+  const answer = String(solve(task));
+  assert.match(clearance.redeem(visitor, task, answer) ?? "", /; Secure$/);
+  clock.advance(300_001);
+  assert.equal(clearance.redeem(visitor, task, answer), null);
+});

@@ -1,0 +1,52 @@
+import { CHALLENGE_PATH, challengePage } from "../challenge/challenge-page.ts";
+import type { Clearance } from "../challenge/clearance.ts";
+import { EDGE_ERRORS } from "../edge-errors.ts";
+import { errorPage, type Page, prefersJson } from "../error-page.ts";
+import type { Exchange } from "../exchange.ts";
+import { changeField, editResponse } from "../response-edits.ts";
+
+export interface Challenges {
+  /** Answers what the page of a challenge sends; null for every other request. */
+  redeem(exchange: Exchange): Page | null;
+  /** What a visitor who has to pass a challenge sees instead. */
+  ask(exchange: Exchange): Page;
+}
+
+const TARGET_CHARACTERS_MAX = 4096;
+/** An address on the same host, and nothing that a browser could take for another one. */
+const TARGET = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/;
+
+export function createChallenges(clearance: Clearance, vendorPrefix: string): Challenges {
+  const ask = (exchange: Exchange, target: string): Page => {
+    const edits = editResponse(exchange);
+    // The field by which clients tell a challenge from a refusal.
+    changeField(edits, { name: `${vendorPrefix}-mitigated`, operation: "set", value: "challenge" });
+    changeField(edits, { name: "Cache-Control", operation: "set", value: "no-store" });
+    const { status, title } = EDGE_ERRORS.challenged;
+    if (prefersJson(exchange.accept)) return errorPage(EDGE_ERRORS.challenged, exchange.accept, exchange.ray_id);
+    const body = challengePage(clearance.task(exchange), target, exchange.ray_id);
+    return { status, reason: title, contentType: "text/html; charset=utf-8", body, isChosen: true };
+  };
+
+  return {
+    ask: (exchange) => ask(exchange, safeTarget(receivedTarget(exchange))),
+    redeem: (exchange) => {
+      if (exchange.path !== CHALLENGE_PATH || exchange.method !== "GET") return null;
+      const given = new URLSearchParams(exchange.query);
+      const target = safeTarget(given.get("to") ?? "");
+      const cookie = clearance.redeem(exchange, given.get("task") ?? "", given.get("answer") ?? "");
+      if (cookie === null) return ask(exchange, target);
+      const edits = editResponse(exchange);
+      edits.add.push(["Location", target], ["Set-Cookie", cookie], ["Cache-Control", "no-store"]);
+      return { status: 303, reason: "See Other", contentType: "text/plain", body: "", isChosen: true };
+    },
+  };
+}
+
+/** What the visitor asked for, before rules rewrote it. */
+function receivedTarget(exchange: Exchange): string {
+  const query = exchange.received_query ?? exchange.query;
+  return (exchange.received_path ?? exchange.path) + (query === "" ? "" : `?${query}`);
+}
+
+const safeTarget = (target: string): string => (target.length <= TARGET_CHARACTERS_MAX && TARGET.test(target) ? target : "/");

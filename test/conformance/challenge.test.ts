@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { rulesetOp } from "#edge/test-entries.ts";
+import { toolOrSkip } from "../support/tools.ts";
+
+const run = promisify(execFile);
+const HOST = "www.example.com";
+const LIMIT_MS = 120_000;
+
+test(
+  "a challenge is passed by a browser, and not by curl",
+  { skip: toolOrSkip("chromium") || toolOrSkip("curl"), timeout: LIMIT_MS },
+  async (t) => {
+    let arrived: (target: string) => void = () => undefined;
+    const asked: string[] = [];
+    const origin = await httpOrigin((req, res) => {
+      asked.push(String(req.url));
+      arrived(String(req.url));
+      res.setHeader("content-type", "text/html");
+      res.end("<title>the site</title>");
+    });
+    const edge = await startEdge([
+      ...siteOps(origin.port),
+      rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", [{ action: "js_challenge", expression: "true" }]),
+    ]);
+    const directory = await mkdtemp(join(tmpdir(), "selvedge-challenge-"));
+    t.after(async () => {
+      await edge.close();
+      origin.close();
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const resolve = ["--resolve", `${HOST}:${edge.http}:127.0.0.1`];
+    const url = `http://${HOST}:${edge.http}/shop?item=7`;
+    const jar = join(directory, "jar");
+    const { stdout } = await run("curl", ["-s", "-L", "-c", jar, "-b", jar, "-w", "%{http_code}", ...resolve, url], { timeout: 10_000 });
+    assert.match(stdout, /403$/);
+    assert.deepEqual(asked, []);
+    const target = new Promise<string>((done) => (arrived = done));
+    const browser = spawn(
+      "chromium",
+      [
+        ...["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--disable-background-networking"],
+        ...[`--user-data-dir=${join(directory, "profile")}`, `--host-resolver-rules=MAP ${HOST} 127.0.0.1`, url],
+      ],
+      { stdio: "ignore", detached: true },
+    );
+    // The browser is many processes; they are a group of their own.
+    t.after(() => browser.pid !== undefined && process.kill(-browser.pid, "SIGKILL"));
+    assert.equal(await target, "/shop?item=7");
+    assert.deepEqual(edge.errors, []);
+  },
+);
