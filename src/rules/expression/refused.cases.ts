@@ -131,6 +131,8 @@ export const REFUSED: readonly (readonly [text: string, line: number, column: nu
   ['http.host matches "(?z)a"', 1, 19, "unknown flag"],
   ['http.host matches "[z-a]"', 1, 19, "a range in a class"],
   ['http.host matches "[[:nope:]]"', 1, 19, "unknown class"],
+  [`http.host matches "a${"{1}".repeat(200)}"`, 1, 19, "repetitions of repetitions"],
+  [`http.host matches "${"(".repeat(102)}a${")".repeat(102)}"`, 1, 19, "nested deeper"],
   ['http.host matches "(?:a?){500}a{501}"', 1, 19, "too large"],
   ['http.host matches "(?u)a{600}b{600}"', 1, 19, "too large"],
   ['http.host matches "(((a{1000}){1000}){1000})"', 1, 19, "too large"],

@@ -1,4 +1,5 @@
-import type { ByteSet, Regex } from "./regex-syntax.ts";
+import type { ByteSet } from "./byte-set.ts";
+import type { Regex } from "./regex-syntax.ts";
 
 // What a backtracking engine may do at one place of the text; a bound, not a guess.
 const STEPS_MAX = 512;

@@ -1,4 +1,5 @@
-import { type ByteSet, oneByte, type Regex } from "./regex-syntax.ts";
+import { type ByteSet, oneByte } from "./byte-set.ts";
+import type { Regex } from "./regex-syntax.ts";
 
 /** Every match has one of `texts` in it; `folded` where that holds of the text in lower case. */
 export interface RequiredParts {

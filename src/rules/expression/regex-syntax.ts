@@ -1,5 +1,4 @@
-/** A set of bytes: bit n stands for byte n. */
-export type ByteSet = bigint;
+import { ALL_BYTES, byteRange, type ByteSet, CLASSES, folded, NAMED, NEWLINE, oneByte, without } from "./byte-set.ts";
 
 /** A regular expression over bytes. */
 export type Regex =
@@ -23,11 +22,6 @@ export class RegexError extends Error {
     this.at = at;
   }
 }
-
-export const ALL_BYTES: ByteSet = (1n << 256n) - 1n;
-export const oneByte = (byte: number): ByteSet => 1n << BigInt(byte);
-export const byteRange = (first: number, last: number): ByteSet => ((1n << BigInt(last - first + 1)) - 1n) << BigInt(first);
-export const without = (bytes: ByteSet): ByteSet => ALL_BYTES & ~bytes;
 
 // Rust's own bound is on memory; this keeps compiling far from noticeable.
 const NESTING_MAX = 100;
@@ -56,38 +50,8 @@ interface Flags {
 
 const FLAGS: Readonly<Record<string, keyof Flags>> = { i: "insensitive", m: "multiline", s: "dotAll", U: "swapGreed", x: "verbose" };
 
-const DIGITS = byteRange(0x30, 0x39);
-const UPPER = byteRange(0x41, 0x5a);
-const LOWER = byteRange(0x61, 0x7a);
-const SPACES = byteRange(0x09, 0x0d) | oneByte(0x20);
-const WORDS = DIGITS | UPPER | LOWER | oneByte(0x5f);
-const NEWLINE = oneByte(0x0a);
-
-const CLASSES: Readonly<Record<string, ByteSet>> = { d: DIGITS, s: SPACES, w: WORDS };
-
-// UTS #18 Annex C, as far as Rust has them.
-const NAMED: Readonly<Record<string, ByteSet>> = {
-  alnum: DIGITS | UPPER | LOWER,
-  alpha: UPPER | LOWER,
-  ascii: byteRange(0, 0x7f),
-  blank: oneByte(0x09) | oneByte(0x20),
-  cntrl: byteRange(0, 0x1f) | oneByte(0x7f),
-  digit: DIGITS,
-  graph: byteRange(0x21, 0x7e),
-  lower: LOWER,
-  print: byteRange(0x20, 0x7e),
-  punct: byteRange(0x21, 0x2f) | byteRange(0x3a, 0x40) | byteRange(0x5b, 0x60) | byteRange(0x7b, 0x7e),
-  space: SPACES,
-  upper: UPPER,
-  word: WORDS,
-  xdigit: DIGITS | byteRange(0x41, 0x46) | byteRange(0x61, 0x66),
-};
-
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
-
-/** Both cases of the ASCII letters in the set. */
-const folded = (bytes: ByteSet): ByteSet => bytes | ((bytes & UPPER) << 32n) | ((bytes & LOWER) >> 32n);
 
 class Reader {
   at = 0;
@@ -152,10 +116,11 @@ class Reader {
 
   #repeated(flags: Flags, depth: number): Regex {
     let item = this.#atom(flags, depth);
-    for (;;) {
+    for (let times = 0; ; times++) {
       if (flags.verbose) while (this.#skipVerbose());
       const bounds = this.#bounds();
       if (bounds === null) return item;
+      if (times === NESTING_MAX) this.#fail(`more than ${NESTING_MAX} repetitions of repetitions`);
       const lazy = this.#takes("?") !== flags.swapGreed;
       item = { kind: "repeat", item, ...bounds, lazy };
     }

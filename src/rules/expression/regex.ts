@@ -1,7 +1,8 @@
 import { RE2JS } from "re2js";
 import { isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
 import { requiredParts, type RequiredParts } from "./regex-parts.ts";
-import { type Assertion, type ByteSet, parseRegex, type Regex, RegexError, sizeOf, without } from "./regex-syntax.ts";
+import { type ByteSet, without } from "./byte-set.ts";
+import { type Assertion, parseRegex, type Regex, RegexError, sizeOf } from "./regex-syntax.ts";
 
 export { RegexError };
 
