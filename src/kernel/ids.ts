@@ -21,16 +21,26 @@ export const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
+/** Two characters for each value of ten bits: half as many pieces to join. */
+const CROCKFORD_PAIRS = Array.from({ length: 1024 }, (_, bits) => CROCKFORD.charAt(bits >> 5) + CROCKFORD.charAt(bits & 31));
+/** The first half stays the same for a millisecond. */
+let ulidMs = -1;
+let ulidTime = "";
+
 /** A ULID: 48 bits of milliseconds and 80 random bits, so log rows sort by time. */
 export function newUlid(nowMs: number): string {
-  let time = "";
-  for (let rest = nowMs, i = 0; i < 10; i++) {
-    time = CROCKFORD[rest % 32] + time;
-    rest = Math.floor(rest / 32);
+  if (nowMs !== ulidMs) {
+    ulidMs = nowMs;
+    ulidTime = "";
+    for (let rest = nowMs, i = 0; i < 5; i++) {
+      ulidTime = CROCKFORD_PAIRS[rest % 1024]! + ulidTime;
+      rest = Math.floor(rest / 1024);
+    }
   }
-  let random = "";
-  for (const byte of take(16)) random += CROCKFORD[byte & 31];
-  return time + random;
+  const bytes = take(16);
+  let text = ulidTime;
+  for (let i = 0; i < 16; i += 2) text += CROCKFORD_PAIRS[((bytes[i]! & 31) << 5) | (bytes[i + 1]! & 31)]!;
+  return text;
 }
 
 // 41 bits of milliseconds since 2020 last until 2089; 23 bits count within each of them.
