@@ -84,8 +84,10 @@ export class Exchange implements RequestView, RuleRun {
   bytesIn = 0;
   bytesOut = 0;
   private fieldLines = "";
-  /** The lines as they came, once a rule has changed some. */
-  private unedited: string | null = null;
+  /** The lines as they came. */
+  private received = "";
+  /** Rules have changed the fields since the lines were put together. */
+  private isStale = false;
   private fields: ReadonlyMap<string, readonly string[]> | null = null;
   private seed = "";
 
@@ -109,7 +111,7 @@ export class Exchange implements RequestView, RuleRun {
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
     if (head.minorVersion === 0) this.http_version = "HTTP/1.0";
-    this.fieldLines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
+    this.fieldLines = this.received = buffer.toString("latin1", head.fieldsStart, head.end - 4);
     this.user_agent = this.fieldValue(head, head.userAgentIndex);
     this.accept = this.fieldValue(head, head.acceptIndex);
   }
@@ -126,12 +128,12 @@ export class Exchange implements RequestView, RuleRun {
 
   /** Whether the lines of the head's fields match: the pattern has the flag `m`. */
   mentions(pattern: RegExp): boolean {
-    return pattern.test(this.fieldLines);
+    return pattern.test(this.lines());
   }
 
   /** The field lines that a pattern with the flags `g` and `m` matches. */
   linesLike(pattern: RegExp): readonly string[] {
-    return this.fieldLines.match(pattern) ?? NONE;
+    return this.lines().match(pattern) ?? NONE;
   }
 
   /** The request goes on under this path and query. */
@@ -147,23 +149,30 @@ export class Exchange implements RequestView, RuleRun {
   editRequest(changes: readonly FieldChange[]): void {
     const edits = (this.requestEdits ??= { drop: [], add: [] });
     for (const change of changes) changeField(edits, change);
-    const names = new Set([...edits.drop, ...edits.add.map(([name]) => name.toLowerCase())]);
-    this.unedited ??= this.fieldLines;
-    const kept = this.unedited.split("\r\n").filter((line) => !edits.drop.includes(line.slice(0, line.indexOf(":")).toLowerCase()));
-    this.fieldLines = [...kept, ...addedFields(edits).map(([name, value]) => `${name}: ${value}`)]
-      .filter((line) => line !== "")
-      .join("\r\n");
+    this.isStale = true;
+    if (changes.some(({ name }) => name.toLowerCase() === "user-agent")) this.user_agent = this.headers("user-agent")[0] ?? "";
+  }
+
+  /** The field lines as rules have left them: put together when somebody looks, which after the last rule is seldom. */
+  private lines(): string {
+    const { requestEdits: edits } = this;
+    if (!this.isStale || edits === null) return this.fieldLines;
+    this.isStale = false;
     this.fields = null;
-    if (names.has("user-agent")) this.user_agent = this.headers("user-agent")[0] ?? "";
+    const kept = this.received.split("\r\n").filter((line) => !edits.drop.includes(line.slice(0, line.indexOf(":")).toLowerCase()));
+    const added = addedFields(edits).map(([name, value]) => `${name}: ${value}`);
+    this.fieldLines = [...kept, ...added].filter((line) => line !== "").join("\r\n");
+    return this.fieldLines;
   }
 
   headers(name: string): readonly string[] {
-    this.fields ??= parseLines(this.fieldLines);
+    const lines = this.lines();
+    this.fields ??= parseLines(lines);
     return this.fields.get(name) ?? NONE;
   }
 
   header_fields(): HeaderFields {
-    return requestLines(this.fieldLines);
+    return requestLines(this.lines());
   }
 
   get random_seed(): string {

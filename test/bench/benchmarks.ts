@@ -14,7 +14,7 @@ import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
 import { edgeOriginTls } from "./edge-origin-tls.ts";
-import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeTls } from "./edge-requests.ts";
+import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
@@ -44,6 +44,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   detectionScan,
   edgeRequests,
   edgeEvents,
+  edgeRules,
   edgeDetection,
   edgeLarge,
   edgeTls,

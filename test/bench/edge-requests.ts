@@ -14,6 +14,7 @@ import {
   startEdgeSite,
   startEngineSite,
 } from "./edge-site.ts";
+import { TWENTY_RULES } from "./twenty-rules.ts";
 import { visit, visitSecurely } from "./http-load.ts";
 
 const CONNECTIONS = 64;
@@ -63,6 +64,18 @@ export const edgeEvents = row({
     const site = await startEdgeSite(context.directory, logging(context));
     const rules = [{ action: "log", expression: 'http.request.uri.path contains "page"', description: "pages" }];
     await succeed(site.call("PUT", `/zones/${site.zoneId}/rulesets/phases/http_request_firewall_custom/entrypoint`, { rules }));
+    return serverContest(context, site);
+  },
+});
+
+/** Twenty rules in five phases, beside nginx without any. */
+export const edgeRules = row({
+  name: "edge-rules",
+  targetRatio: { peer: "nginx", ratio: 0.6 },
+  prepare: async (context) => {
+    const site = await startEdgeSite(context.directory, logging(context));
+    for (const [phase, rules] of Object.entries(TWENTY_RULES))
+      await succeed(site.call("PUT", `/zones/${site.zoneId}/rulesets/phases/${phase}/entrypoint`, { rules }));
     return serverContest(context, site);
   },
 });
