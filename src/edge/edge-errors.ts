@@ -58,7 +58,7 @@ export const EDGE_ERRORS = {
     place: "visitor",
   },
   challenged: {
-    code: 403,
+    code: 1040,
     status: 403,
     title: "Challenge to pass",
     message: "This site asks for a browser that runs JavaScript.",

@@ -87,7 +87,7 @@ test("wrong answers are asked again, and no address leads elsewhere", async () =
 });
 
 test("programs are told in JSON, and the page lets nothing of the address out of its script", async () => {
-  assert.match(await get("/guarded", "Accept: application/json\r\n"), /^HTTP\/1\.1 403 [^]*"code":403/);
+  assert.match(await get("/guarded", "Accept: application/json\r\n"), /^HTTP\/1\.1 403 [^]*"code":1040/);
   const page = await get("/guarded?</script><script>alert(1)</script>");
   assert.doesNotMatch(page, /<script>alert/);
 });
