@@ -31,8 +31,10 @@ const WAYS = 8;
 const HEADER_WORDS = 8;
 /** Times are tenths of a second since the table was made: 32 bits of them last for six years. */
 const TICK_MS = 100;
-/** Nobody holds a lock for longer than a microsecond, unless its thread died: then it is taken over. */
-const SPINS_MAX = 100_000;
+/** Nobody holds a lock for longer than a microsecond, unless the system has put its thread aside; one that died is taken over. */
+const SPINS_MAX = 1_000;
+const WAITS_MAX = 100;
+const WAIT_MS = 1;
 const COUNT_MAX = 0x7fff_ffff;
 
 /** Memory for so many keys, which is taken up as keys come. Threads that are given the same buffer count together. */
@@ -68,7 +70,13 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
 
   const lock = (set: number): void => {
     const at = HEADER_WORDS + set;
-    for (let spins = 0; Atomics.compareExchange(words, at, 0, 1) !== 0; spins++) if (spins > SPINS_MAX) return;
+    const isTaken = (): boolean => Atomics.compareExchange(words, at, 0, 1) === 0;
+    for (let spins = 0; spins < SPINS_MAX; spins++) if (isTaken()) return;
+    // Sleeping lets the thread go on that holds it.
+    for (let waits = 0; waits < WAITS_MAX; waits++) {
+      Atomics.wait(words, at, 1, WAIT_MS);
+      if (isTaken()) return;
+    }
   };
   const unlock = (set: number): void => void Atomics.store(words, HEADER_WORDS + set, 0);
 
