@@ -556,7 +556,7 @@ export const WORLD_DETECTORS = codeDetectors(
       misses: ["09958092", "CIN 99958092"],
     },
     {
-      id: "pii.dni_pe",
+      id: "pii.ruc_pe",
       rule_id: "4ba4b0d4ebe13b4cb84ee711ad030e56",
       name: "Peruvian RUC",
       templates: ["###########"],
