@@ -155,3 +155,24 @@ test("retention by age, then by size from the longest table, in bounded steps", 
   assert.ok(queries.count("requests", []) < 12_000);
   assert.equal(queries.count("security_events", []), 1, "requests gave way, the security event stayed");
 });
+
+test("a file from before a column was there is given it, and its rows have the column's zero", async (t) => {
+  const path = await temporaryPath(t);
+  const first = openEventDatabase(path);
+  first.insert([cellsOf("requests", [testRequestRow()])]);
+  first.close();
+  const older = new DatabaseSync(path);
+  older.exec(
+    "ALTER TABLE requests DROP COLUMN bytes_out; ALTER TABLE requests DROP COLUMN user_agent; ALTER TABLE requests DROP COLUMN origin_status",
+  );
+  older.close();
+  const database = openEventDatabase(path);
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  database.insert([cellsOf("requests", [testRequestRow({ origin_status: 201 })])]);
+  assert.deepEqual(queries.list("requests", { where: [], direction: "asc", limit: 2 }), [
+    testRequestRow({ bytes_out: 0, user_agent: "", origin_status: null }),
+    testRequestRow({ origin_status: 201 }),
+  ]);
+});

@@ -1,6 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
 import type { EventTable } from "./rows.ts";
-import { type Cell, createStatements, EVENT_SCHEMA, EVENT_SCHEMA_VERSION, EVENT_TABLES } from "./schema.ts";
+import {
+  type Cell,
+  columnsOf,
+  columnSql,
+  EVENT_SCHEMA,
+  EVENT_SCHEMA_VERSION,
+  EVENT_TABLES,
+  indexStatements,
+  tableStatements,
+} from "./schema.ts";
 
 /** The writing side of the events database. One thread owns it. */
 export interface EventDatabase {
@@ -62,10 +71,29 @@ function migrate(db: DatabaseSync, path: string): void {
   if (version !== 0 && version !== EVENT_SCHEMA_VERSION)
     throw new Error(`${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}`);
   transaction(db, () => {
-    for (const statement of createStatements()) db.exec(statement);
+    for (const statement of tableStatements()) db.exec(statement);
+    for (const statement of missingColumns(db)) db.exec(statement);
+    for (const statement of indexStatements()) db.exec(statement);
     db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
   });
 }
+
+/** A column that has come since the file was made is added, so that it needs no new version: older rows have its zero. */
+const missingColumns = (db: DatabaseSync): readonly string[] =>
+  EVENT_TABLES.flatMap((table) => {
+    const known = new Set(
+      db
+        .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+        .all()
+        .map((row) => row["name"]),
+    );
+    return columnsOf(table)
+      .filter((column) => !known.has(column.name))
+      .map((column) => `ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}${column.nullable ? "" : ` DEFAULT ${ZEROS[column.sql]}`}`);
+  });
+
+/** What an older row has in a column that may not be null; an empty `json` is read as null. */
+const ZEROS = { TEXT: "''", INTEGER: "0", REAL: "0" } as const;
 
 type Inserter = (cells: readonly Cell[]) => void;
 

@@ -141,18 +141,27 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
 
 export const EVENT_TABLES = Object.keys(EVENT_SCHEMA) as readonly EventTable[];
 
-/** What `PRAGMA user_version` holds; the writer refuses a file of another version. */
+/**
+ * What `PRAGMA user_version` holds; the writer refuses a file of another version. A column more needs no new version: the
+ * writer adds it to a file that lacks it, and older rows have its zero ('' or 0, null where it may be null).
+ */
 export const EVENT_SCHEMA_VERSION = 1;
 
-/** Statements that make an empty database; running them again changes nothing. */
-export function createStatements(): readonly string[] {
-  return EVENT_TABLES.flatMap((name) => {
-    const schema = EVENT_SCHEMA[name];
-    const columns = schema.columns.map((column) => `${column.name} ${column.sql}${column.nullable ? "" : " NOT NULL"}`);
-    const indexes = schema.indexes.map((parts) => `CREATE INDEX IF NOT EXISTS ${name}_${parts.join("_")} ON ${name} (${parts.join(", ")})`);
-    return [`CREATE TABLE IF NOT EXISTS ${name} (row_id INTEGER PRIMARY KEY, ${columns.join(", ")}) STRICT`, ...indexes];
-  });
-}
+/** Statements that make what is missing of the tables, and then of their indexes; running them again changes nothing. */
+export const tableStatements = (): readonly string[] =>
+  EVENT_TABLES.map(
+    (name) => `CREATE TABLE IF NOT EXISTS ${name} (row_id INTEGER PRIMARY KEY, ${columnsOf(name).map(columnSql).join(", ")}) STRICT`,
+  );
+
+export const indexStatements = (): readonly string[] =>
+  EVENT_TABLES.flatMap((name) =>
+    EVENT_SCHEMA[name].indexes.map((parts) => `CREATE INDEX IF NOT EXISTS ${name}_${parts.join("_")} ON ${name} (${parts.join(", ")})`),
+  );
+
+/** The columns under their common type. */
+export const columnsOf = (table: EventTable): readonly Column[] => EVENT_SCHEMA[table].columns as readonly Column[];
+
+export const columnSql = ({ name, sql, nullable }: Column): string => `${name} ${sql}${nullable ? "" : " NOT NULL"}`;
 
 /** A value as it crosses threads and lies in the file. */
 export type Cell = string | number | null;
@@ -161,7 +170,7 @@ export function decodeRow<T extends EventTable>(schema: TableSchema<T>, cells: R
   const row: Record<string, unknown> = {};
   for (const { name, form } of schema.columns) {
     const cell = cells[name];
-    row[name] = form === "boolean" ? cell === 1 : form === "json" ? JSON.parse(String(cell)) : cell;
+    row[name] = form === "boolean" ? cell === 1 : form === "json" ? (cell === "" ? null : JSON.parse(String(cell))) : cell;
   }
   return row as unknown as EventTables[T];
 }
