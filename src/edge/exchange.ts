@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clearance } from "./challenge/clearance.ts";
+import type { LoggedFields } from "#events/rows.ts";
 import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
@@ -70,6 +71,8 @@ export class Exchange implements RequestView, RuleRun {
   readonly later: LaterCount[] = [];
   /** Rules that matched and leave a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
+  /** What rules ask to be written down with the request; null where none does. */
+  loggedFields: LoggedFields | null = null;
   /** What rules change in the request's head; null where none does. */
   requestEdits: ResponseEdits | null = null;
   /** Path and query as they came, once a rule has changed them. */

@@ -35,6 +35,7 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       bytes_in: exchange.bytesIn,
       bytes_out: exchange.bytesOut,
       duration_ms: Math.round((clock.monotonicMs() - exchange.startedMs) * 1000) / 1000,
+      custom_fields: exchange.loggedFields,
     });
     for (const logged of exchange.logged) events.push("security_events", securityEvent(exchange, logged));
   };

@@ -16,6 +16,17 @@ export interface RequestRow {
   readonly bytes_in: number;
   readonly bytes_out: number;
   readonly duration_ms: number;
+  /** What rules of `http_log_custom_fields` asked for; null where none did. */
+  readonly custom_fields: LoggedFields | null;
+}
+
+/** Fields of a request and its response by the name that a rule gave: an array where the field stood more than once. */
+export interface LoggedFields {
+  readonly cookies?: Readonly<Record<string, string>>;
+  readonly request_headers?: Readonly<Record<string, string>>;
+  readonly transformed_request_headers?: Readonly<Record<string, string>>;
+  readonly response_headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly raw_response_headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** One row per rule that logged or acted on a request or response (SPEC 6). */

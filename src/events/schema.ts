@@ -59,6 +59,7 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
       bytes_in: "integer",
       bytes_out: "integer",
       duration_ms: "real",
+      custom_fields: "json",
     },
     [["zone_id", "at_ms"]],
   ),

@@ -27,6 +27,7 @@ export const testRequestRow = (changes: Partial<RequestRow> = {}): RequestRow =>
   bytes_in: 10,
   bytes_out: 20,
   duration_ms: 1.5,
+  custom_fields: null,
   ...changes,
 });
 
