@@ -43,13 +43,13 @@ export class RowPacker {
     const { columns, before } = this;
     this.makeRoom();
     for (let column = 0; column < columns.length; column++) {
-      const { name, sql, form } = columns[column]!;
-      const value = (row as unknown as Readonly<Record<string, unknown>>)[name];
-      if (sql !== "TEXT") {
-        this.numbers[this.numbersUsed++] = numberOf(form, value);
+      const described = columns[column]!;
+      const value = (row as unknown as Readonly<Record<string, unknown>>)[described.name];
+      if (described.sql !== "TEXT") {
+        this.numbers[this.numbersUsed++] = numberOf(described, value);
         continue;
       }
-      const text = typeof value === "string" ? value : JSON.stringify(value);
+      const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
       if (text === before[column]) this.lengths[this.lengthsUsed++] = AS_BEFORE;
       else {
         this.text += before[column] = text;
@@ -78,10 +78,10 @@ export class RowPacker {
   }
 }
 
-/** An absent optional field is false, or null. */
-function numberOf(form: Column["form"], value: unknown): number {
+/** An absent optional field is false, or null, or zero. */
+function numberOf({ form, nullable }: Column, value: unknown): number {
   if (form === "boolean") return value === true ? 1 : 0;
-  return typeof value === "number" ? value : Number.NaN;
+  return typeof value === "number" ? value : nullable ? Number.NaN : 0;
 }
 
 function grown<A extends Uint32Array | Float64Array>(from: A, to: A): A {

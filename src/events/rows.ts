@@ -91,8 +91,43 @@ export interface GatewayLogRow {
   readonly step: number;
   readonly request_content_type: string;
   readonly response_content_type: string;
+  /** What passed, not what is kept of it. */
   readonly request_bytes: number;
   readonly response_bytes: number;
+  /** The client's name for what several requests belong to, or one of our own. */
+  readonly event_id?: string;
+  /** A JSON object of strings, numbers and booleans; empty where there is none. */
+  readonly metadata?: string;
+  readonly model_type?: string;
+  /** What kind of call the path is: `chat.completions`, `embeddings`, … */
+  readonly request_type?: string;
+  readonly user_agent?: string;
+  /** `cost` is by the price that the request itself named. */
+  readonly custom_cost?: boolean;
+  /** The tokens are counted here, because the provider did not tell. */
+  readonly estimated?: boolean;
+  /** Of `tokens_in`: read from the provider's own cache, and written to it. */
+  readonly tokens_cache_read?: number | null;
+  readonly tokens_cache_write?: number | null;
+  /** Of `tokens_out`. */
+  readonly tokens_reasoning?: number | null;
+  /** Until the first byte of the answer. */
+  readonly first_byte_ms?: number | null;
+  /** The gateway asked for a token. */
+  readonly authentication?: boolean;
+  /** Translated to or from another provider's form. */
+  readonly compatibility_mode?: boolean;
+  /** What data loss prevention did: `FLAG`, `BLOCK`, or empty. */
+  readonly dlp_action?: string;
+  /** Given afterwards, through the API. */
+  readonly feedback?: number | null;
+  readonly score?: number | null;
+  /** Where the bodies are (log-segment.ts); null where there are none. */
+  readonly segment?: number | null;
+  readonly segment_at?: number | null;
+  /** Bytes that are kept of the bodies. */
+  readonly request_kept?: number;
+  readonly response_kept?: number;
 }
 
 /** One row for some of the questions that a zone's nameserver answered: each stands for as many as its interval says. */
