@@ -6,16 +6,22 @@ import { createAuthenticator } from "./auth.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { GatewayErrorName } from "./errors.ts";
 import { createGateways } from "./gateways.ts";
-import { type Place, type Upstream, createUpstreams, placeOf } from "./providers.ts";
+import { type Place, type Upstream, type Upstreams, placeOf } from "./providers.ts";
 import { type RequestPath, parseRequestPath } from "./request-path.ts";
 
-/** A request that may go on: whose it is and where it goes. */
+/** A request that may go on: whose it is and who plans it. */
 export interface Admitted {
   readonly path: RequestPath;
   readonly gateway: GatewayEntry;
-  readonly upstream: Upstream;
-  readonly place: Place;
+  readonly route: Route;
 }
+
+/** What the third part of the path asks for. */
+export type Route =
+  /** One provider, whose own paths and bodies pass through. */
+  | { readonly kind: "direct"; readonly upstream: Upstream; readonly place: Place }
+  /** The shape of OpenAI's chat completions for every provider. */
+  | { readonly kind: "compat" };
 
 export interface Admission {
   /** The request's destination, or the reason why it is refused. Looks at the head only. */
@@ -26,11 +32,15 @@ export interface Admission {
  * SPEC 3.1: only the gateway's setting decides whether a token is needed; with it off, whatever the header says is
  * ignored. Credentials come before the provider, so that a stranger learns nothing about the gateway's table.
  */
-export function createAdmission(deps: { readonly replica: Replica; readonly clock: Clock; readonly config: GatewayConfig }): Admission {
-  const { replica, clock, config } = deps;
+export function createAdmission(deps: {
+  readonly replica: Replica;
+  readonly clock: Clock;
+  readonly config: GatewayConfig;
+  readonly upstreams: Upstreams;
+}): Admission {
+  const { replica, clock, config, upstreams } = deps;
   const gateways = createGateways(replica);
   const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
-  const upstreams = createUpstreams(config.providers);
   return {
     decide: (req) => {
       const path = parseRequestPath(req.url ?? "");
@@ -39,10 +49,11 @@ export function createAdmission(deps: { readonly replica: Replica; readonly cloc
       if (gateway === undefined) return "aig_unknown_gateway";
       if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.socket.remoteAddress ?? ""))
         return "aig_unauthorized";
+      if (path.provider === "compat") return { path, gateway, route: { kind: "compat" } };
       const upstream = upstreams.get(path.provider);
       if (upstream === undefined) return "aig_invalid_provider";
       const place = placeOf(upstream, path.rest);
-      return place === undefined ? "aig_bad_request" : { path, gateway, upstream, place };
+      return place === undefined ? "aig_bad_request" : { path, gateway, route: { kind: "direct", upstream, place } };
     },
   };
 }

@@ -4,14 +4,33 @@ import { ERROR_CODES, type ErrorName } from "#kernel/error-codes.ts";
 /** The errors that the gateway itself answers with; providers' errors pass through as they are. */
 export type GatewayErrorName = Extract<ErrorName, `aig_${string}`>;
 
+/** Why a request or an answer goes no further. */
+export interface Refusal {
+  readonly name: GatewayErrorName;
+  /** In place of the table's. */
+  readonly message?: string;
+  /** Further fields of the answer, names and values by turns. */
+  readonly headers?: readonly string[];
+}
+
+/** Thrown by what looks at an answer or a request and does not let it pass. */
+export class RefusalError extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.name);
+    this.refusal = refusal;
+  }
+}
+
 /** The gateway's error body: `error` is singular, unlike the management envelope's (reference, part A). */
-export function renderError(name: GatewayErrorName): { readonly status: number; readonly body: string } {
-  const { code, status, message } = ERROR_CODES[name];
+export function renderError(refusal: Refusal): { readonly status: number; readonly body: string } {
+  const { code, status, message } = ERROR_CODES[refusal.name];
   const body = {
     success: false,
     result: [],
     messages: [],
-    error: [{ code, message }],
+    error: [{ code, message: refusal.message ?? message }],
     name: "AiGatewayError",
     httpCode: status,
     internalCode: code,
@@ -20,10 +39,17 @@ export function renderError(name: GatewayErrorName): { readonly status: number; 
 }
 
 /** Answers with an error; `headers` is a flat list of names and values. Gives the status. */
-export function sendError(res: ServerResponse, name: GatewayErrorName, headers: readonly string[], close: boolean): number {
-  const { status, body } = renderError(name);
-  const all = [...headers, "content-type", "application/json", "content-length", String(Buffer.byteLength(body))];
-  if (name === "aig_overloaded") all.push("retry-after", "1");
+export function sendError(res: ServerResponse, refusal: Refusal, headers: readonly string[], close: boolean): number {
+  const { status, body } = renderError(refusal);
+  const all = [
+    ...headers,
+    ...(refusal.headers ?? []),
+    "content-type",
+    "application/json",
+    "content-length",
+    String(Buffer.byteLength(body)),
+  ];
+  if (refusal.name === "aig_overloaded") all.push("retry-after", "1");
   if (close) all.push("connection", "close");
   res.writeHead(status, all);
   res.end(body);
@@ -32,6 +58,6 @@ export function sendError(res: ServerResponse, name: GatewayErrorName, headers: 
 
 /** The same for a connection whose bytes are no request: there is no response object yet. */
 export function rawError(name: GatewayErrorName, reason = "Bad Request"): string {
-  const { status, body } = renderError(name);
+  const { status, body } = renderError({ name });
   return `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }

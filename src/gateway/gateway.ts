@@ -9,6 +9,7 @@ import { createAdmission } from "./admission.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type GatewayErrorName, rawError, sendError } from "./errors.ts";
 import { createForwarder } from "./forwarder.ts";
+import { createUpstreams } from "./providers.ts";
 import { createRateLimits } from "./rate-limits.ts";
 import { createResponseFields } from "./response-fields.ts";
 
@@ -30,8 +31,9 @@ export interface Gateway {
 /** The AI gateway plane: one HTTP server in front, one pool of connections a provider behind. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { config, metrics } = deps;
-  const admission = createAdmission(deps);
-  const forwarder = createForwarder(deps);
+  const upstreams = createUpstreams(config.providers);
+  const admission = createAdmission({ ...deps, upstreams });
+  const forwarder = createForwarder({ ...deps, upstreams });
   const rateLimits = createRateLimits(deps);
   const fields = createResponseFields(config.vendorPrefix, deps.clock);
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
@@ -43,7 +45,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const isLarge = Number(req.headers["content-length"] ?? 0) > config.limits.requestBufferBytes;
     const headers = fields.forRefusal(req.headers);
     if (retryAfterSeconds > 0) headers.push("retry-after", String(retryAfterSeconds));
-    sendError(res, reason, headers, isLarge);
+    sendError(res, { name: reason }, headers, isLarge);
   };
 
   const handle = (req: IncomingMessage, res: ServerResponse): void => {

@@ -3,7 +3,7 @@ import type { Usage } from "./usage-shapes.ts";
 
 /** What providers charge, from a table that comes with the program. */
 export interface Prices {
-  /** Loads the table; undefined where it is there already. */
+  /** Loads the table; undefined where it is there already. Never rejects. */
   load(): Promise<void> | undefined;
   /** US dollars for the tokens of one answer; null where no price is known, or no tokens. */
   cost(provider: string, model: string, usage: Usage): number | null;
@@ -79,7 +79,11 @@ export function createPrices({ clock }: { readonly clock: Clock }): Prices {
   return {
     load: () => {
       if (library !== undefined) return undefined;
-      return (loading ??= import("@pydantic/genai-prices").then((loaded) => void (library = loaded)));
+      // Without the table costs are unknown; no request fails for it.
+      return (loading ??= import("@pydantic/genai-prices").then(
+        (loaded) => void (library = loaded),
+        () => undefined,
+      ));
     },
     cost: (provider, model, usage) => {
       const table = TABLE_NAMES[provider];

@@ -151,8 +151,11 @@ export interface Upstream {
   readonly isReplaced: boolean;
 }
 
+/** Providers by their names in the path, at the addresses that are in force here. */
+export type Upstreams = ReadonlyMap<string, Upstream>;
+
 /** Throws RangeError for an address that is not http or https, or for a name that is in no row. */
-export function createUpstreams(overrides: Readonly<Record<string, string>>): ReadonlyMap<string, Upstream> {
+export function createUpstreams(overrides: Readonly<Record<string, string>>): Upstreams {
   const unknown = Object.keys(overrides).find((name) => !PROVIDERS.has(name));
   if (unknown !== undefined) throw new RangeError(`no such provider: ${unknown} (known: ${[...PROVIDERS.keys()].join(", ")})`);
   return new Map(

@@ -216,6 +216,18 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     collect_logs: settings.collect_logs,
     // Zero is how clients turn it off.
     ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
+    ...retryOf(settings),
+  };
+}
+
+function retryOf({ retry_max_attempts, retry_delay, retry_backoff }: GatewaySettings): Pick<GatewayEntry, "retry"> {
+  if (retry_max_attempts === null && retry_delay === null && retry_backoff === null) return {};
+  return {
+    retry: {
+      ...(retry_max_attempts === null ? {} : { max_attempts: retry_max_attempts }),
+      ...(retry_delay === null ? {} : { delay_ms: retry_delay }),
+      ...(retry_backoff === null ? {} : { backoff: retry_backoff }),
+    },
   };
 }
 

@@ -242,6 +242,12 @@ export interface GatewayEntry {
     readonly interval_seconds: number;
     readonly technique: "fixed" | "sliding";
   };
+  /** What is tried again where a provider fails; absent where the gateway sets nothing. */
+  readonly retry?: {
+    readonly max_attempts?: number;
+    readonly delay_ms?: number;
+    readonly backoff?: "constant" | "linear" | "exponential";
+  };
 }
 
 /** id = token id. Only tokens that may run gateways. */

@@ -1,0 +1,138 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import type { GatewayErrorName } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { BodyTooLargeError } from "./request-body.ts";
+
+/** Why an attempt gave the client no answer: the provider's status, or what became of the connection. */
+export interface Failure {
+  readonly status: number;
+  readonly name: GatewayErrorName;
+  /** What the provider asks for, in seconds. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
+export interface AttemptOptions {
+  readonly exchange: Exchange;
+  /** Until the first byte; undefined: the connection's own limit. */
+  readonly timeoutMs: number | undefined;
+  /** Whether something else can be tried after this failure. False: it is what the client gets. */
+  readonly canGoOn: (failure: Failure) => boolean;
+  /** Once: undefined when the client has its answer, or the beginning of it. */
+  readonly onSettled: (failure: Failure | undefined) => void;
+}
+
+/** Bytes of an answer nobody wants that are read to keep the connection; of a larger one the connection is given up. */
+const DISCARDED_BYTES_MAX = 64 * 1024;
+const STATUS_OF_NO_ANSWER = 0;
+
+/**
+ * One question under way at a provider. Until its head has come it may fail unseen; from then on the answer belongs to
+ * the client, and nothing is sent again. A class, since one is made for every request.
+ */
+export class Attempt implements Dispatcher.DispatchHandler {
+  readonly #options: AttemptOptions;
+  #controller: Dispatcher.DispatchController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #state: "waiting" | "answering" | "discarding" | "over" = "waiting";
+  #discardedBytes = 0;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    const { exchange, timeoutMs } = options;
+    exchange.onGone = () => this.#leave();
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#timedOut(), timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#state === "over") controller.abort(new Error("nobody waits for the answer"));
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // 1xx are between provider and gateway; the final answer comes after them (RFC 9110 §15.2).
+    if (status < 200 || this.#state !== "waiting") return;
+    clearTimeout(this.#timer);
+    const { exchange, canGoOn } = this.#options;
+    if (status >= 400) {
+      const failure = { status, name: "aig_upstream_failed", retryAfterSeconds: retryAfter(headers["retry-after"]) } as const;
+      if (canGoOn(failure)) {
+        this.#state = "discarding";
+        this.#finish(failure);
+        if (!(Number(headers["content-length"]) <= DISCARDED_BYTES_MAX)) this.#leave();
+        return;
+      }
+    }
+    this.#state = "answering";
+    if (!exchange.begin(status, headers)) return controller.abort(new Error("the answer was refused"));
+    this.#finish(undefined);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#state === "discarding") {
+      this.#discardedBytes += chunk.length;
+      if (this.#discardedBytes > DISCARDED_BYTES_MAX) this.#leave();
+      return;
+    }
+    if (this.#state !== "answering") return;
+    if (!this.#options.exchange.data(chunk, () => controller.resume())) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#state === "answering") this.#options.exchange.end();
+    this.#state = "over";
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#failed(errorName(error));
+  }
+
+  #timedOut(): void {
+    const controller = this.#controller;
+    this.#failed("aig_upstream_timeout");
+    controller?.abort(new Error("the provider sent nothing in time"));
+  }
+
+  #failed(name: GatewayErrorName): void {
+    clearTimeout(this.#timer);
+    const { exchange, canGoOn } = this.#options;
+    const state = this.#state;
+    this.#state = "over";
+    if (state === "answering") exchange.fail({ name });
+    if (state !== "waiting") return;
+    const failure = { status: STATUS_OF_NO_ANSWER, name, retryAfterSeconds: undefined };
+    if (canGoOn(failure)) return this.#finish(failure);
+    exchange.fail({ name });
+    this.#finish(undefined);
+  }
+
+  /** Nobody wants the answer, or the rest of it. */
+  #leave(): void {
+    clearTimeout(this.#timer);
+    const wasWaiting = this.#state === "waiting";
+    this.#state = "over";
+    this.#controller?.abort(new Error("nobody waits for the answer"));
+    if (wasWaiting) this.#finish(undefined);
+  }
+
+  #finish(failure: Failure | undefined): void {
+    if (failure !== undefined) this.#options.exchange.onGone = undefined;
+    this.#options.onSettled(failure);
+  }
+}
+
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ETIMEDOUT",
+]);
+
+function errorName(error: Error & { readonly code?: unknown }): GatewayErrorName {
+  if (error instanceof BodyTooLargeError) return "aig_body_too_large";
+  return TIMEOUT_CODES.has(String(error.code)) ? "aig_upstream_timeout" : "aig_upstream_failed";
+}
+
+/** RFC 9110 §10.2.3, in seconds; a date is left out: clocks differ. */
+const retryAfter = (value: string | undefined): number | undefined =>
+  value !== undefined && /^\d{1,6}$/.test(value) ? Number(value) : undefined;

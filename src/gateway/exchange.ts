@@ -1,0 +1,264 @@
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { GatewayLimits } from "./config.ts";
+import { type Refusal, RefusalError, sendError } from "./errors.ts";
+import type { FlatHeaders, HeaderRules } from "./headers.ts";
+import type { LogRecord } from "./log.ts";
+import type { AnswerHead, AnswerTransform, Step } from "./plan.ts";
+import { NO_USAGE, type Usage } from "./usage-shapes.ts";
+import { UsageReader } from "./usage.ts";
+
+/** Status of the row when the client left before the answer began; no client ever sees it. */
+const CLIENT_GONE_STATUS = 499;
+const LAST_WORDS_MS = 1_000;
+
+export interface ExchangeOptions {
+  readonly res: ServerResponse;
+  readonly rules: HeaderRules;
+  /** Fields that the gateway adds to the answer of a step. */
+  readonly fields: (step: Step, isCached: boolean) => FlatHeaders;
+  readonly limits: GatewayLimits;
+  readonly record: LogRecord;
+  /** Bytes of the request's body so far. */
+  readonly requestBytes: () => number;
+  /** HEAD answers have a length and no body. */
+  readonly isHead: boolean;
+  /** Called once, whatever the end. */
+  readonly onSettled: (step: Step, end: ExchangeEnd) => void;
+}
+
+/** How an exchange ended. */
+export interface ExchangeEnd {
+  readonly usage: Usage;
+  readonly success: boolean;
+  readonly isCached: boolean;
+}
+
+/**
+ * One request under way, from the client's side: carries the answer of one step to the client and settles the log row,
+ * once. A class, since one is made for every request and its shape must stay the same.
+ */
+export class Exchange {
+  readonly #options: ExchangeOptions;
+  /** The step whose answer goes out, or which is tried. */
+  #step: Step;
+  #usage: UsageReader | undefined;
+  #status = 0;
+  #contentType = "";
+  #responseBytes = 0;
+  #isCached = false;
+  #transforms: readonly AnswerTransform[] | undefined;
+  /** The head of an answer that is held back to go out with its first bytes, or in one write with all of them. */
+  #heldHeaders: FlatHeaders | undefined;
+  #isHeldToEnd = false;
+  readonly #heldChunks: Buffer[] = [];
+  #isSettled = false;
+  #onGone: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
+
+  /** `step`: the one that is tried first. */
+  constructor(options: ExchangeOptions, step: Step) {
+    this.#options = options;
+    this.#step = step;
+    options.res.once("close", () => this.#clientClosed());
+    if (options.res.destroyed) this.#clientClosed();
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** What to do when the client leaves: there is one at a time. */
+  set onGone(action: (() => void) | undefined) {
+    this.#onGone = action;
+  }
+
+  /** The step that is tried from now on: what fails, fails in its name. */
+  trying(step: Step): void {
+    this.#step = step;
+  }
+
+  /** The answer begins, and with it the time when nothing can be tried again. Gives false where it ended at once. */
+  begin(status: number, headers: IncomingHttpHeaders, isCached = false): boolean {
+    if (this.#isSettled) return false;
+    const { rules, limits, res, isHead, fields } = this.#options;
+    const step = this.#step;
+    this.#isCached = isCached;
+    this.#usage = new UsageReader(step.usage, String(headers["content-type"] ?? ""), headers["content-encoding"]);
+    let head: AnswerHead = { status, headers };
+    if (step.transforms.length > 0 && !isHead) {
+      this.#transforms = step.transforms.map((make) => make());
+      if (!this.#guarded(() => void (head = transformedHead(this.#transforms ?? [], head)))) return false;
+    }
+    this.#status = head.status;
+    this.#contentType = String(head.headers["content-type"] ?? "");
+    const forClient = rules.toClient(head.headers);
+    forClient.push(...fields(step, isCached));
+    this.#options.record.answered(head.status, head.headers);
+    const length = Number(head.headers["content-length"] ?? Number.NaN);
+    if (length <= limits.responseBufferBytes || isHead || this.#transforms !== undefined) {
+      this.#heldHeaders = forClient;
+      this.#isHeldToEnd = this.#transforms === undefined;
+      return true;
+    }
+    res.writeHead(head.status, forClient);
+    // Usually the first piece follows in the same turn and takes the head along; if not, the head goes alone.
+    setImmediate(() => {
+      if (this.#responseBytes === 0 && !this.#isSettled) res.flushHeaders();
+    });
+    return true;
+  }
+
+  /** Bytes of the provider's. False: the client is far behind, `onDrain` comes when it has caught up. */
+  data(bytes: Buffer, onDrain: () => void): boolean {
+    if (this.#isSettled) return true;
+    this.#usage?.chunk(bytes);
+    if (this.#transforms === undefined) return this.#send(bytes, onDrain);
+    let sent = true;
+    this.#guarded(() => {
+      const chunk = transformed(this.#transforms ?? [], bytes);
+      if (chunk !== undefined && chunk.length > 0) sent = this.#send(chunk, onDrain);
+    });
+    return sent;
+  }
+
+  end(): void {
+    if (this.#isSettled) return;
+    const { res, record } = this.#options;
+    let last: Buffer | undefined;
+    if (this.#transforms !== undefined && !this.#guarded(() => void (last = transformedEnd(this.#transforms ?? [])))) return;
+    if (last !== undefined && last.length > 0) {
+      this.#responseBytes += last.length;
+      record.sent(last);
+    } else last = undefined;
+    if (this.#heldHeaders === undefined) res.end(last);
+    else if (this.#isHeldToEnd) {
+      res.writeHead(this.#status, this.#heldHeaders);
+      res.end(this.#heldChunks.length === 1 ? this.#heldChunks[0] : Buffer.concat(this.#heldChunks));
+    } else {
+      // All of a transformed answer comes at its end: now its length is known.
+      res.writeHead(this.#status, [...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
+      res.end(last);
+    }
+    this.#settle(this.#status, this.#status < 400);
+  }
+
+  /** Ends the exchange: with an error where nothing went out yet, else by cutting the client off. */
+  fail(refusal: Refusal): void {
+    if (this.#isSettled) return;
+    const { res, fields } = this.#options;
+    if (res.headersSent) {
+      const last = this.#transforms?.at(-1)?.cut?.(refusal.name);
+      this.#settle(this.#status, false);
+      cutOff(res, last);
+      return;
+    }
+    // The client may still be sending; its connection cannot carry another request.
+    const status = sendError(res, refusal, fields(this.#step, false), !res.req.complete);
+    this.#settle(status, false);
+  }
+
+  /** Runs what may refuse the answer. False: it did, and all is over. */
+  #guarded(action: () => void): boolean {
+    try {
+      action();
+      return true;
+    } catch (error) {
+      this.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
+      const gone = this.#onGone;
+      this.#onGone = undefined;
+      gone?.();
+      return false;
+    }
+  }
+
+  #send(bytes: Buffer, onDrain: () => void): boolean {
+    const { res, limits, record } = this.#options;
+    this.#responseBytes += bytes.length;
+    record.sent(bytes);
+    if (this.#isHeldToEnd) {
+      this.#heldChunks.push(bytes);
+      return true;
+    }
+    if (this.#heldHeaders !== undefined) {
+      res.writeHead(this.#status, this.#heldHeaders);
+      this.#heldHeaders = undefined;
+    }
+    if (res.write(bytes) || res.writableLength < limits.backlogBytesMax) return true;
+    if (this.#onDrain === undefined)
+      res.once("drain", () => {
+        const resume = this.#onDrain;
+        this.#onDrain = undefined;
+        resume?.();
+      });
+    this.#onDrain = onDrain;
+    return false;
+  }
+
+  #clientClosed(): void {
+    if (this.#isSettled) return;
+    this.#settle(this.#options.res.headersSent ? this.#status : CLIENT_GONE_STATUS, false);
+    this.#onGone?.();
+  }
+
+  #settle(status: number, success: boolean): void {
+    this.#isSettled = true;
+    const { record, requestBytes, onSettled } = this.#options;
+    const usage = this.#usage?.end() ?? NO_USAGE;
+    const step = this.#step;
+    record.finish({
+      ...usage,
+      provider: step.provider,
+      model: step.model,
+      path: step.path,
+      step: step.index,
+      cached: this.#isCached,
+      status_code: status,
+      success,
+      response_content_type: this.#contentType,
+      request_bytes: requestBytes(),
+      response_bytes: this.#responseBytes,
+    });
+    onSettled(step, { usage, success, isCached: this.#isCached });
+  }
+}
+
+function transformedHead(transforms: readonly AnswerTransform[], head: AnswerHead): AnswerHead {
+  const last = transforms.reduce((current, transform) => transform.head(current), head);
+  const { "content-length": _length, ...headers } = last.headers;
+  return { status: last.status, headers };
+}
+
+function transformed(transforms: readonly AnswerTransform[], bytes: Buffer): Buffer | undefined {
+  let current: Buffer | undefined = bytes;
+  for (const transform of transforms) {
+    if (current === undefined || current.length === 0) return undefined;
+    current = transform.chunk(current);
+  }
+  return current;
+}
+
+/** What each one has left goes through those after it. */
+function transformedEnd(transforms: readonly AnswerTransform[]): Buffer | undefined {
+  let left: Buffer | undefined;
+  for (const transform of transforms) {
+    const passed: Buffer | undefined = left === undefined || left.length === 0 ? undefined : transform.chunk(left);
+    const own = transform.end();
+    left = passed === undefined ? own : own === undefined ? passed : Buffer.concat([passed, own]);
+  }
+  return left;
+}
+
+/** An answer without its end must not look finished: chunked framing breaks, and HTTP/1.0 sees a reset. */
+function cutOff(res: ServerResponse, last: Buffer | undefined): void {
+  const cut = (): void => {
+    if (res.req.httpVersion === "1.0") res.socket?.resetAndDestroy();
+    else res.destroy();
+  };
+  if (last === undefined || last.length === 0) return cut();
+  // A client that takes nothing more does not learn why, and is cut off all the same.
+  const limit = setTimeout(cut, LAST_WORDS_MS);
+  res.write(last, () => {
+    clearTimeout(limit);
+    cut();
+  });
+}

@@ -1,0 +1,38 @@
+import type { Admitted, Route } from "./admission.ts";
+import type { GatewayErrorName } from "./errors.ts";
+import type { HeaderRules } from "./headers.ts";
+import { planCompat } from "./compat-plan.ts";
+import { type Plan, type PlanRequest, planOf } from "./plan.ts";
+import type { Upstreams } from "./providers.ts";
+import { modelOf, stepOf } from "./steps.ts";
+
+export interface PlannerDeps {
+  readonly rules: HeaderRules;
+  readonly upstreams: Upstreams;
+}
+
+/** How each kind of route becomes a plan. */
+type Planners = { readonly [K in Route["kind"]]: (request: PlanRequest, route: Extract<Route, { kind: K }>) => Plan | GatewayErrorName };
+
+export interface RequestPlanner {
+  /** A reason instead of a plan: the request is refused and leaves no row. */
+  plan(request: PlanRequest, admitted: Admitted): Plan | GatewayErrorName;
+}
+
+export function createRequestPlanner(deps: PlannerDeps): RequestPlanner {
+  const { rules } = deps;
+  const planners: Planners = {
+    direct: (request, { upstream, place }) => {
+      const { path, method, headers, body, options } = request;
+      const model = modelOf(request, upstream, path.rest);
+      if (model === undefined) return "aig_bad_request_body";
+      const step = { index: 0, upstream, place, rest: path.rest, query: path.query, method, model, body, options };
+      return planOf([stepOf({ ...step, headers: rules.toProvider(headers) })]);
+    },
+    compat: (request) => planCompat(deps, request),
+  };
+  return {
+    // Each planner takes the route of its own kind, which the compiler cannot follow through the table.
+    plan: (request, { route }) => (planners[route.kind] as (request: PlanRequest, route: Route) => Plan | GatewayErrorName)(request, route),
+  };
+}

@@ -1,0 +1,69 @@
+import { pathBelowVersion, type Place, type Upstream } from "./providers.ts";
+import type { AnswerTransform, PlanRequest, ReadyBody, Step } from "./plan.ts";
+import type { FlatHeaders } from "./headers.ts";
+import { MODEL_CHARACTERS_MAX, readModel, readModelFromHead } from "./request-model.ts";
+import type { RequestOptions } from "./request-options.ts";
+import { mediaType } from "./usage.ts";
+
+/** What makes a step, whoever plans it. */
+export interface StepSpec {
+  readonly index: number;
+  readonly upstream: Upstream;
+  readonly place: Place;
+  /** Below the provider, from the slash on. */
+  readonly rest: string;
+  /** With its question mark, or empty. */
+  readonly query: string;
+  readonly method: string;
+  readonly model: string;
+  readonly headers: FlatHeaders;
+  readonly body: ReadyBody;
+  readonly options: RequestOptions;
+  readonly transforms?: Step["transforms"];
+}
+
+const LOGGED_PATH_CHARACTERS_MAX = 1024;
+const NO_TRANSFORMS: readonly (() => AnswerTransform)[] = [];
+
+export function stepOf({ upstream, place, rest, query, transforms = NO_TRANSFORMS, ...spec }: StepSpec): Step {
+  return {
+    index: spec.index,
+    provider: upstream.provider.name,
+    model: spec.model,
+    // Without the query, since some providers take keys there.
+    path: rest.slice(0, LOGGED_PATH_CHARACTERS_MAX),
+    origin: place.origin,
+    target: place.path + query,
+    method: spec.method,
+    headers: spec.headers,
+    body: spec.body,
+    usage: upstream.provider.usage,
+    options: spec.options,
+    transforms,
+  };
+}
+
+/**
+ * The model of a request to one provider, empty where it names none; undefined for a chat completion that no provider
+ * could answer: it is refused here, so that it inflates no log (SPEC 1.1).
+ */
+export function modelOf(request: Pick<PlanRequest, "method" | "headers" | "body">, upstream: Upstream, rest: string): string | undefined {
+  const { method, headers, body } = request;
+  const { provider } = upstream;
+  const isChat = method === "POST" && provider.chatPaths.has(pathBelowVersion(provider, rest));
+  const inPath = provider.modelInPath?.exec(rest)?.[1];
+  if (inPath !== undefined) return decoded(inPath).slice(0, MODEL_CHARACTERS_MAX);
+  if (!isChat && mediaType(headers["content-type"] ?? "") !== "application/json") return "";
+  if (body.kind === "stream") return readModelFromHead(body.head);
+  const reading = readModel(body.bytes);
+  if (isChat && (reading.kind === "malformed" || reading.model === "")) return undefined;
+  return reading.kind === "object" ? reading.model : "";
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,126 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { type FixedClock, fixedClock } from "#kernel/clock.ts";
+import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
+import type { GatewayLogRow } from "#events/rows.ts";
+import { GATEWAY_LIMITS, type GatewayConfig, type GatewayLimits } from "#gateway/config.ts";
+import { createGateway, type GatewayDeps } from "#gateway/gateway.ts";
+import type { GatewayEntry, Op } from "#snapshot/entries.ts";
+import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
+
+export const GATEWAY_ACCOUNT = "a".repeat(32);
+
+export const gatewayOp = (id: string, value: Partial<GatewayEntry> = {}): Op => ({
+  kind: "gateway",
+  id: `${GATEWAY_ACCOUNT}/${id}`,
+  value: { account_id: GATEWAY_ACCOUNT, gateway_id: id, authentication: false, collect_logs: true, ...value },
+});
+
+export interface GatewayFront {
+  readonly port: number;
+  /** `http://…/v1/{account_id}` */
+  readonly base: string;
+  readonly rows: GatewayLogRow[];
+  readonly replica: MemoryReplica;
+  readonly clock: FixedClock;
+  readonly metrics: MetricRegistry;
+  /** Sums over labels. */
+  metric(name: string): number;
+}
+
+export interface FrontOptions {
+  readonly ops?: readonly Op[];
+  readonly providers?: Readonly<Record<string, string>>;
+  readonly limits?: Partial<GatewayLimits>;
+  readonly config?: Partial<GatewayConfig>;
+  readonly deps?: Partial<GatewayDeps>;
+}
+
+/** A gateway plane in this process, on a socket of its own; what it logs is in `rows`. */
+export async function gatewayFront(t: TestContext, options: FrontOptions = {}): Promise<GatewayFront> {
+  const rows: GatewayLogRow[] = [];
+  const metrics = createMetrics();
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const replica = createMemoryReplica([...(options.ops ?? [gatewayOp("gw")])]);
+  const config = {
+    host: "127.0.0.1",
+    port: 0,
+    vendorPrefix: "svc",
+    providers: options.providers ?? {},
+    limits: { ...GATEWAY_LIMITS, ...options.limits },
+    ...options.config,
+  };
+  const events: GatewayDeps["events"] = { push: (table, row) => void (table === "gateway_logs" && rows.push(row as GatewayLogRow)) };
+  const gateway = createGateway({ replica, events, clock, metrics, config, ...options.deps });
+  const { port } = await gateway.listen();
+  t.after(() => gateway.close(500));
+  const metric = (name: string): number =>
+    metrics
+      .samples()
+      .filter((sample) => sample.name === name)
+      .reduce((sum, sample) => sum + sample.value, 0);
+  return { port, base: `http://127.0.0.1:${port}/v1/${GATEWAY_ACCOUNT}`, rows, replica, clock, metrics, metric };
+}
+
+/** A request as a stand-in for a provider saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface TestProvider {
+  /** `http://127.0.0.1:{port}` */
+  readonly url: string;
+  readonly seen: SeenRequest[];
+}
+
+/** A provider that answers as the test says; it counts from 0 how often it was asked. */
+export async function testProvider(
+  t: TestContext,
+  answer: (res: ServerResponse, seen: SeenRequest, number: number) => void,
+): Promise<TestProvider> {
+  const seen: SeenRequest[] = [];
+  const server = createServer((req: IncomingMessage, res: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    req.on("error", () => undefined);
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      const request = { method: req.method ?? "", url: req.url ?? "", headers: req.headers, body: Buffer.concat(chunks).toString() };
+      answer(res, request, seen.push(request) - 1);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+/** A complete answer in the shape of OpenAI. */
+export function answerChat(
+  res: ServerResponse,
+  text: string,
+  usage: object = { prompt_tokens: 10, completion_tokens: 5 },
+  status = 200,
+): void {
+  const body = JSON.stringify({
+    id: "c",
+    object: "chat.completion",
+    choices: [{ index: 0, message: { role: "assistant", content: text } }],
+    usage,
+  });
+  res.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) }).end(body);
+}
+
+export const postJson = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer provider-key", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
+export const TEST_CHAT = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] };
