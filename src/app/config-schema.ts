@@ -202,6 +202,19 @@ export const CONFIG_KEYS = {
     default: 104_857_600,
     doc: "Size of a request body; more is answered with 413. 0: no limit.",
   },
+  "edge.rule_body_bytes_max": {
+    type: "count",
+    default: 131_072,
+    min: 1024,
+    max: 16_777_216,
+    doc: "How much of a request body rules see, in bytes; what is longer is passed on all the same. Only sites whose rules read bodies wait for them.",
+  },
+  "edge.rule_body_memory_bytes_max": {
+    type: "count",
+    default: 268_435_456,
+    min: 1_048_576,
+    doc: "Memory for request bodies that rules wait for, of all edge threads together, in bytes; beyond, such requests are answered with 503.",
+  },
   "edge.response_timeout_seconds": {
     type: "count",
     default: 100,

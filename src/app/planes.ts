@@ -252,6 +252,8 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   bodyTimeoutMs: edge.body_timeout_seconds * 1000,
   bodyBytesMin: (edge.body_bytes_per_second_min * EDGE_LIMITS.bodyWindowMs) / 1000,
   requestBodyBytesMax: edge.request_body_bytes_max,
+  ruleBodyBytesMax: edge.rule_body_bytes_max,
+  ruleBodyMemoryBytesMax: Math.floor(edge.rule_body_memory_bytes_max / edge.workers),
   connectTimeoutMs: edge.origin_connect_timeout_seconds * 1000,
   originConnectionsMax: Math.ceil(edge.origin_connections_max / edge.workers),
   responseTimeoutMs: edge.response_timeout_seconds * 1000,

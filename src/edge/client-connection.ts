@@ -102,7 +102,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.sendPage(edgePage(exchange, name));
   }
 
-  onOriginReady(): void {
+  admitBody(): void {
     this.reader.admitBody();
     // Amid a read the body follows at once, and goes out together with the head.
     if (!this.reader.isRunning) this.settle();

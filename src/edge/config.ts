@@ -52,6 +52,9 @@ export interface EdgeLimits {
   readonly bodyTimeoutMs: number;
   /** 0 is no limit. */
   readonly requestBodyBytesMax: number;
+  /** Bytes of a request body that rules see, and of all that are kept for rules at once. */
+  readonly ruleBodyBytesMax: number;
+  readonly ruleBodyMemoryBytesMax: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
   /** For a connection to an origin, as long again for its TLS handshake, and for a request to wait for one. */
@@ -119,6 +122,8 @@ export const EDGE_LIMITS: EdgeLimits = {
   bodyBytesMin: 5_000,
   bodyTimeoutMs: 3_600_000,
   requestBodyBytesMax: 104_857_600,
+  ruleBodyBytesMax: 131_072,
+  ruleBodyMemoryBytesMax: 268_435_456,
   tunnelIdleTimeoutMs: 600_000,
   connectTimeoutMs: 5_000,
   originRetryMs: 30_000,

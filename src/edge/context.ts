@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { EdgeCache } from "./cache/cache.ts";
 import type { EdgeLimits } from "./config.ts";
 import type { Exchange } from "./exchange.ts";
+import type { HeldBodies } from "./held-body.ts";
 import type { RayField } from "./http1-responder.ts";
 import type { OriginHeads } from "./origin-head.ts";
 import type { OriginSelector } from "./origin.ts";
@@ -26,6 +27,7 @@ export interface EdgeContext {
   readonly originHeads: OriginHeads;
   readonly pools: UpstreamPools;
   readonly cache: EdgeCache;
+  readonly heldBodies: HeldBodies;
   readonly ray: RayField;
   readonly connections: Set<OpenConnection>;
   isDraining(): boolean;

@@ -23,6 +23,7 @@ import { createDohRoute, type DohRoute } from "./doh-route.ts";
 import type { Arrival } from "./exchange.ts";
 import { Http2Connection } from "./http2-connection.ts";
 import { rayField } from "./http1-responder.ts";
+import { createHeldBodies } from "./held-body.ts";
 import { createHostsFile } from "./hosts-file.ts";
 import { type Listener, openListener } from "./listener.ts";
 import { createLookUp } from "./look-up.ts";
@@ -209,6 +210,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
     timers,
     pipeline: {
       request: pipeline.request,
+      readsBodyLater: pipeline.readsBodyLater,
       substitute: (exchange, buffer, head) => {
         const page = pipeline.substitute(exchange, buffer, head);
         if (page !== null) cache.observe(exchange, buffer, head);
@@ -223,6 +225,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
     originHeads,
     pools,
     cache,
+    heldBodies: createHeldBodies(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
     ray: rayField(config.vendorPrefix),
     connections: new Set(),
     isDraining: () => state.closing,

@@ -31,20 +31,20 @@ export function createEntryPoints(rulesLeftOut: Metric, lists: Pick<RuleLists, "
         ...(counters === undefined ? {} : { counters }),
       });
       rulesLeftOut.value += compiled.problems.length;
+      version++;
       // A custom ruleset runs only where an entry point executes it, which looks it up each time.
       if (entry.kind === "custom") return void customs.set(id, compiled);
       const phases = byOwner.get(entry.owner_id);
       if (phases === undefined) byOwner.set(entry.owner_id, new Map([[entry.phase, compiled]]));
       else phases.set(entry.phase, compiled);
-      version++;
     },
     remove: (id, entry) => {
+      version++;
       customs.delete(id);
       const phases = byOwner.get(entry.owner_id);
       if (phases?.get(entry.phase)?.id !== id) return;
       phases.delete(entry.phase);
       if (phases.size === 0) byOwner.delete(entry.owner_id);
-      version++;
     },
     clear: () => {
       byOwner.clear();

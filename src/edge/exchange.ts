@@ -5,7 +5,7 @@ import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
 import { rememberLast } from "#rules/expression/memo.ts";
-import type { HeaderFields, RequestView, ResponseView, TlsView } from "#rules/views.ts";
+import { type BodyView, type HeaderFields, NO_BODY_VIEW, type RequestView, type ResponseView, type TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheStatus } from "./cache/cache-status.ts";
@@ -57,6 +57,10 @@ export class Exchange implements RequestView, RuleRun {
   originPort = 0;
   hostHeader = "";
   serverName = "";
+  /** What rules see of the body; undefined while it was not read, which is for good where no rule looks. */
+  body: BodyView | undefined = NO_BODY_VIEW;
+  /** The stage that the request has come to. */
+  stage = 0;
   /** It asks for several visitors: what rules make of the answer is for each of them to say. */
   isForMany = false;
   /** A part of this installation answers, and no rule or origin of a customer has a say. */

@@ -6,6 +6,7 @@ import type { BodyTap } from "./detection/tap.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
+import type { HeldBody } from "./held-body.ts";
 import type { OriginPlan } from "./origin.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "./upstream-connection.ts";
@@ -13,8 +14,8 @@ import type { UpstreamPools, UpstreamTaker, Waiting } from "./upstream-pool.ts";
 
 /** The visitor's side of a forwarded request: whatever protocol it speaks. Bytes are good only during the call. */
 export interface Visitor {
-  /** The origin takes the request's body from now on. */
-  onOriginReady(): void;
+  /** The request's body is taken from now on: rules want to see it, or the origin is ready. Both may say so. */
+  admitBody(): void;
   onOriginDrain(): void;
   sendInterim(buffer: Buffer, head: Head): void;
   /** False where the visitor asked for no upgrade. */
@@ -41,11 +42,13 @@ export interface ForwardRequest {
   readonly hasBody: boolean;
   /** The body is sent in chunks; by length otherwise. */
   readonly chunked: boolean;
+  /** What was kept of the body for rules, and goes first. */
+  readonly held: HeldBody | null;
 }
 
 export interface ForwardDeps {
   readonly pools: UpstreamPools;
-  readonly pipeline: Pick<Pipeline, "response" | "substitute">;
+  readonly pipeline: Pick<Pipeline, "response" | "substitute" | "readsBodyLater">;
 }
 
 /** Methods that may be sent again when it is not known whether the first one arrived (RFC 9110 §9.2.2). */
@@ -139,7 +142,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     connection.writer.string(this.request.head);
     if (!this.request.hasBody) connection.endRequest();
     if (!connection.isConnected) return;
-    this.visitor.onOriginReady();
+    this.takeBody();
     // Where a body follows at once, the visitor's side sends it together with the head.
     if (!this.request.hasBody) connection.writer.flush();
   }
@@ -149,8 +152,17 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   }
 
   onConnected(): void {
-    this.visitor.onOriginReady();
+    this.takeBody();
     this.connection?.writer.flush();
+  }
+
+  private takeBody(): void {
+    const { held, exchange } = this.request;
+    if (held !== null) {
+      held.sendTo(this, this.deps.pipeline.readsBodyLater(exchange));
+      this.flushRequest();
+    }
+    this.visitor.admitBody();
   }
 
   onDrain(): void {

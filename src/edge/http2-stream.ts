@@ -66,7 +66,7 @@ export class Http2Stream implements Visitor, Checked {
       this.bodyLeft = head.contentLength;
       const fault = this.flow.take(exchange, buffer, head, "", !this.isComplete && head.contentLength !== 0);
       if (fault !== null) this.refuse(fault);
-      else if (head.contentLength === 0) this.onOriginReady();
+      else if (head.contentLength === 0) this.admitBody();
     });
   }
 
@@ -82,8 +82,9 @@ export class Http2Stream implements Visitor, Checked {
     else if (verdict !== "fine") this.cut();
   }
 
-  onOriginReady(): void {
-    if (this.isComplete || this.isReading) return;
+  admitBody(): void {
+    if (this.isComplete) return;
+    if (this.isReading) return void this.stream.resume();
     this.isReading = true;
     this.stream.on("data", (chunk: Buffer) => this.guard(() => this.onData(chunk)));
     this.stream.on("end", () => this.guard(() => this.onDataEnd()));

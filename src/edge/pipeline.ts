@@ -23,10 +23,17 @@ import type { Zones } from "./zones.ts";
 
 const NO_RULESETS: readonly CompiledRuleset[] = [];
 
+export const NEEDS_BODY = "needs_body";
+
 /** What a request meets on its way, in this order, unless the installation itself answers it. Origin selection, forwarding and the request row follow. */
 export interface Pipeline {
-  /** Runs the request stages. A page answers the request; null sends it on to its origin. */
-  request(exchange: Exchange): Page | null;
+  /**
+   * Runs the request stages from where the request has come to. A page answers it; null sends it on to its origin. With
+   * `NEEDS_BODY` it is asked again once `exchange.body` is there, which a rule of the next stage looks at.
+   */
+  request(exchange: Exchange): Page | typeof NEEDS_BODY | null;
+  /** Whether rules may look at the request's body when the response comes. */
+  readsBodyLater(exchange: Exchange): boolean;
   /** The site's own page instead of an error of the origin's; null where its response goes on. */
   substitute(exchange: Exchange, buffer: Buffer, head: Head): Page | null;
   /** Runs the response stages over a head from the origin. A tap wants the body. */
@@ -47,7 +54,7 @@ export interface PipelineDeps {
 
 interface Stage {
   readonly name: string;
-  readonly run: (exchange: Exchange, deps: PipelineDeps) => Page | null;
+  readonly run: (exchange: Exchange, deps: PipelineDeps) => Page | typeof NEEDS_BODY | null;
 }
 
 /** Stages in the order in which a request meets them; phases keep the order of the rules' own table (waf.md). */
@@ -70,6 +77,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   phase("http_request_redirect", redirectPage),
   phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
   // Here: http_request_cache_settings, and then the cache.
+  { name: "body", run: (exchange) => (exchange.body === undefined && readsBodyLater(exchange) ? NEEDS_BODY : null) },
 ];
 
 interface ResponseStage {
@@ -91,13 +99,14 @@ const RESPONSE_STAGES: readonly ResponseStage[] = [
 export function createPipeline(deps: PipelineDeps): Pipeline {
   return {
     request: (exchange) => {
-      for (const stage of REQUEST_STAGES) {
-        const page = stage.run(exchange, deps);
-        if (page !== null) return finishPage(exchange, page);
+      for (; exchange.stage < REQUEST_STAGES.length; exchange.stage++) {
+        const page = REQUEST_STAGES[exchange.stage]!.run(exchange, deps);
+        if (page !== null) return page === NEEDS_BODY ? page : finishPage(exchange, page);
         if (exchange.ownOrigin !== null) return null;
       }
       return null;
     },
+    readsBodyLater,
     substitute: (exchange, buffer, head) => {
       if (exchange.later.length > 0) countLater(exchange, responseView(buffer, head), isFromOrigin(exchange));
       const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? NO_RULESETS;
@@ -123,6 +132,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   };
 }
 
+/** Limits count once the response is there, and so may their expressions look. */
+const BODY_LATER: readonly PhaseName[] = ["http_ratelimit", "http_custom_errors", ...RESPONSE_STAGES.map(({ phase }) => phase)];
+
+const readsBodyLater = ({ zone }: Exchange): boolean => zone !== null && BODY_LATER.some((phase) => zone.readsBody(phase));
+
 /** A stage that runs the rules of a phase and does what each match says. */
 function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: PipelineDeps) => Page | null): Stage {
   return {
@@ -130,6 +144,7 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: Pi
     run: (exchange, deps) => {
       const rulesets = exchange.zone?.rulesets(name) ?? NO_RULESETS;
       if (rulesets.length === 0) return null;
+      if (exchange.body === undefined && exchange.zone?.readsBody(name) === true) return NEEDS_BODY;
       for (const match of runPhase(rulesets, exchange, exchange, null)) {
         const page = act(exchange, match, deps);
         if (match.logs) exchange.logged.push({ phase: name, match });

@@ -1,19 +1,35 @@
 import { newRayId } from "#kernel/ids.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
-import type { Head } from "#wire/http/head.ts";
+import { Head, keepRequestHead, parseResponseHead } from "#wire/http/head.ts";
+import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
 import { readTarget } from "#wire/http/target.ts";
 import type { CacheReader } from "./cache/cache-reader.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import { type Arrival, Exchange } from "./exchange.ts";
 import { Forward, type Visitor } from "./forward.ts";
+import type { HeldBody } from "./held-body.ts";
 import type { OriginPlan } from "./origin.ts";
-import { edgePage } from "./pipeline.ts";
+import type { Page } from "./error-page.ts";
+import { edgePage, NEEDS_BODY } from "./pipeline.ts";
 
 /** The field's status for a client that went away before its answer. */
 const CLIENT_CLOSED_REQUEST = 499;
 /** Targets and methods of a proxy that visitors choose themselves: not this one. */
 const NOT_IMPLEMENTED = new Set(["CONNECT", "TRACE"]);
+
+/** What the edge says itself where a client waits to be asked for a body that rules want to see (RFC 9110 §10.1.1). */
+const CONTINUE = { buffer: Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), head: new Head() };
+parseResponseHead(CONTINUE.buffer, 0, CONTINUE.buffer.length, CONTINUE.head);
+const EXPECTATIONS = fieldNames(["expect"]);
+
+/** A request whose body rules want to see. */
+interface Held {
+  readonly body: HeldBody;
+  /** Copies: the head outlives the call that brought it. */
+  readonly buffer: Buffer;
+  readonly head: Head;
+}
 
 /**
  * A visitor's request from its head to its row, whatever protocol it came in: through the pipeline, then to a page or
@@ -31,6 +47,7 @@ export class RequestFlow {
   private reader: CacheReader | null = null;
   /** Payload of the request's body so far. */
   private bodyBytes = 0;
+  private held: Held | null = null;
 
   constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
     this.edge = edge;
@@ -58,30 +75,39 @@ export class RequestFlow {
     if (target === null) return "bad_request";
     exchange.describe(buffer, head, target);
     if (this.isBeyondLimit(head.contentLength)) return "body_too_large";
-    const page = this.edge.pipeline.request(exchange);
-    if (page !== null) {
-      this.visitor.sendPage(page);
-      return null;
-    }
-    if (upgrade === "" && exchange.ownOrigin === null && this.fromCache(exchange, buffer, head, hasBody)) return null;
-    this.toOrigin(exchange, this.edge.originHeads.write(buffer, head, exchange, upgrade), head.chunked, hasBody);
+    if (hasBody) exchange.body = undefined;
+    const verdict = this.edge.pipeline.request(exchange);
+    if (verdict === NEEDS_BODY) this.hold(buffer, head);
+    else this.answer(exchange, verdict, buffer, head, upgrade, hasBody);
     return null;
   }
 
   /** Payload of the request's body. */
   onRequestBody(buffer: Buffer, start: number, end: number): void {
     this.bodyBytes += end - start;
-    if (this.isBeyondLimit(this.bodyBytes)) this.refuseBody();
-    else this.forward?.onRequestBody(buffer, start, end);
+    if (this.isBeyondLimit(this.bodyBytes)) return this.refuseBody("body_too_large");
+    const { held } = this;
+    if (held === null || held.body.isSent) return this.forward?.onRequestBody(buffer, start, end);
+    const wasReady = held.body.isReady;
+    if (!held.body.append(buffer, start, end)) this.refuseBody("overloaded");
+    else if (held.body.isReady && !wasReady) this.judge(held);
   }
 
   onRequestEnd(trailers: readonly Trailer[]): void {
-    this.forward?.onRequestEnd(trailers);
-    this.forward?.flushRequest();
+    const { held } = this;
+    if (held === null || held.body.isSent) {
+      this.forward?.onRequestEnd(trailers);
+      this.forward?.flushRequest();
+      return;
+    }
+    const wasReady = held.body.isReady;
+    held.body.end(trailers);
+    if (!wasReady) this.judge(held);
   }
 
-  /** False when the origin is behind and the visitor should pause. */
+  /** False when the origin is behind, or what rules have seen was not sent yet, and the visitor should pause. */
   flushRequest(): boolean {
+    if (this.held !== null && this.held.body.isReady && !this.held.body.isSent) return false;
     return this.forward?.flushRequest() !== false;
   }
 
@@ -106,6 +132,7 @@ export class RequestFlow {
     this.forward = null;
     this.reader?.abort();
     this.reader = null;
+    this.release();
   }
 
   /** The answer is written, or never will be: one row for each request, however it ended. */
@@ -113,6 +140,7 @@ export class RequestFlow {
     const { exchange } = this;
     this.forward = null;
     this.reader = null;
+    this.release();
     if (exchange === null) return;
     this.exchange = null;
     exchange.bytesIn = bytesIn;
@@ -125,6 +153,36 @@ export class RequestFlow {
     if (this.exchange !== null && this.exchange.status === 0) this.exchange.status = CLIENT_CLOSED_REQUEST;
     this.abort();
     this.finish(bytesIn, bytesOut);
+  }
+
+  /** Takes as much of the body as rules may see; then they go on. */
+  private hold(buffer: Buffer, head: Head): void {
+    this.held = { body: this.edge.heldBodies.open(head.contentLength), ...keepRequestHead(buffer, head) };
+    if (head.expectContinue) {
+      this.visitor.sendInterim(CONTINUE.buffer, CONTINUE.head);
+      this.visitor.flush();
+      dropFields(this.held.buffer, this.held.head, EXPECTATIONS);
+    }
+    this.visitor.admitBody();
+  }
+
+  private judge({ body, buffer, head }: Held): void {
+    const { exchange } = this;
+    if (exchange === null) return;
+    exchange.body = body;
+    const verdict = this.edge.pipeline.request(exchange);
+    if (verdict !== NEEDS_BODY) this.answer(exchange, verdict, buffer, head, "", true);
+  }
+
+  private answer(exchange: Exchange, page: Page | null, buffer: Buffer, head: Head, upgrade: string, hasBody: boolean): void {
+    if (page !== null) return this.visitor.sendPage(page);
+    if (upgrade === "" && exchange.ownOrigin === null && this.fromCache(exchange, buffer, head, hasBody)) return;
+    this.toOrigin(exchange, this.edge.originHeads.write(buffer, head, exchange, upgrade), head.chunked, hasBody);
+  }
+
+  private release(): void {
+    this.held?.body.release();
+    this.held = null;
   }
 
   private fromCache(exchange: Exchange, buffer: Buffer, head: Head, hasBody: boolean): boolean {
@@ -155,12 +213,12 @@ export class RequestFlow {
     return requestBodyBytesMax > 0 && bodyBytes > requestBodyBytesMax;
   }
 
-  /** A body whose length nobody announced turned out too long. */
-  private refuseBody(): void {
+  /** A body turned out too long, or there is no room for it. */
+  private refuseBody(name: EdgeErrorName): void {
     const { exchange } = this;
     this.abort();
     if (exchange === null) return;
-    if (exchange.status === 0) this.visitor.sendPage(edgePage(exchange, "body_too_large"));
+    if (exchange.status === 0) this.visitor.sendPage(edgePage(exchange, name));
     else this.visitor.cut();
   }
 
@@ -177,7 +235,8 @@ export class RequestFlow {
 
   private send(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
     if (typeof plan === "string") return this.visitor.sendPage(edgePage(exchange, plan));
-    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody, chunked }, this.visitor);
+    const held = this.held?.body ?? null;
+    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody, chunked, held }, this.visitor);
     this.forward.start(false);
   }
 }

@@ -1,4 +1,5 @@
 import type { Metric } from "#kernel/metrics.ts";
+import { readsBody } from "#rules/compile-ruleset.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
 import type { RedirectList } from "#rules/redirect-list.ts";
@@ -17,6 +18,8 @@ export interface Zone {
   readonly names: ZoneNames;
   /** Compiled entry points of a phase, in the order in which they run. */
   rulesets(phase: PhaseName): readonly CompiledRuleset[];
+  /** Whether a rule of the phase looks at the request's body. */
+  readsBody(phase: PhaseName): boolean;
   /** A list of redirects of the account's. */
   redirects(name: string): RedirectList | undefined;
 }
@@ -106,22 +109,32 @@ function findLongest(byName: ReadonlyMap<string, Zone>, host: string): Zone | nu
   }
 }
 
+interface PhaseRules {
+  readonly rulesets: readonly CompiledRuleset[];
+  readonly readsBody: boolean;
+}
+
 function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints, lists: RuleLists): Zone {
-  const phases = new Map<PhaseName, readonly CompiledRuleset[]>();
+  const phases = new Map<PhaseName, PhaseRules>();
   let version = entryPoints.version;
+  const rulesOf = (phase: PhaseName): PhaseRules => {
+    if (version !== entryPoints.version) {
+      version = entryPoints.version;
+      phases.clear();
+    }
+    const known = phases.get(phase);
+    if (known !== undefined) return known;
+    const rulesets = entryPoints.collect(entry, phase);
+    const rules = { rulesets, readsBody: readsBody(rulesets) };
+    phases.set(phase, rules);
+    return rules;
+  };
   return {
     entry,
     settings: entry.edge === undefined ? EDGE_SETTINGS_DEFAULTS : { ...EDGE_SETTINGS_DEFAULTS, ...entry.edge },
     names,
-    rulesets: (phase) => {
-      if (version !== entryPoints.version) {
-        version = entryPoints.version;
-        phases.clear();
-      }
-      let list = phases.get(phase);
-      if (list === undefined) phases.set(phase, (list = entryPoints.collect(entry, phase)));
-      return list;
-    },
+    rulesets: (phase) => rulesOf(phase).rulesets,
+    readsBody: (phase) => rulesOf(phase).readsBody,
     redirects: (name) => lists.redirects(entry.account_id, name),
   };
 }

@@ -1,6 +1,7 @@
 import { ACTIONS, type ActionName } from "./actions.ts";
 import { compileExpression, type ExpressionOptions } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
+import { isBodyField } from "./expression/body-fields.ts";
 import { createDispatch } from "./expression/dispatch.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRule, type ManagedRuleset } from "./managed/rulesets.ts";
 import type { RateCounters } from "./rate-limit/counter-table.ts";
@@ -24,10 +25,15 @@ export interface CompileDeps {
 export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps = {}): CompiledRuleset {
   const rules: CompiledRule[] = [];
   const problems: { rule_id: string; message: string }[] = [];
+  let readsBody = false;
+  const options: ExpressionOptions = {
+    ...(deps.lists === undefined ? {} : { lists: deps.lists }),
+    onField: (field) => (readsBody ||= isBodyField(field)),
+  };
   for (const rule of definition.rules) {
     if (!rule.enabled) continue;
     try {
-      rules.push(compileRule(definition, rule, deps));
+      rules.push(compileRule(definition, rule, deps, options));
     } catch (error) {
       problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
     }
@@ -35,26 +41,30 @@ export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps 
   // Limits count also where their rule does not apply: each of those is asked.
   const asksAll = rules.length < DISPATCH_RULES_MIN || rules.some(({ limit }) => limit !== null);
   const dispatch = asksAll ? null : createDispatch(rules.map((rule) => rule.applies));
-  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, problems };
+  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, readsBody, problems };
 }
+
+/** Whether the rules of a phase, and what they execute, look at the request's body. */
+export const readsBody = (rulesets: readonly CompiledRuleset[]): boolean =>
+  rulesets.some((ruleset) => ruleset.readsBody || ruleset.rules.some(({ executes }) => executes?.ruleset()?.readsBody === true));
 
 // Fewer rules are asked one by one in less time than a look-up needs to begin.
 const DISPATCH_RULES_MIN = 16;
 
-function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps): CompiledRule {
+function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps, options: ExpressionOptions): CompiledRule {
   const executes = rule.action === "execute" ? executed(ruleset, rule, deps) : null;
   const action = Object.hasOwn(ACTIONS, rule.action) ? ACTIONS[rule.action as ActionName] : undefined;
   const { increment, threshold } = scoreOf(rule);
   return {
     definition: rule,
-    applies: compileExpression(rule.expression, ruleset.phase, optionsOf(deps)),
+    applies: compileExpression(rule.expression, ruleset.phase, options),
     ends: endedBy(rule, action?.terminates ?? false),
     executes,
     skips: rule.action === "skip" ? skipListOf(rule.action_parameters) : null,
     increment,
     threshold,
-    limit: limitOf(ruleset, rule, deps),
-    read: compileParameters(rule.action_parameters, ruleset.phase, optionsOf(deps)),
+    limit: limitOf(ruleset, rule, deps, options),
+    read: compileParameters(rule.action_parameters, ruleset.phase, options),
     match: {
       ruleset_id: ruleset.id,
       rule,
@@ -70,12 +80,14 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
 /** A limit that nothing counts is never reached, rather than always. */
 const NO_COUNTERS: RateCounters = { add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };
 
-function limitOf(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps): CompiledLimit | null {
-  if (rule.ratelimit === undefined) return null;
-  return compileLimit(rule, ruleset.phase, deps.counters ?? NO_COUNTERS, optionsOf(deps));
+function limitOf(
+  ruleset: RulesetDefinition,
+  rule: RuleDefinition,
+  { counters = NO_COUNTERS }: CompileDeps,
+  options: ExpressionOptions,
+): CompiledLimit | null {
+  return rule.ratelimit === undefined ? null : compileLimit(rule, ruleset.phase, counters, options);
 }
-
-const optionsOf = ({ lists }: CompileDeps): ExpressionOptions => (lists === undefined ? {} : { lists });
 
 /** Skipping ends what it names (waf.md, "Skip"). */
 function endedBy(rule: RuleDefinition, terminates: boolean): CompiledRule["ends"] {

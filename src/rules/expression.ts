@@ -2,6 +2,7 @@ import { type CheckContext, checkExpression, checkValue } from "./expression/che
 import { compileNode, compileValue as compileTyped, type Reader } from "./expression/compile.ts";
 import { rememberTree } from "./expression/dispatch.ts";
 import { ExpressionError } from "./expression/expression-error.ts";
+import type { Field } from "./expression/fields.ts";
 import type { NamedLists } from "./expression/lists.ts";
 import { parseExpression, parseValue } from "./expression/parse.ts";
 import type { ValueType } from "./expression/value-type.ts";
@@ -18,6 +19,8 @@ export interface ExpressionOptions {
   readonly lists?: NamedLists;
   /** The expression decides what a rate limit counts, and may look at the response. */
   readonly counts?: boolean;
+  /** Told of each field that the expression reads. */
+  readonly onField?: (field: Field) => void;
 }
 
 /**

@@ -71,6 +71,8 @@ export interface CompiledRuleset {
   readonly rules: readonly CompiledRule[];
   /** Finds the rules that apply without asking each; null where they are few. */
   readonly dispatch: Dispatch | null;
+  /** A rule of its own looks at the request's body. */
+  readonly readsBody: boolean;
   /** Rules that were left out: one bad rule must not take its zone down. */
   readonly problems: readonly { readonly rule_id: string; readonly message: string }[];
 }

@@ -56,6 +56,9 @@ export interface BodyView {
   readonly truncated: boolean;
 }
 
+/** Of a request that has none. */
+export const NO_BODY_VIEW: BodyView = { raw: "", size: 0, truncated: false };
+
 export interface PlaceView {
   /** ISO 3166-1 alpha-2. */
   readonly country?: string;

@@ -10,11 +10,15 @@ export class BodyBuffer {
   private readonly pieces: Buffer[] = [];
   private filled = 0;
   length = 0;
+  /** Bytes of memory that it takes up. */
+  allocated = 0;
   private readonly expected: number | null;
+  private readonly firstPieceBytes: number;
 
   /** `expected`: the length where it is known, so that nothing is wasted. */
-  constructor(expected: number | null) {
+  constructor(expected: number | null, firstPieceBytes = FIRST_PIECE_BYTES) {
     this.expected = expected;
+    this.firstPieceBytes = firstPieceBytes;
   }
 
   append(buffer: Buffer, start: number, end: number): void {
@@ -23,6 +27,7 @@ export class BodyBuffer {
       if (last === undefined || this.filled === last.length) {
         last = Buffer.allocUnsafeSlow(this.nextSize());
         this.pieces.push(last);
+        this.allocated += last.length;
         this.filled = 0;
       }
       const copied = buffer.copy(last, this.filled, at, end);
@@ -46,7 +51,7 @@ export class BodyBuffer {
 
   private nextSize(): number {
     if (this.expected !== null && this.expected > this.length) return Math.min(this.expected - this.length, PIECE_BYTES_MAX);
-    return Math.min(Math.max(FIRST_PIECE_BYTES, this.length), PIECE_BYTES_MAX);
+    return Math.min(Math.max(this.firstPieceBytes, this.length), PIECE_BYTES_MAX);
   }
 }
 

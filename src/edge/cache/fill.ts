@@ -150,7 +150,7 @@ export class Fill implements Visitor, Waited {
     if (this.readers.size === 0 || (reader === told && this.state >= TOLD_ONE)) this.abandon();
   }
 
-  onOriginReady(): void {}
+  admitBody(): void {}
 
   onOriginDrain(): void {}
 

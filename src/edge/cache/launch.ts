@@ -12,7 +12,7 @@ export interface LaunchDeps {
 }
 
 /** The response stages run for each visitor who gets the response, not for the fill. */
-const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: () => null };
+const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: () => null, readsBodyLater: () => false };
 
 /** Sends requests without a body to their origins, on behalf of a visitor or of several. */
 export function createLaunch({ pools, origins, report }: LaunchDeps) {
@@ -22,7 +22,7 @@ export function createLaunch({ pools, origins, report }: LaunchDeps) {
     const send = (plan: OriginPlan | EdgeErrorName): void => {
       if (isAborted) return;
       if (typeof plan === "string") return visitor.sendPage(edgePage(exchange, plan));
-      forward = new Forward({ pools, pipeline: NO_STAGES }, { exchange, plan, head, hasBody: false, chunked: false }, visitor);
+      forward = new Forward({ pools, pipeline: NO_STAGES }, { exchange, plan, head, hasBody: false, chunked: false, held: null }, visitor);
       forward.start(false);
     };
     const plan = origins.select(exchange);

@@ -7,10 +7,14 @@ import { type NamedValues, readPairs } from "./request-parts.ts";
 import { lowerBytes } from "./text-functions.ts";
 import { arrayOf, BOOLEAN, INTEGER, mapOf, STRING, type Value, type ValueType } from "./value-type.ts";
 
+const PREFIX = "http.request.body.";
+
+export const isBodyField = ({ name }: Field): boolean => name.startsWith(PREFIX);
+
 type Read = (request: RequestView) => Value | undefined;
 
 const row = (name: string, type: ValueType, summary: string, read: Read): Field => ({
-  name: `http.request.body.${name}`,
+  name: `${PREFIX}${name}`,
   type,
   side: "request",
   summary,

@@ -22,6 +22,8 @@ export interface CheckContext {
   readonly lists?: NamedLists | undefined;
   /** Counting expressions of rate limits may look at the response. */
   readonly counts?: boolean | undefined;
+  /** Told of each field that is read. */
+  readonly onField?: ((field: Field) => void) | undefined;
 }
 
 /** Refuses the expression at that place. */
@@ -156,6 +158,7 @@ function checkField(checker: Checker, at: ValueNode & { readonly kind: "field" }
     return checker.fail(at, `unknown field "${at.name}"${near === undefined ? "" : `; did you mean ${near}?`}`);
   }
   if (!fieldExists(field, phase, counts === true)) return checker.fail(at, `the field "${at.name}" does not exist in phase ${phase.name}`);
+  checker.context.onField?.(field);
   return { kind: "field", field, type: field.type, unpacked: false, text: field.name, base: field.name };
 }
 

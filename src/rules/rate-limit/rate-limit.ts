@@ -42,7 +42,7 @@ const PLACE = "cf.colo.id";
 /** Throws ExpressionError for a characteristic or a counting expression that cannot be understood. */
 export function compileLimit(rule: RuleDefinition, phase: string, counters: RateCounters, options: ExpressionOptions): CompiledLimit {
   const parameters = rule.ratelimit as unknown as RateLimitParameters;
-  const reads = parameters.characteristics.filter((name) => name !== PLACE).map((name) => compileCharacteristic(name, phase));
+  const reads = parameters.characteristics.filter((name) => name !== PLACE).map((name) => compileCharacteristic(name, phase, options));
   const window: RateWindow = { periodMs: parameters.period * 1000, technique: parameters.technique ?? "sliding" };
   const keepOutMs = (parameters.mitigation_timeout ?? 0) * 1000;
   const most = parameters.score_per_period ?? parameters.requests_per_period ?? 0;
@@ -108,11 +108,11 @@ function countedBy(
 const TYPES = [STRING, IP, INTEGER, arrayOf(STRING)];
 
 /** A characteristic is a field, or what a function makes of one, of any type that can be told apart. */
-function compileCharacteristic(text: string, phase: string): Read {
+function compileCharacteristic(text: string, phase: string, options: ExpressionOptions = {}): Read {
   let first: unknown;
   for (const type of TYPES) {
     try {
-      return compileValue(text, phase, type);
+      return compileValue(text, phase, type, options);
     } catch (error) {
       first ??= error;
     }

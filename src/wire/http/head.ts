@@ -127,6 +127,14 @@ export function parseRequestHead(buffer: Buffer, start: number, end: number, hea
   return parseFields(buffer, i + 2, end, head, REQUEST_FIELDS);
 }
 
+/** A request head that was accepted, with bytes of its own: both stay good. */
+export function keepRequestHead(buffer: Buffer, head: Head): { readonly buffer: Buffer; readonly head: Head } {
+  const bytes = Buffer.from(buffer.subarray(head.targetStart - head.method.length - 1, head.end));
+  const kept = new Head();
+  parseRequestHead(bytes, 0, bytes.length, kept);
+  return { buffer: bytes, head: kept };
+}
+
 /** Parses a response head that ends at `end`. A missing reason phrase is common and harmless. */
 export function parseResponseHead(buffer: Buffer, start: number, end: number, head: Head): HeadFault {
   head.reset();

@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, before, test } from "node:test";
+import { fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
+import { eventually, exchangeRaw, rawClient, rawOrigin, type TestOrigin } from "./test-edge.ts";
+import { rulesetOp } from "./test-entries.ts";
+
+let origin: TestOrigin;
+let edge: SecureEdge;
+/** Everything that the origin received on its newest connection. */
+let received = "";
+
+const LIMIT = 4096;
+
+/** Answers when a body's end, or what stands for it here, has come; says what it got. */
+before(async () => {
+  origin = await rawOrigin((socket) => {
+    let text = "";
+    socket.on("data", (bytes) => {
+      text += bytes.toString("latin1");
+      received = text;
+      const head = text.indexOf("\r\n\r\n") + 4;
+      if (head < 4) return;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
+      const isWhole = /\r\ntransfer-encoding: chunked/i.test(text.slice(0, head))
+        ? /\r\n0\r\n(?:[^\r]+\r\n)*\r\n$/.test(text)
+        : text.length >= head + length;
+      if (!isWhole) return;
+      const body = text.slice(head);
+      text = "";
+      const answer = `${body.length} ${createHash("md5").update(body, "latin1").digest("hex")} ${body.slice(0, 200)}`;
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`, "latin1");
+    });
+    socket.on("end", () => socket.end());
+  });
+  edge = await startSecureEdge(origin.port, {
+    ruleBodyBytesMax: LIMIT,
+    ruleBodyMemoryBytesMax: 400_000,
+    bodyWindowMs: 300,
+    bodyBytesMin: 100,
+  });
+});
+after(async () => {
+  assert.deepEqual(edge.errors, []);
+  await edge.close();
+  origin.close();
+});
+
+type Rules = Parameters<typeof rulesetOp>[4];
+const CUSTOM = "http_request_firewall_custom";
+
+async function withRules(rules: Rules, work: () => Promise<void>, phase = CUSTOM): Promise<void> {
+  edge.replica.apply([rulesetOp("z", "zone", "zone", phase, rules)]);
+  try {
+    await work();
+  } finally {
+    edge.replica.apply([{ kind: "ruleset", id: "z", value: null }]);
+  }
+}
+
+const blocking = (expression: string, work: () => Promise<void>): Promise<void> => withRules([{ action: "block", expression }], work);
+
+const post = (body: string, fields = "", path = "/"): string =>
+  `POST ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`;
+
+const statusOf = (answer: string): number => Number(answer.slice(9, 12));
+const heldBytes = (): number => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_held_body_bytes")?.value ?? -1;
+
+test("without rules that look at bodies nothing waits for one", async () => {
+  await blocking('http.request.uri.path eq "/never"', async () => {
+    const client = rawClient(edge.http);
+    client.send("POST /begun HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: 4\r\n\r\nab");
+    await eventually(() => received.includes("POST /begun"));
+    assert.equal(heldBytes(), 0);
+    client.send("cd");
+    assert.match(await client.closed(), /\b4 [0-9a-f]{32} abcd$/);
+  });
+});
+
+test("a rule that looks at the body decides before the origin hears of the request", async () => {
+  await blocking('http.request.body.raw contains "attack"', async () => {
+    received = "";
+    assert.equal(statusOf(await exchangeRaw(edge.http, post("an attack"))), 403);
+    assert.equal(received, "");
+    assert.match(await exchangeRaw(edge.http, post("harmless")), /^HTTP\/1\.1 200 OK[^]* harmless$/);
+    // What has no body has an empty one.
+    assert.equal(statusOf(await exchangeRaw(edge.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n")), 200);
+    assert.equal(heldBytes(), 0);
+  });
+});
+
+test("chunks and trailers arrive as they were sent, and connections go on", async () => {
+  await blocking('http.request.body.raw contains "attack" and http.request.body.size eq 9', async () => {
+    const head = "POST / HTTP/1.1\r\nHost: www.example.com\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n";
+    const client = rawClient(edge.http);
+    client.send(
+      `${head}\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-sum: 1\r\n\r\n${head}Connection: close\r\n\r\n3\r\nan \r\n6\r\nattack\r\n0\r\n\r\n`,
+    );
+    const answers = await client.closed();
+    assert.match(answers, /^HTTP\/1\.1 200 OK[^]*HTTP\/1\.1 403 Access denied/);
+    assert.match(received, /abcde\r\n0\r\nx-sum: 1\r\n\r\n$|3\r\nabc\r\n2\r\nde\r\n0\r\nx-sum: 1\r\n\r\n$/);
+  });
+});
+
+test("what is longer than rules see is passed on whole, and they are told", async () => {
+  const body = Buffer.alloc(300_000, "0123456789abcdef").toString();
+  const hash = createHash("md5").update(body).digest("hex");
+  const rules: Rules = [
+    { action: "block", expression: "not http.request.body.truncated" },
+    { action: "block", expression: `http.request.body.size ne ${body.length} and http.request.uri.path ne "/chunked"` },
+    { action: "block", expression: `len(http.request.body.raw) ne ${LIMIT}` },
+  ];
+  await withRules(rules, async () => {
+    assert.match(await exchangeRaw(edge.http, post(body)), new RegExp(`\r\n\r\n${body.length} ${hash} `));
+    const chunks = body.replace(/[^]{10000}/g, (chunk) => `2710\r\n${chunk}\r\n`);
+    const head = "POST /chunked HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+    assert.match(await exchangeRaw(edge.http, `${head}${chunks}0\r\n\r\n`), /^HTTP\/1\.1 200 OK/);
+    const whole = received.slice(received.indexOf("\r\n\r\n") + 4).replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "");
+    assert.equal(createHash("md5").update(whole.trimEnd()).digest("hex"), hash);
+    assert.equal(statusOf(await exchangeRaw(edge.http, post("x".repeat(LIMIT)))), 403, "what fits exactly is not truncated");
+    assert.equal(heldBytes(), 0);
+  });
+});
+
+test("a client that waits to be asked for its body is asked, once, and the origin is not", async () => {
+  await blocking('http.request.body.raw contains "attack"', async () => {
+    for (const [body, status] of [
+      ["harmless", 200],
+      ["an attack", 403],
+    ] as const) {
+      const client = rawClient(edge.http);
+      client.send(post(body, "Expect: 100-continue\r\n").slice(0, -body.length));
+      await client.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+      client.send(body);
+      const answer = await client.closed();
+      assert.equal(answer.match(/ 100 Continue/g)?.length, 1);
+      assert.match(answer, new RegExp(`\r\n\r\nHTTP/1\\.1 ${status} `));
+    }
+    assert.doesNotMatch(received, /expect:/i);
+  });
+});
+
+test("forms, parts and JSON of bodies, through the edge", async () => {
+  const form = "Content-Type: application/x-www-form-urlencoded\r\n";
+  const parts = "Content-Type: multipart/form-data; boundary=xx\r\n";
+  const upload =
+    '--xx\r\nContent-Disposition: form-data; name="f"; filename="a.php"\r\nContent-Type: image/png\r\n\r\n<?php\r\n--xx\r\nContent-Disposition: form-data; name="t"\r\n\r\ntext\r\n--xx--\r\n';
+  const cases: readonly (readonly [expression: string, body: string, fields: string, status: number])[] = [
+    ['any(http.request.body.form["role"][*] eq "admin")', "user=a&role=admin", form, 403],
+    ['any(http.request.body.form["role"][*] eq "admin")', "user=a&role=user", form, 200],
+    ['any(http.request.body.form["role"][*] eq "admin")', "user=a&role=admin", "", 200],
+    ['any(http.request.body.form.names[*] eq "role")', "user=a&role=admin", form, 403],
+    ['any(url_decode(http.request.body.form.values[*])[*] contains "<s")', "a=%3Cs", form, 403],
+    ['any(http.request.body.multipart.filenames[*][*] contains ".php")', upload, parts, 403],
+    ['any(http.request.body.multipart["t"][*] eq "text")', upload, parts, 403],
+    ['any(http.request.body.multipart.content_types[*][*] eq "image/gif")', upload, parts, 200],
+    ['any(http.request.body.multipart.values[*] contains "<?php")', upload, parts, 403],
+    ['http.request.body.mime eq "application/pdf"', "%PDF-1.7", "", 403],
+    ['lookup_json_string(http.request.body.raw, "user", "role") eq "admin"', '{"user":{"role":"admin"}}', "", 403],
+    ['lookup_json_integer(http.request.body.raw, "a", 1) gt 5', '{"a":[1,6]}', "", 403],
+    ['lookup_json_integer(http.request.body.raw, "a", 1) gt 5', '{"a":[1,5]}', "", 200],
+  ];
+  for (const [expression, body, fields, status] of cases)
+    await blocking(expression, async () =>
+      assert.equal(statusOf(await exchangeRaw(edge.http, post(body, fields))), status, `${expression} ${body}`),
+    );
+});
+
+test("phases before the first one that looks at bodies do not wait, and answer without one", async () => {
+  edge.replica.apply([
+    rulesetOp("first", "zone", "zone", "http_request_dynamic_redirect", [
+      {
+        action: "redirect",
+        expression: 'http.request.uri.path eq "/old"',
+        action_parameters: { from_value: { target_url: { value: "/new" } } },
+      },
+    ]),
+  ]);
+  await blocking('http.request.body.raw contains "attack"', async () => {
+    const answer = await exchangeRaw(edge.http, "POST /old HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 100\r\n\r\n");
+    assert.equal(statusOf(answer), 302);
+  });
+  edge.replica.apply([{ kind: "ruleset", id: "first", value: null }]);
+});
+
+test("custom rulesets and rate limits wait for bodies as well, until nobody looks any more", async () => {
+  const custom = rulesetOp("custom", "account", "account", CUSTOM, [{ action: "block", expression: 'http.request.body.raw eq "x"' }]);
+  assert.equal(custom.kind, "ruleset");
+  if (custom.kind !== "ruleset" || custom.value === null) return;
+  const entry = rulesetOp("root", "account", "account", CUSTOM, [
+    { action: "execute", expression: "true", action_parameters: { id: "custom" } },
+  ]);
+  edge.replica.apply([entry]);
+  assert.equal(statusOf(await exchangeRaw(edge.http, post("x"))), 200);
+  edge.replica.apply([{ ...custom, value: { ...custom.value, kind: "custom" } }]);
+  assert.equal(statusOf(await exchangeRaw(edge.http, post("x"))), 403);
+  edge.replica.apply([
+    { kind: "ruleset", id: "custom", value: null },
+    { kind: "ruleset", id: "root", value: null },
+  ]);
+  const limit: Rules = [
+    {
+      action: "block",
+      expression: "true",
+      ratelimit: { characteristics: ['lookup_json_string(http.request.body.raw, "user")'], period: 60, requests_per_period: 1 },
+    },
+  ];
+  await withRules(
+    limit,
+    async () => {
+      const statuses: number[] = [];
+      for (const user of ["a", "b", "a"]) statuses.push(statusOf(await exchangeRaw(edge.http, post(`{"user":"${user}"}`))));
+      assert.deepEqual(statuses, [200, 200, 429]);
+    },
+    "http_ratelimit",
+  );
+});
+
+test("rules of responses see the request's body", async () => {
+  const rules: Rules = [
+    {
+      action: "rewrite",
+      expression: 'http.request.body.raw contains "mark"',
+      action_parameters: { headers: { "x-marked": { operation: "set", expression: "substring(http.request.body.raw, 0, 6)" } } },
+    },
+  ];
+  await withRules(
+    rules,
+    async () => {
+      assert.match(await exchangeRaw(edge.http, post("a mark!")), /\r\nx-marked: a mark\r\n/i);
+      assert.doesNotMatch(await exchangeRaw(edge.http, post("nothing")), /x-marked/i);
+      await eventually(() => heldBytes() === 0);
+    },
+    "http_response_headers_transform",
+  );
+});
+
+test("a body that stops coming loses its place, and so does one whose sender leaves", async () => {
+  await blocking('http.request.body.raw contains "attack"', async () => {
+    const slow = rawClient(edge.http);
+    slow.send("POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 1000\r\n\r\nab");
+    const gone = rawClient(edge.http);
+    gone.send("POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 1000\r\n\r\nab");
+    await eventually(() => heldBytes() > 0);
+    gone.socket.destroy();
+    assert.equal(statusOf(await slow.closed()), 408);
+    await eventually(() => heldBytes() === 0);
+  });
+});
+
+test("bodies that wait take up no more memory than they may; what was announced takes up none", async () => {
+  await blocking('http.request.body.raw contains "attack"', async () => {
+    const begin = (bytes: number) => {
+      const client = rawClient(edge.http);
+      client.send(`POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: ${LIMIT}\r\n\r\n${"x".repeat(bytes)}`);
+      return client;
+    };
+    const few = Array.from({ length: 50 }, () => begin(1));
+    await eventually(() => heldBytes() > 0);
+    assert.ok(heldBytes() <= 50 * 2048);
+    for (const { socket } of few) socket.destroy();
+    await eventually(() => heldBytes() === 0);
+    const many = Array.from({ length: 120 }, () => begin(LIMIT - 1));
+    await eventually(() => many.some((client) => client.received() !== ""));
+    assert.match(many.find((client) => client.received() !== "")?.received() ?? "", /^HTTP\/1\.1 503 /);
+    assert.ok(heldBytes() <= 400_000);
+    for (const { socket } of many) socket.destroy();
+    await eventually(() => heldBytes() === 0);
+    assert.equal(statusOf(await exchangeRaw(edge.http, post("harmless"))), 200);
+  });
+});
+
+test("over HTTP/2: held, let through whole, refused, and given up", async () => {
+  const big = Buffer.alloc(500_000, "0123456789abcdef").toString();
+  const hash = createHash("md5").update(big).digest("hex");
+  await blocking('http.request.body.raw contains "attack"', async () => {
+    const session = edge.session();
+    const send = (body: string, more: Record<string, string> = {}) =>
+      fetchOver(session, { ":path": "/", ":method": "POST", ...more }, body);
+    assert.equal((await send("an attack")).status, 403);
+    assert.equal((await send("an attack", { "content-length": "9" })).status, 403);
+    assert.match((await send("harmless", { "content-length": "8" })).body, /^8 .* harmless$/);
+    assert.match((await send(big, { "content-length": String(big.length) })).body, new RegExp(`^${big.length} ${hash} `));
+    assert.equal((await send(`an attack${big}`)).status, 403);
+    const stream = session.request({ ":path": "/", ":method": "POST" });
+    stream.on("error", () => undefined);
+    stream.write("begun");
+    await eventually(() => heldBytes() > 0);
+    stream.close(8);
+    await eventually(() => heldBytes() === 0);
+  });
+});
