@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
 import { unpackRows } from "./packed-rows.ts";
@@ -15,6 +16,7 @@ import type { WriterData } from "./writer-config.ts";
  */
 const main = parentPort;
 if (main === null) throw new Error("events/writer.ts runs as a worker thread");
+runInBackground();
 
 const { path, ports, retention } = workerData as WriterData;
 const limits: RetentionLimits = retention;

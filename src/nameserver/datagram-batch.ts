@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
-import { isMapped } from "#kernel/ip.ts";
+import { isMapped, readIp } from "#kernel/ip.ts";
 import { createDatagram, type Datagram, OUTPUT_BYTES } from "./datagram.ts";
-import { AF_INET6, type SystemSockets } from "./system-sockets.ts";
+import { AF_INET, AF_INET6, type SystemSockets } from "./system-sockets.ts";
 
 /**
  * Room for datagrams that are received together, and for the answers that are sent together. Each slot holds one
@@ -12,10 +12,21 @@ export interface DatagramBatch {
   datagram(slot: number): Datagram;
   /** How many datagrams were waiting and are here now, at most DATAGRAMS_MAX. Forgets those before and their answers. */
   receive(fd: number): number;
+  /**
+   * Puts a datagram that Node has read into the first slot, in place of those before. False where there is no room for
+   * it, or its sender's address belongs to one interface (RFC 4007 §11): Node then has to answer it.
+   */
+  put(packet: Uint8Array, sender: Sender): boolean;
   /** The output of the slot is to be sent to where its input came from. */
   answer(slot: number, bytes: number): void;
   /** Sends the answers; how many the system would not take. */
   send(fd: number): number;
+}
+
+/** As Node writes it. */
+export interface Sender {
+  readonly address: string;
+  readonly port: number;
 }
 
 /** The kernel's own bound is 1024; more than this gains nothing and lets answers wait for each other. */
@@ -33,6 +44,7 @@ const IOV_WORDS = 4;
 const IOV_LENGTH = 2;
 /** The larger of sockaddr_in and sockaddr_in6. */
 const NAME_BYTES = 28;
+const IPV4_NAME_BYTES = 16;
 const NAME_STRIDE = 32;
 // Strides that are no power of two: slots would otherwise compete for the same lines of the processor's cache.
 const INPUT_BYTES = 4096 + 64;
@@ -69,6 +81,17 @@ export function createDatagramBatch(sockets: SystemSockets, clock: Clock): Datag
       datagram.receivedMs = clock.nowMs();
       return receivedBefore;
     },
+    put: (packet, { address, port }) => {
+      const nameBytes = packet.length > INPUT_BYTES ? 0 : writeName(names, address, port);
+      if (nameBytes === 0) return false;
+      input.set(packet);
+      received.words[NAME_LENGTH] = nameBytes;
+      received.words[RECEIVED] = packet.length;
+      datagram.receivedMs = clock.nowMs();
+      answered = 0;
+      receivedBefore = Math.max(1, receivedBefore);
+      return true;
+    },
     answer: (slot, bytes) => {
       answers.point(answered, slot, bytes, received.words[slot * HEADER_WORDS + NAME_LENGTH] as number);
       answered += 1;
@@ -96,6 +119,21 @@ function addressAt(names: Buffer, name: number): number {
   // The machine's order is little-endian, and no family has a second byte.
   if (names[name] !== AF_INET6) return name + IPV4_AT;
   return name + IPV6_AT + (isMapped(names, name + IPV6_AT) ? 12 : 0);
+}
+
+const scratch = new Uint8Array(16);
+
+/** Writes sockaddr_in or sockaddr_in6 at the start of `names`: how long it is, or 0 where the text is no such address. */
+function writeName(names: Buffer, address: string, port: number): number {
+  const family = readIp(address, scratch);
+  if (family === 0) return 0;
+  names.fill(0, 0, NAME_BYTES);
+  names[0] = family === 4 ? AF_INET : AF_INET6;
+  names[2] = port >>> 8;
+  names[3] = port;
+  if (family === 6) names.set(scratch, IPV6_AT);
+  else for (let i = 0; i < 4; i++) names[IPV4_AT + i] = scratch[12 + i] as number;
+  return family === 4 ? IPV4_NAME_BYTES : NAME_BYTES;
 }
 
 // Memory of its own, outside Node's pool, and touched once so that no page is missing later.

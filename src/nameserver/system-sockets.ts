@@ -17,7 +17,7 @@ export interface SystemSockets {
 }
 
 /** Values of Linux, the same on x64 and arm64: socket(2), socket(7), recv(2). */
-const AF_INET = 2;
+export const AF_INET = 2;
 export const AF_INET6 = 10;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;

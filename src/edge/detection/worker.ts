@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createEventSink } from "#events/sink.ts";
 import { createDetector } from "./detector.ts";
@@ -14,6 +15,7 @@ export interface DetectorWorkerData {
 
 const main = parentPort;
 if (main === null) throw new Error("edge/detection/worker.ts runs as a worker thread");
+runInBackground();
 
 const { tap, events: eventsPort } = workerData as DetectorWorkerData;
 const metrics = createMetrics();

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { getPriority } from "node:os";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+
+test("a thread in the background leaves the priority of the others as it is", { skip: process.platform !== "linux" }, async () => {
+  const before = getPriority(0);
+  const source = `
+    const { parentPort } = require("node:worker_threads");
+    import(${JSON.stringify(new URL("./thread-priority.ts", import.meta.url).href)}).then(({ runInBackground }) => {
+      runInBackground();
+      parentPort.postMessage(require("node:os").getPriority(0));
+    });`;
+  const thread = new Worker(source, { eval: true });
+  const inThread = await new Promise<number>((resolve, reject) => thread.once("message", resolve).once("error", reject));
+  await thread.terminate();
+  assert.ok(inThread > before, `${inThread} in the thread, ${before} outside`);
+  assert.equal(getPriority(0), before);
+});
