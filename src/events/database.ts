@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { createLogTables, type LogTables } from "./logs/tables.ts";
 import type { EventTable } from "./rows.ts";
 import {
   type Cell,
@@ -23,6 +24,8 @@ export interface EventDatabase {
   shrink(pages: number): void;
   /** Bytes in use, without free pages. */
   usedBytes(): number;
+  /** What comes from the segments of the gateway; each call is a transaction. */
+  readonly logs: LogTables;
   close(): void;
 }
 
@@ -43,6 +46,7 @@ export function openEventDatabase(path: string): EventDatabase {
     span: db.prepare(`SELECT IFNULL(MAX(row_id) - MIN(row_id) + 1, 0) AS n FROM ${table}`),
     remove: db.prepare(`DELETE FROM ${table} WHERE row_id < (SELECT MIN(row_id) FROM ${table}) + ?`),
   }));
+  const logs = createLogTables(db, EVENT_SCHEMA.gateway_logs.columns, createInserter(db, "gateway_logs"));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 
   return {
@@ -62,6 +66,12 @@ export function openEventDatabase(path: string): EventDatabase {
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
     usedBytes: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
+    logs: {
+      checkpoint: () => transaction(db, () => logs.checkpoint()),
+      index: (batch) => transaction(db, () => logs.index(batch)),
+      takeEmptySegments: () => transaction(db, () => logs.takeEmptySegments()),
+      deleteUsageBefore: (hourMs) => transaction(db, () => logs.deleteUsageBefore(hourMs)),
+    },
     close: () => db.close(),
   };
 }

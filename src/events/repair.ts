@@ -33,6 +33,12 @@ export function openRepairedDatabase({ path, nowMs, damaged }: RepairDeps): Even
     deleteOldest: (rows) => run((database) => database.deleteOldest(rows)),
     shrink: (pages) => run((database) => database.shrink(pages)),
     usedBytes: () => run((database) => database.usedBytes()),
+    logs: {
+      checkpoint: () => run(({ logs }) => logs.checkpoint()),
+      index: (batch) => run(({ logs }) => logs.index(batch)),
+      takeEmptySegments: () => run(({ logs }) => logs.takeEmptySegments()),
+      deleteUsageBefore: (hourMs) => run(({ logs }) => logs.deleteUsageBefore(hourMs)),
+    },
     close: () => open?.close(),
   };
 }

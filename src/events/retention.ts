@@ -4,6 +4,8 @@ export interface RetentionLimits {
   readonly ageMs: number;
   /** Of the whole database, without free pages. */
   readonly bytes: number;
+  /** Of the segments, in which the bodies of gateway requests are; absent: not bounded. */
+  readonly segmentBytes?: number;
 }
 
 const ROWS_AT_ONCE = 5000;

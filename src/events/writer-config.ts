@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import type { RetentionLimits } from "./retention.ts";
 
@@ -9,4 +10,7 @@ export interface WriterData {
   readonly retention: RetentionLimits;
 }
 
-export const DEFAULT_RETENTION: RetentionLimits = { ageMs: 30 * 86_400_000, bytes: 4 * 1024 ** 3 };
+/** Where the gateway puts its segments, beside the events database. */
+export const logSegmentsOf = (eventsPath: string): string => join(dirname(eventsPath), "gateway-logs");
+
+export const DEFAULT_RETENTION: RetentionLimits = { ageMs: 30 * 86_400_000, bytes: 4 * 1024 ** 3, segmentBytes: 8 * 1024 ** 3 };

@@ -3,11 +3,12 @@ import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
+import { createLogIndexer } from "./logs/indexer.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
 import { unpackRows } from "./packed-rows.ts";
 import { openRepairedDatabase } from "./repair.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
-import type { WriterData } from "./writer-config.ts";
+import { logSegmentsOf, type WriterData } from "./writer-config.ts";
 
 /**
  * The thread that owns the events database. Says `listening` once it is open; takes rows from the ports it
@@ -22,6 +23,10 @@ const { path, ports, retention } = workerData as WriterData;
 const limits: RetentionLimits = retention;
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
+/** How often the segments of the gateway are looked at; what is there is read at once. */
+const SEGMENTS_EVERY_MS = 50;
+const SEGMENTS_RETRY_MS = 1_000;
+const USAGE_KEPT_MS = 400 * 86_400_000;
 
 const voice = createWorkerVoice(main);
 const database = openRepairedDatabase({
@@ -33,6 +38,11 @@ const metrics = createMetrics();
 const written = metrics.counter("selvedge_events_written_batches_total", "Batches of event rows committed");
 const failed = metrics.counter("selvedge_events_failed_batches_total", "Batches of event rows that could not be written");
 const attached = new Set<MessagePort>();
+const indexer = createLogIndexer({
+  directory: logSegmentsOf(path),
+  logs: database.logs,
+  damaged: (segment, at) => voice.log("warn", "a segment of gateway logs ends in what is no record", { segment, at }),
+});
 
 function attach(port: MessagePort): void {
   attached.add(port);
@@ -56,13 +66,31 @@ function write(port: MessagePort, message: RowsMessage): void {
 function tidy(): void {
   let more = false;
   try {
-    more = retentionStep(database, limits, systemClock.nowMs());
+    const nowMs = systemClock.nowMs();
+    more = retentionStep(database, limits, nowMs);
+    if (!more) {
+      database.logs.deleteUsageBefore(nowMs - USAGE_KEPT_MS);
+      indexer.tidy(limits.segmentBytes ?? Infinity);
+    }
   } catch (error) {
     voice.log("error", "old event rows could not be deleted", { error: String(error) });
   }
   retentionTimer = setTimeout(tidy, more ? RETENTION_PAUSE_MS : RETENTION_EVERY_MS);
 }
 
+/** What could not be written is read again later: segments keep it. */
+function follow(): void {
+  let pauseMs = SEGMENTS_EVERY_MS;
+  try {
+    if (indexer.step()) pauseMs = 0;
+  } catch (error) {
+    pauseMs = SEGMENTS_RETRY_MS;
+    voice.log("error", "gateway logs could not be written", { error: String(error) });
+  }
+  segmentsTimer = setTimeout(follow, pauseMs);
+}
+
+let segmentsTimer = setTimeout(follow, 0);
 let retentionTimer = setTimeout(tidy, RETENTION_PAUSE_MS);
 
 /** Waits until no port has brought anything for a turn of the loop, within the time. */
@@ -74,8 +102,19 @@ async function drain(timeoutMs: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, RETENTION_PAUSE_MS));
   }
   clearTimeout(retentionTimer);
+  clearTimeout(segmentsTimer);
+  readRest(end);
   for (const port of attached) port.close();
   database.close();
+}
+
+function readRest(end: number): void {
+  try {
+    while (systemClock.monotonicMs() < end && indexer.step());
+  } catch (error) {
+    voice.log("error", "gateway logs could not be written", { error: String(error) });
+  }
+  indexer.close();
 }
 
 voice.serve({ metrics, attach, drain });

@@ -1,0 +1,73 @@
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { ERASED, readRecordHead, RECORD_HEAD_BYTES, type RecordHead, segmentPath, STATE_AT } from "./segment.ts";
+
+/** Where a row says that its bodies are. */
+export interface BodyPlace {
+  readonly segment: number;
+  readonly at: number;
+}
+
+export interface LogBodies {
+  readonly request: Buffer;
+  readonly response: Buffer;
+}
+
+/** The bodies that segments keep. */
+export interface LogBodyStore {
+  /** Null where they are not kept any more, or a power cut tore them. */
+  read(place: BodyPlace): LogBodies | null;
+  /** Overwrites row and bodies with zeros; what is gone already stays so. */
+  erase(places: readonly BodyPlace[]): void;
+}
+
+export const createLogBodyStore = (directory: string): LogBodyStore => ({
+  read: ({ segment, at }) =>
+    withFile(directory, segment, "r", (file) => {
+      const head = headAt(file, at);
+      if (head === undefined || head.isErased) return null;
+      const bodies = Buffer.allocUnsafeSlow(head.requestBytes + head.responseBytes);
+      readSync(file, bodies, 0, bodies.length, at + RECORD_HEAD_BYTES + head.rowBytes);
+      if (crc32(bodies) !== head.bodiesCrc) return null;
+      return { request: bodies.subarray(0, head.requestBytes), response: bodies.subarray(head.requestBytes) };
+    }),
+  erase: (places) => {
+    for (const [segment, group] of Map.groupBy(places, (place) => place.segment))
+      withFile(directory, segment, "r+", (file) => {
+        for (const { at } of group) eraseRecord(file, at);
+        return null;
+      });
+  },
+});
+
+function eraseRecord(file: number, at: number): void {
+  const head = headAt(file, at);
+  if (head === undefined) return;
+  // The state first: a reader in between must not take zeros for a torn record.
+  writeSync(file, Buffer.of(ERASED), 0, 1, at + STATE_AT);
+  for (let done = RECORD_HEAD_BYTES; done < head.length; done += ZEROS.length)
+    writeSync(file, ZEROS, 0, Math.min(ZEROS.length, head.length - done), at + done);
+}
+
+const ZEROS = Buffer.alloc(64 * 1024);
+
+function headAt(file: number, at: number): RecordHead | undefined {
+  const bytes = Buffer.allocUnsafe(RECORD_HEAD_BYTES);
+  return readSync(file, bytes, 0, bytes.length, at) === bytes.length ? readRecordHead(bytes, 0) : undefined;
+}
+
+/** Null where retention has removed the segment. */
+function withFile<T>(directory: string, segment: number, flags: "r" | "r+", work: (file: number) => T | null): T | null {
+  let file: number;
+  try {
+    file = openSync(segmentPath(directory, segment), flags);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    return work(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, statSync, unlinkSync } from "node:fs";
+import { openSegmentReader, type SegmentReader } from "./reader.ts";
+import { segmentOf, segmentPath } from "./segment.ts";
+import type { LogTables } from "./tables.ts";
+
+/** The writer's side of the segments: brings their rows into the events database, each once. */
+export interface LogIndexer {
+  /** One short step. Gives true while there is more to read. */
+  step(): boolean;
+  /** Removes segments that no row needs, and the oldest ones above the bound of bytes. */
+  tidy(bytesMax: number): void;
+  close(): void;
+}
+
+export interface LogIndexerDeps {
+  readonly directory: string;
+  readonly logs: LogTables;
+  /** A segment ends in what is no record. */
+  damaged(segment: number, at: number): void;
+}
+
+interface Open {
+  readonly segment: number;
+  readonly reader: SegmentReader;
+  readTo: number;
+}
+
+export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): LogIndexer {
+  let open: Open | null = null;
+  /** All segments up to this one are done with. */
+  let done = 0;
+  let isResumed = false;
+
+  const resume = (): void => {
+    isResumed = true;
+    const from = logs.checkpoint();
+    if (from === undefined) return;
+    done = from.segment - 1;
+    if (existsSync(segmentPath(directory, from.segment))) openNext(from.segment, from.readTo);
+    else done = from.segment;
+  };
+
+  const openNext = (segment: number, readTo: number): void => {
+    const reader = openSegmentReader(directory, segment);
+    if (reader !== undefined) open = { segment, reader, readTo };
+    // Nothing was written after a header that is not whole.
+    else if (hasSuccessor(directory, segment)) done = segment;
+  };
+
+  const leave = (at: Open): void => {
+    if (at.readTo < sizeOf(directory, at.segment)) damaged(at.segment, at.readTo);
+    at.reader.close();
+    done = at.segment;
+    open = null;
+  };
+
+  return {
+    step: () => {
+      if (!isResumed) resume();
+      if (open === null) {
+        const next = segmentsIn(directory).find((segment) => segment > done);
+        if (next !== undefined) openNext(next, 0);
+        if (open === null) return false;
+      }
+      const at: Open = open;
+      // Before the reading: a segment that has a successor gets nothing more.
+      const isOver = hasSuccessor(directory, at.segment);
+      const { records, next } = at.reader.read(at.readTo);
+      if (records.length > 0) logs.index({ segment: at.segment, columns: at.reader.columns, records, readTo: next });
+      at.readTo = next;
+      if (records.length > 0) return true;
+      if (isOver) leave(at);
+      return isOver;
+    },
+    tidy: (bytesMax) => {
+      for (const segment of logs.takeEmptySegments()) remove(directory, segment);
+      const segments = segmentsIn(directory).filter((segment) => segment <= done);
+      let bytes = 0;
+      for (const segment of segments.reverse()) {
+        bytes += sizeOf(directory, segment);
+        if (bytes > bytesMax) remove(directory, segment);
+      }
+    },
+    close: () => open?.reader.close(),
+  };
+}
+
+const segmentsIn = (directory: string): number[] =>
+  existsSync(directory)
+    ? readdirSync(directory)
+        .flatMap((name) => segmentOf(name) ?? [])
+        .sort((a, b) => a - b)
+    : [];
+
+/** The numbers follow each other, also over the starts of the gateway. */
+const hasSuccessor = (directory: string, segment: number): boolean => existsSync(segmentPath(directory, segment + 1));
+
+const sizeOf = (directory: string, segment: number): number =>
+  statSync(segmentPath(directory, segment), { throwIfNoEntry: false })?.size ?? 0;
+
+function remove(directory: string, segment: number): void {
+  const path = segmentPath(directory, segment);
+  if (existsSync(path)) unlinkSync(path);
+}

@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { createMetrics } from "#kernel/metrics.ts";
+import { openEventDatabase, type EventDatabase } from "#events/database.ts";
+import { openEventQueries } from "#events/queries.ts";
+import type { GatewayLogRow } from "#events/rows.ts";
+import { testGatewayRow } from "#events/test-rows.ts";
+import { logSegmentsOf } from "#events/writer-config.ts";
+import { createLogBodyStore } from "./bodies.ts";
+import type { GatewayLogEntry, KeepRule } from "./entry.ts";
+import { createLogIndexer, type LogIndexer } from "./indexer.ts";
+import { createLogJournal, type LogJournal } from "./journal.ts";
+import { segmentPath } from "./segment.ts";
+
+interface Stage {
+  readonly directory: string;
+  readonly database: EventDatabase;
+  readonly damages: number[];
+  journal(segmentBytesMax?: number): LogJournal;
+  indexer(): LogIndexer;
+  rows(): readonly GatewayLogRow[];
+}
+
+const KEEP: KeepRule = { mode: "STOP_INSERTING", rowsMax: null };
+
+const entry = (row: Partial<GatewayLogRow> = {}, value: Partial<GatewayLogEntry> = {}): GatewayLogEntry => ({
+  row: testGatewayRow(row),
+  keep: KEEP,
+  request: Buffer.from(`ask ${row.id ?? ""}`),
+  response: [Buffer.from("answer "), Buffer.from(row.id ?? "")],
+  ...value,
+});
+
+function stage(t: TestContext): Stage {
+  const data = mkdtempSync(join(tmpdir(), "selvedge-journal-"));
+  const path = join(data, "events.db");
+  const directory = logSegmentsOf(path);
+  const database = openEventDatabase(path);
+  const queries = openEventQueries(path);
+  const damages: number[] = [];
+  t.after(() => {
+    queries.close();
+    database.close();
+    rmSync(data, { recursive: true });
+  });
+  return {
+    directory,
+    database,
+    damages,
+    journal: (segmentBytesMax) =>
+      createLogJournal({ directory, metrics: createMetrics(), ...(segmentBytesMax === undefined ? {} : { segmentBytesMax }) }),
+    indexer: () => createLogIndexer({ directory, logs: database.logs, damaged: (segment) => damages.push(segment) }),
+    rows: () => queries.list("gateway_logs", { where: [], direction: "asc", limit: 100_000 }),
+  };
+}
+
+const readAll = (indexer: LogIndexer): void => {
+  while (indexer.step());
+};
+const ids = ({ rows }: Stage): string =>
+  rows()
+    .map((row) => row.id)
+    .join(" ");
+
+test("rows and bodies come back as they were, from files that only their owner may read", (t) => {
+  const at = stage(t);
+  const journal = at.journal();
+  const row = { id: "a", model: "mödel'\"", success: false, cost: null, tokens_cache_read: 7, metadata: '{"a":1}' };
+  journal.append(entry(row));
+  journal.append(entry({ id: "none" }, { request: null, response: [] }));
+  readAll(at.indexer());
+  const [first, none] = at.rows();
+  const { segment, segment_at, ...rest } = first as GatewayLogRow;
+  const { segment: _, segment_at: __, ...expected } = testGatewayRow({ ...row, request_kept: 5, response_kept: 8 });
+  assert.deepEqual(rest, expected);
+  const bodies = createLogBodyStore(at.directory).read({ segment: segment as number, at: segment_at as number });
+  assert.deepEqual([bodies?.request.toString(), bodies?.response.toString()], ["ask a", "answer a"]);
+  assert.deepEqual([none?.segment, none?.segment_at], [null, null]);
+  assert.equal(statSync(at.directory).mode & 0o777, 0o700);
+  assert.equal(statSync(segmentPath(at.directory, 1)).mode & 0o777, 0o600);
+});
+
+test("a large record is written in place, and is whole", (t) => {
+  const at = stage(t);
+  const journal = at.journal();
+  const [request, piece] = [Buffer.alloc(3_000_000, "q"), Buffer.alloc(1000, "r")];
+  journal.append(entry({ id: "a" }, { request, response: Array<Buffer>(3000).fill(piece) }));
+  journal.append(entry({ id: "b" }));
+  readAll(at.indexer());
+  assert.equal(ids(at), "a b");
+  const [row] = at.rows();
+  const bodies = createLogBodyStore(at.directory).read({ segment: row?.segment as number, at: row?.segment_at as number });
+  assert.ok(bodies?.request.equals(request));
+  assert.ok(bodies?.response.equals(Buffer.alloc(3_000_000, "r")));
+});
+
+test("each row is inserted once, whenever reader and writer stop and start, over the ends of segments", (t) => {
+  const at = stage(t);
+  const expected: string[] = [];
+  for (let start = 0; start < 6; start++) {
+    const journal = at.journal(1_200);
+    const indexer = at.indexer();
+    for (let i = 0; i < 5; i++) {
+      expected.push(`${start}-${i}`);
+      journal.append(entry({ id: `${start}-${i}` }));
+      // The reader is killed at odd times: it has no end of its own.
+      if (i % 2 === start % 2) indexer.step();
+    }
+  }
+  readAll(at.indexer());
+  assert.equal(ids(at), expected.join(" "));
+  assert.ok(readdirSync(at.directory).length > 6);
+  assert.deepEqual(at.damages, []);
+});
+
+test("what a power cut tore ends its segment, and nothing after it is lost", (t) => {
+  const at = stage(t);
+  at.journal().append(entry({ id: "a" }));
+  const torn = segmentPath(at.directory, 1);
+  const record = readFileSync(torn);
+  appendFileSync(torn, record.subarray(record.indexOf("\n") + 1, -3));
+  const indexer = at.indexer();
+  readAll(indexer);
+  assert.equal(ids(at), "a", "half a record is waited for");
+  const journal = at.journal();
+  journal.append(entry({ id: "b" }));
+  readAll(indexer);
+  assert.equal(ids(at), "a b");
+  assert.deepEqual(at.damages, [1]);
+});
+
+test("STOP_INSERTING keeps the first rows of a gateway, DELETE_OLDEST the last; others are not concerned", (t) => {
+  const at = stage(t);
+  const journal = at.journal();
+  const indexer = at.indexer();
+  for (let i = 0; i < 8; i++) {
+    journal.append(entry({ id: `s${i}`, at_ms: i, gateway_id: "stop" }, { keep: { mode: "STOP_INSERTING", rowsMax: 3 } }));
+    journal.append(entry({ id: `d${i}`, at_ms: i, gateway_id: "drop" }, { keep: { mode: "DELETE_OLDEST", rowsMax: 3 } }));
+    journal.append(entry({ id: `n${i}`, at_ms: i, gateway_id: "none" }, { keep: { mode: "none", rowsMax: null } }));
+    journal.append(entry({ id: `u${i}`, at_ms: i, account_id: "b", gateway_id: "stop" }));
+    if (i % 3 === 2) readAll(indexer);
+  }
+  readAll(indexer);
+  assert.deepEqual(
+    at
+      .rows()
+      .map((row) => row.id)
+      .sort(),
+    [..."012"]
+      .map((n) => `s${n}`)
+      .concat(
+        [..."567"].map((n) => `d${n}`),
+        [..."01234567"].map((n) => `u${n}`),
+      )
+      .sort(),
+  );
+  at.database.deleteBefore(2, 100);
+  journal.append(entry({ id: "s9", at_ms: 9, gateway_id: "stop" }, { keep: { mode: "STOP_INSERTING", rowsMax: 3 } }));
+  readAll(indexer);
+  assert.ok(
+    at.rows().some((row) => row.id === "s9"),
+    "retention makes room",
+  );
+});
+
+test("erased bodies are gone from the file, and their neighbours are not", (t) => {
+  const at = stage(t);
+  const journal = at.journal();
+  for (const id of ["a", "b", "c"]) journal.append(entry({ id }, { request: Buffer.from(`secret-${id}`) }));
+  readAll(at.indexer());
+  const places = at.rows().map((row) => ({ segment: row.segment as number, at: row.segment_at as number }));
+  const store = createLogBodyStore(at.directory);
+  store.erase([places[1] as (typeof places)[0]]);
+  assert.deepEqual(
+    places.map((place) => store.read(place)?.request.toString()),
+    ["secret-a", undefined, "secret-c"],
+  );
+  assert.ok(!readFileSync(segmentPath(at.directory, 1)).includes("secret-b"));
+  // A database begun anew reads every segment again, but for what was erased.
+  const fresh = openEventDatabase(join(at.directory, "fresh.db"));
+  t.after(() => fresh.close());
+  readAll(createLogIndexer({ directory: at.directory, logs: fresh.logs, damaged: () => assert.fail() }));
+  const queries = openEventQueries(join(at.directory, "fresh.db"));
+  t.after(() => queries.close());
+  assert.equal(queries.count("gateway_logs", []), 2);
+});
+
+test("segments go with their last row, and the oldest when there are too many bytes", (t) => {
+  const at = stage(t);
+  const journal = at.journal(1_500);
+  const indexer = at.indexer();
+  for (let i = 0; i < 12; i++) journal.append(entry({ id: String(i), at_ms: i }));
+  readAll(indexer);
+  const before = readdirSync(at.directory);
+  at.database.deleteBefore(6, 100);
+  indexer.tidy(Infinity);
+  const after = readdirSync(at.directory);
+  assert.ok(after.length < before.length && after.length > 1);
+  assert.deepEqual(after, before.slice(before.length - after.length));
+  const store = createLogBodyStore(at.directory);
+  const readable = (): number =>
+    at.rows().filter((row) => store.read({ segment: row.segment as number, at: row.segment_at as number }) !== null).length;
+  assert.equal(readable(), at.rows().length);
+  indexer.tidy(100);
+  assert.ok(readable() < at.rows().length);
+  journal.append(entry({ id: "later", at_ms: 99 }));
+  readAll(indexer);
+  assert.ok(at.rows().some((row) => row.id === "later"));
+});

@@ -1,0 +1,73 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { type RecordHead, readRecordHead, RECORD_HEAD_BYTES, rowCrcOf, type SegmentHeader, segmentPath } from "./segment.ts";
+
+/** A record of a segment, as the index needs it. */
+export interface ReadRecord {
+  /** Of the record in its segment. */
+  readonly at: number;
+  readonly head: RecordHead;
+  /** By the segment's columns; null where the record is erased. */
+  readonly cells: readonly unknown[] | null;
+}
+
+/** Reads a segment from the front, while another thread may still write to it. */
+export interface SegmentReader {
+  readonly columns: readonly string[];
+  /** Records that follow one another from `from` on, up to a bound of bytes; `next` is where to go on. */
+  read(from: number): { readonly records: readonly ReadRecord[]; readonly next: number };
+  close(): void;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const HEADER_BYTES_MAX = 16 * 1024;
+
+/** Undefined where the segment has no whole header (yet). */
+export function openSegmentReader(directory: string, segment: number): SegmentReader | undefined {
+  const file = openSync(segmentPath(directory, segment), "r");
+  const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  const header = readHeader(file, chunk);
+  if (header === undefined) {
+    closeSync(file);
+    return undefined;
+  }
+  const { columns, bytes } = header;
+  return {
+    columns,
+    read: (from) => {
+      const start = Math.max(from, bytes);
+      const view = chunk.subarray(0, readSync(file, chunk, 0, chunk.length, start));
+      const size = fstatSync(file).size;
+      return readRecords(view, start, size);
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/** Stops before what is not whole, or is no record. */
+function readRecords(view: Buffer, start: number, size: number): { readonly records: ReadRecord[]; readonly next: number } {
+  const records: ReadRecord[] = [];
+  let at = 0;
+  for (;;) {
+    const head = readRecordHead(view, at);
+    const rowEnd = at + RECORD_HEAD_BYTES + (head?.rowBytes ?? 0);
+    if (head === undefined || rowEnd > view.length || start + at + head.length > size) break;
+    const cells = head.isErased ? null : readCells(view, at, head);
+    if (cells === undefined) break;
+    records.push({ at: start + at, head, cells });
+    at += head.length;
+  }
+  return { records, next: start + at };
+}
+
+/** Undefined where the row is not what was written. */
+function readCells(view: Buffer, at: number, { rowBytes, rowCrc }: RecordHead): readonly unknown[] | undefined {
+  if (rowCrcOf(view, at, rowBytes) !== rowCrc) return undefined;
+  return JSON.parse(view.toString("utf8", at + RECORD_HEAD_BYTES, at + RECORD_HEAD_BYTES + rowBytes)) as readonly unknown[];
+}
+
+function readHeader(file: number, chunk: Buffer): (SegmentHeader & { readonly bytes: number }) | undefined {
+  const bytes = readSync(file, chunk, 0, HEADER_BYTES_MAX, 0);
+  const end = chunk.subarray(0, bytes).indexOf(0x0a);
+  if (end < 0) return undefined;
+  return { ...(JSON.parse(chunk.toString("utf8", 0, end)) as SegmentHeader), bytes: end + 1 };
+}

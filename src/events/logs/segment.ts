@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+
+/**
+ * Requests through gateways are written to segment files first: a record each, its row and bodies, before the last byte
+ * of the answer goes out. The writer of the events database reads the rows from there. What a crash of the process
+ * leaves is therefore all there is to know, once each; a record that a power cut tore is told by its checksums.
+ *
+ * A segment begins with a line of JSON that names the cells of its rows (`SegmentHeader`). Records follow, numbers are
+ * little endian:
+ *
+ *     0 magic  4 length of the record  8 of the row  12 of the request's body  16 checksum of 4 to 16 and the row
+ *     20 checksum of the bodies  24 state  25 three zeros  28 row, request, response
+ */
+export const RECORD_HEAD_BYTES = 28;
+const MAGIC = 0x31474c53;
+/** An erased record keeps its length; everything after its head is zeros. */
+export const STATE_AT = 24;
+export const LIVE = 1;
+export const ERASED = 0;
+
+/** The largest body of both together that is kept of one request. */
+export const KEPT_BYTES_MAX = 10 * 1024 * 1024;
+export const ROW_BYTES_MAX = 256 * 1024;
+const RECORD_BYTES_MAX = RECORD_HEAD_BYTES + ROW_BYTES_MAX + KEPT_BYTES_MAX;
+
+export interface SegmentHeader {
+  readonly columns: readonly string[];
+}
+
+export interface RecordHead {
+  /** Of the whole record. */
+  readonly length: number;
+  readonly rowBytes: number;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  readonly rowCrc: number;
+  readonly bodiesCrc: number;
+  readonly isErased: boolean;
+}
+
+export const segmentPath = (directory: string, segment: number): string => join(directory, `${String(segment).padStart(10, "0")}.log`);
+
+/** The number of a segment's file; undefined for any other file. */
+export function segmentOf(name: string): number | undefined {
+  const digits = /^(\d{10})\.log$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Writes a head whose row and bodies follow it in `into`, or, where `bodiesCrc` is given, elsewhere. */
+export function writeRecordHead(into: Buffer, rowBytes: number, requestBytes: number, responseBytes: number, bodiesCrc?: number): void {
+  const rowEnd = RECORD_HEAD_BYTES + rowBytes;
+  const length = rowEnd + requestBytes + responseBytes;
+  into.writeUInt32LE(MAGIC, 0);
+  into.writeUInt32LE(length, 4);
+  into.writeUInt32LE(rowBytes, 8);
+  into.writeUInt32LE(requestBytes, 12);
+  into.writeUInt32LE(rowCrcOf(into, 0, rowBytes), 16);
+  into.writeUInt32LE(bodiesCrc ?? crc32(into.subarray(rowEnd, length)), 20);
+  into.writeUInt32LE(LIVE, STATE_AT);
+}
+
+/** The head at `at`; undefined for bytes that are none. */
+export function readRecordHead(from: Buffer, at: number): RecordHead | undefined {
+  if (at + RECORD_HEAD_BYTES > from.length || from.readUInt32LE(at) !== MAGIC) return undefined;
+  const length = from.readUInt32LE(at + 4);
+  const rowBytes = from.readUInt32LE(at + 8);
+  const requestBytes = from.readUInt32LE(at + 12);
+  const responseBytes = length - RECORD_HEAD_BYTES - rowBytes - requestBytes;
+  if (length > RECORD_BYTES_MAX || rowBytes > ROW_BYTES_MAX || responseBytes < 0) return undefined;
+  const [rowCrc, bodiesCrc] = [from.readUInt32LE(at + 16), from.readUInt32LE(at + 20)];
+  return { length, rowBytes, requestBytes, responseBytes, rowCrc, bodiesCrc, isErased: from[at + STATE_AT] === ERASED };
+}
+
+/** Checksum of the lengths and the row of the record at `at`. */
+export const rowCrcOf = (from: Buffer, at: number, rowBytes: number): number =>
+  crc32(from.subarray(at + RECORD_HEAD_BYTES, at + RECORD_HEAD_BYTES + rowBytes), crc32(from.subarray(at + 4, at + 16)));
