@@ -76,7 +76,7 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
       for (const segment of logs.takeEmptySegments()) remove(directory, segment);
       const segments = segmentsIn(directory).filter((segment) => segment <= done);
       let bytes = 0;
-      for (const segment of segments.reverse()) {
+      for (const segment of segments.toReversed()) {
         bytes += sizeOf(directory, segment);
         if (bytes > bytesMax) remove(directory, segment);
       }
