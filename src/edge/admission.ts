@@ -57,4 +57,4 @@ const noRelease = (): void => undefined;
 const bytes = Buffer.alloc(16);
 
 /** Whoever has one IPv6 address has the /64 around it; an IPv4 address stands for itself. */
-const networkOf = (address: string): string => (readIp(address, bytes) === 6 ? bytes.toString("hex", 0, 8) : address);
+export const networkOf = (address: string): string => (readIp(address, bytes) === 6 ? bytes.toString("hex", 0, 8) : address);

@@ -70,6 +70,8 @@ export interface EdgeLimits {
   readonly originIdleMax: number;
   /** Requests that wait for a connection to one origin. */
   readonly originQueueMax: number;
+  /** While a request has waited for so long, exchanges whose visitors have stalled for as long end. */
+  readonly originStallMs: number;
   readonly resolver: ResolverLimits;
   /** After an answer that ends the connection, so that it arrives before the connection is reset. */
   readonly lingerMs: number;
@@ -132,6 +134,7 @@ export const EDGE_LIMITS: EdgeLimits = {
   originConnectionsMax: 512,
   originIdleMax: 8_192,
   originQueueMax: 1_000,
+  originStallMs: 1_000,
   resolver: {
     timeoutMs: 5_000,
     lookupsMax: 64,

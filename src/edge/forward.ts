@@ -64,6 +64,7 @@ const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
   origin_closed: "origin_malformed",
   origin_malformed: "origin_malformed",
   origin_timeout: "origin_timeout",
+  visitor_stalled: "request_timeout",
 };
 
 /** One request's way to an origin and back, retries included. */
@@ -84,6 +85,10 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.deps = deps;
     this.request = request;
     this.visitor = visitor;
+  }
+
+  get visitorAddress(): string {
+    return this.request.exchange.client_ip;
   }
 
   start(fresh: boolean): void {

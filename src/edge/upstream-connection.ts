@@ -8,6 +8,7 @@ import type { EdgeLimits } from "./config.ts";
 import { isGood, type OriginTls } from "./origin-tls.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import { SocketWriter } from "./socket-writer.ts";
+import type { Holder } from "./stalled-exchanges.ts";
 import type { Checked, Timers } from "./timers.ts";
 
 /** Why there is no connection to an origin: nothing of a request was sent. */
@@ -20,10 +21,12 @@ export type ConnectFault =
   | "no_sockets";
 
 /** Why a connection to an origin is of no use (any more). */
-export type UpstreamFault = ConnectFault | "origin_closed" | "origin_malformed" | "origin_timeout";
+export type UpstreamFault = ConnectFault | "origin_closed" | "origin_malformed" | "origin_timeout" | "visitor_stalled";
 
 /** Who sent the request. Heads and bytes are good only during the call. */
 export interface UpstreamSink extends BodySink {
+  /** The address of the visitor whom it is for. */
+  readonly visitorAddress: string;
   onConnected(): void;
   /** The origin takes more of the request. */
   onDrain(): void;
@@ -65,7 +68,7 @@ const TUNNEL = 3;
 const CLOSED = 4;
 
 /** A connection to an origin: sends one request at a time and parses what comes back as strictly as what goes there. */
-export class UpstreamConnection implements Checked {
+export class UpstreamConnection implements Checked, Holder {
   readonly socket: Socket;
   readonly writer: SocketWriter;
   /** Requests may be sent: over TLS, to one whose certificate was found good where that matters. */
@@ -160,6 +163,24 @@ export class UpstreamConnection implements Checked {
     this.owner.timers.remove(this);
     this.socket.destroy();
     this.owner.closed(this);
+  }
+
+  get isHeldByVisitor(): boolean {
+    if (!this.isConnected || (this.state !== HEAD && this.state !== BODY)) return false;
+    return this.paused || (!this.requestSent && this.socket.writableLength === 0);
+  }
+
+  get visitorAddress(): string {
+    return this.sink?.visitorAddress ?? "";
+  }
+
+  get bytesMoved(): number {
+    return this.socket.bytesRead + this.socket.bytesWritten;
+  }
+
+  /** Others wait for the place that its visitor keeps without using it. */
+  endStalled(): void {
+    this.fail("visitor_stalled");
   }
 
   check(nowMs: number): void {

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { OriginHealth } from "./origin-health.ts";
 import { originKey, type OriginTls, type OriginTlsClient } from "./origin-tls.ts";
+import { createStalledExchanges } from "./stalled-exchanges.ts";
 import { UpstreamConnection, type UpstreamOwner } from "./upstream-connection.ts";
 
 /** Who waits for a connection. */
@@ -44,6 +45,11 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
   /** Those of all pools, the longest idle first. */
   const idleAnywhere = new Set<UpstreamConnection>();
   const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
+  const stalledEnded = deps.metrics.counter(
+    "selvedge_edge_stalled_exchanges_ended_total",
+    "Exchanges that ended because their visitor stalled while others waited for the origin",
+  );
+  const shared = { isClosing, idleAnywhere, openConnections, stalledEnded };
 
   const plainPool = (address: string, port: number): Pool => {
     let pools = plain.get(port);
@@ -55,18 +61,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
         pools.delete(address);
         if (pools.size === 0) plain.delete(port);
       };
-      pools.set(
-        address,
-        (pool = createPool(deps, {
-          key: originKey(address, port, null),
-          tls: null,
-          dial,
-          isClosing,
-          idleAnywhere,
-          openConnections,
-          onEmpty,
-        })),
-      );
+      pools.set(address, (pool = createPool(deps, { ...shared, key: originKey(address, port, null), tls: null, dial, onEmpty })));
     }
     return pool;
   };
@@ -77,7 +72,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
     if (pool === undefined) {
       const dial: Dial = (onread) => deps.tlsClient.connect(address, port, tls, onread);
       const onEmpty = (): void => void secure.delete(key);
-      secure.set(key, (pool = createPool(deps, { key, tls, dial, isClosing, idleAnywhere, openConnections, onEmpty })));
+      secure.set(key, (pool = createPool(deps, { ...shared, key, tls, dial, onEmpty })));
     }
     return pool;
   };
@@ -105,6 +100,7 @@ interface PoolSpec extends Pick<UpstreamOwner, "tls" | "dial"> {
   readonly key: string;
   readonly idleAnywhere: Set<UpstreamConnection>;
   readonly openConnections: Metric;
+  readonly stalledEnded: Metric;
   isClosing(): boolean;
   /** Called when the last connection closed. */
   onEmpty(): void;
@@ -116,19 +112,21 @@ interface Waiter {
 }
 
 /** The connections to one origin. */
-function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, openConnections, onEmpty }: PoolSpec): Pool {
+function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
   const { limits, timers, health } = deps;
+  const { key, tls, dial, isClosing, idleAnywhere, openConnections, stalledEnded, onEmpty } = spec;
   const idle: UpstreamConnection[] = [];
   /** In the order in which they came. */
   const waiting = new Set<Waiter>();
-  /** Not counted below: as many as there are visitors, who may stay for hours, and requests have their own limit. */
-  const tunnels = new Set<UpstreamConnection>();
-  let total = 0;
+  /** Without tunnels: there are as many as visitors, who may stay for hours, and requests have their own limit. */
+  const counted = new Set<UpstreamConnection>();
+  const stalled = createStalledExchanges<UpstreamConnection>();
 
   const open = (): UpstreamConnection => {
-    total++;
     openConnections.value++;
-    return new UpstreamConnection(owner);
+    const connection = new UpstreamConnection(owner);
+    counted.add(connection);
+    return connection;
   };
   const nextWaiter = (): UpstreamTaker | null => {
     for (const waiter of waiting) {
@@ -137,11 +135,11 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
     }
     return null;
   };
-  const giveUpPlace = (): void => {
-    total--;
+  const giveUpPlace = (connection: UpstreamConnection): void => {
+    if (!counted.delete(connection)) return;
     const next = nextWaiter();
     if (next !== null) next.onUpstream(open());
-    else if (total === 0) onEmpty();
+    else if (counted.size === 0) onEmpty();
   };
   const owner: UpstreamOwner = {
     ...deps,
@@ -155,17 +153,13 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
       else if (isClosing()) connection.abort();
       else keep(connection);
     },
-    switched: (connection) => {
-      tunnels.add(connection);
-      giveUpPlace();
-    },
+    switched: giveUpPlace,
     closed: (connection) => {
       openConnections.value--;
-      if (tunnels.delete(connection)) return;
       const at = idle.indexOf(connection);
       if (at >= 0) idle.splice(at, 1);
       idleAnywhere.delete(connection);
-      giveUpPlace();
+      giveUpPlace(connection);
     },
   };
 
@@ -174,6 +168,19 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
     idleAnywhere.add(connection);
     if (idleAnywhere.size <= limits.originIdleMax) return;
     for (const longest of idleAnywhere) return longest.abort();
+  };
+
+  /** Places for those who have waited long enough, from visitors who keep theirs without using them. */
+  const endStalled = (nowMs: number): void => {
+    if (waiting.size === 0) return stalled.forget();
+    stalled.observe(counted, nowMs);
+    let wanted = 0;
+    for (const { sinceMs } of waiting) if (nowMs - sinceMs >= limits.originStallMs) wanted++;
+    if (wanted === 0) return;
+    for (const connection of stalled.worst(wanted, nowMs, limits.originStallMs)) {
+      stalledEnded.value++;
+      connection.endStalled();
+    }
   };
 
   const wait = (taker: UpstreamTaker): Waiting | null => {
@@ -195,7 +202,7 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
         taker.onUpstream(ready);
         return null;
       }
-      if (total < limits.originConnectionsMax) {
+      if (counted.size < limits.originConnectionsMax) {
         taker.onUpstream(open());
         return null;
       }
@@ -210,6 +217,7 @@ function createPool(deps: PoolDeps, { key, tls, dial, isClosing, idleAnywhere, o
         waiting.delete(waiter);
         waiter.taker.onOverload();
       }
+      endStalled(nowMs);
     },
     close: () => {
       for (const connection of Array.from(idle)) connection.abort();
