@@ -21,7 +21,9 @@ export type Route =
   /** One provider, whose own paths and bodies pass through. */
   | { readonly kind: "direct"; readonly upstream: Upstream; readonly place: Place }
   /** The shape of OpenAI's chat completions for every provider. */
-  | { readonly kind: "compat" };
+  | { readonly kind: "compat" }
+  /** Several providers, one after the other. */
+  | { readonly kind: "universal" };
 
 export interface Admission {
   /** The request's destination, or the reason why it is refused. Looks at the head only. */
@@ -49,8 +51,9 @@ export function createAdmission(deps: {
       if (gateway === undefined) return "aig_unknown_gateway";
       if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.socket.remoteAddress ?? ""))
         return "aig_unauthorized";
+      if (path.provider === "" && path.rest === "") return { path, gateway, route: { kind: "universal" } };
       if (path.provider === "compat") return { path, gateway, route: { kind: "compat" } };
-      const upstream = upstreams.get(path.provider);
+      const upstream = upstreams.find(gateway.account_id, path.provider);
       if (upstream === undefined) return "aig_invalid_provider";
       const place = placeOf(upstream, path.rest);
       return place === undefined ? "aig_bad_request" : { path, gateway, route: { kind: "direct", upstream, place } };

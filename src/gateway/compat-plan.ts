@@ -37,7 +37,7 @@ export function chatStep(
   const slash = model.indexOf("/");
   const name = model.slice(slash + 1).slice(0, MODEL_CHARACTERS_MAX);
   if (slash <= 0 || name === "") return "aig_bad_request_body";
-  const upstream = upstreams.get(model.slice(0, slash));
+  const upstream = upstreams.find(request.gateway.account_id, model.slice(0, slash));
   if (upstream === undefined) return "aig_invalid_provider";
   const rest = "/chat/completions";
   const place = upstream.provider.chatPaths.has(rest) ? placeOf(upstream, rest) : undefined;

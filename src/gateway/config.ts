@@ -22,6 +22,8 @@ export interface GatewayLimits {
   readonly requestBytesMax: number;
   /** A request body up to this size is read whole and sent in one write; a larger one is streamed. */
   readonly requestBufferBytes: number;
+  /** The same for a request whose body the gateway must look into, send again or keep an answer for. */
+  readonly requestWholeBytesMax: number;
   /** An answer up to this size is sent in one write; a larger or unmeasured one is streamed. */
   readonly responseBufferBytes: number;
   /** A slow client may be this far behind before the provider is made to wait. */
@@ -40,6 +42,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   requestsMax: 20_000,
   requestBytesMax: 100 * 1024 * 1024,
   requestBufferBytes: 1024 * 1024,
+  requestWholeBytesMax: 25 * 1024 * 1024,
   responseBufferBytes: 64 * 1024,
   backlogBytesMax: 1024 * 1024,
   upstreamConnectionsMax: 1024,

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { GatewayLimits } from "./config.ts";
+import type { Cost } from "./costs.ts";
 import { type Refusal, RefusalError, sendError } from "./errors.ts";
 import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
@@ -16,21 +17,15 @@ export interface ExchangeOptions {
   readonly rules: HeaderRules;
   /** Fields that the gateway adds to the answer of a step. */
   readonly fields: (step: Step, isCached: boolean) => FlatHeaders;
+  readonly costOf: (step: Step, usage: Usage, isCached: boolean) => Cost;
   readonly limits: GatewayLimits;
   readonly record: LogRecord;
   /** Bytes of the request's body so far. */
   readonly requestBytes: () => number;
   /** HEAD answers have a length and no body. */
   readonly isHead: boolean;
-  /** Called once, whatever the end. */
-  readonly onSettled: (step: Step, end: ExchangeEnd) => void;
-}
-
-/** How an exchange ended. */
-export interface ExchangeEnd {
-  readonly usage: Usage;
-  readonly success: boolean;
-  readonly isCached: boolean;
+  /** Called once, whatever the end. `cost` in US dollars, null where it is not known. */
+  readonly onSettled: (step: Step, cost: number | null) => void;
 }
 
 /**
@@ -202,11 +197,14 @@ export class Exchange {
 
   #settle(status: number, success: boolean): void {
     this.#isSettled = true;
-    const { record, requestBytes, onSettled } = this.#options;
+    const { record, requestBytes, onSettled, costOf } = this.#options;
     const usage = this.#usage?.end() ?? NO_USAGE;
     const step = this.#step;
+    const { cost, isCustom } = costOf(step, usage, this.#isCached);
     record.finish({
       ...usage,
+      cost,
+      isCustomCost: isCustom,
       provider: step.provider,
       model: step.model,
       path: step.path,
@@ -218,7 +216,7 @@ export class Exchange {
       request_bytes: requestBytes(),
       response_bytes: this.#responseBytes,
     });
-    onSettled(step, { usage, success, isCached: this.#isCached });
+    onSettled(step, cost);
   }
 }
 

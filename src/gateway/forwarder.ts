@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newUlid } from "#kernel/ids.ts";
 import type { Admitted } from "./admission.ts";
-import type { GatewayErrorName } from "./errors.ts";
+import { type Refusal, RefusalError } from "./errors.ts";
+import { createCosts } from "./costs.ts";
 import { Exchange } from "./exchange.ts";
 import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
 import { createGatewayLog } from "./log.ts";
-import type { ReadyBody } from "./plan.ts";
+import type { Plan, ReadyBody, Step } from "./plan.ts";
 import { createRequestPlanner } from "./planner.ts";
 import { createPools } from "./pools.ts";
 import { createPrices } from "./prices.ts";
@@ -22,7 +23,7 @@ export interface Forwarder {
    * Reads the body, asks the provider and answers. Resolves with a reason when the request must be refused after
    * all; then nothing was sent to the provider and no row begun. Never rejects.
    */
-  forward(req: IncomingMessage, res: ServerResponse, admitted: Admitted): Promise<GatewayErrorName | undefined>;
+  forward(req: IncomingMessage, res: ServerResponse, admitted: Admitted): Promise<Refusal | undefined>;
   close(): Promise<void>;
 }
 
@@ -37,11 +38,18 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   const prices = createPrices(deps);
   // Once the whole server is ready: the table takes a moment to load.
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
-  const log = createGatewayLog({ ...deps, prices });
+  const costs = createCosts(prices);
+  const log = createGatewayLog(deps);
   const pools = createPools(limits);
   const runner = createRunner({ pools, guards: [] });
-  const planner = createRequestPlanner({ rules, upstreams });
+  const planner = createRequestPlanner({ rules, upstreams, options: requestOptions });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
+
+  /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
+  const wholeBytesMax = ({ route, gateway }: Admitted): number =>
+    route.kind !== "direct" || gateway.cache !== undefined || gateway.retry !== undefined
+      ? limits.requestWholeBytesMax
+      : limits.requestBufferBytes;
 
   const begin = (req: IncomingMessage, { gateway }: Admitted, body: ReadyBody) =>
     log.begin({
@@ -55,26 +63,38 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       body,
     });
 
+  const planned = (req: IncomingMessage, admitted: Admitted, body: ReadyBody): { plan: Plan; first: Step } | Refusal => {
+    const { path, gateway } = admitted;
+    try {
+      const options = requestOptions.read(req.headers, requestOptions.ofGateway(gateway));
+      const plan = planner.plan({ method: req.method ?? "GET", headers: req.headers, path, gateway, body, options }, admitted);
+      if (typeof plan === "string") return { name: plan };
+      const first = plan.next();
+      return first === undefined ? { name: "aig_bad_request" } : { plan, first };
+    } catch (error) {
+      if (error instanceof RefusalError) return error.refusal;
+      return { name: "aig_internal" };
+    }
+  };
+
   return {
     forward: async (req, res, admitted) => {
-      const body = await bodies.read(req);
+      const body = await bodies.read(req, wholeBytesMax(admitted));
       if (body.kind === "gone") return undefined;
-      if (body.kind === "refused") return body.reason;
-      const { path, gateway } = admitted;
-      const options = requestOptions.read(req.headers, gateway);
-      const plan = planner.plan({ method: req.method ?? "GET", headers: req.headers, path, gateway, body, options }, admitted);
-      const first = typeof plan === "string" ? undefined : plan.next();
-      if (typeof plan === "string" || first === undefined) {
+      if (body.kind === "refused") return { name: body.reason };
+      const found = planned(req, admitted, body);
+      if ("name" in found) {
         bodies.release(body);
-        return typeof plan === "string" ? plan : "aig_bad_request";
+        return found;
       }
+      const { plan, first } = found;
       const record = begin(req, admitted, body);
-      const eventId = fields.eventId(req.headers);
       const exchange = new Exchange(
         {
           res,
           rules,
-          fields: (step, isCached) => fields.forAnswer({ id: record.id, isLogged: record.isLogged, eventId, isCached }, step),
+          fields: fields.forAnswer(req.headers, record.id, record.isLogged),
+          costOf: costs.of,
           limits,
           record,
           requestBytes: () => (body.kind === "whole" ? body.bytes.length : body.stream.bytes),

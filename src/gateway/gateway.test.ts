@@ -122,6 +122,7 @@ test("SPEC 4.1: the SDK completes a chat through the gateway, and exactly one ro
     tokens_in: 13,
     tokens_out: 8,
     cost: 0.00000675,
+    custom_cost: false,
     step: 0,
     request_content_type: "application/json",
     response_content_type: "application/json",

@@ -7,7 +7,7 @@ import type { EventSink } from "#events/rows.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAdmission } from "./admission.ts";
 import type { GatewayConfig } from "./config.ts";
-import { type GatewayErrorName, rawError, sendError } from "./errors.ts";
+import { type GatewayErrorName, type Refusal, rawError, sendError } from "./errors.ts";
 import { createForwarder } from "./forwarder.ts";
 import { createUpstreams } from "./providers.ts";
 import { createRateLimits } from "./rate-limits.ts";
@@ -39,13 +39,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
   let isDraining = false;
 
-  const refuse = (req: IncomingMessage, res: ServerResponse, reason: GatewayErrorName, retryAfterSeconds = 0): void => {
-    countRefusal(metrics, reason);
+  const refuse = (req: IncomingMessage, res: ServerResponse, refusal: Refusal, retryAfterSeconds = 0): void => {
+    countRefusal(metrics, refusal.name);
     // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
     const isLarge = Number(req.headers["content-length"] ?? 0) > config.limits.requestBufferBytes;
     const headers = fields.forRefusal(req.headers);
     if (retryAfterSeconds > 0) headers.push("retry-after", String(retryAfterSeconds));
-    sendError(res, { name: reason }, headers, isLarge);
+    sendError(res, refusal, headers, isLarge);
   };
 
   const handle = (req: IncomingMessage, res: ServerResponse): void => {
@@ -53,12 +53,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
     req.on("error", ignore);
     res.on("error", ignore);
     // RFC 9112 §3.2; Node itself would answer without a body.
-    if (req.headers.host === undefined && req.httpVersion !== "1.0") return refuse(req, res, "aig_bad_request");
-    if (active.value >= config.limits.requestsMax) return refuse(req, res, "aig_overloaded");
+    if (req.headers.host === undefined && req.httpVersion !== "1.0") return refuse(req, res, { name: "aig_bad_request" });
+    if (active.value >= config.limits.requestsMax) return refuse(req, res, { name: "aig_overloaded" });
     const admitted = admission.decide(req);
-    if (typeof admitted === "string") return refuse(req, res, admitted);
+    if (typeof admitted === "string") return refuse(req, res, { name: admitted });
     const waitSeconds = rateLimits.take(admitted.gateway);
-    if (waitSeconds > 0) return refuse(req, res, "aig_rate_limited", waitSeconds);
+    if (waitSeconds > 0) return refuse(req, res, { name: "aig_rate_limited" }, waitSeconds);
     active.value++;
     res.once("close", () => {
       active.value--;
@@ -72,7 +72,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const server = createFront(config, handle);
   // RFC 9110 §10.1.1: an expectation other than 100-continue, which nobody here can meet.
-  server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => refuse(req, res, "aig_bad_request"));
+  server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => refuse(req, res, { name: "aig_bad_request" }));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     countRefusal(metrics, "aig_bad_request");

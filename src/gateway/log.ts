@@ -3,7 +3,6 @@ import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink, GatewayLogRow } from "#events/rows.ts";
 import type { ReadyBody } from "./plan.ts";
-import type { Prices } from "./prices.ts";
 import type { Usage } from "./usage-shapes.ts";
 
 /** What is known when a request is accepted. */
@@ -24,12 +23,16 @@ export type RequestOutcome = Usage &
     | "path"
     | "step"
     | "cached"
+    | "cost"
     | "status_code"
     | "success"
     | "response_content_type"
     | "request_bytes"
     | "response_bytes"
-  >;
+  > & {
+    /** The request said itself what it costs. */
+    readonly isCustomCost: boolean;
+  };
 
 export interface LogRecord {
   readonly id: string;
@@ -54,9 +57,8 @@ export function createGatewayLog(deps: {
   readonly events: EventSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  readonly prices: Prices;
 }): GatewayLog {
-  const { events, clock, metrics, prices } = deps;
+  const { events, clock, metrics } = deps;
   const requests = {
     ok: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "ok" }),
     failed: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "failed" }),
@@ -75,7 +77,7 @@ export function createGatewayLog(deps: {
         isLogged: collect,
         answered: ignore,
         sent: ignore,
-        finish: ({ tokensIn, tokensOut, tokensCacheRead = null, tokensCacheWrite = null, ...outcome }) => {
+        finish: ({ tokensIn, tokensOut, tokensCacheRead: _read, tokensCacheWrite: _write, isCustomCost, ...outcome }) => {
           if (!isOpen) return;
           isOpen = false;
           requests[outcome.success ? "ok" : "failed"].value++;
@@ -90,9 +92,7 @@ export function createGatewayLog(deps: {
             duration_ms,
             tokens_in: tokensIn,
             tokens_out: tokensOut,
-            cost: outcome.cached
-              ? 0
-              : prices.cost(outcome.provider, outcome.model, { tokensIn, tokensOut, tokensCacheRead, tokensCacheWrite }),
+            custom_cost: isCustomCost,
           });
         },
       };

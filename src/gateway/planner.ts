@@ -4,18 +4,21 @@ import type { HeaderRules } from "./headers.ts";
 import { planCompat } from "./compat-plan.ts";
 import { type Plan, type PlanRequest, planOf } from "./plan.ts";
 import type { Upstreams } from "./providers.ts";
+import type { RequestOptionsReader } from "./request-options.ts";
 import { modelOf, stepOf } from "./steps.ts";
+import { planUniversal } from "./universal-plan.ts";
 
 export interface PlannerDeps {
   readonly rules: HeaderRules;
   readonly upstreams: Upstreams;
+  readonly options: RequestOptionsReader;
 }
 
 /** How each kind of route becomes a plan. */
 type Planners = { readonly [K in Route["kind"]]: (request: PlanRequest, route: Extract<Route, { kind: K }>) => Plan | GatewayErrorName };
 
 export interface RequestPlanner {
-  /** A reason instead of a plan: the request is refused and leaves no row. */
+  /** A reason instead of a plan: the request is refused and leaves no row. Throws a RefusalError where the reason needs words. */
   plan(request: PlanRequest, admitted: Admitted): Plan | GatewayErrorName;
 }
 
@@ -30,6 +33,7 @@ export function createRequestPlanner(deps: PlannerDeps): RequestPlanner {
       return planOf([stepOf({ ...step, headers: rules.toProvider(headers) })]);
     },
     compat: (request) => planCompat(deps, request),
+    universal: (request) => planUniversal(deps, request),
   };
   return {
     // Each planner takes the route of its own kind, which the compiler cannot follow through the table.

@@ -152,13 +152,15 @@ export interface Upstream {
 }
 
 /** Providers by their names in the path, at the addresses that are in force here. */
-export type Upstreams = ReadonlyMap<string, Upstream>;
+export interface Upstreams {
+  find(accountId: string, provider: string): Upstream | undefined;
+}
 
 /** Throws RangeError for an address that is not http or https, or for a name that is in no row. */
 export function createUpstreams(overrides: Readonly<Record<string, string>>): Upstreams {
   const unknown = Object.keys(overrides).find((name) => !PROVIDERS.has(name));
   if (unknown !== undefined) throw new RangeError(`no such provider: ${unknown} (known: ${[...PROVIDERS.keys()].join(", ")})`);
-  return new Map(
+  const builtIn = new Map(
     Array.from(PROVIDERS.values(), (provider) => {
       const replaced = overrides[provider.name];
       const url = URL.parse(replaced ?? provider.baseAddress);
@@ -168,6 +170,7 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>): Up
       return [provider.name, { provider, origin: url.origin, basePath, isReplaced: replaced !== undefined }];
     }),
   );
+  return { find: (_accountId, provider) => builtIn.get(provider) };
 }
 
 /** Where the request with this path goes; undefined where the provider needs more in it than there is. */

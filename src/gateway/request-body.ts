@@ -19,8 +19,8 @@ export interface CountedStream extends AsyncIterable<Buffer> {
 export class BodyTooLargeError extends Error {}
 
 export interface BodyReader {
-  /** Never rejects. `release` must be called once the body is not needed any more. */
-  read(req: IncomingMessage): Promise<RequestBody>;
+  /** A body up to `wholeBytesMax` is read whole. Never rejects. `release` must be called once the body is not needed any more. */
+  read(req: IncomingMessage, wholeBytesMax: number): Promise<RequestBody>;
   release(body: RequestBody): void;
 }
 
@@ -29,7 +29,7 @@ const HELD_BYTES_MAX = 512 * 1024 * 1024;
 
 /** `held` is the gauge of the bytes that are in memory now, and the account that the bound is kept by. */
 export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReader {
-  const read = (req: IncomingMessage): Promise<RequestBody> =>
+  const read = (req: IncomingMessage, wholeBytesMax: number): Promise<RequestBody> =>
     new Promise((resolve) => {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -43,7 +43,7 @@ export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReade
         size += chunk.length;
         held.value += chunk.length;
         if (held.value > HELD_BYTES_MAX) settle({ kind: "refused", reason: "aig_overloaded" });
-        else if (size > limits.requestBufferBytes) {
+        else if (size > wholeBytesMax) {
           req.pause();
           const head = Buffer.concat(chunks);
           settle({ kind: "stream", head, stream: wholeStream(head, req, limits.requestBytesMax), length: req.headers["content-length"] });

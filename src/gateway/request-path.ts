@@ -1,4 +1,4 @@
-/** A gateway request's path, taken apart: `/v1/{account_id}/{gateway_id}/{provider}{rest}?{query}`. */
+/** A gateway request's path, taken apart: `/v1/{account_id}/{gateway_id}/{provider}{rest}?{query}`; no provider stands in the universal endpoint's. */
 export interface RequestPath {
   readonly accountId: string;
   readonly gatewayId: string;
@@ -21,13 +21,13 @@ export function parseRequestPath(target: string): RequestPath | undefined {
   const question = target.indexOf("?");
   const path = question < 0 ? target : target.slice(0, question);
   const accountEnd = path.indexOf("/", 4);
-  const gatewayEnd = path.indexOf("/", accountEnd + 1);
-  if (accountEnd < 0 || gatewayEnd < 0) return undefined;
+  if (accountEnd < 0) return undefined;
+  const gatewaySlash = path.indexOf("/", accountEnd + 1);
+  const gatewayEnd = gatewaySlash < 0 ? path.length : gatewaySlash;
   const providerEnd = path.indexOf("/", gatewayEnd + 1);
   const end = providerEnd < 0 ? path.length : providerEnd;
   const rest = path.slice(end);
-  // Rare characters first: the expression runs only for the few paths that have one.
-  if (/[.%\\#]/.test(rest) && /(^|[/\\])(\.|%2e){1,2}([/\\]|%2f|%5c|$)|%(2f|5c)(\.|%2e)|[\\#]/i.test(rest)) return undefined;
+  if (isUnsafePath(rest)) return undefined;
   return {
     accountId: path.slice(4, accountEnd),
     gatewayId: path.slice(accountEnd + 1, gatewayEnd),
@@ -36,3 +36,8 @@ export function parseRequestPath(target: string): RequestPath | undefined {
     query: question < 0 ? "" : target.slice(question),
   };
 }
+
+/** Whether a path below a provider could mean another one than it says. */
+export const isUnsafePath = (rest: string): boolean =>
+  // Rare characters first: the expression runs only for the few paths that have one.
+  /[.%\\#]/.test(rest) && /(^|[/\\])(\.|%2e){1,2}([/\\]|%2f|%5c|$)|%(2f|5c)(\.|%2e)|[\\#]/i.test(rest);

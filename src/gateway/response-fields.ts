@@ -5,7 +5,7 @@ import type { FlatHeaders } from "./headers.ts";
 import type { Step } from "./plan.ts";
 
 /** What an answer's fields tell. */
-export interface AnswerFacts {
+interface AnswerFacts {
   /** Of the row. */
   readonly id: string;
   /** Whether the row is kept: only then it is named. */
@@ -14,42 +14,65 @@ export interface AnswerFacts {
   readonly isCached: boolean;
 }
 
+type AnswerStep = Pick<Step, "index" | "provider" | "model">;
+
 export interface ResponseFields {
-  /** Fields of an accepted request's answer. */
-  forAnswer(facts: AnswerFacts, step: Pick<Step, "index" | "provider" | "model">): FlatHeaders;
-  /** Fields of a refusal; it has no row, hence no log id. */
+  /** Fields of an accepted request's answer, for the step that answers it; `id` is its row's. */
+  forAnswer(request: IncomingHttpHeaders, id: string, isLogged: boolean): (step: AnswerStep, isCached: boolean) => FlatHeaders;
+  /** Fields of a refusal; it has no row, hence no log id. A client may name the event itself, to join several requests to one. */
   forRefusal(request: IncomingHttpHeaders): FlatHeaders;
-  /** A client may name the event itself, to join several requests to one. */
-  eventId(request: IncomingHttpHeaders): string;
 }
 
-/** The fields `{prefix}-aig-…` by which a client finds its request again. */
+/** What the fields are called after the prefix. */
+const FIELDS = ["log-id", "request-id", "event-id", "step", "cache-status", "provider", "model"] as const;
+type Names = Readonly<Record<(typeof FIELDS)[number], string>>;
+
+const namesOf = (prefix: string): Names => Object.fromEntries(FIELDS.map((field) => [field, `${prefix}-aig-${field}`])) as Names;
+
+/** The prefix of the clients that are published for this kind of gateway. */
+const PUBLISHED = namesOf("cf");
+
+/**
+ * The fields `{prefix}-aig-…` by which a client finds its request again. A client that sent fields under the published
+ * prefix reads the answer's there too, so it gets both.
+ */
 export function createResponseFields(vendorPrefix: string, clock: Clock): ResponseFields {
-  const name = (field: string): string => `${vendorPrefix}-aig-${field}`;
-  const names = {
-    logId: name("log-id"),
-    requestId: name("request-id"),
-    eventId: name("event-id"),
-    step: name("step"),
-    cacheStatus: name("cache-status"),
-    provider: name("provider"),
-    model: name("model"),
-  };
+  const own = namesOf(vendorPrefix);
+  const isOwnPublished = vendorPrefix === "cf";
   const eventId = (request: IncomingHttpHeaders): string => {
-    const given = request[names.eventId] ?? request["cf-aig-event-id"];
+    const given = request[own["event-id"]] ?? request[PUBLISHED["event-id"]];
     return typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newUlid(clock.nowMs());
   };
+  const add = (names: Names, { id, isLogged, eventId: event, isCached }: AnswerFacts, step: AnswerStep, into: FlatHeaders): void => {
+    into.push(names["request-id"], id, names["event-id"], event, names.step, String(step.index));
+    into.push(names["cache-status"], isCached ? "HIT" : "MISS", names.provider, step.provider);
+    if (isLogged) into.push(names["log-id"], id);
+    // Models are named by clients: what a field value cannot carry stays out (RFC 9110 §5.5).
+    if (/^[\x21-\x7e]+$/.test(step.model)) into.push(names.model, step.model);
+  };
   return {
-    eventId,
-    forAnswer: ({ id, isLogged, eventId: event, isCached }, { index, provider, model }) => {
-      const cacheStatus = isCached ? "HIT" : "MISS";
-      const fields = [names.requestId, id, names.eventId, event, names.step, String(index)];
-      fields.push(names.cacheStatus, cacheStatus, names.provider, provider);
-      if (isLogged) fields.push(names.logId, id);
-      // Models are named by clients: what a field value cannot carry stays out (RFC 9110 §5.5).
-      if (/^[\x21-\x7e]+$/.test(model)) fields.push(names.model, model);
+    forAnswer: (request, id, isLogged) => {
+      const event = eventId(request);
+      const isPublished = !isOwnPublished && sentPublished(request);
+      return (step, isCached) => {
+        const facts = { id, isLogged, eventId: event, isCached };
+        const fields: FlatHeaders = [];
+        add(own, facts, step, fields);
+        if (isPublished) add(PUBLISHED, facts, step, fields);
+        return fields;
+      };
+    },
+    forRefusal: (request) => {
+      const [id, event] = [newUlid(clock.nowMs()), eventId(request)];
+      const fields = [own["request-id"], id, own["event-id"], event, own.step, "0"];
+      if (!isOwnPublished && sentPublished(request))
+        fields.push(PUBLISHED["request-id"], id, PUBLISHED["event-id"], event, PUBLISHED.step, "0");
       return fields;
     },
-    forRefusal: (request) => [names.requestId, newUlid(clock.nowMs()), names.eventId, eventId(request), names.step, "0"],
   };
+}
+
+function sentPublished(request: IncomingHttpHeaders): boolean {
+  for (const name in request) if (name.startsWith("cf-aig-")) return true;
+  return false;
 }

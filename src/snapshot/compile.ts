@@ -217,6 +217,7 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     // Zero is how clients turn it off.
     ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
     ...retryOf(settings),
+    ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
 }
 

@@ -248,6 +248,8 @@ export interface GatewayEntry {
     readonly delay_ms?: number;
     readonly backoff?: "constant" | "linear" | "exponential";
   };
+  /** Answers are kept for requests that say nothing about it; absent where they are not. */
+  readonly cache?: { readonly ttl_seconds: number };
 }
 
 /** id = token id. Only tokens that may run gateways. */

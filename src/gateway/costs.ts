@@ -1,0 +1,24 @@
+import { customCost } from "./custom-cost.ts";
+import type { Step } from "./plan.ts";
+import type { Prices } from "./prices.ts";
+import type { Usage } from "./usage-shapes.ts";
+
+/** US dollars that a request cost; null where nobody knows. */
+export interface Cost {
+  readonly cost: number | null;
+  /** The request said so itself. */
+  readonly isCustom: boolean;
+}
+
+export interface Costs {
+  of(step: Step, usage: Usage, isCached: boolean): Cost;
+}
+
+/** A kept answer costs nothing; else what the request says counts, and then the table. */
+export const createCosts = (prices: Prices): Costs => ({
+  of: ({ provider, model, options }, usage, isCached) => {
+    if (isCached) return { cost: 0, isCustom: false };
+    if (options.customCost !== undefined) return { cost: customCost(options.customCost, usage), isCustom: true };
+    return { cost: prices.cost(provider, model, usage), isCustom: false };
+  },
+});
