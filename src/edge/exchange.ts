@@ -8,6 +8,7 @@ import { rememberLast } from "#rules/expression/memo.ts";
 import { type BodyView, type HeaderFields, NO_BODY_VIEW, type RequestView, type ResponseView, type TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
+import type { CacheRule } from "./cache/cache-rule.ts";
 import type { CacheStatus } from "./cache/cache-status.ts";
 import type { OriginPlan } from "./origin.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
@@ -84,6 +85,10 @@ export class Exchange implements RequestView, RuleRun {
   received_query?: string;
   /** What settings and rules change in the response's head; null where nothing does. */
   responseEdits: ResponseEdits | null = null;
+  /** What rules chose for the cache; null where none did. */
+  cacheRule: CacheRule | null = null;
+  /** What kind of device the visitor has, where the origin is to know. */
+  deviceType = "";
   /** How the cache had to do with the response; null where it was not asked. */
   cacheStatus: CacheStatus | null = null;
   status = 0;

@@ -143,7 +143,8 @@ export class Forward implements UpstreamSink, UpstreamTaker {
 
   onUpstream(connection: UpstreamConnection): void {
     this.connection = connection;
-    connection.begin(this, this.request.exchange.method);
+    const { method, cacheRule: rule } = this.request.exchange;
+    connection.begin(this, method, (rule?.read_timeout ?? 0) * 1000);
     connection.writer.string(this.request.head);
     if (!this.request.hasBody) connection.endRequest();
     if (!connection.isConnected) return;

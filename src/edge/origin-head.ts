@@ -14,7 +14,7 @@ export interface OriginHeads {
 const KNOWN_PREFIX = "cf";
 
 /** What proxies say of a visitor, below their own prefix. */
-const PREFIXED = ["connecting-ip", "connecting-ipv6", "ipcountry", "pseudo-ipv4", "ray", "visitor"];
+const PREFIXED = ["connecting-ip", "connecting-ipv6", "device-type", "ipcountry", "pseudo-ipv4", "ray", "visitor"];
 
 /**
  * Fields by which an origin takes a proxy's word for who the visitor is and what was asked for. Visitors have no say in
@@ -56,6 +56,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
         `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n${original}` +
+        (exchange.deviceType === "" ? "" : `${prefix}-device-type: ${exchange.deviceType}\r\n`) +
         `${prefix}-connecting-ip: ${exchange.client_ip}\r\n${prefix}-ray: ${exchange.ray_id}\r\n${prefix}-visitor: {"scheme":"${exchange.scheme}"}\r\n` +
         `CDN-Loop: ${loop}${prefix}\r\n\r\n`
       );

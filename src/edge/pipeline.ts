@@ -5,6 +5,7 @@ import type { ResponseView } from "#rules/views.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
+import type { CacheRule } from "./cache/cache-rule.ts";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { DohRoute } from "./doh-route.ts";
 import type { BodyTap, Tap } from "./detection/tap.ts";
@@ -76,7 +77,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   // Here: http_request_firewall_managed, http_request_sbfm.
   phase("http_request_redirect", redirectPage),
   phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
-  // Here: http_request_cache_settings, and then the cache.
+  phase("http_request_cache_settings", changing("set_cache_settings", ruleCache)),
   { name: "body", run: (exchange) => (exchange.body === undefined && readsBodyLater(exchange) ? NEEDS_BODY : null) },
 ];
 
@@ -110,7 +111,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     substitute: (exchange, buffer, head) => {
       if (exchange.later.length > 0) countLater(exchange, responseView(buffer, head), isFromOrigin(exchange));
       const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? NO_RULESETS;
-      if (rulesets.length === 0) return null;
+      if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
       const page = customError(exchange, responseView(buffer, head));
       return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
     },
@@ -136,6 +137,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 const BODY_LATER: readonly PhaseName[] = ["http_ratelimit", "http_custom_errors", ...RESPONSE_STAGES.map(({ phase }) => phase)];
 
 const readsBodyLater = ({ zone }: Exchange): boolean => zone !== null && BODY_LATER.some((phase) => zone.readsBody(phase));
+
+/** A rule may want an origin's own page for its faults. */
+const passesErrors = ({ cacheRule: rule }: Exchange, status: number): boolean => status >= 500 && rule?.origin_error_page_passthru === true;
 
 /** A stage that runs the rules of a phase and does what each match says. */
 function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: PipelineDeps) => Page | null): Stage {
@@ -200,6 +204,11 @@ function applyRoute(exchange: Exchange, { action_parameters: parameters }: Match
   if (origin?.port !== undefined) exchange.originPort = origin.port;
   if (hostHeader !== undefined) exchange.hostHeader = hostHeader;
   if (sni !== undefined) exchange.serverName = sni.value;
+}
+
+/** Each parameter is the last rule's that names it. */
+function ruleCache(exchange: Exchange, { action_parameters: parameters }: Match): void {
+  exchange.cacheRule = { ...exchange.cacheRule, ...(parameters as CacheRule) };
 }
 
 /** As the rules' own validator lets them through. */

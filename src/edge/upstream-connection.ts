@@ -90,6 +90,7 @@ export class UpstreamConnection implements Checked, Holder {
   private paused = false;
   private touchedMs: number;
   private idleMs: number;
+  private responseTimeoutMs = 0;
 
   constructor(owner: UpstreamOwner) {
     this.owner = owner;
@@ -120,9 +121,10 @@ export class UpstreamConnection implements Checked, Holder {
     owner.timers.add(this);
   }
 
-  /** Takes a request; its head and body are then written to `writer`. */
-  begin(sink: UpstreamSink, method: string): void {
+  /** Takes a request, and waits so long for each piece of its response, 0 being the operator's own time; its head and body are then written to `writer`. */
+  begin(sink: UpstreamSink, method: string, responseTimeoutMs: number): void {
     this.sink = sink;
+    this.responseTimeoutMs = responseTimeoutMs || this.owner.limits.responseTimeoutMs;
     this.method = method;
     this.state = HEAD;
     this.interimResponses = 0;
@@ -190,7 +192,7 @@ export class UpstreamConnection implements Checked, Holder {
       if (waitedMs > limits.connectTimeoutMs) this.fail(this.lossOf("ETIMEDOUT"));
     } else if (this.state === IDLE) {
       if (waitedMs > this.idleMs) this.abort();
-    } else if (this.state !== TUNNEL && !this.paused && waitedMs > limits.responseTimeoutMs) this.fail("origin_timeout");
+    } else if (this.state !== TUNNEL && !this.paused && waitedMs > this.responseTimeoutMs) this.fail("origin_timeout");
   }
 
   private connected(): void {

@@ -44,7 +44,7 @@ export const PHASES = [
   { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"], runs: false },
   { name: "http_request_redirect", side: "request", levels: ACCOUNT, actions: ["redirect"], runs: true },
   { name: "http_request_late_transform", side: "request", levels: BOTH, actions: ["rewrite"], runs: true },
-  { name: "http_request_cache_settings", side: "request", levels: ZONE, actions: ["set_cache_settings"], runs: false },
+  { name: "http_request_cache_settings", side: "request", levels: ZONE, actions: ["set_cache_settings"], runs: true },
 
   { name: "http_response_cache_settings", side: "response", levels: ZONE, actions: ["set_cache_control", "set_cache_tags"], runs: false },
   { name: "http_custom_errors", side: "response", levels: BOTH, actions: ["serve_error"], runs: true },

@@ -1,22 +1,39 @@
 import { parseCacheControl } from "#wire/http/cache-control.ts";
 import { parseHttpDate } from "#wire/http/http-date.ts";
+import type { BrowserTtl } from "./cache-rule.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
 /**
- * The fields of a cached response with the zone's own time for browsers in them, where that is longer than the origin's. What
- * the origin wants to be asked about first, and answers that say that something is not there, stay as they are.
+ * The fields of a cached response with what the zone or a rule tells browsers of their own caches. Answers that say that
+ * something is not there stay as they are, and where the setting only lengthens the origin's time, so does what the origin
+ * wants to be asked about first.
  */
-export function withBrowserTtl(status: number, fields: readonly ResponseField[], ttlSeconds: number): readonly ResponseField[] {
-  if (ttlSeconds === 0 || status >= 400) return fields;
+export function withBrowserTtl(status: number, fields: readonly ResponseField[], { mode, seconds }: BrowserTtl): readonly ResponseField[] {
+  if (mode === "bypass") return replaced(fields, "no-store");
   const lines = valuesOf(fields, "cache-control");
+  if (mode === "bypass_by_default")
+    return lines.length > 0 || fields.some(({ key }) => key === "expires") ? fields : replaced(fields, "no-store");
+  if (status >= 400) return fields;
+  if (mode === "exactly") return replaced(fields, [...lasting(lines, FORBIDDING), `max-age=${seconds}`].join(", "));
+  if (seconds === 0) return fields;
   const { noStore, noCache, isPrivate, maxAge } = parseCacheControl(lines);
-  if (noStore || noCache || isPrivate || (maxAge ?? expiresSeconds(fields)) >= ttlSeconds) return fields;
-  const others = lines
+  if (noStore || noCache || isPrivate || (maxAge ?? expiresSeconds(fields)) >= seconds) return fields;
+  return replaced(fields, [...lasting(lines, /^max-age(?:\s*=|$)/i), `max-age=${seconds}`].join(", "));
+}
+
+/** What a time of its own stands instead of. */
+const FORBIDDING = /^(?:max-age|no-cache|no-store|private|must-revalidate)(?:\s*=|$)/i;
+
+/** The directives that do not match. */
+const lasting = (lines: readonly string[], without: RegExp): readonly string[] =>
+  lines
     .flatMap((line) => line.match(/[^",]*(?:"(?:[^"\\]|\\.)*"[^",]*)*/g) ?? [])
     .map((directive) => directive.trim())
-    .filter((directive) => directive !== "" && !/^max-age(?:\s*=|$)/i.test(directive));
+    .filter((directive) => directive !== "" && !without.test(directive));
+
+function replaced(fields: readonly ResponseField[], value: string): readonly ResponseField[] {
   const kept = fields.filter(({ key }) => key !== "cache-control" && key !== "expires");
-  return [...kept, { name: "Cache-Control", key: "cache-control", value: [...others, `max-age=${ttlSeconds}`].join(", ") }];
+  return [...kept, { name: "Cache-Control", key: "cache-control", value }];
 }
 
 function expiresSeconds(fields: readonly ResponseField[]): number {

@@ -7,6 +7,7 @@ import type { Exchange } from "#edge/exchange.ts";
 import type { Visitor } from "#edge/forward.ts";
 import type { Pipeline } from "#edge/pipeline.ts";
 import { finishPage } from "#edge/stages/finish-page.ts";
+import { browserTtlOf } from "./cache-rule.ts";
 import type { CacheStatus } from "./cache-status.ts";
 import { type Answer, answerTo } from "./conditions.ts";
 import { hasConditions } from "./request-facts.ts";
@@ -58,16 +59,16 @@ export class CacheReader {
   }
 
   /** Answers with a response whose body is there, or comes. */
-  respond(stored: StoredResponse, source: BodySource, status: CacheStatus, browserSeconds: number, nowMs: number): void {
+  respond(stored: StoredResponse, source: BodySource, status: CacheStatus, nowMs: number): void {
     if (this.over) return source.close?.();
     // Who sends requests and reads nothing must not make us gather answers.
     if (!this.visitor.flush()) {
-      this.held = () => this.respond(stored, source, status, browserSeconds, nowMs);
+      this.held = () => this.respond(stored, source, status, nowMs);
       return;
     }
     const { exchange } = this;
     const answer = hasConditions(exchange) ? answerTo(exchange, stored, nowMs) : WHOLE;
-    const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserSeconds);
+    const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserTtlOf(exchange));
     const framing = responseFraming(head, exchange.method);
     this.sendHead(buffer, head, framing, status);
     if (this.over) return source.close?.();

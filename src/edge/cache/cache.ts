@@ -14,7 +14,7 @@ import type { CacheStatus } from "./cache-status.ts";
 import { type CachedRequest, cachedRequest } from "./cached-request.ts";
 import { changedKeys } from "./changed-keys.ts";
 import { Fill, type FillOwner, type Source } from "./fill.ts";
-import { useAt } from "./freshness.ts";
+import { type Use, useAt } from "./freshness.ts";
 import { createPurges } from "./purges.ts";
 import { createRefusals } from "./refusals.ts";
 import { CONDITION_NAMES } from "./request-facts.ts";
@@ -87,9 +87,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   const refusals = createRefusals();
   const fills = new Map<string, Fill>();
   let underWayBytes = 0;
-  const browserSeconds = (exchange: Exchange): number => (exchange.zone === null ? 0 : exchange.settings.browser_cache_ttl);
-  const respond: FillOwner["respond"] = (reader, response, source, status) =>
-    reader.respond(response, source, status, browserSeconds(reader.exchange), clock.nowMs());
+  const respond: FillOwner["respond"] = (reader, response, source, status) => reader.respond(response, source, status, clock.nowMs());
   const give: FillOwner["give"] = (reader, response, status) =>
     shelves.open(response, reader, (source) => respond(reader, response, source, status));
 
@@ -109,7 +107,6 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     },
     respond,
     give,
-    browserSeconds,
   };
 
   const prepare = (request: CacheRequest, cached: CachedRequest): Prepared => {
@@ -120,6 +117,12 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     asking.originForm = originFormOf(cached.asked);
     asking.method = "GET";
     asking.isForMany = true;
+    if (cached.changes.length > 0) {
+      // The visitor's own are left as they are: rules still look at them.
+      const { requestEdits: edits } = asking;
+      asking.requestEdits = edits === null ? null : { drop: [...edits.drop], add: [...edits.add] };
+      asking.editRequest(cached.changes);
+    }
     dropFields(buffer, head, CONDITION_NAMES);
     const fillHead = deps.originHeads.write(buffer, head, asking, "");
     const reader = new CacheReader(deps.pipeline, exchange, request.visitor, () => {
@@ -168,7 +171,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     const prepared = prepare(request, cached);
     const { reader } = prepared;
     const answer = (found: StoredResponse): void => {
-      const use = useAt(found.freshness, exchange.at_ms);
+      const use = useFor(exchange, found);
       if (use === "validate") return refusalOf(cached, exchange, found) === null ? waitOrAsk(prepared, found) : reader.goAlone();
       if (use === "refresh") refresh(prepared, found);
       give(reader, found, use === "fresh" ? "HIT" : "UPDATING");
@@ -224,7 +227,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
         serveFromDisk(request, cached, stored);
         return true;
       }
-      const use = stored === null ? "validate" : useAt(stored.freshness, exchange.at_ms);
+      const use = stored === null ? "validate" : useFor(exchange, stored);
       if (stored !== null && use !== "validate") {
         if (use === "refresh") refresh(prepare(request, cached), stored);
         serveStored(request, stored, use === "fresh" ? "HIT" : "UPDATING");
@@ -257,6 +260,10 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     respond(reader, stored, { from: (offset) => pieceFrom(stored.body, offset) }, status);
   }
 }
+
+/** Rules may want no visitor to get what is too old. */
+const useFor = ({ at_ms: atMs, cacheRule: rule }: Exchange, { freshness }: StoredResponse): Use =>
+  useAt(freshness, atMs, rule?.serve_stale?.disable_stale_while_updating !== true);
 
 /** Where a fill is found by those who ask for the same. */
 const placeOf = ({ key, apart }: Asked): string => (apart === "" ? key : `${key}\n${apart}`);

@@ -1,5 +1,5 @@
 import type { Exchange } from "#edge/exchange.ts";
-import { keyedQuery, primaryKey } from "./primary-key.ts";
+import { cachedQuery, primaryKey } from "./primary-key.ts";
 import { type ResponseField, valuesOf } from "./response-fields.ts";
 
 /** Keys of what a successful request that may change things has changed: its target, and what its response names of the same origin (RFC 9111 §4.4). */
@@ -9,7 +9,7 @@ export function changedKeys(exchange: Exchange, fields: readonly ResponseField[]
   const base = `${scheme}://${authority}`;
   const keys = new Set<string>();
   const add = (path: string, query: string): void => {
-    const keyed = keyedQuery(query, zone.settings);
+    const keyed = cachedQuery(query, zone.settings, exchange.cacheRule?.cache_key);
     if (keyed !== null) keys.add(primaryKey(zone.entry.id, { scheme, authority, path }, keyed));
   };
   add(exchange.path, exchange.query);

@@ -7,6 +7,7 @@ import type { Exchange } from "#edge/exchange.ts";
 import type { Visitor } from "#edge/forward.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 import type { BodySource, CacheReader, Waited } from "./cache-reader.ts";
+import { browserTtlOf } from "./cache-rule.ts";
 import type { CacheStatus } from "./cache-status.ts";
 import type { DiskWriter } from "./disk-writer.ts";
 import { readFields, type ResponseField } from "./response-fields.ts";
@@ -39,8 +40,6 @@ export interface FillOwner {
   respond(reader: CacheReader, response: StoredResponse, source: BodySource, status: CacheStatus): void;
   /** Answers with a response whose body is kept, in memory or on disk. */
   give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void;
-  /** Seconds that the zone of a request lets browsers keep what is cached. */
-  browserSeconds(exchange: Exchange): number;
 }
 
 export interface Refusal {
@@ -298,8 +297,7 @@ export class Fill implements Visitor, Waited {
     else this.sendOthersAway();
     this.pending = { reason, storable };
     const passing = new StoredResponse(request.asked, reason, storable, "", 0);
-    const seconds = owner.browserSeconds(request.exchange);
-    const { buffer, head } = storedHead(passing, { kind: "whole" }, length, owner.nowMs(), seconds);
+    const { buffer, head } = storedHead(passing, { kind: "whole" }, length, owner.nowMs(), browserTtlOf(request.exchange));
     told?.sendHead(buffer, head, framing, this.status);
   }
 
@@ -395,7 +393,9 @@ export class Fill implements Visitor, Waited {
   }
 
   private storing(nowMs: number) {
-    return { requestMs: this.startedMs, responseMs: nowMs, hasAuthorization: this.request.hasAuthorization, targets: this.owner.targets };
+    const { exchange, hasAuthorization } = this.request;
+    const { path, cacheRule: rule } = exchange;
+    return { requestMs: this.startedMs, responseMs: nowMs, hasAuthorization, targets: this.owner.targets, rule, path };
   }
 
   /** Sets aside what a body of this length takes. */

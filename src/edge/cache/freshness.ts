@@ -64,6 +64,18 @@ export function freshnessOf(
   };
 }
 
+/** As a rule has it: from when the response came, whatever the origin says. 0 has the origin asked each time. */
+export function ruledFreshness(fields: readonly ResponseField[], seconds: number, { responseMs }: Timing): Freshness {
+  const untilMs = responseMs + seconds * 1000;
+  return {
+    bornMs: responseMs - ageSeconds(fields) * 1000,
+    freshUntilMs: untilMs,
+    refreshUntilMs: untilMs,
+    spareUntilMs: untilMs,
+    mustValidate: seconds === 0,
+  };
+}
+
 /** RFC 9111 §5.3: a date that is none, as the 0 that many send, has passed. */
 function expiresSeconds(fields: readonly ResponseField[], dateMs: number, nowMs: number): number | null {
   const lines = valuesOf(fields, "expires");
@@ -84,8 +96,8 @@ export const ageAt = (freshness: Freshness, nowMs: number): number => Math.max(0
 /** What may be done with a response now: use it, use it and fetch a newer one, or ask first. */
 export type Use = "fresh" | "refresh" | "validate";
 
-export function useAt(freshness: Freshness, nowMs: number): Use {
+export function useAt(freshness: Freshness, nowMs: number, mayBeStale = true): Use {
   if (freshness.mustValidate) return "validate";
   if (nowMs < freshness.freshUntilMs) return "fresh";
-  return nowMs < freshness.refreshUntilMs ? "refresh" : "validate";
+  return mayBeStale && nowMs < freshness.refreshUntilMs ? "refresh" : "validate";
 }

@@ -17,6 +17,8 @@ const REQUEST: StoringRequest = {
   responseMs: NOW_MS,
   hasAuthorization: false,
   targets: ["svc-cdn-cache-control", "cdn-cache-control"],
+  rule: null,
+  path: "/x.css",
 };
 
 type Lines = readonly (readonly [name: string, value: string])[];

@@ -25,10 +25,13 @@ export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["ca
 const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, level: EdgeSettings["cache_level"]) => PurgeTest>> = {
   files: ({ values }, level) => {
     const urls = new Set(values.flatMap((url) => urlForms(url, level)));
-    return ({ asked: { scheme, host, port, path, query } }) => {
-      const rest = query === "" ? path : `${path}?${query}`;
+    const bases = new Set(values.map((url) => url.split("?", 1)[0]!));
+    return ({ asked: { scheme, host, port, path, query, isQueryRuled } }) => {
+      // Which queries lead to it only its rule knew: it goes with any of them.
+      const rest = query === "" || isQueryRuled === true ? path : `${path}?${query}`;
+      const known = isQueryRuled === true ? bases : urls;
       // A URL without a port means the one that visitors come to, whichever it is.
-      return urls.has(`${scheme}://${host}${rest}`) || (port !== null && urls.has(`${scheme}://${host}:${port}${rest}`));
+      return known.has(`${scheme}://${host}${rest}`) || (port !== null && known.has(`${scheme}://${host}:${port}${rest}`));
     };
   },
   tags: ({ values }) => {

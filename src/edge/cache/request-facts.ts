@@ -34,12 +34,14 @@ export interface RequestFacts {
 
 const PLAIN: RequestFacts = { hasAuthorization: false, hasRange: false, hasPreconditions: false, keyed: "" };
 
-export function requestFacts(exchange: Exchange): RequestFacts {
+/** `withoutOrigin`: a rule leaves Origin out of the key. */
+export function requestFacts(exchange: Exchange, withoutOrigin: boolean): RequestFacts {
   if (!exchange.mentions(ANY)) return PLAIN;
+  const lines = exchange.linesLike(KEYED).toSorted();
   return {
     hasAuthorization: exchange.mentions(AUTHORIZATION),
     hasRange: exchange.mentions(RANGE),
     hasPreconditions: exchange.mentions(PRECONDITIONS),
-    keyed: exchange.linesLike(KEYED).toSorted().join("\n"),
+    keyed: (withoutOrigin ? lines.filter((line) => !/^origin:/i.test(line)) : lines).join("\n"),
   };
 }

@@ -1,5 +1,6 @@
 import { Head, parseResponseHead } from "#wire/http/head.ts";
 import { withBrowserTtl } from "./browser-ttl.ts";
+import type { BrowserTtl } from "./cache-rule.ts";
 import type { Answer } from "./conditions.ts";
 import { ageAt } from "./freshness.ts";
 import { fieldLines, type ResponseField } from "./response-fields.ts";
@@ -22,31 +23,32 @@ export function storedHead(
   answer: Answer,
   length: number | null,
   nowMs: number,
-  browserSeconds: number,
+  browser: BrowserTtl,
 ): { readonly buffer: Buffer; readonly head: Head } {
   const buffer =
     answer.kind === "whole" && length !== null
-      ? wholeHead(stored, length, nowMs, browserSeconds)
-      : Buffer.from(headText(stored, answer, length, nowMs, browserSeconds), "latin1");
+      ? wholeHead(stored, length, nowMs, browser)
+      : Buffer.from(headText(stored, answer, length, nowMs, browser), "latin1");
   if (parseResponseHead(buffer, 0, buffer.length, head) !== 0) throw new Error("a stored head cannot be read");
   return { buffer, head };
 }
 
 /** The usual one is written once in a second. */
-function wholeHead(stored: Described, length: number, nowMs: number, browserSeconds: number): Buffer {
+function wholeHead(stored: Described, length: number, nowMs: number, browser: BrowserTtl): Buffer {
   const { memo } = stored;
   const second = Math.floor(nowMs / 1000);
-  if (memo.second !== second || memo.browserSeconds !== browserSeconds) {
+  if (memo.second !== second || memo.mode !== browser.mode || memo.seconds !== browser.seconds) {
     memo.second = second;
-    memo.browserSeconds = browserSeconds;
-    memo.head = Buffer.from(headText(stored, { kind: "whole" }, length, nowMs, browserSeconds), "latin1");
+    memo.mode = browser.mode;
+    memo.seconds = browser.seconds;
+    memo.head = Buffer.from(headText(stored, { kind: "whole" }, length, nowMs, browser), "latin1");
   }
   return memo.head;
 }
 
-function headText(stored: Described, answer: Answer, length: number | null, nowMs: number, browserSeconds: number): string {
+function headText(stored: Described, answer: Answer, length: number | null, nowMs: number, browser: BrowserTtl): string {
   const age = ageAt(stored.freshness, nowMs);
-  const fields = withBrowserTtl(stored.status, stored.fields, browserSeconds);
+  const fields = withBrowserTtl(stored.status, stored.fields, browser);
   const [status, kept, framing] = shape(stored, fields, answer, length);
   return `HTTP/1.1 ${status}\r\n${fieldLines(kept)}${framing}Age: ${age}\r\n\r\n`;
 }

@@ -1,3 +1,4 @@
+import type { BrowserTtl } from "./cache-rule.ts";
 import type { Freshness } from "./freshness.ts";
 import { fieldLines, type ResponseField } from "./response-fields.ts";
 import type { Storable } from "./storing.ts";
@@ -14,6 +15,8 @@ export interface Asked {
   readonly port: number | null;
   readonly path: string;
   readonly query: string;
+  /** A rule chose which parameters of the query count: its visitors came with others as well. */
+  readonly isQueryRuled?: true;
   /** How many purges of its zone came before it was asked for: later ones take it away. */
   readonly purges: number;
 }
@@ -62,7 +65,12 @@ export class StoredResponse {
   /** Where its body is, of one whose body is not in memory. */
   readonly file: DiskFile | null;
   /** The head that was last written for it; good for its second and its setting. */
-  readonly memo = { second: -1, browserSeconds: -1, head: Buffer.alloc(0) };
+  readonly memo: { second: number; mode: BrowserTtl["mode"]; seconds: number; head: Buffer } = {
+    second: -1,
+    mode: "at_least",
+    seconds: -1,
+    head: Buffer.alloc(0),
+  };
 
   constructor(asked: Asked, reason: string, storable: Storable, secondary: string, length: number, file: DiskFile | null = null) {
     this.asked = asked;
@@ -78,7 +86,11 @@ export class StoredResponse {
     this.tags = storable.tags;
     this.length = length;
     this.file = file;
-    this.weight = OVERHEAD_BYTES + 3 * this.lines.length + 2 * asked.key.length + (file === null ? length : 16 * file.checks.length);
+    this.weight =
+      OVERHEAD_BYTES +
+      3 * this.lines.length +
+      2 * (asked.key.length + asked.apart.length) +
+      (file === null ? length : 16 * file.checks.length);
   }
 }
 

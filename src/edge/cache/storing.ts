@@ -2,7 +2,9 @@ import { type CacheControl, cacheControlOf, parseCacheControl } from "#wire/http
 import { isEntityTag } from "#wire/http/entity-tag.ts";
 import { FIELDS_MAX } from "#wire/http/head.ts";
 import { parseDictionary } from "#wire/http/structured-dictionary.ts";
-import { type Freshness, freshnessOf, type Timing } from "./freshness.ts";
+import { type CacheRule, ruledSeconds } from "./cache-rule.ts";
+import { isAsNamed } from "./deception-armor.ts";
+import { type Freshness, freshnessOf, ruledFreshness, type Timing } from "./freshness.ts";
 import { readTags } from "./tags.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
@@ -24,6 +26,10 @@ export interface StoringRequest extends Timing {
   readonly hasAuthorization: boolean;
   /** Names of targeted fields, the most specific first (RFC 9213). */
   readonly targets: readonly string[];
+  /** What rules chose. */
+  readonly rule: CacheRule | null;
+  /** Of the request, without its query. */
+  readonly path: string;
 }
 
 /**
@@ -38,24 +44,57 @@ const OWN_FIELDS_MAX = 8;
 /** Larger heads are hardly meant to be kept in thousands. */
 const FIELDS_LENGTH_MAX = 16_384;
 
-/** What to keep of a response to GET, or null where a shared cache must not keep it (RFC 9111 §3) or would never use it. */
+/** Those that are a part of something, or no answer by themselves: not even rules have them kept. */
+const NEVER_STORED: ReadonlySet<number> = new Set([206, 304]);
+
+/** What to keep of a response to GET, or null where a shared cache must not keep it (RFC 9111 §3), a rule says so, or it would never be used. */
 export function storableOf(status: number, received: readonly ResponseField[], request: StoringRequest): Storable | null {
-  if (!STORED_STATUSES.has(status)) return null;
+  const { rule } = request;
+  const seconds = ruledSeconds(rule, status);
+  if (seconds === -1 || NEVER_STORED.has(status) || (seconds === null && !STORED_STATUSES.has(status))) return null;
   const { control, targeted } = controlOf(received, request.targets);
-  // RFC 9111 §5.2.2.3: every status of the table is understood.
-  if ((control.noStore && !control.mustUnderstand) || control.isPrivate) return null;
+  if (seconds === null && !mayStore(control, targeted, received, request)) return null;
   // RFC 9111 §3.5
   if (request.hasAuthorization && !control.isPublic && !control.mustRevalidate && control.sharedMaxAge === null) return null;
-  const fields = withoutWithheld(received, control);
+  const fields = asRuled(seconds === null ? withoutWithheld(received, control) : received, rule);
   if (fields.some(({ key }) => key === "set-cookie")) return null;
+  if (rule?.cache_key?.cache_deception_armor === true && !isAsNamed(request.path, singleValue(fields, "content-type"))) return null;
   const vary = varyOf(fields);
   if (vary === null) return null;
-  const freshness = freshnessOf(status, fields, control, targeted, request);
+  const freshness = seconds === null ? freshnessOf(status, fields, control, targeted, request) : ruledFreshness(fields, seconds, request);
   if (freshness === null) return null;
+  return usable(status, fields, freshness, vary, request.responseMs);
+}
+
+/** RFC 9111 §5.2.2.3: every status of the table is understood. A rule may want the origin to say something. */
+function mayStore(control: CacheControl, targeted: boolean, fields: readonly ResponseField[], { rule }: StoringRequest): boolean {
+  if ((control.noStore && !control.mustUnderstand) || control.isPrivate) return false;
+  if (rule?.edge_ttl?.mode !== "bypass_by_default") return true;
+  return targeted || fields.some(({ key }) => key === "cache-control" || key === "expires");
+}
+
+/** The fields as a rule has them kept, and shown. */
+function asRuled(fields: readonly ResponseField[], rule: CacheRule | null): readonly ResponseField[] {
+  if (rule === null) return fields;
+  const { strip_etags: tags, strip_last_modified: modified, strip_set_cookie: cookies, respect_strong_etags: strong } = rule;
+  if (tags !== true && modified !== true && cookies !== true && strong !== false) return fields;
+  const dropped = new Set([tags === true ? "etag" : "", modified === true ? "last-modified" : "", cookies === true ? "set-cookie" : ""]);
+  const kept = fields.filter(({ key }) => !dropped.has(key));
+  if (strong !== false) return kept;
+  return kept.map((field) => (field.key === "etag" && field.value.startsWith('"') ? { ...field, value: `W/${field.value}` } : field));
+}
+
+function usable(
+  status: number,
+  fields: readonly ResponseField[],
+  freshness: Freshness,
+  vary: readonly string[],
+  nowMs: number,
+): Storable | null {
   const tag = singleValue(fields, "etag");
   const etag = tag !== null && isEntityTag(tag) ? tag : null;
   const lastModified = singleValue(fields, "last-modified");
-  const isUsable = request.responseMs < Math.max(freshness.refreshUntilMs, freshness.spareUntilMs) && !freshness.mustValidate;
+  const isUsable = nowMs < Math.max(freshness.refreshUntilMs, freshness.spareUntilMs) && !freshness.mustValidate;
   if (!isUsable && etag === null && lastModified === null) return null;
   const kept = fields.filter(({ key }) => key !== "age");
   // What the cache adds must have room, or the head could not be read again.
@@ -92,5 +131,7 @@ function varyOf(fields: readonly ResponseField[]): readonly string[] | null {
         .filter((name) => name !== ""),
     ),
   );
+  // Not every visitor can read a coding, whether or not the origin says that it looked.
+  if (fields.some(({ key }) => key === "content-encoding")) names.add("accept-encoding");
   return names.has("*") || names.size > VARY_FIELDS_MAX ? null : [...names].toSorted();
 }

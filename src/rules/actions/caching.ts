@@ -3,22 +3,37 @@ import { valueExpression } from "../values.ts";
 
 const SECONDS_MAX = 31_536_000;
 const names = array(text({ bytesMax: 256 }));
+const headerName = { pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, what: "the name of a header field" };
+
+/** Cookies have a part of their own, in which one can be named. */
+const keyedHeader: Shape = (value, at, place) => {
+  const problems = text(headerName)(value, at, place);
+  if (problems.length > 0 || String(value).toLowerCase() !== "cookie") return problems;
+  return [problem(at, "cookies are part of the key by cookie.include, which names them one by one")];
+};
+const headerNames = array(keyedHeader);
 
 const allOrList = object({ all: oneOf(true), list: names }, { one: ["all", "list"] });
 const queryString = object({ include: allOrList, exclude: allOrList }, { one: ["include", "exclude"] });
+
+/** A flag, one of whose values would choose what does not exist here. */
+const never =
+  (refused: boolean, why: string): Shape =>
+  (value, at, place) =>
+    value === refused ? [problem(at, why)] : flag(value, at, place);
 
 const customKey = object(
   {
     query_string: queryString,
     header: object({
-      include: names,
-      check_presence: names,
+      include: headerNames,
+      check_presence: headerNames,
       exclude_origin: flag,
-      contains: map({ pattern: /^[A-Za-z0-9-]{1,256}$/, what: "the name of a header field" }, names),
+      contains: map(headerName, names),
     }),
     cookie: object({ include: names, check_presence: names }),
     user: object({ device_type: flag, geo: flag, lang: flag }),
-    host: object({ resolved: flag }),
+    host: object({ resolved: never(true, "host names are kept apart in the cache; resolved can be false") }),
   },
   { some: ["query_string", "header", "cookie", "user", "host"] },
 );
@@ -32,11 +47,18 @@ const ttl = (modes: readonly string[], more: Readonly<Record<string, Shape>>): S
   };
 };
 
+const statusRange: Shape = (value, at, place) => {
+  const problems = object({ from: whole(100, 999), to: whole(100, 999) }, { some: ["from", "to"] })(value, at, place);
+  if (problems.length > 0) return problems;
+  const { from = 100, to = 999 } = value as { readonly from?: number; readonly to?: number };
+  return from > to ? [problem(at, "from must not be greater than to")] : [];
+};
+
 /** A status of its own or a range of them; -1 keeps nothing in the cache and 0 has it asked for again each time. */
 const statusTtl = object(
   {
     status_code: whole(100, 999),
-    status_code_range: object({ from: whole(100, 999), to: whole(100, 999) }, { some: ["from", "to"] }),
+    status_code_range: statusRange,
     value: whole(-1, SECONDS_MAX),
   },
   { required: ["value"], one: ["status_code", "status_code_range"] },
@@ -56,7 +78,7 @@ export const setCacheSettings = object(
     serve_stale: object({ disable_stale_while_updating: flag }, { required: ["disable_stale_while_updating"] }),
     respect_strong_etags: flag,
     origin_error_page_passthru: flag,
-    origin_cache_control: flag,
+    origin_cache_control: never(false, "what origins say is heeded as RFC 9111 has it; origin_cache_control can be true"),
     read_timeout: whole(100, 6000),
     additional_cacheable_ports: array(whole(1, 65_535)),
     strip_etags: flag,

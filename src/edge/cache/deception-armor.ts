@@ -1,0 +1,36 @@
+/** What files with an extension are: a media type, or the beginning of one. */
+const TYPES: readonly (readonly [extensions: string, types: readonly string[]])[] = [
+  ["js mjs", ["text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "application/ecmascript"]],
+  ["map", ["application/json", "text/plain"]],
+  ["json", ["application/json"]],
+  ["css", ["text/css"]],
+  ["wasm", ["application/wasm"]],
+  ["eot otf ttf woff woff2", ["font/", "application/font", "application/x-font", "application/vnd.ms-fontobject"]],
+  ["svg svgz", ["image/", "text/xml", "application/xml"]],
+  ["avif bmp gif ico jpeg jpg jxl pict png tif tiff webp", ["image/"]],
+  ["aac flac m4a mid midi mp3 opus wav", ["audio/"]],
+  ["flv m4v mkv mov mp4 ogg webm swf", ["video/", "audio/", "application/ogg", "application/x-shockwave-flash"]],
+  ["csv", ["text/csv", "text/plain"]],
+  ["pdf", ["application/pdf"]],
+  ["html htm xhtml", ["text/html", "application/xhtml+xml"]],
+];
+const BY_EXTENSION: ReadonlyMap<string, readonly string[]> = new Map(
+  TYPES.flatMap(([extensions, types]) => extensions.split(" ").map((extension) => [extension, types] as const)),
+);
+/** Documents, archives and programs are sent under many names; only a page is none of them. */
+const PAGES = ["text/html", "application/xhtml+xml"];
+/** What is handed over as a download is no page, whatever its name. */
+const DOWNLOAD = "application/octet-stream";
+
+/**
+ * Whether a response may be what its path says: an origin that answers `/account/x.css` with a page would have a visitor's
+ * page kept for all. Paths without an extension say nothing.
+ */
+export function isAsNamed(path: string, contentType: string | null): boolean {
+  const extension = /\.([A-Za-z0-9]{1,5})$/.exec(path.slice(path.lastIndexOf("/") + 1))?.[1]?.toLowerCase();
+  if (extension === undefined) return true;
+  const type = (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  if (type === DOWNLOAD) return true;
+  const types = BY_EXTENSION.get(extension);
+  return types === undefined ? !PAGES.includes(type) : types.some((start) => type.startsWith(start));
+}
