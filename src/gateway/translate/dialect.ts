@@ -1,0 +1,36 @@
+import type { StreamEvent } from "#wire/http/event-stream.ts";
+import type { Chat } from "./chat.ts";
+import type { AnswerFacts } from "./completion.ts";
+import type { Json } from "./json.ts";
+
+/** Another way to say a chat completion: how the request is put, and how what comes back is read. Pure. */
+export interface Dialect {
+  /** Path below the provider's base address, with its query. */
+  path(model: string, stream: boolean): string;
+  /** Header in which the provider expects the key that clients of OpenAI send as `Authorization: Bearer`. */
+  readonly keyHeader: string;
+  /** Headers that the provider needs and such clients do not send. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Throws UntranslatableError where the dialect has no words for the request. */
+  request(chat: Chat, model: string): Json;
+  /** Undefined where the body is no answer of this dialect. */
+  answer(body: Json, facts: AnswerFacts): Json | undefined;
+  /** An error body in OpenAI's shape. */
+  error(body: unknown, status: number): Json;
+  stream(facts: AnswerFacts): StreamTranslator;
+}
+
+export interface StreamTranslator {
+  /** Pieces of OpenAI's stream for one event of the provider's. */
+  event(event: StreamEvent): StreamStep;
+  /** What the end of the bytes means: the last pieces, or undefined where the provider broke off. */
+  end(): readonly Json[] | undefined;
+}
+
+/** Pieces to send on; `error` where the provider says that it failed, or says nothing that can be understood. */
+export interface StreamStep {
+  readonly pieces: readonly Json[];
+  readonly error?: Json;
+}
+
+export const NO_PIECES: StreamStep = { pieces: [] };

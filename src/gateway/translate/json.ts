@@ -1,0 +1,91 @@
+/** A JSON object that came from outside: nothing is known of its members. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** The request asks for something that the provider's dialect has no words for. The message names the place and goes to the client. */
+export class UntranslatableError extends Error {}
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value where it has the type, else undefined: answers of providers are read with these. */
+export const objectOf = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const objectsOf = (value: unknown): readonly Json[] => listOf(value).filter(isObject);
+export const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const countOf = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0);
+
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads members of a request; what has another type is refused with its place. Null counts as absent, as it does at OpenAI. */
+export class Reader {
+  readonly #value: Json;
+  readonly #place: string;
+
+  constructor(value: unknown, place: string) {
+    if (!isObject(value)) throw new UntranslatableError(`${place || "the body"} must be an object`);
+    this.#value = value;
+    this.#place = place;
+  }
+
+  has(key: string): boolean {
+    return (this.#value[key] ?? null) !== null;
+  }
+
+  raw(key: string): unknown {
+    return this.#value[key] ?? undefined;
+  }
+
+  placeOf(key: string): string {
+    return this.#place === "" ? key : `${this.#place}.${key}`;
+  }
+
+  text(key: string): string {
+    return this.optionalText(key) ?? this.#refuse(key, "a string");
+  }
+
+  optionalText(key: string): string | undefined {
+    return this.#optional(key, "a string", (value) => typeof value === "string") as string | undefined;
+  }
+
+  number(key: string): number | undefined {
+    return this.#optional(key, "a number", (value) => typeof value === "number") as number | undefined;
+  }
+
+  boolean(key: string): boolean | undefined {
+    return this.#optional(key, "true or false", (value) => typeof value === "boolean") as boolean | undefined;
+  }
+
+  object(key: string): Json | undefined {
+    return this.#optional(key, "an object", isObject) as Json | undefined;
+  }
+
+  list(key: string): readonly unknown[] | undefined {
+    return this.#optional(key, "an array", Array.isArray) as readonly unknown[] | undefined;
+  }
+
+  reader(key: string): Reader {
+    return new Reader(this.raw(key), this.placeOf(key));
+  }
+
+  readers(key: string): readonly Reader[] {
+    return (this.list(key) ?? []).map((value, i) => new Reader(value, `${this.placeOf(key)}[${i}]`));
+  }
+
+  refuse(key: string, why: string): never {
+    throw new UntranslatableError(`${this.placeOf(key)}: ${why}`);
+  }
+
+  #optional(key: string, what: string, holds: (value: unknown) => boolean): unknown {
+    const value = this.raw(key);
+    return value === undefined || holds(value) ? value : this.#refuse(key, what);
+  }
+
+  #refuse(key: string, what: string): never {
+    throw new UntranslatableError(`${this.placeOf(key)} must be ${what}`);
+  }
+}

@@ -1,0 +1,106 @@
+/** One event of a `text/event-stream` (WHATWG HTML §9.2.6). */
+export interface StreamEvent {
+  /** Empty where the stream names none. */
+  readonly event: string;
+  readonly data: string;
+}
+
+/** The stream holds an event that is larger than its reader takes. */
+export class EventTooLargeError extends Error {}
+
+const EMPTY = Buffer.alloc(0);
+const LF = 0x0a;
+const CR = 0x0d;
+const BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * Takes an event stream apart, however it is cut into chunks. Lines end with LF, CR LF or CR; comments and fields other
+ * than `event` and `data` are passed over. What is held is bounded: a larger event throws EventTooLargeError.
+ */
+export class EventStreamReader {
+  readonly #onEvent: (event: StreamEvent) => void;
+  readonly #eventBytesMax: number;
+  /** Beginning of a line that has not ended, in the pieces in which it came. */
+  #pieces: Buffer[] = [];
+  #pieceBytes = 0;
+  #event = "";
+  #data: string[] = [];
+  #dataLength = 0;
+  #isFirstLine = true;
+  /** The last chunk ended with a CR: an LF that follows belongs to it. */
+  #endedWithCr = false;
+
+  constructor(onEvent: (event: StreamEvent) => void, { eventBytesMax }: { readonly eventBytesMax: number }) {
+    this.#onEvent = onEvent;
+    this.#eventBytesMax = eventBytesMax;
+  }
+
+  push(chunk: Buffer): void {
+    let at = this.#endedWithCr && chunk[0] === LF ? 1 : 0;
+    if (chunk.length > 0) this.#endedWithCr = false;
+    let cr = chunk.indexOf(CR, at);
+    for (;;) {
+      if (cr >= 0 && cr < at) cr = chunk.indexOf(CR, at);
+      const lf = chunk.indexOf(LF, at);
+      if (lf < 0 && cr < 0) break;
+      const end = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf;
+      this.#line(this.#joined(chunk.subarray(at, end)));
+      at = end + 1;
+      if (end !== cr) continue;
+      if (at === chunk.length) this.#endedWithCr = true;
+      else if (chunk[at] === LF) at++;
+    }
+    if (at < chunk.length) this.#hold(chunk.subarray(at));
+  }
+
+  /** Tells an event that lacks only its empty line: providers forget it, and clients take it. */
+  end(): void {
+    if (this.#pieceBytes > 0) this.#line(this.#joined(EMPTY));
+    this.#dispatch();
+  }
+
+  #hold(piece: Buffer): void {
+    this.#pieceBytes += piece.length;
+    this.#checkSize();
+    this.#pieces.push(piece);
+  }
+
+  #joined(rest: Buffer): string {
+    if (this.#pieceBytes === 0) return rest.toString("utf8");
+    const line = Buffer.concat([...this.#pieces, rest]).toString("utf8");
+    this.#pieces = [];
+    this.#pieceBytes = 0;
+    return line;
+  }
+
+  #line(raw: string): void {
+    const line = this.#isFirstLine && raw.charCodeAt(0) === BYTE_ORDER_MARK ? raw.slice(1) : raw;
+    this.#isFirstLine = false;
+    if (line === "") return this.#dispatch();
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    if (name !== "data" && name !== "event") return;
+    const value = colon < 0 ? "" : line.slice(line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1);
+    if (name === "event") {
+      this.#event = value;
+      return;
+    }
+    this.#data.push(value);
+    this.#dataLength += value.length + 1;
+    this.#checkSize();
+  }
+
+  #dispatch(): void {
+    const event = { event: this.#event, data: this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join("\n") };
+    const isEmpty = this.#data.length === 0;
+    this.#event = "";
+    this.#data = [];
+    this.#dataLength = 0;
+    if (!isEmpty) this.#onEvent(event);
+  }
+
+  #checkSize(): void {
+    if (this.#pieceBytes + this.#dataLength > this.#eventBytesMax)
+      throw new EventTooLargeError(`an event is larger than ${this.#eventBytesMax} bytes`);
+  }
+}
