@@ -23,6 +23,9 @@ export class RefusalError extends Error {
   }
 }
 
+/** What a client is told where there is no room for an error body. */
+export const refusalMessage = (name: GatewayErrorName): string => ERROR_CODES[name].message;
+
 /** The gateway's error body: `error` is singular, unlike the management envelope's (reference, part A). */
 export function renderError(refusal: Refusal): { readonly status: number; readonly body: string } {
   const { code, status, message } = ERROR_CODES[refusal.name];

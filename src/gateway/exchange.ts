@@ -80,10 +80,7 @@ export class Exchange {
     this.#isCached = isCached;
     this.#usage = new UsageReader(step.usage, String(headers["content-type"] ?? ""), headers["content-encoding"]);
     let head: AnswerHead = { status, headers };
-    if (step.transforms.length > 0 && !isHead) {
-      this.#transforms = step.transforms.map((make) => make());
-      if (!this.#guarded(() => void (head = transformedHead(this.#transforms ?? [], head)))) return false;
-    }
+    if (step.transforms.length > 0 && !isHead && !this.#guarded(() => void (head = this.#transform(step, head)))) return false;
     this.#status = head.status;
     this.#contentType = String(head.headers["content-type"] ?? "");
     const forClient = rules.toClient(head.headers);
@@ -142,7 +139,7 @@ export class Exchange {
     if (this.#isSettled) return;
     const { res, fields } = this.#options;
     if (res.headersSent) {
-      const last = this.#transforms?.at(-1)?.cut?.(refusal.name);
+      const last = this.#transforms?.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
       this.#settle(this.#status, false);
       cutOff(res, last);
       return;
@@ -150,6 +147,22 @@ export class Exchange {
     // The client may still be sending; its connection cannot carry another request.
     const status = sendError(res, refusal, fields(this.#step, false), !res.req.complete);
     this.#settle(status, false);
+  }
+
+  /** Makes what the answer goes through, and gives the head that comes out of it. */
+  #transform(step: Step, head: AnswerHead): AnswerHead {
+    const made: AnswerTransform[] = [];
+    let current = head;
+    for (const make of step.transforms) {
+      const transform = make(current);
+      if (transform === undefined) continue;
+      made.push(transform);
+      current = transform.head(current);
+    }
+    if (made.length === 0) return head;
+    this.#transforms = made;
+    const { "content-length": _length, ...headers } = current.headers;
+    return { status: current.status, headers };
   }
 
   /** Runs what may refuse the answer. False: it did, and all is over. */
@@ -218,12 +231,6 @@ export class Exchange {
     });
     onSettled(step, cost);
   }
-}
-
-function transformedHead(transforms: readonly AnswerTransform[], head: AnswerHead): AnswerHead {
-  const last = transforms.reduce((current, transform) => transform.head(current), head);
-  const { "content-length": _length, ...headers } = last.headers;
-  return { status: last.status, headers };
 }
 
 function transformed(transforms: readonly AnswerTransform[], bytes: Buffer): Buffer | undefined {

@@ -42,7 +42,7 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   const log = createGatewayLog(deps);
   const pools = createPools(limits);
   const runner = createRunner({ pools, guards: [] });
-  const planner = createRequestPlanner({ rules, upstreams, options: requestOptions });
+  const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */

@@ -35,11 +35,14 @@ export interface Step {
   /** How the provider tells token counts: read from its answer as it comes, before any transform. */
   readonly usage: UsageShape;
   readonly options: RequestOptions;
-  /** What the answer goes through on its way to the client, in this order; made anew for each attempt. */
-  readonly transforms: readonly (() => AnswerTransform)[];
+  /** What the answer goes through on its way to the client, in this order. */
+  readonly transforms: readonly MakeTransform[];
 }
 
 export type ReadyBody = Extract<RequestBody, { readonly kind: "whole" | "stream" }>;
+
+/** Made anew for each answer; undefined where this one passes as it is. */
+export type MakeTransform = (head: AnswerHead) => AnswerTransform | undefined;
 
 export interface AnswerHead {
   readonly status: number;

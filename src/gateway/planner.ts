@@ -1,3 +1,4 @@
+import type { Clock } from "#kernel/clock.ts";
 import type { Admitted, Route } from "./admission.ts";
 import type { GatewayErrorName } from "./errors.ts";
 import type { HeaderRules } from "./headers.ts";
@@ -12,6 +13,7 @@ export interface PlannerDeps {
   readonly rules: HeaderRules;
   readonly upstreams: Upstreams;
   readonly options: RequestOptionsReader;
+  readonly clock: Clock;
 }
 
 /** How each kind of route becomes a plan. */

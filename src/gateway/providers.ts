@@ -29,6 +29,8 @@ export interface Provider {
   readonly usage: UsageShape;
   /** The model that the path names, where bodies name none. */
   readonly modelInPath?: RegExp;
+  /** Tells token counts of a streamed chat completion only when it is asked: `stream_options.include_usage`. */
+  readonly isAskedForUsage?: boolean;
   /** Finds the address in the path; undefined where the path has none. */
   readonly place?: (rest: string) => Place | undefined;
 }
@@ -43,7 +45,11 @@ const alike = (name: string, baseAddress: string): Provider => ({
   versionSegment: "v1",
   chatPaths: CHAT,
   usage: OPENAI_USAGE,
+  isAskedForUsage: true,
 });
+
+/** Providers like these that tell the counts of every stream, and know no such question. */
+const telling = (name: string, baseAddress: string): Provider => ({ ...alike(name, baseAddress), isAskedForUsage: false });
 
 /** Providers of images, speech and predictions. */
 const plain = (name: string, baseAddress: string): Provider => ({
@@ -96,6 +102,7 @@ const ROWS: readonly Provider[] = [
     versionSegment: "v1",
     chatPaths: NONE,
     usage: OPENAI_USAGE,
+    isAskedForUsage: true,
     modelInPath: /^\/[^/]+\/([^/]+)/,
     place: (rest) => {
       const [, resource, deployment, below = ""] = AZURE_PATH.exec(rest) ?? [];
@@ -116,18 +123,18 @@ const ROWS: readonly Provider[] = [
       return path === undefined ? undefined : { origin: `https://${service}.${region}.amazonaws.com`, path };
     },
   },
-  alike("mistral", "https://api.mistral.ai/v1"),
+  telling("mistral", "https://api.mistral.ai/v1"),
   alike("groq", "https://api.groq.com/openai/v1"),
   { name: "cohere", baseAddress: "https://api.cohere.com", versionSegment: "v2", chatPaths: new Set(["/chat"]), usage: COHERE_USAGE },
   alike("deepseek", "https://api.deepseek.com"),
-  alike("perplexity-ai", "https://api.perplexity.ai"),
+  telling("perplexity-ai", "https://api.perplexity.ai"),
   alike("openrouter", "https://openrouter.ai/api/v1"),
   alike("grok", "https://api.x.ai/v1"),
   alike("xai", "https://api.x.ai/v1"),
   alike("cerebras", "https://api.cerebras.ai/v1"),
   alike("fireworks", "https://api.fireworks.ai/inference/v1"),
   alike("baseten", "https://inference.baseten.co/v1"),
-  alike("parallel", "https://api.parallel.ai"),
+  telling("parallel", "https://api.parallel.ai"),
   { ...alike("huggingface", "https://api-inference.huggingface.co/models"), modelInPath: /^\/([^/]+\/[^/]+)/ },
   plain("replicate", "https://api.replicate.com/v1"),
   plain("fal", "https://fal.run"),

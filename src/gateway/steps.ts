@@ -1,8 +1,11 @@
 import { pathBelowVersion, type Place, type Upstream } from "./providers.ts";
-import type { AnswerTransform, PlanRequest, ReadyBody, Step } from "./plan.ts";
+import { askForUsage, UsageStrip } from "./asked-usage.ts";
+import type { MakeTransform, PlanRequest, ReadyBody, Step } from "./plan.ts";
 import type { FlatHeaders } from "./headers.ts";
 import { MODEL_CHARACTERS_MAX, readModel, readModelFromHead } from "./request-model.ts";
 import type { RequestOptions } from "./request-options.ts";
+import { streamKindOf } from "./stream-kinds.ts";
+import { isPlainStream, watching } from "./stream-truth.ts";
 import { mediaType } from "./usage.ts";
 
 /** What makes a step, whoever plans it. */
@@ -23,9 +26,11 @@ export interface StepSpec {
 }
 
 const LOGGED_PATH_CHARACTERS_MAX = 1024;
-const NO_TRANSFORMS: readonly (() => AnswerTransform)[] = [];
+const NO_TRANSFORMS: readonly MakeTransform[] = [];
 
-export function stepOf({ upstream, place, rest, query, transforms = NO_TRANSFORMS, ...spec }: StepSpec): Step {
+export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Step {
+  const { body, transforms } =
+    spec.transforms === undefined ? watched(upstream, rest, spec) : { body: spec.body, transforms: spec.transforms };
   return {
     index: spec.index,
     provider: upstream.provider.name,
@@ -36,11 +41,22 @@ export function stepOf({ upstream, place, rest, query, transforms = NO_TRANSFORM
     target: place.path + query,
     method: spec.method,
     headers: spec.headers,
-    body: spec.body,
+    body,
     usage: upstream.provider.usage,
     options: spec.options,
     transforms,
   };
+}
+
+const strip: MakeTransform = (head) => (isPlainStream(head) ? new UsageStrip() : undefined);
+
+/** What every stream that passes as it is goes through; its provider is asked for token counts. */
+function watched({ provider }: Upstream, rest: string, { method, body }: Pick<StepSpec, "method" | "body">): Pick<Step, "body" | "transforms"> {
+  const kind = method === "POST" ? streamKindOf(rest) : undefined;
+  if (kind === undefined) return { body, transforms: NO_TRANSFORMS };
+  const asking = provider.isAskedForUsage && kind.hasUsageOption && body.kind === "whole" ? askForUsage(body.bytes) : undefined;
+  if (asking === undefined) return { body, transforms: [watching(kind)] };
+  return { body: { kind: "whole", bytes: asking }, transforms: [watching(kind), strip] };
 }
 
 /**

@@ -609,6 +609,20 @@ export const ERROR_CODES = {
     cause: "The gateway holds as many requests or bytes as it may.",
     remedy: "Wait for the seconds in Retry-After.",
   },
+  aig_answer_cut: {
+    code: 2910,
+    status: 502,
+    message: "The provider broke off its answer",
+    cause: "The provider's stream ended, or told an error, before its last event. What came before is not the whole answer.",
+    remedy: "Retry; what was received so far must not be taken for an answer.",
+  },
+  aig_answer_unreadable: {
+    code: 2911,
+    status: 502,
+    message: "The provider's answer could not be translated",
+    cause: "Through the unified endpoint, the provider answered with something that is no answer of its own dialect.",
+    remedy: "Retry, or ask the provider through its own path.",
+  },
   aig_internal: {
     code: 2905,
     status: 500,

@@ -262,13 +262,13 @@ describe("what a conversation means survives", () => {
     asked: word,
     said: fc.option(word, { nil: undefined }),
     calls: fc.array(call, { maxLength: 3 }),
-    then: word,
+    answer: word,
   });
 
   /** Of each exchange: what the user asks, what the model says and calls, what the calls give, and what the model says then. */
   const conversation = fc.array(exchange, { minLength: 1, maxLength: 3 });
   const openai = (exchanges: any[]) =>
-    exchanges.flatMap(({ asked, said, calls, then }, i) => [
+    exchanges.flatMap(({ asked, said, calls, answer }, i) => [
       { role: "user", content: asked },
       {
         role: "assistant",
@@ -280,17 +280,17 @@ describe("what a conversation means survives", () => {
         })),
       },
       ...calls.map((_: unknown, k: number) => ({ role: "tool", tool_call_id: `${i}.${k}`, content: `result ${i}.${k}` })),
-      { role: "assistant", content: then },
+      { role: "assistant", content: answer },
     ]);
 
   /** Both dialects as a list of what happens, in order. */
   const meaning = (exchanges: any[]): unknown[] =>
-    exchanges.flatMap(({ asked, said, calls, then }, i) => [
+    exchanges.flatMap(({ asked, said, calls, answer }, i) => [
       ["user", asked],
       ...(said === undefined ? [] : [["model", said]]),
       ...calls.map(({ name, input }: any, k: number) => ["call", `${i}.${k}`, name, input]),
       ...calls.map((_: unknown, k: number) => ["result", `${i}.${k}`, `result ${i}.${k}`]),
-      ["model", then],
+      ["model", answer],
     ]);
   const ofAnthropic = (body: any): unknown[] =>
     body.messages.flatMap(({ role, content }: any) =>

@@ -1,0 +1,103 @@
+import { EventStreamReader, EventTooLargeError } from "#wire/http/event-stream.ts";
+import { type GatewayErrorName, RefusalError, refusalMessage } from "../errors.ts";
+import type { AnswerHead, AnswerTransform } from "../plan.ts";
+import { type AnswerFacts, errorOf } from "./completion.ts";
+import type { Dialect, StreamTranslator } from "./dialect.ts";
+import { type Json, objectOf, parsedJson } from "./json.ts";
+
+/** Larger answers no model gives; an image in one event may take some megabytes. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Brings an answer of another dialect to a client that speaks OpenAI's: whole, as a stream, or as an error. */
+export function createChatAnswer(dialect: Dialect, facts: AnswerFacts, { status, headers }: AnswerHead): AnswerTransform {
+  const isStream = status < 400 && /^text\/event-stream\b/i.test(String(headers["content-type"]));
+  return isStream ? new StreamedAnswer(dialect.stream(facts)) : wholeAnswer(dialect, facts, status);
+}
+
+function wholeAnswer(dialect: Dialect, facts: AnswerFacts, status: number): AnswerTransform {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    head: (head) => ({ ...head, headers: { ...head.headers, "content-type": "application/json" } }),
+    chunk: (bytes) => {
+      size += bytes.length;
+      if (size > ANSWER_BYTES_MAX) throw new RefusalError({ name: "aig_answer_unreadable" });
+      chunks.push(bytes);
+      return undefined;
+    },
+    end: () => {
+      const body = parsedJson(Buffer.concat(chunks).toString("utf8"));
+      if (status >= 400) return jsonBytes(dialect.error(body, status));
+      const answer = dialect.answer(objectOf(body) ?? {}, facts);
+      if (answer === undefined) throw new RefusalError({ name: "aig_answer_unreadable" });
+      return jsonBytes(answer);
+    },
+  };
+}
+
+const jsonBytes = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
+
+/** Only a stream that has come to its end there has one here. */
+class StreamedAnswer implements AnswerTransform {
+  readonly #translator: StreamTranslator;
+  readonly #reader: EventStreamReader;
+  #output = "";
+  #error: Json | undefined;
+
+  constructor(translator: StreamTranslator) {
+    this.#translator = translator;
+    this.#reader = new EventStreamReader(
+      (event) => {
+        if (this.#error !== undefined) return;
+        const { pieces, error } = translator.event(event);
+        this.#write(pieces);
+        this.#error = error;
+      },
+      { eventBytesMax: ANSWER_BYTES_MAX },
+    );
+  }
+
+  head(head: AnswerHead): AnswerHead {
+    return { ...head, headers: { ...head.headers, "content-type": "text/event-stream; charset=utf-8" } };
+  }
+
+  chunk(bytes: Buffer): Buffer | undefined {
+    this.#read(() => this.#reader.push(bytes));
+    return this.#taken();
+  }
+
+  end(): Buffer | undefined {
+    this.#read(() => this.#reader.end());
+    const last = this.#translator.end();
+    if (last === undefined) throw new RefusalError({ name: "aig_answer_cut" });
+    this.#write(last);
+    this.#output += "data: [DONE]\n\n";
+    return this.#taken();
+  }
+
+  cut(reason: GatewayErrorName): Buffer {
+    this.#write([this.#error ?? errorOf(refusalMessage(reason), "upstream_error", reason)]);
+    return Buffer.from(this.#output);
+  }
+
+  #read(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (!(error instanceof EventTooLargeError)) throw error;
+      throw new RefusalError({ name: "aig_answer_unreadable" });
+    }
+    if (this.#error !== undefined) throw new RefusalError({ name: "aig_answer_cut" });
+  }
+
+  #write(pieces: readonly Json[]): void {
+    for (const piece of pieces) this.#output += `data: ${JSON.stringify(piece)}\n\n`;
+  }
+
+  #taken(): Buffer | undefined {
+    if (this.#output === "") return undefined;
+    const bytes = Buffer.from(this.#output);
+    this.#output = "";
+    return bytes;
+  }
+}
