@@ -51,7 +51,11 @@ export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Ste
 const strip: MakeTransform = (head) => (isPlainStream(head) ? new UsageStrip() : undefined);
 
 /** What every stream that passes as it is goes through; its provider is asked for token counts. */
-function watched({ provider }: Upstream, rest: string, { method, body }: Pick<StepSpec, "method" | "body">): Pick<Step, "body" | "transforms"> {
+function watched(
+  { provider }: Upstream,
+  rest: string,
+  { method, body }: Pick<StepSpec, "method" | "body">,
+): Pick<Step, "body" | "transforms"> {
   const kind = method === "POST" ? streamKindOf(rest) : undefined;
   if (kind === undefined) return { body, transforms: NO_TRANSFORMS };
   const asking = provider.isAskedForUsage && kind.hasUsageOption && body.kind === "whole" ? askForUsage(body.bytes) : undefined;

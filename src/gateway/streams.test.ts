@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { askForUsage, UsageStrip } from "./asked-usage.ts";
+import { RefusalError } from "./errors.ts";
+import type { AnswerTransform } from "./plan.ts";
+import { streamKindOf } from "./stream-kinds.ts";
+import { watching } from "./stream-truth.ts";
+
+const HEAD = { status: 200, headers: { "content-type": "text/event-stream; charset=utf-8" } };
+
+/** What comes out for these chunks; `cut` where the end was missed. */
+function passed(transform: AnswerTransform, chunks: readonly Buffer[]): { readonly text: string; readonly isCut: boolean } {
+  let text = "";
+  try {
+    for (const chunk of chunks) text += transform.chunk(chunk)?.toString("utf8") ?? "";
+    text += transform.end()?.toString("utf8") ?? "";
+    return { text, isCut: false };
+  } catch (error) {
+    assert.ok(error instanceof RefusalError);
+    return { text: text + (transform.cut?.(error.refusal.name)?.toString("utf8") ?? ""), isCut: true };
+  }
+}
+
+function truth(path: string, chunks: readonly Buffer[]): { readonly text: string; readonly isCut: boolean } {
+  const kind = streamKindOf(path);
+  assert.ok(kind !== undefined);
+  const transform = watching(kind)(HEAD);
+  assert.ok(transform !== undefined);
+  return passed(transform, chunks);
+}
+
+const cutAt = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1))), bytes.length].sort((a, b) => a - b);
+  return ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end)).filter(({ length }) => length > 0);
+};
+const places = fc.array(fc.nat(3000), { maxLength: 6 });
+
+/** Streams that came to their end, by path; each without its last event did not. */
+const STREAMS: readonly (readonly [string, readonly string[]])[] = [
+  ["/v1/chat/completions", ['data: {"choices":[{"delta":{"content":"a"},"finish_reason":null}]}\n\n', "data: [DONE]\n\n"]],
+  ["/chat/completions", ['data: {"choices":[{"finish_reason": null}]}\n\n', 'data: {"choices":[{"finish_reason": "stop"}]}\n\n']],
+  [
+    "/v1/responses",
+    ['event: response.created\ndata: {"type":"response.created"}\n\n', 'data: {"type":"response.completed","response":{}}\n\n'],
+  ],
+  ["/v1/messages", ['event: ping\ndata: {"type":"ping"}\n\n', 'event: message_stop\ndata: {"type":"message_stop"}\n\n']],
+  [
+    "/v1beta/models/gemini:streamGenerateContent",
+    ['data: {"candidates":[{}]}\r\n\r\n', 'data: {"candidates":[{"finishReason":"STOP"}]}\r\n\r\n'],
+  ],
+  ["/v2/chat", ['data: {"type":"content-delta"}\n\n', 'event: message-end\ndata: {"type":"message-end"}\n\n']],
+];
+
+describe("streams that pass as they are", () => {
+  for (const [path, events] of STREAMS) {
+    test(`${path}: one with its end passes unchanged, however it is cut into chunks`, () => {
+      const bytes = Buffer.from(events.join(""));
+      fc.assert(
+        fc.property(places, (at) => assert.deepEqual(truth(path, cutAt(bytes, at)), { text: events.join(""), isCut: false })),
+        { numRuns: 200, seed: 8 },
+      );
+    });
+
+    test(`${path}: one without it gets an error event, also in the middle of a line`, () => {
+      const whole = events.slice(0, -1).join("");
+      fc.assert(
+        fc.property(fc.nat(whole.length), places, (length, at) => {
+          const bytes = Buffer.from(whole.slice(0, length));
+          const { text, isCut } = truth(path, cutAt(bytes, at));
+          assert.equal(isCut, true);
+          assert.match(text.slice(length), /The provider broke off its answer/);
+          assert.match(text.slice(length), /^(\n\n)?(event|data): /);
+        }),
+        { numRuns: 200, seed: 8 },
+      );
+    });
+  }
+
+  test("a model cannot end a stream by what it says", () => {
+    for (const said of ['"finish_reason":"stop"', "data: [DONE]", '"message_stop"', '{"finishReason":"STOP"}', "\n\ndata: [DONE]\n\n"]) {
+      const event = `data: ${JSON.stringify({ choices: [{ delta: { content: said } }] })}\n\n`;
+      for (const [path] of STREAMS) assert.equal(truth(path, [Buffer.from(event)]).isCut, true, `${path} ${said}`);
+    }
+  });
+
+  test("a provider that tells its error itself is not told over", () => {
+    const told = 'data: {"error":{"message":"busy"}}\n\n';
+    assert.deepEqual(truth("/chat/completions", [Buffer.from(told)]), { text: told, isCut: true });
+    const named = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n';
+    assert.deepEqual(truth("/v1/messages", [Buffer.from(named)]), { text: named, isCut: true });
+  });
+
+  test("errors, whole answers and compressed ones are not watched", () => {
+    const kind = streamKindOf("/chat/completions");
+    assert.ok(kind !== undefined);
+    assert.equal(watching(kind)({ ...HEAD, status: 429 }), undefined);
+    assert.equal(watching(kind)({ status: 200, headers: { "content-type": "application/json" } }), undefined);
+    assert.equal(watching(kind)({ status: 200, headers: { ...HEAD.headers, "content-encoding": "gzip" } }), undefined);
+    assert.equal(streamKindOf("/v1/audio/speech"), undefined);
+  });
+});
+
+describe("token counts that the client did not ask for", () => {
+  test("are asked of the provider by one more field", () => {
+    const asked = (text: string): unknown => {
+      const bytes = askForUsage(Buffer.from(text));
+      return bytes === undefined ? undefined : JSON.parse(bytes.toString());
+    };
+    assert.deepEqual(asked(' { "stream": true, "model": "m" }'), { stream: true, model: "m", stream_options: { include_usage: true } });
+    assert.deepEqual(asked('{"stream":true,"stream_options":{"include_obfuscation":false}}'), {
+      stream: true,
+      stream_options: { include_obfuscation: false, include_usage: true },
+    });
+    assert.deepEqual(asked('{"stream":true,"stream_options":null}'), { stream: true, stream_options: { include_usage: true } });
+    for (const text of ['{"stream":false}', '{"model":"stream"}', '{"stream":true,"stream_options":{"include_usage":true}}', "[]", "{", ""])
+      assert.equal(asked(text), undefined, text);
+  });
+
+  const delta = (content: string, usage: unknown = null): object => ({
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+    usage,
+  });
+  const events = [
+    delta("a"),
+    delta(',"usage":null}'),
+    { choices: [], prompt_filter_results: [] },
+    delta("b", { prompt_tokens: 1 }),
+    { id: "x", choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } },
+  ];
+  const lines = [...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), ": ping\n\n", "data: [DONE]\n\n"];
+
+  test("are taken out of the stream, and nothing else is, however it is cut into chunks", () => {
+    const bytes = Buffer.from(lines.join(""));
+    const kept = events.slice(0, 4).map(({ usage: _, ...rest }: { usage?: unknown }) => rest);
+    fc.assert(
+      fc.property(places, (at) => {
+        const { text } = passed(new UsageStrip(), cutAt(bytes, at));
+        const read = text.split("\n").filter((line) => line !== "");
+        assert.deepEqual(read.slice(-2), [": ping", "data: [DONE]"]);
+        assert.deepEqual(
+          read.slice(0, -2).map((line) => JSON.parse(line.slice(6))),
+          kept,
+        );
+      }),
+      { numRuns: 300, seed: 8 },
+    );
+  });
+
+  test("what is held is bounded: a line without end passes as it is", () => {
+    const strip = new UsageStrip();
+    const piece = Buffer.alloc(64 * 1024, "x");
+    let sent = 0;
+    for (let i = 0; i < 40; i++) sent += strip.chunk(piece)?.length ?? 0;
+    assert.ok(40 * piece.length - sent <= 256 * 1024);
+  });
+});
