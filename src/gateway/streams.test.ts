@@ -132,7 +132,7 @@ describe("token counts that the client did not ask for", () => {
 
   test("are taken out of the stream, and nothing else is, however it is cut into chunks", () => {
     const bytes = Buffer.from(lines.join(""));
-    const kept = events.slice(0, 4).map(({ usage: _, ...rest }: { usage?: unknown }) => rest);
+    const kept = events.slice(0, 4).map(({ usage: _usage, ...rest }: { usage?: unknown }) => rest);
     fc.assert(
       fc.property(places, (at) => {
         const { text } = passed(new UsageStrip(), cutAt(bytes, at));
