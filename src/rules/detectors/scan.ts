@@ -31,6 +31,8 @@ export interface ScannerOptions {
   /** Chunks are gathered in it, whatever their size, and scanned when it is full. Free again after `end`; `scanBuffer` makes one. */
   readonly buffer?: Buffer;
   readonly candidatesMax?: number;
+  /** Told of each hit, in no certain order and one within another as well; `from` and `to` are offsets in the body. */
+  readonly onHit?: (from: number, to: number) => void;
 }
 
 const BLOCK_BYTES = 64 * 1024;
@@ -52,6 +54,7 @@ interface Tally {
 export class BodyScanner {
   readonly #detectors: CompiledDetectors;
   readonly #candidatesMax: number;
+  readonly #onHit: ScannerOptions["onHit"];
   readonly #buffer: Buffer;
   /** Bytes in the buffer, the offset in the body of its first byte, and the first anchor place not yet looked at. */
   #filled = 0;
@@ -62,8 +65,9 @@ export class BodyScanner {
   #foundTo = 0;
   readonly #tallies = new Map<Detector, Tally>();
 
-  constructor(detectors: CompiledDetectors, { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX }: ScannerOptions = {}) {
+  constructor(detectors: CompiledDetectors, { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX, onHit }: ScannerOptions = {}) {
     this.#detectors = detectors;
+    this.#onHit = onHit;
     this.#candidatesMax = candidatesMax;
     this.#buffer = buffer;
   }
@@ -206,6 +210,7 @@ export class BodyScanner {
   }
 
   #count(detector: Detector, from: number, length: number): void {
+    this.#onHit?.(from, from + length);
     const tally = this.#tallies.get(detector);
     const last = { from, to: from + length };
     if (tally === undefined) {

@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { compileDetectors } from "#rules/detectors/compiled.ts";
+import { BodyScanner, scanBuffer } from "#rules/detectors/scan.ts";
+import { DETECTORS } from "#rules/detectors/table.ts";
+
+/** Takes secrets out of what is written down. */
+export interface SecretMask {
+  /**
+   * Gives the parts with every secret replaced by asterisks, byte for byte; a part without any as it is. Secrets are the
+   * given ones, what the detectors find, and the values of fields that are named after what they hold.
+   */
+  mask(parts: readonly Buffer[], secrets: readonly string[]): readonly Buffer[];
+}
+
+const ASTERISK = 0x2a;
+/** Shorter ones are words that could stand anywhere. */
+const SECRET_CHARACTERS_MIN = 6;
+const SECRETS_MAX = 64;
+
+export function createSecretMask(): SecretMask {
+  const detectors = compileDetectors(DETECTORS.filter((detector) => detector.category === "secrets"));
+  const buffer = scanBuffer();
+  return {
+    mask: (parts, secrets) => {
+      const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+      const spans: number[] = [];
+      const onHit = (from: number, to: number): void => void spans.push(from, to);
+      const scanner = new BodyScanner(detectors, { buffer, candidatesMax: Infinity, onHit });
+      scanner.push(whole);
+      scanner.end();
+      for (const secret of secrets) findSecret(whole, secret, onHit);
+      findNamed(whole, onHit);
+      return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
+    },
+  };
+}
+
+function masked(whole: Buffer, spans: readonly number[]): Buffer {
+  // What is given may still be on its way to somebody.
+  const copy = Buffer.from(whole);
+  for (let i = 0; i < spans.length; i += 2) copy.fill(ASTERISK, spans[i], spans[i + 1]);
+  return copy;
+}
+
+function cutLike(whole: Buffer, parts: readonly Buffer[]): readonly Buffer[] {
+  let at = 0;
+  return parts.map((part) => whole.subarray(at, (at += part.length)));
+}
+
+type OnHit = (from: number, to: number) => void;
+
+/** Secrets that an answer repeats are found wherever they stand, in JSON's and the query's writing as well. */
+function findSecret(whole: Buffer, secret: string, onHit: OnHit): void {
+  for (let at = whole.indexOf(secret); at >= 0; at = whole.indexOf(secret, at + secret.length)) onHit(at, at + Buffer.byteLength(secret));
+}
+
+const NAMES =
+  "(?:api[_-]?key|apikey|access[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|authorization|private[_-]?key|credentials?|client[_-]?secret|x-api-key)";
+/** A quick look first: most bodies name no such field. */
+const MENTION = new RegExp(String.raw`${NAMES}|bearer\s|private key-----`, "i");
+const NAMED: readonly RegExp[] = [
+  // A member of JSON, in a string of JSON too, whose quotes have backslashes before them.
+  new RegExp(String.raw`(\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
+  // A query, a form, or an assignment as configuration files and code write it.
+  new RegExp(String.raw`(${NAMES}[\w.-]{0,40}\\*["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}\\*["']?)([^\s"'\\&,;]{6,})`, "gi"),
+  new RegExp(String.raw`((?:authorization|x-api-key|api-key)\s*:\s*(?:bearer\s+|basic\s+)?)([^\s"'\\,;]{6,})`, "gi"),
+  /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)([^-]{16,})/g,
+  /(\bbearer\s+)([A-Za-z0-9._~+/=-]{12,})/gi,
+];
+
+function findNamed(whole: Buffer, onHit: OnHit): void {
+  const text = whole.toString("latin1");
+  if (!MENTION.test(text)) return;
+  for (const pattern of NAMED)
+    for (const { index, 1: before = "", 2: value = "" } of text.matchAll(pattern)) {
+      const from = index + before.length;
+      onHit(from, from + value.length);
+    }
+}
+
+const nameKinds = new Map<string, boolean>();
+const NAME_KINDS_MAX = 1000;
+
+/** Whether a header holds a credential. Clients name headers, so what is remembered is bounded. */
+function isSecretName(name: string): boolean {
+  let kind = nameKinds.get(name);
+  if (kind === undefined) {
+    if (nameKinds.size >= NAME_KINDS_MAX) nameKinds.clear();
+    kind =
+      /auth|key|token|secret|cookie|passw|credential|signature|session/.test(name) &&
+      !/-aig-(cache-key|metadata)$|^sec-websocket-key$/.test(name);
+    nameKinds.set(name, kind);
+  }
+  return kind;
+}
+
+/** What the request's fields and those that went to the provider (names and values by turns) hold of credentials. */
+export function credentialsOf(headers: IncomingHttpHeaders, sent: readonly string[], target: string): readonly string[] {
+  const found = new Set<string>();
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === "string" && isSecretName(name)) addCredential(found, value);
+  }
+  for (let i = 0; i + 1 < sent.length; i += 2)
+    if (isSecretName((sent[i] as string).toLowerCase())) addCredential(found, sent[i + 1] as string);
+  const query = target.indexOf("?");
+  if (query >= 0)
+    for (const [name, value] of new URLSearchParams(target.slice(query))) if (isSecretName(name.toLowerCase())) addCredential(found, value);
+  return [...found].slice(0, SECRETS_MAX);
+}
+
+/** A credential without its scheme; the values of a cookie each. */
+function addCredential(found: Set<string>, value: string): void {
+  for (const part of value.split(/[\s;,]+/)) {
+    const secret = part.slice(/^[\w.-]{1,40}=(?=.)/.exec(part)?.[0].length ?? 0);
+    if (secret.length >= SECRET_CHARACTERS_MIN && !/^(bearer|basic|digest)$/i.test(secret)) found.add(secret);
+  }
+}
