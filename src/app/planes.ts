@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "#kernel/clock.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
-import { DEFAULT_RETENTION } from "#events/writer-config.ts";
+import { DEFAULT_RETENTION, logSegmentsOf } from "#events/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
 import { createRateTable } from "#nameserver/rate-limit.ts";
@@ -181,6 +181,7 @@ function startServingWorker(
         lastGoodPath: files.lastGood,
         sealKeyPath: files.sealKey,
         localRootPath: files.localRoot,
+        logSegments: logSegmentsOf(files.events),
       };
       return { workerData: { ...data, ...transferred }, transfer: Object.values(transferred) };
     },

@@ -62,4 +62,6 @@ export interface GatewayWorkerData {
   /** To the writer of events. */
   readonly events: MessagePort;
   readonly lastGoodPath: string;
+  /** Directory for the segments of the log. */
+  readonly logSegments: string;
 }

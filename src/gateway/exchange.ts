@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { GatewayLimits } from "./config.ts";
 import type { Cost } from "./costs.ts";
-import { type Refusal, RefusalError, sendError } from "./errors.ts";
+import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts";
 import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
 import type { AnswerHead, AnswerTransform, Step } from "./plan.ts";
@@ -46,6 +46,9 @@ export class Exchange {
   #heldHeaders: FlatHeaders | undefined;
   #isHeldToEnd = false;
   readonly #heldChunks: Buffer[] = [];
+  /** Of an answer that goes out as it comes: where it ends by its own word, and the piece that ends it. */
+  #length = Number.NaN;
+  #lastChunk: Buffer | undefined;
   #isSettled = false;
   #onGone: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -92,6 +95,7 @@ export class Exchange {
       this.#isHeldToEnd = this.#transforms === undefined;
       return true;
     }
+    this.#length = length;
     res.writeHead(head.status, forClient);
     // Usually the first piece follows in the same turn and takes the head along; if not, the head goes alone.
     setImmediate(() => {
@@ -122,7 +126,9 @@ export class Exchange {
       this.#responseBytes += last.length;
       record.sent(last);
     } else last = undefined;
-    if (this.#heldHeaders === undefined) res.end(last);
+    // The row is written down before the client has everything: whoever got an answer finds it in the log.
+    this.#settle(this.#status, this.#status < 400);
+    if (this.#heldHeaders === undefined) res.end(last ?? this.#lastChunk);
     else if (this.#isHeldToEnd) {
       res.writeHead(this.#status, this.#heldHeaders);
       res.end(this.#heldChunks.length === 1 ? this.#heldChunks[0] : Buffer.concat(this.#heldChunks));
@@ -131,22 +137,23 @@ export class Exchange {
       res.writeHead(this.#status, [...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
       res.end(last);
     }
-    this.#settle(this.#status, this.#status < 400);
   }
 
   /** Ends the exchange: with an error where nothing went out yet, else by cutting the client off. */
   fail(refusal: Refusal): void {
     if (this.#isSettled) return;
-    const { res, fields } = this.#options;
+    const { res, fields, record } = this.#options;
     if (res.headersSent) {
       const last = this.#transforms?.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
       this.#settle(this.#status, false);
       cutOff(res, last);
       return;
     }
-    // The client may still be sending; its connection cannot carry another request.
-    const status = sendError(res, refusal, fields(this.#step, false), !res.req.complete);
+    const { status, body } = renderError(refusal);
+    record.sent(Buffer.from(body));
     this.#settle(status, false);
+    // The client may still be sending; its connection cannot carry another request.
+    sendError(res, refusal, fields(this.#step, false), !res.req.complete);
   }
 
   /** Makes what the answer goes through, and gives the head that comes out of it. */
@@ -191,6 +198,10 @@ export class Exchange {
       res.writeHead(this.#status, this.#heldHeaders);
       this.#heldHeaders = undefined;
     }
+    if (this.#responseBytes === this.#length) {
+      this.#lastChunk = bytes;
+      return true;
+    }
     if (res.write(bytes) || res.writableLength < limits.backlogBytesMax) return true;
     if (this.#onDrain === undefined)
       res.once("drain", () => {
@@ -215,19 +226,16 @@ export class Exchange {
     const step = this.#step;
     const { cost, isCustom } = costOf(step, usage, this.#isCached);
     record.finish({
-      ...usage,
+      step,
+      usage,
       cost,
       isCustomCost: isCustom,
-      provider: step.provider,
-      model: step.model,
-      path: step.path,
-      step: step.index,
       cached: this.#isCached,
-      status_code: status,
+      status,
       success,
-      response_content_type: this.#contentType,
-      request_bytes: requestBytes(),
-      response_bytes: this.#responseBytes,
+      contentType: this.#contentType,
+      requestBytes: requestBytes(),
+      responseBytes: this.#responseBytes,
     });
     onSettled(step, cost);
   }

@@ -16,7 +16,6 @@ import { createBodyReader } from "./request-body.ts";
 import { createRequestOptions } from "./request-options.ts";
 import { createResponseFields } from "./response-fields.ts";
 import { createRunner } from "./runner.ts";
-import { mediaType } from "./usage.ts";
 
 export interface Forwarder {
   /**
@@ -39,7 +38,7 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   // Once the whole server is ready: the table takes a moment to load.
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
   const costs = createCosts(prices);
-  const log = createGatewayLog(deps);
+  const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
   const pools = createPools(limits);
   const runner = createRunner({ pools, guards: [] });
   const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
@@ -51,16 +50,15 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       ? limits.requestWholeBytesMax
       : limits.requestBufferBytes;
 
-  const begin = (req: IncomingMessage, { gateway }: Admitted, body: ReadyBody) =>
+  const begin = (req: IncomingMessage, { gateway, route }: Admitted, body: ReadyBody, eventId: string) =>
     log.begin({
       id: newUlid(clock.nowMs()),
-      account_id: gateway.account_id,
-      gateway_id: gateway.gateway_id,
+      eventId,
+      gateway,
       method: req.method ?? "",
-      request_content_type: mediaType(req.headers["content-type"] ?? ""),
-      collect: gateway.collect_logs,
       headers: req.headers,
       body,
+      isCompatible: route.kind === "compat",
     });
 
   const planned = (req: IncomingMessage, admitted: Admitted, body: ReadyBody): { plan: Plan; first: Step } | Refusal => {
@@ -88,12 +86,13 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
         return found;
       }
       const { plan, first } = found;
-      const record = begin(req, admitted, body);
+      const eventId = fields.eventId(req.headers);
+      const record = begin(req, admitted, body, eventId);
       const exchange = new Exchange(
         {
           res,
           rules,
-          fields: fields.forAnswer(req.headers, record.id, record.isLogged),
+          fields: fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId }),
           costOf: costs.of,
           limits,
           record,

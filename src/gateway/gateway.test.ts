@@ -105,8 +105,10 @@ test("SPEC 4.1: the SDK completes a chat through the gateway, and exactly one ro
   assert.equal(response.headers.get("svc-aig-step"), "0");
   assert.equal(response.headers.get("svc-aig-cache-status"), "MISS");
   assert.match(response.headers.get("svc-aig-event-id") ?? "", /^[0-9A-Z]{26}$/);
-  const { request_bytes, response_bytes, ...facts } = row;
+  const { request_bytes, response_bytes, event_id, user_agent, ...facts } = row;
   assert.ok(request_bytes > 0 && response_bytes > 0);
+  assert.equal(response.headers.get("svc-aig-event-id"), event_id);
+  assert.match(user_agent ?? "", /^OpenAI\/JS /);
   assert.deepEqual(facts, {
     at_ms: Date.parse("2026-01-01T00:00:00Z"),
     account_id: ACCOUNT,
@@ -126,6 +128,17 @@ test("SPEC 4.1: the SDK completes a chat through the gateway, and exactly one ro
     step: 0,
     request_content_type: "application/json",
     response_content_type: "application/json",
+    metadata: "",
+    model_type: "llm",
+    request_type: "chat",
+    estimated: false,
+    tokens_cache_read: null,
+    tokens_cache_write: null,
+    tokens_reasoning: null,
+    first_byte_ms: 0,
+    authentication: false,
+    compatibility_mode: false,
+    dlp_action: "",
   });
   assert.equal(mock.getLastRequest()?.path, "/v1/chat/completions");
 });

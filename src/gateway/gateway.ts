@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { GatewayLogSink } from "#events/logs/entry.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAdmission } from "./admission.ts";
@@ -16,6 +17,8 @@ import { createResponseFields } from "./response-fields.ts";
 export interface GatewayDeps {
   readonly replica: Replica;
   readonly events: EventSink;
+  /** Takes the rows of accepted requests with their bodies; without it `events` takes the rows. */
+  readonly logs?: GatewayLogSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;

@@ -1,38 +1,47 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Clock } from "#kernel/clock.ts";
-import type { MetricRegistry } from "#kernel/metrics.ts";
+import { type GatewayLogEntry, type GatewayLogSink, type KeepRule } from "#events/logs/entry.ts";
+import { KEPT_BYTES_MAX } from "#events/logs/segment.ts";
 import type { EventSink, GatewayLogRow } from "#events/rows.ts";
-import type { ReadyBody } from "./plan.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
+import type { GatewayEntry } from "#snapshot/entries.ts";
+import { createLogOptions, type LogOptions } from "./log-options.ts";
+import type { ReadyBody, Step } from "./plan.ts";
+import { requestKind } from "./request-kinds.ts";
+import { createSecretMask, credentialsOf, type SecretMask } from "./secret-mask.ts";
 import type { Usage } from "./usage-shapes.ts";
+import { mediaType } from "./usage.ts";
 
 /** What is known when a request is accepted. */
-export type RequestFacts = Pick<GatewayLogRow, "id" | "account_id" | "gateway_id" | "method" | "request_content_type"> & {
+export interface RequestFacts {
+  /** ULID. */
+  readonly id: string;
+  readonly eventId: string;
+  readonly gateway: GatewayEntry;
+  readonly method: string;
   /** As the client sent it: fields of its own for the row are read from here. */
   readonly headers: IncomingHttpHeaders;
   readonly body: ReadyBody;
-  /** Off: the gateway keeps no rows (`collect_logs`). */
-  readonly collect: boolean;
-};
+  /** Written in another form than the provider's. */
+  readonly isCompatible: boolean;
+}
 
-/** What is known when it is over: the step that answered or failed last, and how. */
-export type RequestOutcome = Usage &
-  Pick<
-    GatewayLogRow,
-    | "provider"
-    | "model"
-    | "path"
-    | "step"
-    | "cached"
-    | "cost"
-    | "status_code"
-    | "success"
-    | "response_content_type"
-    | "request_bytes"
-    | "response_bytes"
-  > & {
-    /** The request said itself what it costs. */
-    readonly isCustomCost: boolean;
-  };
+/** What is known when it is over. */
+export interface RequestOutcome {
+  /** The step that answered or failed last. */
+  readonly step: Step;
+  readonly usage: Usage;
+  /** US dollars; null where nobody knows. */
+  readonly cost: number | null;
+  /** The request said itself what it costs. */
+  readonly isCustomCost: boolean;
+  readonly cached: boolean;
+  readonly status: number;
+  readonly success: boolean;
+  readonly contentType: string;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+}
 
 export interface LogRecord {
   readonly id: string;
@@ -40,9 +49,11 @@ export interface LogRecord {
   readonly isLogged: boolean;
   /** The answer begins with this head, before fields of one connection are taken out of it. */
   answered(status: number, headers: IncomingHttpHeaders): void;
-  /** Bytes of the answer as the client gets them. */
+  /** Bytes of the answer as the client gets them; nobody may change them any more. */
   sent(bytes: Buffer): void;
-  /** Writes the row; only the first call counts, so that every way to an end may call it. */
+  /** Further facts, which overwrite. */
+  note(facts: Partial<Pick<GatewayLogRow, "dlp_action" | "estimated" | "compatibility_mode">>): void;
+  /** Writes the row down, so that it is there when the client has got the last byte. Only the first call counts: every way to an end may call it. */
   finish(outcome: RequestOutcome): void;
 }
 
@@ -51,51 +62,184 @@ export interface GatewayLog {
   begin(facts: RequestFacts): LogRecord;
 }
 
-const ignore = (): void => undefined;
-
-export function createGatewayLog(deps: {
+export interface GatewayLogDeps {
   readonly events: EventSink;
+  /** Takes rows with their bodies; without it only rows are kept. */
+  readonly logs?: GatewayLogSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-}): GatewayLog {
-  const { events, clock, metrics } = deps;
-  const requests = {
-    ok: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "ok" }),
-    failed: metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome: "failed" }),
-  };
-  const tokens = {
-    in: metrics.counter("selvedge_gateway_tokens_total", "Tokens that providers counted", { direction: "in" }),
-    out: metrics.counter("selvedge_gateway_tokens_total", "Tokens that providers counted", { direction: "out" }),
-  };
+  readonly vendorPrefix: string;
+}
+
+/** Answers that all requests together hold for their logs; above it their bodies are not kept. */
+const HELD_BYTES_MAX = 256 * 1024 * 1024;
+const CHUNKS_MAX = 64;
+const USER_AGENT_CHARACTERS_MAX = 512;
+
+export function createGatewayLog(deps: GatewayLogDeps): GatewayLog {
+  const tools = createTools(deps);
+  const options = createLogOptions(deps.vendorPrefix);
+  return { begin: (facts) => new Recorder(facts, options(facts.headers, facts.gateway), tools) };
+}
+
+type Tools = ReturnType<typeof createTools>;
+
+function createTools({ events, logs, clock, metrics }: GatewayLogDeps) {
+  const requests = (outcome: string): Metric =>
+    metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome });
+  const tokens = (direction: string): Metric =>
+    metrics.counter("selvedge_gateway_tokens_total", "Tokens that providers counted", { direction });
+  const rowsOnly: GatewayLogSink = { append: ({ row, keep }) => void (keep.mode !== "none" && events.push("gateway_logs", row)) };
   return {
-    begin: ({ collect, headers: _headers, body: _body, ...facts }) => {
-      const atMs = clock.nowMs();
-      const startedMs = clock.monotonicMs();
-      let isOpen = true;
-      return {
-        id: facts.id,
-        isLogged: collect,
-        answered: ignore,
-        sent: ignore,
-        finish: ({ tokensIn, tokensOut, tokensCacheRead: _read, tokensCacheWrite: _write, isCustomCost, ...outcome }) => {
-          if (!isOpen) return;
-          isOpen = false;
-          requests[outcome.success ? "ok" : "failed"].value++;
-          tokens.in.value += tokensIn ?? 0;
-          tokens.out.value += tokensOut ?? 0;
-          if (!collect) return;
-          const duration_ms = Math.round(clock.monotonicMs() - startedMs);
-          events.push("gateway_logs", {
-            ...facts,
-            ...outcome,
-            at_ms: atMs,
-            duration_ms,
-            tokens_in: tokensIn,
-            tokens_out: tokensOut,
-            custom_cost: isCustomCost,
-          });
-        },
-      };
-    },
+    sink: logs ?? rowsOnly,
+    clock,
+    mask: createSecretMask(),
+    held: metrics.gauge("selvedge_gateway_held_log_bytes", "Answers in memory that are to be logged"),
+    requests: { ok: requests("ok"), failed: requests("failed") },
+    tokens: { in: tokens("in"), out: tokens("out") },
   };
+}
+
+/** One row on its way. A class, since one is made for every request and its shape must stay the same. */
+class Recorder implements LogRecord {
+  readonly id: string;
+  readonly isLogged: boolean;
+  readonly #facts: RequestFacts;
+  readonly #options: LogOptions;
+  readonly #tools: Tools;
+  readonly #atMs: number;
+  readonly #startedMs: number;
+  #noted: Partial<GatewayLogRow> | undefined;
+  #firstByteMs: number | null = null;
+  #chunks: Buffer[] = [];
+  #heldBytes = 0;
+  #keepsBody: boolean;
+  #isOpen = true;
+
+  constructor(facts: RequestFacts, options: LogOptions, tools: Tools) {
+    this.id = facts.id;
+    this.isLogged = options.collect;
+    this.#facts = facts;
+    this.#options = options;
+    this.#tools = tools;
+    this.#atMs = tools.clock.nowMs();
+    this.#startedMs = tools.clock.monotonicMs();
+    this.#keepsBody = options.collect && options.collectPayload;
+  }
+
+  answered(): void {
+    this.#firstByteMs ??= this.#elapsedMs();
+  }
+
+  sent(bytes: Buffer): void {
+    if (!this.#keepsBody || !this.#isOpen) return;
+    const { held } = this.#tools;
+    const room = Math.min(KEPT_BYTES_MAX - keptRequest(this.#facts.body).length - this.#heldBytes, HELD_BYTES_MAX - held.value);
+    if (bytes.length > room) this.#keepsBody = false;
+    const kept = bytes.length > room ? bytes.subarray(0, Math.max(0, room)) : bytes;
+    this.#chunks.push(kept);
+    this.#heldBytes += kept.length;
+    held.value += kept.length;
+    // Many small pieces weigh more than what is in them.
+    if (this.#chunks.length >= CHUNKS_MAX) this.#chunks = [Buffer.concat(this.#chunks)];
+  }
+
+  note(facts: Partial<GatewayLogRow>): void {
+    this.#noted = { ...this.#noted, ...facts };
+  }
+
+  finish(outcome: RequestOutcome): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    const { requests, tokens, sink, held } = this.#tools;
+    requests[outcome.success ? "ok" : "failed"].value++;
+    tokens.in.value += outcome.usage.tokensIn ?? 0;
+    tokens.out.value += outcome.usage.tokensOut ?? 0;
+    sink.append(this.#entry(outcome));
+    held.value -= this.#heldBytes;
+    this.#chunks = [];
+  }
+
+  #entry(outcome: RequestOutcome): GatewayLogEntry {
+    const { gateway, headers, body } = this.#facts;
+    const { collect, collectPayload } = this.#options;
+    const row = this.#row(outcome);
+    if (!collect) return { row, keep: NOT_KEPT, request: null, response: [] };
+    const secrets = credentialsOf(headers, outcome.step.headers, outcome.step.target);
+    const keep = keepRule(gateway);
+    if (!collectPayload) return { row: maskedRow(row, this.#tools.mask, secrets), keep, request: null, response: [] };
+    const [request = null, ...response] = this.#tools.mask.mask([keptRequest(body), ...this.#chunks], secrets);
+    return { row: maskedRow(row, this.#tools.mask, secrets), keep, request, response };
+  }
+
+  #row({ step, usage, ...outcome }: RequestOutcome): GatewayLogRow {
+    const { id, eventId, gateway, method, headers, isCompatible } = this.#facts;
+    const { request_type, model_type } = requestKind(step.path);
+    return {
+      id,
+      at_ms: this.#atMs,
+      account_id: gateway.account_id,
+      gateway_id: gateway.gateway_id,
+      provider: step.provider,
+      model: step.model,
+      path: step.path,
+      method,
+      status_code: outcome.status,
+      success: outcome.success,
+      cached: outcome.cached,
+      duration_ms: this.#elapsedMs(),
+      tokens_in: usage.tokensIn,
+      tokens_out: usage.tokensOut,
+      cost: outcome.cost,
+      step: step.index,
+      request_content_type: mediaType(headers["content-type"] ?? ""),
+      response_content_type: outcome.contentType,
+      request_bytes: outcome.requestBytes,
+      response_bytes: outcome.responseBytes,
+      event_id: eventId,
+      metadata: this.#options.metadata,
+      model_type,
+      request_type,
+      user_agent: (headers["user-agent"] ?? "").slice(0, USER_AGENT_CHARACTERS_MAX),
+      custom_cost: outcome.isCustomCost,
+      estimated: false,
+      tokens_cache_read: usage.tokensCacheRead ?? null,
+      tokens_cache_write: usage.tokensCacheWrite ?? null,
+      tokens_reasoning: usage.tokensReasoning ?? null,
+      first_byte_ms: this.#firstByteMs,
+      authentication: gateway.authentication,
+      compatibility_mode: isCompatible,
+      dlp_action: "",
+      ...this.#noted,
+    };
+  }
+
+  #elapsedMs(): number {
+    return Math.round(this.#tools.clock.monotonicMs() - this.#startedMs);
+  }
+}
+
+const NOT_KEPT: KeepRule = { mode: "none", rowsMax: null };
+const KEPT: KeepRule = { mode: "STOP_INSERTING", rowsMax: null };
+
+const keepRule = ({ log_limit }: GatewayEntry): KeepRule =>
+  log_limit === undefined ? KEPT : { mode: log_limit.strategy, rowsMax: log_limit.rows_max };
+
+/** Of a body that is streamed, its beginning is here. */
+const keptRequest = (body: ReadyBody): Buffer => {
+  const bytes = body.kind === "whole" ? body.bytes : body.head;
+  return bytes.length > KEPT_BYTES_MAX ? bytes.subarray(0, KEPT_BYTES_MAX) : bytes;
+};
+
+/** What clients may write into a row. */
+const FREE_COLUMNS = ["path", "model", "event_id", "metadata", "user_agent", "request_content_type", "response_content_type"] as const;
+
+function maskedRow(row: GatewayLogRow, mask: SecretMask, secrets: readonly string[]): GatewayLogRow {
+  const parts = [Buffer.from(FREE_COLUMNS.map((column) => row[column] ?? "").join("\n"))];
+  const masked = mask.mask(parts, secrets);
+  if (masked === parts) return row;
+  const texts = (masked[0] as Buffer).toString().split("\n");
+  // A secret that reached over the end of a column would have taken the line's end along.
+  const values = texts.length === FREE_COLUMNS.length ? texts : FREE_COLUMNS.map(() => "");
+  return { ...row, ...Object.fromEntries(FREE_COLUMNS.map((column, i) => [column, values[i]])) };
 }

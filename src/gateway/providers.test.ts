@@ -30,10 +30,26 @@ test("unknown providers and addresses of other schemes are refused at the start"
 
 test("usage is read under both namings, and only from whole numbers", () => {
   const read = PROVIDERS.get("openai")?.usage.read;
-  assert.deepEqual(read?.({ prompt_tokens: 3, completion_tokens: 5 }), { tokensIn: 3, tokensOut: 5, tokensCacheRead: null });
-  assert.deepEqual(read?.({ input_tokens: 7, output_tokens: 0 }), { tokensIn: 7, tokensOut: 0, tokensCacheRead: null });
-  assert.deepEqual(read?.({ prompt_tokens: "3", completion_tokens: -1 }), { tokensIn: null, tokensOut: null, tokensCacheRead: null });
+  assert.deepEqual(read?.({ prompt_tokens: 3, completion_tokens: 5 }), {
+    tokensIn: 3,
+    tokensOut: 5,
+    tokensCacheRead: null,
+    tokensReasoning: null,
+  });
+  assert.deepEqual(read?.({ input_tokens: 7, output_tokens: 0 }), {
+    tokensIn: 7,
+    tokensOut: 0,
+    tokensCacheRead: null,
+    tokensReasoning: null,
+  });
+  assert.deepEqual(read?.({ prompt_tokens: "3", completion_tokens: -1 }), {
+    tokensIn: null,
+    tokensOut: null,
+    tokensCacheRead: null,
+    tokensReasoning: null,
+  });
   assert.equal(read?.({ prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 4 } }).tokensCacheRead, 4);
+  assert.equal(read?.({ completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 6 } }).tokensReasoning, 6);
 });
 
 test("a gateway path is taken apart without decoding", () => {

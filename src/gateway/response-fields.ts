@@ -11,16 +11,17 @@ interface AnswerFacts {
   /** Whether the row is kept: only then it is named. */
   readonly isLogged: boolean;
   readonly eventId: string;
-  readonly isCached: boolean;
 }
 
 type AnswerStep = Pick<Step, "index" | "provider" | "model">;
 
 export interface ResponseFields {
-  /** Fields of an accepted request's answer, for the step that answers it; `id` is its row's. */
-  forAnswer(request: IncomingHttpHeaders, id: string, isLogged: boolean): (step: AnswerStep, isCached: boolean) => FlatHeaders;
-  /** Fields of a refusal; it has no row, hence no log id. A client may name the event itself, to join several requests to one. */
+  /** Fields of an accepted request's answer, for the step that answers it. */
+  forAnswer(request: IncomingHttpHeaders, facts: AnswerFacts): (step: AnswerStep, isCached: boolean) => FlatHeaders;
+  /** Fields of a refusal; it has no row, hence no log id. */
   forRefusal(request: IncomingHttpHeaders): FlatHeaders;
+  /** A client may name the event itself, to join several requests to one. */
+  eventId(request: IncomingHttpHeaders): string;
 }
 
 /** What the fields are called after the prefix. */
@@ -43,7 +44,13 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
     const given = request[own["event-id"]] ?? request[PUBLISHED["event-id"]];
     return typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newUlid(clock.nowMs());
   };
-  const add = (names: Names, { id, isLogged, eventId: event, isCached }: AnswerFacts, step: AnswerStep, into: FlatHeaders): void => {
+  const add = (
+    names: Names,
+    { id, isLogged, eventId: event }: AnswerFacts,
+    step: AnswerStep,
+    isCached: boolean,
+    into: FlatHeaders,
+  ): void => {
     into.push(names["request-id"], id, names["event-id"], event, names.step, String(step.index));
     into.push(names["cache-status"], isCached ? "HIT" : "MISS", names.provider, step.provider);
     if (isLogged) into.push(names["log-id"], id);
@@ -51,14 +58,13 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
     if (/^[\x21-\x7e]+$/.test(step.model)) into.push(names.model, step.model);
   };
   return {
-    forAnswer: (request, id, isLogged) => {
-      const event = eventId(request);
+    eventId,
+    forAnswer: (request, facts) => {
       const isPublished = !isOwnPublished && sentPublished(request);
       return (step, isCached) => {
-        const facts = { id, isLogged, eventId: event, isCached };
         const fields: FlatHeaders = [];
-        add(own, facts, step, fields);
-        if (isPublished) add(PUBLISHED, facts, step, fields);
+        add(own, facts, step, isCached, fields);
+        if (isPublished) add(PUBLISHED, facts, step, isCached, fields);
         return fields;
       };
     },

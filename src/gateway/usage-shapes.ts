@@ -6,6 +6,8 @@ export interface Usage {
   /** Of what went in: read from the provider's own cache, and written to it. */
   readonly tokensCacheRead?: number | null;
   readonly tokensCacheWrite?: number | null;
+  /** Of what came out: thoughts that the client does not see. */
+  readonly tokensReasoning?: number | null;
 }
 
 export const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
@@ -34,6 +36,7 @@ export const OPENAI_USAGE: UsageShape = {
     tokensIn: tokens(usage["prompt_tokens"] ?? usage["input_tokens"]),
     tokensOut: tokens(usage["completion_tokens"] ?? usage["output_tokens"]),
     tokensCacheRead: tokens(within(usage["prompt_tokens_details"] ?? usage["input_tokens_details"], "cached_tokens")),
+    tokensReasoning: tokens(within(usage["completion_tokens_details"] ?? usage["output_tokens_details"], "reasoning_tokens")),
   }),
 };
 
@@ -55,6 +58,7 @@ export const GOOGLE_USAGE: UsageShape = {
     tokensIn: sum(usage["promptTokenCount"], usage["toolUsePromptTokenCount"]),
     tokensOut: sum(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),
     tokensCacheRead: tokens(usage["cachedContentTokenCount"]),
+    tokensReasoning: tokens(usage["thoughtsTokenCount"]),
   }),
 };
 

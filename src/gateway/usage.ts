@@ -54,12 +54,13 @@ export class UsageReader {
     for (const key of this.#keys) {
       // Some providers tell what went in at the start of a stream, and what came out at its end.
       for (const found of usageObjects(bytes, key)) {
-        const { tokensIn, tokensOut, tokensCacheRead, tokensCacheWrite } = this.#shape.read(found);
+        const { tokensIn, tokensOut, tokensCacheRead, tokensCacheWrite, tokensReasoning } = this.#shape.read(found);
         this.#usage = {
           tokensIn: tokensIn ?? this.#usage.tokensIn,
           tokensOut: tokensOut ?? this.#usage.tokensOut,
           tokensCacheRead: tokensCacheRead ?? this.#usage.tokensCacheRead ?? null,
           tokensCacheWrite: tokensCacheWrite ?? this.#usage.tokensCacheWrite ?? null,
+          tokensReasoning: tokensReasoning ?? this.#usage.tokensReasoning ?? null,
         };
       }
     }

@@ -9,7 +9,7 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { LLMock } from "@copilotkit/aimock";
 import OpenAI from "openai";
 import { openEventQueries } from "#events/queries.ts";
-import { DEFAULT_RETENTION } from "#events/writer-config.ts";
+import { DEFAULT_RETENTION, logSegmentsOf } from "#events/writer-config.ts";
 import type { MetricSample } from "#kernel/metrics.ts";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -55,6 +55,7 @@ test("the plane's thread serves what the publisher says, writes rows through the
     feed: feed.port2,
     events: events.port2,
     lastGoodPath: join(directory, "last-good"),
+    logSegments: logSegmentsOf(eventsPath),
   };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), {
     workerData: data,
@@ -95,6 +96,8 @@ test("the plane's thread serves what the publisher says, writes rows through the
 
   worker.postMessage({ type: "drain", timeoutMs: 1_000 });
   await message(worker, "drained");
+  writer.postMessage({ type: "drain", timeoutMs: 1_000 });
+  await message(writer, "drained");
   const queries = openEventQueries(eventsPath);
   t.after(() => queries.close());
   const rows = queries.list("gateway_logs", { where: [], limit: 10 });

@@ -4,6 +4,7 @@ import { createMetrics } from "#kernel/metrics.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
+import { createLogJournal } from "#events/logs/journal.ts";
 import { createEventSink } from "#events/sink.ts";
 import type { GatewayWorkerData } from "./config.ts";
 import { createGateway } from "./gateway.ts";
@@ -15,6 +16,7 @@ const voice = createWorkerVoice(parentPort);
 
 const metrics = createMetrics();
 const events = createEventSink({ port: data.events, metrics });
+const logs = createLogJournal({ directory: data.logSegments, metrics });
 const replica = await openReplica({
   port: createMessagePortFeed(data.feed),
   name: data.name,
@@ -22,7 +24,7 @@ const replica = await openReplica({
   lastGoodPath: data.lastGoodPath,
   log: voice.log,
 });
-const gateway = createGateway({ replica, events, clock: systemClock, metrics, config: data.config });
+const gateway = createGateway({ replica, events, logs, clock: systemClock, metrics, config: data.config });
 
 voice.serve({
   metrics,
@@ -31,6 +33,7 @@ voice.serve({
     await gateway.close(timeoutMs);
     // After the last request has its row.
     await events.close();
+    logs.close();
     replica.close();
   },
 });

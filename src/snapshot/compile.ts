@@ -214,12 +214,17 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     gateway_id: row.id,
     authentication: settings.authentication,
     collect_logs: settings.collect_logs,
+    ...logLimitOf(settings),
     // Zero is how clients turn it off.
     ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
     ...retryOf(settings),
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
 }
+
+/** Without a strategy no further row is kept, so that nothing is deleted that nobody said to delete. */
+const logLimitOf = ({ log_management: rows_max, log_management_strategy: strategy }: GatewaySettings): Pick<GatewayEntry, "log_limit"> =>
+  rows_max === null ? {} : { log_limit: { rows_max, strategy: strategy ?? "STOP_INSERTING" } };
 
 function retryOf({ retry_max_attempts, retry_delay, retry_backoff }: GatewaySettings): Pick<GatewayEntry, "retry"> {
   if (retry_max_attempts === null && retry_delay === null && retry_backoff === null) return {};

@@ -235,6 +235,8 @@ export interface GatewayEntry {
   readonly gateway_id: string;
   readonly authentication: boolean;
   readonly collect_logs: boolean;
+  /** Rows that are kept at most; absent where only retention bounds them. */
+  readonly log_limit?: { readonly rows_max: number; readonly strategy: "STOP_INSERTING" | "DELETE_OLDEST" };
   /** Absent where the gateway has none. */
   readonly rate_limit?: {
     /** Requests in each interval. */

@@ -1,0 +1,36 @@
+/** What kind of call a path is, and what kind of model answers it. */
+export interface RequestKind {
+  readonly request_type: string;
+  readonly model_type: string;
+}
+
+const KINDS: readonly (readonly [RegExp, string, string])[] = [
+  [/\/chat\/completions$|:(?:stream)?generatecontent$|\/messages$|\/chat$|\/converse(?:-stream)?$/i, "chat", "llm"],
+  [/\/responses(?:\/|$)/, "responses", "llm"],
+  [/\/completions$|\/complete$|\/generate$|\/invoke(?:-with-response-stream)?$/, "completion", "llm"],
+  [/\/embeddings?$|\/embed$|:(?:batch)?embedcontents?$/i, "embedding", "embedding"],
+  [/\/rerank$/, "rerank", "rerank"],
+  [/\/moderations$/, "moderation", "moderation"],
+  [/\/images?\//, "image", "image"],
+  [/\/audio\/speech$|\/text-to-speech\//, "speech", "audio"],
+  [/\/audio\/(?:transcriptions|translations)$|\/speech-to-text$|\/listen$/, "transcription", "audio"],
+  [/\/realtime(?:\/|$)/, "realtime", "llm"],
+  [/\/files(?:\/|$)/, "files", ""],
+  [/\/models(?:\/[^:]*)?$/, "models", ""],
+];
+const UNKNOWN: RequestKind = { request_type: "", model_type: "" };
+
+const kinds = new Map<string, RequestKind>();
+const KINDS_MAX = 1000;
+
+/** Paths come from clients, so what is remembered is bounded. */
+export function requestKind(path: string): RequestKind {
+  let kind = kinds.get(path);
+  if (kind === undefined) {
+    const row = KINDS.find(([pattern]) => pattern.test(path));
+    kind = row === undefined ? UNKNOWN : { request_type: row[1], model_type: row[2] };
+    if (kinds.size >= KINDS_MAX) kinds.clear();
+    kinds.set(path, kind);
+  }
+  return kind;
+}
