@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { openEventDatabase } from "./database.ts";
 import { openEventQueries } from "./queries.ts";
 import { retentionStep } from "./retention.ts";
-import { cellsOf, testGatewayRow, testRequestRow, testSecurityRow } from "./test-rows.ts";
+import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "./test-rows.ts";
 
 async function temporaryPath(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-events-"));
@@ -24,7 +24,7 @@ test("rows of every table come back as they were", async (t) => {
   const requests = [testRequestRow(), testRequestRow({ origin_status: 502, path: "/ü'\"" })];
   const events = [testSecurityRow({ scan_limited: true })];
   const logs = [testGatewayRow(), testGatewayRow({ success: false, cached: true, tokens_in: null, cost: null })];
-  database.insert([cellsOf("requests", requests), cellsOf("security_events", events), cellsOf("gateway_logs", logs)]);
+  database.insert([packed("requests", requests), packed("security_events", events), packed("gateway_logs", logs)]);
   const query = { where: [], direction: "asc", limit: 10 } as const;
   assert.deepEqual(queries.list("requests", query), requests);
   assert.deepEqual(queries.list("security_events", query), events);
@@ -38,7 +38,7 @@ test("an absent optional field is false", async (t) => {
   const queries = openEventQueries(path);
   t.after(() => queries.close());
   const { scan_limited: _, ...row } = testSecurityRow();
-  database.insert([cellsOf("security_events", [row])]);
+  database.insert([packed("security_events", [row])]);
   assert.equal(queries.list("security_events", { where: [], limit: 1 })[0]?.scan_limited, false);
 });
 
@@ -51,7 +51,7 @@ test("filters, order, pages and counts", async (t) => {
   const rows = Array.from({ length: 10 }, (_, n) =>
     testRequestRow({ ray_id: String(n), at_ms: 1000 + Math.floor(n / 2), status: n % 3 === 0 ? 500 : 200, host: `h${n}` }),
   );
-  database.insert([cellsOf("requests", rows)]);
+  database.insert([packed("requests", rows)]);
   const rays = (query: Parameters<typeof queries.list<"requests">>[1]): string =>
     queries
       .list("requests", query)
@@ -99,7 +99,7 @@ test("a database that is missing, or empty still, has no rows and is seen once i
   assert.equal(queries.count("requests", []), 0);
   const database = openEventDatabase(path);
   t.after(() => database.close());
-  database.insert([cellsOf("requests", [testRequestRow()])]);
+  database.insert([packed("requests", [testRequestRow()])]);
   assert.equal(queries.count("requests", []), 1);
 });
 
@@ -109,11 +109,10 @@ test("a failed batch leaves nothing, and the next one is written", async (t) => 
   t.after(() => database.close());
   const queries = openEventQueries(path);
   t.after(() => queries.close());
-  const bad = cellsOf("security_events", [testSecurityRow()]);
-  bad.cells[0] = null;
-  assert.throws(() => database.insert([cellsOf("requests", [testRequestRow()]), bad]));
+  const bad = packed("security_events", [testSecurityRow({ at_ms: Number.NaN, host: "new.example.com" })]);
+  assert.throws(() => database.insert([packed("requests", [testRequestRow()]), bad]));
   assert.equal(queries.count("requests", []), 0);
-  database.insert([cellsOf("requests", [testRequestRow()])]);
+  database.insert([packed("requests", [testRequestRow()])]);
   assert.equal(queries.count("requests", []), 1);
 });
 
@@ -132,14 +131,14 @@ test("retention by age, then by size from the longest table, in bounded steps", 
   const queries = openEventQueries(path);
   t.after(() => queries.close());
   const rows = (count: number, at_ms: number) =>
-    cellsOf(
+    packed(
       "requests",
       Array.from({ length: count }, () => testRequestRow({ at_ms, path: "/".padEnd(200, "x") })),
     );
   database.insert([
     rows(6000, 1000),
     rows(12_000, 5000),
-    cellsOf("security_events", [testSecurityRow({ at_ms: 1000 }), testSecurityRow({ at_ms: 5000 })]),
+    packed("security_events", [testSecurityRow({ at_ms: 1000 }), testSecurityRow({ at_ms: 5000 })]),
   ]);
   const settle = (limits: { ageMs: number; bytes: number }): number => {
     let steps = 1;
@@ -159,20 +158,20 @@ test("retention by age, then by size from the longest table, in bounded steps", 
 test("a file from before a column was there is given it, and its rows have the column's zero", async (t) => {
   const path = await temporaryPath(t);
   const first = openEventDatabase(path);
-  first.insert([cellsOf("requests", [testRequestRow()])]);
+  first.insert([packed("requests", [testRequestRow()])]);
   first.close();
   const older = new DatabaseSync(path);
   older.exec(
-    "ALTER TABLE requests DROP COLUMN bytes_out; ALTER TABLE requests DROP COLUMN user_agent; ALTER TABLE requests DROP COLUMN origin_status",
+    "ALTER TABLE requests DROP COLUMN bytes_out; ALTER TABLE requests DROP COLUMN query; ALTER TABLE requests DROP COLUMN origin_status",
   );
   older.close();
   const database = openEventDatabase(path);
   t.after(() => database.close());
   const queries = openEventQueries(path);
   t.after(() => queries.close());
-  database.insert([cellsOf("requests", [testRequestRow({ origin_status: 201 })])]);
+  database.insert([packed("requests", [testRequestRow({ origin_status: 201 })])]);
   assert.deepEqual(queries.list("requests", { where: [], direction: "asc", limit: 2 }), [
-    testRequestRow({ bytes_out: 0, user_agent: "", origin_status: null }),
+    testRequestRow({ bytes_out: 0, query: "", origin_status: null }),
     testRequestRow({ origin_status: 201 }),
   ]);
 });

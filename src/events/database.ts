@@ -1,25 +1,36 @@
 import { DatabaseSync } from "node:sqlite";
+import { systemClock } from "#kernel/clock.ts";
+import { carryOver } from "./carry-over.ts";
+import { createFacetStore, type FacetStore } from "./facet-store.ts";
 import { createLogTables, type LogTables } from "./logs/tables.ts";
+import { type PackedRows, unpackRows } from "./packed-rows.ts";
+import { createRollupWriter, ROLLUP_LEVELS, ROLLUPS, type RollupLevel, rollupStatements, rollupTable, type RollupWriter } from "./rollups.ts";
 import type { EventTable } from "./rows.ts";
 import {
   type Cell,
-  columnsOf,
   columnSql,
   EVENT_SCHEMA,
   EVENT_SCHEMA_VERSION,
   EVENT_TABLES,
+  FACET_NAMES,
+  type FacetName,
   indexStatements,
+  storedColumns,
   tableStatements,
 } from "./schema.ts";
 
 /** The writing side of the events database. One thread owns it. */
 export interface EventDatabase {
-  /** Inserts the rows whose cells follow one another, all in one transaction with the other tables' rows. */
-  insert(tables: readonly { readonly table: EventTable; readonly cells: readonly Cell[] }[]): void;
+  /** Inserts the rows and counts them in the roll-ups, all in one transaction. */
+  insert(tables: readonly PackedRows[]): void;
   /** Deletes at most `rowsMax` rows a table that are older; gives their number. */
   deleteBefore(atMs: number, rowsMax: number): number;
   /** Deletes the oldest `rows` rows of the longest table, so that traffic never pushes out security events; gives their number. */
   deleteOldest(rows: number): number;
+  /** Deletes at most `rowsMax` older entries of each roll-up of this level; gives their number. */
+  deleteCountsBefore(level: RollupLevel["name"], atMs: number, rowsMax: number): number;
+  /** Deletes at most `rowsMax` combinations of each facet that neither a row nor a count has any more; gives their number. */
+  deleteUnusedFacets(rowsMax: number): number;
   /** Gives at most `pages` free pages back to the file system. */
   shrink(pages: number): void;
   /** Bytes in use, without free pages. */
@@ -29,40 +40,45 @@ export interface EventDatabase {
   close(): void;
 }
 
-/** Opens or creates the database. Throws when the file is another version's or no database. */
-export function openEventDatabase(path: string): EventDatabase {
+/** Opens or creates the database; one of version 1 is carried over. Throws when the file is another version's or no database. */
+export function openEventDatabase(path: string, nowMs: () => number = systemClock.nowMs): EventDatabase {
+  carryOver(path, nowMs(), (to, tables) => {
+    const database = openDatabase(to, nowMs);
+    for (const packed of tables) database.insert([packed]);
+    database.close();
+  });
+  return openDatabase(path, nowMs);
+}
+
+function openDatabase(path: string, nowMs: () => number): EventDatabase {
   const db = new DatabaseSync(path);
   // Before the first table, or it has no effect.
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
   migrate(db, path);
+  const facets = createFacetStore(db, nowMs);
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
-  const old = EVENT_TABLES.map((table) =>
-    db.prepare(
-      `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`,
-    ),
-  );
-  // Row ids are given in order and deleted from the front, so their span is the number of rows.
-  const spans = EVENT_TABLES.map((table) => ({
-    span: db.prepare(`SELECT IFNULL(MAX(row_id) - MIN(row_id) + 1, 0) AS n FROM ${table}`),
-    remove: db.prepare(`DELETE FROM ${table} WHERE row_id < (SELECT MIN(row_id) FROM ${table}) + ?`),
-  }));
+  const rollups = new Map(ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup)]));
   const logs = createLogTables(db, EVENT_SCHEMA.gateway_logs.columns, createInserter(db, "gateway_logs"));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 
+  const insert = (tables: readonly PackedRows[]): void => {
+    for (const packed of tables) {
+      const cells = unpackRows(packed, facets.numberOf);
+      inserts.get(packed.table)?.(cells);
+      rollups.get(packed.table)?.(cells);
+    }
+  };
   return {
-    insert: (tables) =>
-      transaction(db, () => {
-        for (const { table, cells } of tables) inserts.get(table)?.(cells);
-      }),
-    deleteBefore: (atMs, rowsMax) =>
-      transaction(db, () => old.reduce((sum, statement) => sum + Number(statement.run(rowsMax, atMs, rowsMax).changes), 0)),
-    deleteOldest: (rows) =>
-      transaction(db, () => {
-        const longest = spans
-          .map((table) => ({ remove: table.remove, rows: Number(table.span.get()?.["n"]) }))
-          .sort((a, b) => b.rows - a.rows)[0];
-        return Number(longest?.remove.run(rows).changes ?? 0);
-      }),
+    insert: (tables) => {
+      let isCommitted = false;
+      try {
+        transaction(db, () => insert(tables));
+        isCommitted = true;
+      } finally {
+        facets.settle(isCommitted);
+      }
+    },
+    ...createDeletions(db, facets),
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
     usedBytes: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
@@ -76,6 +92,66 @@ export function openEventDatabase(path: string): EventDatabase {
   };
 }
 
+type Deletions = Pick<EventDatabase, "deleteBefore" | "deleteOldest" | "deleteCountsBefore" | "deleteUnusedFacets">;
+
+function createDeletions(db: DatabaseSync, facets: FacetStore): Deletions {
+  const old = EVENT_TABLES.map((table) =>
+    db.prepare(
+      `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`,
+    ),
+  );
+  // Row ids are given in order and deleted from the front, so their span is the number of rows.
+  const spans = EVENT_TABLES.map((table) => ({
+    span: db.prepare(`SELECT IFNULL(MAX(row_id) - MIN(row_id) + 1, 0) AS n FROM ${table}`),
+    remove: db.prepare(`DELETE FROM ${table} WHERE row_id < (SELECT MIN(row_id) FROM ${table}) + ?`),
+  }));
+  const oldCounts = ROLLUP_LEVELS.flatMap((level) =>
+    ROLLUPS.map((rollup) => {
+      const table = rollupTable(rollup, level);
+      // Only the key tells rows of a table without row ids apart; whole moments go, oldest first.
+      const until = `(SELECT IFNULL(MAX(at_ms), -1) FROM (SELECT at_ms FROM ${table} WHERE at_ms < ? ORDER BY at_ms LIMIT ?))`;
+      return { level: level.name, remove: db.prepare(`DELETE FROM ${table} WHERE at_ms <= ${until}`) };
+    }),
+  );
+  const users = new Map(FACET_NAMES.map((name) => [name, oldestUse(db, name)]));
+  const sum = (all: readonly { run(...values: number[]): { changes: number | bigint } }[], ...values: number[]): number =>
+    all.reduce((changes, statement) => changes + Number(statement.run(...values).changes), 0);
+
+  return {
+    deleteBefore: (atMs, rowsMax) => transaction(db, () => sum(old, rowsMax, atMs, rowsMax)),
+    deleteOldest: (rows) =>
+      transaction(db, () => {
+        const longest = spans
+          .map((table) => ({ remove: table.remove, rows: Number(table.span.get()?.["n"]) }))
+          .sort((a, b) => b.rows - a.rows)[0];
+        return Number(longest?.remove.run(rows).changes ?? 0);
+      }),
+    deleteCountsBefore: (level, atMs, rowsMax) =>
+      transaction(db, () =>
+        sum(
+          oldCounts.filter((count) => count.level === level).map(({ remove }) => remove),
+          atMs,
+          rowsMax,
+        ),
+      ),
+    deleteUnusedFacets: (rowsMax) => transaction(db, () => facets.deleteUnusedSince((name) => users.get(name)?.() ?? 0, rowsMax)),
+  };
+}
+
+/** When the oldest row or count began that may have a combination of the facet; now at the latest, less a day for rows that come late. */
+function oldestUse(db: DatabaseSync, name: FacetName): () => number {
+  const rows = EVENT_TABLES.filter((table) => EVENT_SCHEMA[table].facets.includes(name)).map(
+    (table) => `SELECT at_ms FROM ${table} WHERE row_id = (SELECT MIN(row_id) FROM ${table})`,
+  );
+  const counts = ROLLUPS.filter((rollup) => rollup.facets.includes(name)).flatMap((rollup) =>
+    ROLLUP_LEVELS.map((level) => `SELECT MIN(at_ms) FROM ${rollupTable(rollup, level)}`),
+  );
+  const oldest = db.prepare(`SELECT MIN(at_ms) AS at_ms FROM (${[...rows, ...counts].join(" UNION ALL ")})`);
+  return () => Number(oldest.get()?.["at_ms"] ?? 0) - DAY_MS;
+}
+
+const DAY_MS = 86_400_000;
+
 function migrate(db: DatabaseSync, path: string): void {
   const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
   if (version !== 0 && version !== EVENT_SCHEMA_VERSION)
@@ -83,7 +159,7 @@ function migrate(db: DatabaseSync, path: string): void {
   transaction(db, () => {
     for (const statement of tableStatements()) db.exec(statement);
     for (const statement of missingColumns(db)) db.exec(statement);
-    for (const statement of indexStatements()) db.exec(statement);
+    for (const statement of [...indexStatements(), ...rollupStatements()]) db.exec(statement);
     db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
   });
 }
@@ -97,9 +173,11 @@ const missingColumns = (db: DatabaseSync): readonly string[] =>
         .all()
         .map((row) => row["name"]),
     );
-    return columnsOf(table)
-      .filter((column) => !known.has(column.name))
-      .map((column) => `ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}${column.nullable ? "" : ` DEFAULT ${ZEROS[column.sql]}`}`);
+    return storedColumns(table).flatMap((column) => {
+      if (known.has(column.name)) return [];
+      if (column.facet !== null) throw new Error(`a facet of ${table} cannot be added to a file: it needs a new schema version`);
+      return [`ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}${column.nullable ? "" : ` DEFAULT ${ZEROS[column.sql]}`}`];
+    });
   });
 
 /** What an older row has in a column that may not be null; an empty `json` is read as null. */
@@ -111,7 +189,7 @@ type Inserter = (cells: readonly Cell[]) => void;
 const ROWS_PER_STATEMENT = 20;
 
 function createInserter(db: DatabaseSync, table: EventTable): Inserter {
-  const width = EVENT_SCHEMA[table].columns.length;
+  const width = storedColumns(table).length;
   const one = db.prepare(insertSql(table, 1));
   const many = db.prepare(insertSql(table, ROWS_PER_STATEMENT));
   return (cells) => {
@@ -122,7 +200,7 @@ function createInserter(db: DatabaseSync, table: EventTable): Inserter {
 }
 
 function insertSql(table: EventTable, rows: number): string {
-  const columns = EVENT_SCHEMA[table].columns.map((column) => column.name);
+  const columns = storedColumns(table).map((column) => column.name);
   const row = `(${columns.map(() => "?").join(", ")})`;
   return `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array(rows).fill(row).join(", ")}`;
 }

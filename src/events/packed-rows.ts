@@ -1,13 +1,17 @@
 import type { EventTable, EventTables } from "./rows.ts";
-import { type Cell, type Column, EVENT_SCHEMA } from "./schema.ts";
+import { type Cell, type Column, EVENT_SCHEMA, facetColumns, type FacetName, storedColumns } from "./schema.ts";
 
 /**
- * Rows of one table as they cross threads: three flat values, because a copy of thousands of cells costs each of
- * them. Cells stand in the order of the schema's columns.
+ * Rows of one table as they cross threads: a few flat values, because a copy of thousands of cells costs each of
+ * them. Cells stand in the order of the table's stored columns.
  */
 export interface PackedRows {
   readonly table: EventTable;
   readonly rows: number;
+  /** For each facet of the table, the texts of the batch's combinations one after the other. */
+  readonly facets: readonly (readonly string[])[];
+  /** Which of these each row has, by facet. */
+  readonly combinations: Uint32Array;
   /** The cells of text columns, one after the other. */
   readonly text: string;
   /** The lengths of these; `AS_BEFORE` where the row before has the same text, which is then not repeated. */
@@ -19,95 +23,161 @@ export interface PackedRows {
 const AS_BEFORE = 0xffff_ffff;
 const FIRST_ROWS = 64;
 
+type AnyRow = Readonly<Record<string, unknown>>;
+
 /** Packs one row after the other. A class, because every request passes through it. */
 export class RowPacker {
   rows = 0;
   private readonly table: EventTable;
-  private readonly columns: readonly Column[];
+  private readonly facets: readonly FacetPacker[];
+  private readonly texts: readonly string[];
+  private readonly numeric: readonly Column[];
   /** The texts of the last row, by column. */
   private before: string[] = [];
   private text = "";
+  private combinations: Uint32Array;
   private lengths: Uint32Array;
   private numbers: Float64Array;
-  private lengthsUsed = 0;
-  private numbersUsed = 0;
 
   constructor(table: EventTable) {
+    const own = storedColumns(table).filter((column) => column.facet === null);
     this.table = table;
-    this.columns = EVENT_SCHEMA[table].columns as readonly Column[];
-    this.lengths = new Uint32Array(this.columns.length * FIRST_ROWS);
-    this.numbers = new Float64Array(this.columns.length * FIRST_ROWS);
+    this.facets = EVENT_SCHEMA[table].facets.map((name) => new FacetPacker(name));
+    this.texts = own.filter(({ sql }) => sql === "TEXT").map(({ name }) => name);
+    this.numeric = own.filter(({ sql }) => sql !== "TEXT");
+    this.combinations = new Uint32Array(this.facets.length * FIRST_ROWS);
+    this.lengths = new Uint32Array(this.texts.length * FIRST_ROWS);
+    this.numbers = new Float64Array(this.numeric.length * FIRST_ROWS);
   }
 
-  push(row: EventTables[EventTable]): void {
-    const { columns, before } = this;
+  push(given: EventTables[EventTable]): void {
+    const row = given as unknown as AnyRow;
+    const { facets, texts, numeric, before, rows } = this;
     this.makeRoom();
-    for (let column = 0; column < columns.length; column++) {
-      const described = columns[column]!;
-      const value = (row as unknown as Readonly<Record<string, unknown>>)[described.name];
-      if (described.sql !== "TEXT") {
-        this.numbers[this.numbersUsed++] = numberOf(described, value);
-        continue;
-      }
+    const { combinations, lengths, numbers } = this;
+    for (let i = 0, at = rows * facets.length; i < facets.length; i++, at++) combinations[at] = facets[i]!.numberOf(row);
+    for (let i = 0, at = rows * texts.length; i < texts.length; i++, at++) {
+      const value = row[texts[i]!];
       const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
-      if (text === before[column]) this.lengths[this.lengthsUsed++] = AS_BEFORE;
+      if (text === before[i]) lengths[at] = AS_BEFORE;
       else {
-        this.text += before[column] = text;
-        this.lengths[this.lengthsUsed++] = text.length;
+        this.text += before[i] = text;
+        lengths[at] = text.length;
       }
     }
-    this.rows++;
+    for (let i = 0, at = rows * numeric.length; i < numeric.length; i++, at++) numbers[at] = numberOf(numeric[i]!, row);
+    this.rows = rows + 1;
   }
 
   /** What was pushed since the last time. */
   take(): PackedRows {
     const { table, rows, text } = this;
-    const lengths = this.lengths.slice(0, this.lengthsUsed);
-    const numbers = this.numbers.slice(0, this.numbersUsed);
-    this.rows = this.lengthsUsed = this.numbersUsed = 0;
+    const combinations = this.combinations.slice(0, rows * this.facets.length);
+    const lengths = this.lengths.slice(0, rows * this.texts.length);
+    const numbers = this.numbers.slice(0, rows * this.numeric.length);
+    const facets = this.facets.map((facet) => facet.take());
+    this.rows = 0;
     this.text = "";
     this.before = [];
-    return { table, rows, text, lengths, numbers };
+    return { table, rows, facets, combinations, text, lengths, numbers };
   }
 
   /** For one more row. */
   private makeRoom(): void {
-    const { length } = this.columns;
-    if (this.lengthsUsed + length > this.lengths.length) this.lengths = grown(this.lengths, new Uint32Array(this.lengths.length * 2));
-    if (this.numbersUsed + length > this.numbers.length) this.numbers = grown(this.numbers, new Float64Array(this.numbers.length * 2));
+    const rows = this.rows + 1;
+    if (rows * this.facets.length > this.combinations.length) this.combinations = grown(this.combinations, Uint32Array);
+    if (rows * this.texts.length > this.lengths.length) this.lengths = grown(this.lengths, Uint32Array);
+    if (rows * this.numeric.length > this.numbers.length) this.numbers = grown(this.numbers, Float64Array);
   }
 }
 
+const SEPARATOR = "\u0000";
+
+/** Numbers the combinations of one facet within a batch. */
+class FacetPacker {
+  private readonly columns: readonly string[];
+  private texts: string[] = [];
+  private numbers = new Map<string, number>();
+  private last = -1;
+
+  constructor(name: FacetName) {
+    this.columns = facetColumns(name);
+  }
+
+  numberOf(row: AnyRow): number {
+    const { columns, texts, last } = this;
+    if (last >= 0) {
+      let i = 0;
+      for (let at = last * columns.length; i < columns.length && texts[at] === (row[columns[i]!] ?? ""); i++) at++;
+      if (i === columns.length) return last;
+    }
+    let key = "";
+    for (const column of columns) key += textOf(row[column]) + SEPARATOR;
+    const known = this.numbers.get(key);
+    if (known !== undefined) return (this.last = known);
+    const number = texts.length / columns.length;
+    for (const column of columns) texts.push(textOf(row[column]));
+    this.numbers.set(key, number);
+    return (this.last = number);
+  }
+
+  take(): readonly string[] {
+    const { texts } = this;
+    this.texts = [];
+    this.numbers = new Map();
+    this.last = -1;
+    return texts;
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
 /** An absent optional field is false, or null, or zero. */
-function numberOf({ form, nullable }: Column, value: unknown): number {
+function numberOf({ name, form, nullable }: Column, row: AnyRow): number {
+  const value = row[name];
   if (form === "boolean") return value === true ? 1 : 0;
   return typeof value === "number" ? value : nullable ? Number.NaN : 0;
 }
 
-function grown<A extends Uint32Array | Float64Array>(from: A, to: A): A {
+function grown<A extends Uint32Array | Float64Array>(from: A, Wider: new (length: number) => A): A {
+  const to = new Wider(from.length * 2);
   to.set(from);
   return to;
 }
 
-/** The cells of all rows one after the other. */
-export function unpackRows({ table, rows, text, lengths, numbers }: PackedRows): Cell[] {
-  const { columns } = EVENT_SCHEMA[table];
-  const isText = columns.map((column) => column.sql === "TEXT");
-  const cells: Cell[] = [];
+/** The number in the file of a batch's combination, which is told by its facet and its texts. */
+export type FacetNumber = (facet: FacetName, texts: readonly string[]) => number;
+
+/** The cells of all rows one after the other, as the file holds them. */
+export function unpackRows({ table, rows, facets, combinations, text, lengths, numbers }: PackedRows, numberOf: FacetNumber): Cell[] {
+  const columns = storedColumns(table);
+  const width = columns.length;
+  const names = EVENT_SCHEMA[table].facets;
+  const known = facets.map((texts, i) => facetNumbers(names[i]!, texts, numberOf));
+  /** For each column: the position of its facet, or -1 for a text, or -2 for a number. */
+  const kinds = columns.map((column) => (column.facet === null ? (column.sql === "TEXT" ? -1 : -2) : names.indexOf(column.facet)));
+  const cells: Cell[] = Array(rows * width);
   let at = 0;
   let nextLength = 0;
   let nextNumber = 0;
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < columns.length; column++) {
-      if (isText[column] !== true) {
+  for (let row = 0, cell = 0; row < rows; row++) {
+    for (let column = 0; column < width; column++, cell++) {
+      const kind = kinds[column]!;
+      if (kind >= 0) cells[cell] = known[kind]![combinations[row * names.length + kind]!]!;
+      else if (kind === -1) {
+        const length = lengths[nextLength++]!;
+        if (length === AS_BEFORE) cells[cell] = cells[cell - width] ?? null;
+        else cells[cell] = text.slice(at, (at += length));
+      } else {
         const number = numbers[nextNumber++]!;
-        cells.push(Number.isNaN(number) ? null : number);
-        continue;
+        cells[cell] = Number.isNaN(number) ? null : number;
       }
-      const length = lengths[nextLength++]!;
-      if (length === AS_BEFORE) cells.push(cells[cells.length - columns.length] ?? null);
-      else cells.push(text.slice(at, (at += length)));
     }
   }
   return cells;
+}
+
+function facetNumbers(facet: FacetName, texts: readonly string[], numberOf: FacetNumber): readonly number[] {
+  const width = facetColumns(facet).length;
+  return Array.from({ length: texts.length / width }, (_, i) => numberOf(facet, texts.slice(i * width, (i + 1) * width)));
 }

@@ -1,22 +1,12 @@
 import { statSync } from "node:fs";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { PlatformError } from "#kernel/errors.ts";
+import { type Group, type GroupQuery, readGroups } from "./group-sql.ts";
+import { inNetwork } from "./in-network.ts";
 import { isDamaged } from "./repair.ts";
 import type { EventTable, EventTables } from "./rows.ts";
-import { decodeRow, EVENT_SCHEMA } from "./schema.ts";
-
-/** `has` asks whether the column's text contains the value; the rest compare. */
-export type ConditionOperator = "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "has";
-
-export interface Condition<T extends EventTable> {
-  readonly column: keyof EventTables[T] & string;
-  readonly operator: ConditionOperator;
-  /** A list for `in`. */
-  readonly value: string | number | boolean | readonly (string | number)[];
-}
-
-/** Conditions of one inner list are alternatives; all lists must hold. */
-export type Where<T extends EventTable> = readonly (Condition<T> | readonly Condition<T>[])[];
+import { columnsOf, decodeRow, EVENT_SCHEMA } from "./schema.ts";
+import { facetJoins, facetsByColumn, joined, joinedColumn, type Sql, type Where, whereSql } from "./where-sql.ts";
 
 export interface EventQuery<T extends EventTable> {
   readonly where: Where<T>;
@@ -28,37 +18,56 @@ export interface EventQuery<T extends EventTable> {
   readonly offset?: number;
 }
 
-/** A dimension that rows are counted by: a column, or a time cut to whole intervals. */
-export interface GroupBy<T extends EventTable> {
-  readonly column: keyof EventTables[T] & string;
-  readonly intervalMs?: number;
+/** Where a row stands: by its time, and among those of one time by arrival. */
+export interface RowPosition {
+  readonly at_ms: number;
+  readonly row_id: number;
 }
 
-export interface GroupQuery<T extends EventTable> {
+export interface PageQuery<T extends EventTable> {
   readonly where: Where<T>;
-  readonly by: readonly GroupBy<T>[];
-  /** What each row counts for. */
-  readonly weight: keyof EventTables[T] & string;
-  /** Columns to be summed, each row as often as it counts. */
-  readonly sums: readonly (keyof EventTables[T] & string)[];
-  /** Positions in `by`, or the count. */
-  readonly order: readonly { readonly by: number | "count"; readonly direction: "asc" | "desc" }[];
+  /** Newest first unless said. */
+  readonly direction?: "asc" | "desc";
+  /** The last row of the page before. */
+  readonly after?: RowPosition | undefined;
   readonly limit: number;
 }
 
-export interface Group {
-  readonly count: number;
-  /** In the order of `by`. */
-  readonly dimensions: readonly (string | number | null)[];
-  /** In the order of `sums`. */
-  readonly sums: readonly number[];
+export interface RowPage<T extends EventTable> {
+  readonly rows: readonly EventTables[T][];
+  /** Where the next page goes on; null at the end. */
+  readonly next: RowPosition | null;
+}
+
+export interface ArrivalQuery<T extends EventTable> {
+  readonly where: Where<T>;
+  /** The last row that was looked at, whether or not it fitted. */
+  readonly afterRow: number;
+  /** Rows that are looked at; where more have arrived, the older ones are passed over. */
+  readonly rowsMax: number;
+}
+
+export interface Arrivals<T extends EventTable> {
+  readonly rows: readonly (EventTables[T] & { readonly row_id: number })[];
+  readonly lastRow: number;
+  /** Rows that were passed over, of whatever kind. */
+  readonly passedOver: number;
 }
 
 /** Reads events for control. A database that does not exist yet has no rows. */
 export interface EventQueries {
   list<T extends EventTable>(table: T, query: EventQuery<T>): readonly EventTables[T][];
   count<T extends EventTable>(table: T, where: Where<T>): number;
-  /** Of very many rows only every so manieth is read, and counts for those between: the work stays bounded. */
+  /** By time. A page costs the same however many came before it. */
+  page<T extends EventTable>(table: T, query: PageQuery<T>): RowPage<T>;
+  /** What has come since, in order of arrival. */
+  arrivals<T extends EventTable>(table: T, query: ArrivalQuery<T>): Arrivals<T>;
+  /** The row that arrived last; 0 where there is none. */
+  lastRow(table: EventTable): number;
+  /**
+   * Rows counted by dimensions. Answered from roll-ups where these know what is asked for, exactly; otherwise from rows, and
+   * of very many rows only every so manieth is read and counts for those between: the work stays bounded.
+   */
   groups<T extends EventTable>(table: T, query: GroupQuery<T>): readonly Group[];
   close(): void;
 }
@@ -73,6 +82,7 @@ export function openEventQueries(path: string): EventQueries {
     db = null;
     const opened = new DatabaseSync(path, { readOnly: true });
     opened.exec("PRAGMA busy_timeout = 1000");
+    opened.function("in_network", { deterministic: true }, inNetwork);
     inode = statSync(path).ino;
     return (db = opened);
   };
@@ -85,30 +95,23 @@ export function openEventQueries(path: string): EventQueries {
       return work(db !== null && file.ino === inode ? db : reopen());
     } catch (error) {
       if (isDamaged(error)) throw new PlatformError("database_damaged", { cause: error });
-      if (!(error instanceof Error) || !error.message.startsWith("no such table")) throw error;
+      if (!(error instanceof Error) || !MISSING.test(error.message)) throw error;
       return empty;
     }
   };
 
   return {
-    list: (table, query) =>
-      read([], (open) => {
-        const schema = EVENT_SCHEMA[table];
-        const { sql, values } = whereSql(query.where);
-        const direction = query.direction === "asc" ? "ASC" : "DESC";
-        const columns = schema.columns.map((column) => column.name).join(", ");
-        const order = `${String(query.order_by ?? "at_ms")} ${direction}, row_id ${direction}`;
-        const rows = open
-          .prepare(`SELECT ${columns} FROM ${table}${sql} ORDER BY ${order} LIMIT ? OFFSET ?`)
-          .all(...values, query.limit, query.offset ?? 0);
-        return rows.map((row) => decodeRow(schema, row));
-      }),
+    list: (table, query) => read([], (open) => readList(open, table, query)),
     count: (table, where) =>
       read(0, (open) => {
-        const { sql, values } = whereSql(where);
-        return Number(open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql}`).get(...values)?.["n"]);
+        const { sql, values } = whereSql(open, table, where as Where);
+        return Number(open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}`).get(...values)?.["n"]);
       }),
-    groups: (table, query) => read([], (open) => readGroups(open, table, query)),
+    page: (table, query) => read({ rows: [], next: null }, (open) => readPage(open, table, query)),
+    arrivals: (table, query) =>
+      read({ rows: [], lastRow: query.afterRow, passedOver: 0 }, (open) => readArrivals(open, table, query)),
+    lastRow: (table) => read(0, (open) => lastRow(open, table)),
+    groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
     close: () => {
       db?.close();
       db = null;
@@ -116,60 +119,65 @@ export function openEventQueries(path: string): EventQueries {
   };
 }
 
-/** Some 0.2 s of work. */
-const GROUPED_ROWS_MAX = 200_000;
+/** The file is there before its tables are, and for a moment a file of an older version may be. */
+const MISSING = /^no such (table|column)/;
 
-function readGroups<T extends EventTable>(open: DatabaseSync, table: T, query: GroupQuery<T>): readonly Group[] {
-  const { sql, values } = whereSql(query.where);
-  const rows = Number(open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql}`).get(...values)?.["n"]);
-  const every = Math.max(1, Math.ceil(rows / GROUPED_ROWS_MAX));
-  const sample = every === 1 ? "" : `${sql === "" ? " WHERE" : " AND"} row_id % ${every} = 0`;
-  const dimensions = query.by.map(
-    ({ column, intervalMs }, i) => `${intervalMs === undefined ? column : `${column} / ${intervalMs} * ${intervalMs}`} AS d${i}`,
+function readList<T extends EventTable>(db: DatabaseSync, table: T, query: EventQuery<T>): EventTables[T][] {
+  const direction = query.direction === "asc" ? "ASC" : "DESC";
+  const order = joinedColumn(facetsByColumn(table), query.order_by ?? "at_ms", "t");
+  const { sql, values } = selectSql(table, fromRows(table, whereSql(db, table, query.where as Where)));
+  const rows = db
+    .prepare(`${sql} ORDER BY ${order} ${direction}, t.row_id ${direction} LIMIT ? OFFSET ?`)
+    .all(...values, query.limit, query.offset ?? 0);
+  return rows.map((row) => decodeRow(table, row));
+}
+
+function readPage<T extends EventTable>(db: DatabaseSync, table: T, { where, direction, after, limit }: PageQuery<T>): RowPage<T> {
+  const [compared, order] = direction === "asc" ? [">", "ASC"] : ["<", "DESC"];
+  const parts: Sql[] = [whereSql(db, table, where as Where)];
+  if (after !== undefined) parts.push({ sql: `(at_ms, row_id) ${compared} (?, ?)`, values: [after.at_ms, after.row_id] });
+  const conditions = joined(
+    parts.filter(({ sql }) => sql !== ""),
+    " AND ",
   );
-  const sums = query.sums.map((column, i) => `SUM(${column} * ${query.weight}) * ${every} AS s${i}`);
-  const grouped = query.by.length === 0 ? "" : ` GROUP BY ${query.by.map((_, i) => `d${i}`).join(", ")}`;
-  const order = query.order.map(({ by, direction }) => `${by === "count" ? "n" : `d${by}`} ${direction === "asc" ? "ASC" : "DESC"}`);
-  const columns = [`IFNULL(SUM(${query.weight}), 0) * ${every} AS n`, ...dimensions, ...sums].join(", ");
-  const found = open
-    .prepare(`SELECT ${columns} FROM ${table}${sql}${sample}${grouped}${order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`} LIMIT ?`)
-    .all(...values, query.limit);
-  return found.map((row) => ({
-    count: Number(row["n"]),
-    dimensions: query.by.map((_, i) => row[`d${i}`] as string | number | null),
-    sums: query.sums.map((_, i) => Number(row[`s${i}`] ?? 0)),
-  }));
+  const { sql, values } = selectSql(table, fromRows(table, conditions));
+  const found = db.prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ?`).all(...values, limit + 1);
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return {
+    rows: rows.map((row) => decodeRow(table, row)),
+    next: last === undefined ? null : { at_ms: Number(last["at_ms"]), row_id: Number(last["row_id"]) },
+  };
 }
 
-const COMPARISONS: Readonly<Record<Exclude<ConditionOperator, "in" | "has">, string>> = {
-  eq: "=",
-  ne: "<>",
-  lt: "<",
-  le: "<=",
-  gt: ">",
-  ge: ">=",
-};
-
-interface Sql {
-  readonly sql: string;
-  readonly values: readonly SQLInputValue[];
-}
-
-function whereSql<T extends EventTable>(where: Where<T>): Sql {
-  const parts = where.map((entry) => {
-    const alternatives = ("column" in entry ? [entry] : entry).map(conditionSql);
-    return { sql: `(${alternatives.map((part) => part.sql).join(" OR ") || "0"})`, values: alternatives.flatMap((part) => part.values) };
-  });
-  if (parts.length === 0) return { sql: "", values: [] };
-  return { sql: ` WHERE ${parts.map((part) => part.sql).join(" AND ")}`, values: parts.flatMap((part) => part.values) };
-}
-
-/** Column names come from the row types, values are always bound. */
-function conditionSql<T extends EventTable>({ column, operator, value }: Condition<T>): Sql {
-  const values = (Array.isArray(value) ? value : [value]).map((one: string | number | boolean) =>
-    typeof one === "boolean" ? Number(one) : one,
+function readArrivals<T extends EventTable>(db: DatabaseSync, table: T, { where, afterRow, rowsMax }: ArrivalQuery<T>): Arrivals<T> {
+  const last = lastRow(db, table);
+  // A file begun anew counts from the beginning.
+  const from = Math.max(Math.min(afterRow, last), last - rowsMax);
+  const conditions = joined(
+    [whereSql(db, table, where as Where), { sql: "row_id > ? AND row_id <= ?", values: [from, last] }].filter(({ sql }) => sql !== ""),
+    " AND ",
   );
-  if (operator === "in") return { sql: `${column} IN (${values.map(() => "?").join(", ")})`, values };
-  if (operator === "has") return { sql: `instr(${column}, ?) > 0`, values };
-  return { sql: `${column} ${COMPARISONS[operator]} ?`, values };
+  const { sql, values } = selectSql(table, fromRows(table, conditions));
+  const rows = db.prepare(`${sql} ORDER BY t.row_id`).all(...values);
+  return {
+    rows: rows.map((row) => ({ ...decodeRow(table, row), row_id: Number(row["row_id"]) })),
+    lastRow: last,
+    passedOver: Math.max(0, from - Math.min(afterRow, last)),
+  };
+}
+
+const lastRow = (db: DatabaseSync, table: EventTable): number =>
+  Number(db.prepare(`SELECT IFNULL(MAX(row_id), 0) AS n FROM ${table}`).get()?.["n"]);
+
+const fromRows = (table: EventTable, { sql, values }: Sql): Sql => ({
+  sql: `(SELECT * FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}) AS t`,
+  values,
+});
+
+/** Whole rows from what `from` calls `t`. */
+function selectSql(table: EventTable, { sql, values }: Sql): Sql {
+  const facetOf = facetsByColumn(table);
+  const columns = columnsOf(table).map(({ name }) => `${joinedColumn(facetOf, name, "t")} AS ${name}`);
+  return { sql: `SELECT t.row_id, ${columns.join(", ")} FROM ${sql}${facetJoins(EVENT_SCHEMA[table].facets, "t")}`, values };
 }

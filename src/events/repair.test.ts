@@ -9,7 +9,7 @@ import { openEventDatabase } from "./database.ts";
 import { openEventQueries } from "./queries.ts";
 import { openRepairedDatabase } from "./repair.ts";
 import { EVENT_SCHEMA } from "./schema.ts";
-import { cellsOf, testGatewayRow } from "./test-rows.ts";
+import { packed, testGatewayRow } from "./test-rows.ts";
 
 const NOISE = "this was an events database once. ".repeat(4096);
 
@@ -23,7 +23,7 @@ function setUp(t: TestContext) {
   return { path, asides, open };
 }
 
-const row = (id: string) => cellsOf("gateway_logs", [testGatewayRow({ id })]);
+const row = (id: string) => packed("gateway_logs", [testGatewayRow({ id })]);
 
 const all = { where: [], limit: 10 } as const;
 
@@ -90,7 +90,7 @@ test("what is no damage is not repaired", (t) => {
   const { path, asides, open } = setUp(t);
   const database = open();
   t.after(() => database.close());
-  assert.throws(() => database.insert([{ table: "gateway_logs", cells: EVENT_SCHEMA.gateway_logs.columns.map(() => null) }]));
+  assert.throws(() => database.insert([packed("gateway_logs", [testGatewayRow({ at_ms: Number.NaN })])]));
   assert.deepEqual(asides, []);
   assert.ok(existsSync(path));
 });

@@ -14,7 +14,7 @@ export interface RepairDeps {
  */
 export function openRepairedDatabase({ path, nowMs, damaged }: RepairDeps): EventDatabase {
   let open: EventDatabase | null = null;
-  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path)));
+  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path, nowMs)));
   const run = <T>(work: (database: EventDatabase) => T): T => {
     try {
       return attempt(work);
@@ -31,6 +31,8 @@ export function openRepairedDatabase({ path, nowMs, damaged }: RepairDeps): Even
     insert: (tables) => run((database) => database.insert(tables)),
     deleteBefore: (atMs, rowsMax) => run((database) => database.deleteBefore(atMs, rowsMax)),
     deleteOldest: (rows) => run((database) => database.deleteOldest(rows)),
+    deleteCountsBefore: (level, atMs, rowsMax) => run((database) => database.deleteCountsBefore(level, atMs, rowsMax)),
+    deleteUnusedFacets: (rowsMax) => run((database) => database.deleteUnusedFacets(rowsMax)),
     shrink: (pages) => run((database) => database.shrink(pages)),
     usedBytes: () => run((database) => database.usedBytes()),
     logs: {

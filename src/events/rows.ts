@@ -18,6 +18,18 @@ export interface RequestRow {
   readonly duration_ms: number;
   /** What rules of `http_log_custom_fields` asked for; null where none did. */
   readonly custom_fields: LoggedFields | null;
+  /** `HTTP/2`; of the visitor's side, as rules see it. */
+  readonly http_version?: string;
+  /** `TLSv1.3`; empty over plain HTTP. */
+  readonly tls_version?: string;
+  /** Of the response, without parameters. */
+  readonly content_type?: string;
+  /** How the cache had to do with the response; empty where it was not asked. */
+  readonly cache_status?: string;
+  /** Two letters; empty where it is not known. */
+  readonly country?: string;
+  /** What the edge itself refused or answered the request with (edge-errors.ts); empty where it did not. */
+  readonly edge_error?: string;
 }
 
 /** Fields of a request and its response by the name that a rule gave: an array where the field stood more than once. */
@@ -58,6 +70,8 @@ export interface SecurityEventRow {
   readonly matches: readonly EventMatch[];
   /** The scan spent its budget before the end of the body, so there may be more; absent means false. */
   readonly scan_limited?: boolean;
+  /** Two letters; empty where it is not known. */
+  readonly country?: string;
 }
 
 export interface EventMatch {

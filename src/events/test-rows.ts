@@ -1,12 +1,11 @@
-import { RowPacker, unpackRows } from "./packed-rows.ts";
+import { type PackedRows, RowPacker } from "./packed-rows.ts";
 import type { EventTable, EventTables, GatewayLogRow, RequestRow, SecurityEventRow } from "./rows.ts";
-import type { Cell } from "./schema.ts";
 
 /** Rows as the writer's database takes them. */
-export function cellsOf<T extends EventTable>(table: T, rows: readonly EventTables[T][]): { readonly table: T; readonly cells: Cell[] } {
+export function packed<T extends EventTable>(table: T, rows: readonly EventTables[T][]): PackedRows {
   const packer = new RowPacker(table);
   for (const row of rows) packer.push(row);
-  return { table, cells: unpackRows(packer.take()) };
+  return packer.take();
 }
 
 /** Rows for tests. */
@@ -28,6 +27,12 @@ export const testRequestRow = (changes: Partial<RequestRow> = {}): RequestRow =>
   bytes_out: 20,
   duration_ms: 1.5,
   custom_fields: null,
+  http_version: "HTTP/1.1",
+  tls_version: "TLSv1.3",
+  content_type: "text/html",
+  cache_status: "",
+  country: "",
+  edge_error: "",
   ...changes,
 });
 
@@ -54,6 +59,7 @@ export const testSecurityRow = (changes: Partial<SecurityEventRow> = {}): Securi
   status: 200,
   matches: [{ detector: "fin.iban", rule_id: "rule", count: 1, offset: 5, confidence: "high" }],
   scan_limited: false,
+  country: "",
   ...changes,
 });
 

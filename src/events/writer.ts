@@ -5,7 +5,6 @@ import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createLogIndexer } from "./logs/indexer.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
-import { unpackRows } from "./packed-rows.ts";
 import { openRepairedDatabase } from "./repair.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 import { logSegmentsOf, type WriterData } from "./writer-config.ts";
@@ -52,7 +51,7 @@ function attach(port: MessagePort): void {
 
 function write(port: MessagePort, message: RowsMessage): void {
   try {
-    database.insert(message.tables.map((packed) => ({ table: packed.table, cells: unpackRows(packed) })));
+    database.insert(message.tables);
     written.value++;
   } catch (error) {
     // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.

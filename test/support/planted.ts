@@ -1,7 +1,7 @@
 import { systemActor, type Call } from "#control/call.ts";
 import { openEventDatabase } from "#events/database.ts";
 import type { EventTable, EventTables } from "#events/rows.ts";
-import { cellsOf } from "#events/test-rows.ts";
+import { packed } from "#events/test-rows.ts";
 import { newId, newUlid } from "#kernel/ids.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
 import { PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
@@ -210,9 +210,9 @@ function plantEvents(server: ApiServer, accountId: string, zoneId: string): { lo
   const [logId, eventId] = [newUlid(1), newUlid(2)];
   const request = { ray_id: "0123456789abcdef", at_ms: 1, account_id: accountId, method: "GET", path: "/planted" };
   const database = openEventDatabase(server.eventsPath);
-  const cells = <T extends EventTable>(table: T, row: EventTables[T]) => cellsOf(table, [row]);
+  const row = <T extends EventTable>(table: T, row: EventTables[T]) => packed(table, [row]);
   database.insert([
-    cells("gateway_logs", {
+    row("gateway_logs", {
       id: logId,
       at_ms: 1,
       account_id: accountId,
@@ -234,7 +234,7 @@ function plantEvents(server: ApiServer, accountId: string, zoneId: string): { lo
       request_bytes: 1,
       response_bytes: 1,
     }),
-    cells("security_events", {
+    row("security_events", {
       ...request,
       id: eventId,
       zone_id: zoneId,

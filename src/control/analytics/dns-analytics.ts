@@ -1,6 +1,7 @@
 import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
-import type { Condition, EventQueries } from "#events/queries.ts";
+import type { EventQueries } from "#events/queries.ts";
+import type { Condition } from "#events/where-sql.ts";
 import type { DnsQueryRow } from "#events/rows.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import {
@@ -42,12 +43,14 @@ export function createDnsAnalytics({
           })),
         ],
         by: query.dimensions.map((name) => ({ column: columnOf(name), ...intervalOf(name) })),
-        weight: "sample_interval",
-        sums: ["query_bytes", "response_bytes"],
+        measures: [
+          { kind: "sum", column: "query_bytes" },
+          { kind: "sum", column: "response_bytes" },
+        ],
         order: query.order.map(({ by, direction }) => ({ by: by === "count" ? by : positionOf(query, by), direction })),
         limit: query.limit,
       });
-      return rows.map(({ count, dimensions, sums: [queryBytes = 0, responseBytes = 0] }) => ({
+      return rows.map(({ count, dimensions, measures: [queryBytes = 0, responseBytes = 0] }) => ({
         count,
         dimensions: Object.fromEntries(query.dimensions.map((name, i) => [name, shown(DNS_DIMENSIONS[name], dimensions[i] ?? "")])),
         sum: { queryBytes, responseBytes },

@@ -7,7 +7,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { openEventQueries } from "#events/queries.ts";
 import type { SecurityEventRow } from "#events/rows.ts";
-import { cellsOf, testSecurityRow } from "#events/test-rows.ts";
+import { packed, testSecurityRow } from "#events/test-rows.ts";
 import { createSecurityEvents } from "./security-events.ts";
 
 const RULE = "a".repeat(32);
@@ -37,7 +37,7 @@ test("filters of the activity log", async (t) => {
     database.close();
     await rm(directory, { recursive: true });
   });
-  database.insert([cellsOf("security_events", ROWS)]);
+  database.insert([packed("security_events", ROWS)]);
 
   const log = createSecurityEvents({ queries });
   const ids = async (query: object): Promise<string> => {

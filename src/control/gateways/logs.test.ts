@@ -9,7 +9,7 @@ import { createGateways } from "#control/gateways/gateways.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { type EventQueries, openEventQueries } from "#events/queries.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
-import { cellsOf } from "#events/test-rows.ts";
+import { packed } from "#events/test-rows.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { createSealer } from "#kernel/seal.ts";
@@ -70,7 +70,7 @@ before(async () => {
     row(4000, { gateway_id: "other" }),
     row(5000, { account_id: "b".repeat(32) }),
   ];
-  database.insert([cellsOf("gateway_logs", rows)]);
+  database.insert([packed("gateway_logs", rows)]);
   database.close();
   events = openEventQueries(path);
   logs = createGatewayLogs({ store, events });

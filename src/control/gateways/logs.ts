@@ -1,6 +1,7 @@
 import { PlatformError } from "#kernel/errors.ts";
 import type { Page, PageRequest } from "#control/call.ts";
-import type { EventQueries, Where } from "#events/queries.ts";
+import type { EventQueries } from "#events/queries.ts";
+import type { Where } from "#events/where-sql.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
 import type { GatewayLog, GatewayLogDetail, GatewayLogList } from "#model/gateway-log.ts";
 import { gatewayById } from "#store/gateways.ts";

@@ -1,0 +1,205 @@
+import type { DatabaseSync } from "node:sqlite";
+import { ROLLUP_LEVELS, type Rollup, type RollupLevel, rollupOf, rollupTable } from "./rollups.ts";
+import type { EventTable, EventTables } from "./rows.ts";
+import { facetColumns } from "./schema.ts";
+import { columnsIn, facetJoins, facetsByColumn, isCondition, joined, joinedColumn, type Sql, type Where, whereSql } from "./where-sql.ts";
+
+/** A dimension that rows are counted by: a column, or a time cut to whole intervals. */
+export interface GroupBy<T extends EventTable = EventTable> {
+  readonly column: keyof EventTables[T] & string;
+  readonly intervalMs?: number;
+}
+
+/** What is told of a group besides its count. */
+export interface Measure<T extends EventTable = EventTable> {
+  /** `sum` counts each row as often as it stands for; `unique` counts different values; a number is a percentile. */
+  readonly kind: "sum" | "unique" | number;
+  readonly column: keyof EventTables[T] & string;
+}
+
+export interface GroupQuery<T extends EventTable = EventTable> {
+  readonly where: Where<T>;
+  readonly by: readonly GroupBy<T>[];
+  readonly measures: readonly Measure<T>[];
+  /** Positions in `by`, the count, or positions in `measures`. */
+  readonly order: readonly { readonly by: number | "count" | { readonly measure: number }; readonly direction: "asc" | "desc" }[];
+  readonly limit: number;
+}
+
+export interface Group {
+  readonly count: number;
+  /** In the order of `by`. */
+  readonly dimensions: readonly (string | number | null)[];
+  /** In the order of `measures`. */
+  readonly measures: readonly number[];
+  /** Every so manieth row was read, and stands for those between. */
+  readonly sampleInterval: number;
+}
+
+/** Some 0.5 s of work. */
+const GROUPED_ROWS_MAX = 400_000;
+
+/** Of these columns each row says how many it stands for. */
+const WEIGHTS: Partial<Record<EventTable, string>> = { dns_queries: "sample_interval" };
+
+/** A stretch of time, from inclusive to exclusive, and the table that is to be read for it. */
+interface Piece {
+  readonly table: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly counted: boolean;
+}
+
+export function readGroups(db: DatabaseSync, table: EventTable, query: GroupQuery): readonly Group[] {
+  const { fromMs, toMs, rest } = windowOf(query.where);
+  const rollup = rollupOf(table);
+  const level = rollup && coarsestLevel(rollup, query, rest);
+  const rowsAlone = [{ table, fromMs, toMs, counted: false }];
+  const pieces = rollup && level && fromMs < toMs ? piecesOf(db, rollup, level, fromMs, toMs) : rowsAlone;
+  const condition = whereSql(db, table, rest);
+  const every = rollup && level ? 1 : sampleInterval(db, table, { rollup, fromMs, toMs, condition, rest });
+  const inner = joined(
+    pieces.map((piece) => pieceSql(table, query, piece, condition, every)),
+    " UNION ALL ",
+  );
+  const facetOf = facetsByColumn(table);
+  const dimensions = query.by.map(({ column, intervalMs }, i) =>
+    facetOf.has(column) && intervalMs === undefined ? `${joinedColumn(facetOf, column, "g")} AS d${i}` : `g.k${i} AS d${i}`,
+  );
+  const columns = ["IFNULL(SUM(g.n), 0) AS n", ...dimensions, ...query.measures.map(outerMeasure)];
+  const joins = facetJoins(facetsOf(table, query), "g");
+  const grouped = query.by.length === 0 ? "" : ` GROUP BY ${query.by.map((_, i) => `d${i}`).join(", ")}`;
+  const order = query.order.map(({ by, direction }) => `${orderColumn(by)} ${direction === "asc" ? "ASC" : "DESC"}`);
+  const ordered = order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`;
+  const rows = db
+    .prepare(`SELECT ${columns.join(", ")} FROM (${inner.sql}) AS g${joins}${grouped}${ordered} LIMIT ?`)
+    .all(...inner.values, query.limit);
+  return rows.map((row) => ({
+    count: Number(row["n"]),
+    dimensions: query.by.map((_, i) => row[`d${i}`] as string | number | null),
+    measures: query.measures.map((_, i) => Number(row[`m${i}`] ?? 0)),
+    sampleInterval: every,
+  }));
+}
+
+const orderColumn = (by: GroupQuery["order"][number]["by"]): string =>
+  by === "count" ? "n" : typeof by === "number" ? `d${by}` : `m${by.measure}`;
+
+const outerMeasure = ({ kind }: Measure, i: number): string => {
+  if (kind === "sum") return `IFNULL(SUM(g.m${i}), 0) AS m${i}`;
+  return kind === "unique" ? `COUNT(DISTINCT g.m${i}) AS m${i}` : `percentile(g.m${i}, ${kind}) AS m${i}`;
+};
+
+const facetsOf = (table: EventTable, { by }: GroupQuery) => {
+  const facetOf = facetsByColumn(table);
+  return by.flatMap(({ column }) => facetOf.get(column) ?? []);
+};
+
+/** The rows of a piece, added up by facets and columns unless each of them counts. */
+function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition: Sql, every: number): Sql {
+  const facetOf = facetsByColumn(table);
+  const facets = [...new Set(facetsOf(table, query))];
+  const keys = query.by.flatMap(({ column, intervalMs }, i) => {
+    if (intervalMs !== undefined) return [`${column} / ${intervalMs} * ${intervalMs} AS k${i}`];
+    return facetOf.has(column) ? [] : [`${column} AS k${i}`];
+  });
+  const names = [...facets, ...query.by.flatMap((by, i) => (by.intervalMs !== undefined || !facetOf.has(by.column) ? [`k${i}`] : []))];
+  const isEach = query.measures.some(({ kind }) => kind !== "sum");
+  const weight = WEIGHTS[table] ?? "1";
+  const total = (sql: string): string => `${isEach ? sql : `SUM(${sql})`}${every === 1 ? "" : ` * ${every}`}`;
+  const measures = query.measures.map(({ kind, column }, i) => {
+    if (kind !== "sum") return `${column} AS m${i}`;
+    return `${total(piece.counted ? column : `${column} * ${weight}`)} AS m${i}`;
+  });
+  const columns = [...facets, ...keys, `${total(piece.counted ? "rows" : weight)} AS n`, ...measures];
+  const time: Sql[] = [];
+  if (Number.isFinite(piece.fromMs)) time.push({ sql: "at_ms >= ?", values: [piece.fromMs] });
+  if (Number.isFinite(piece.toMs)) time.push({ sql: "at_ms < ?", values: [piece.toMs] });
+  const sample: Sql[] = every === 1 ? [] : [{ sql: `row_id % ${every} = 0`, values: [] }];
+  const where = joined([...time, ...sample, ...(condition.sql === "" ? [] : [condition])], " AND ");
+  const grouped = isEach || names.length === 0 ? "" : ` GROUP BY ${names.join(", ")}`;
+  return { sql: `SELECT ${columns.join(", ")} FROM ${piece.table}${where.sql === "" ? "" : ` WHERE ${where.sql}`}${grouped}`, values: where.values };
+}
+
+/** The stretch that the whole condition lies in, and what else it says. */
+function windowOf(where: Where): { readonly fromMs: number; readonly toMs: number; readonly rest: Where } {
+  let fromMs = -Infinity;
+  let toMs = Infinity;
+  const rest = where.filter((part) => {
+    if (!isCondition(part) || part.column !== "at_ms" || typeof part.value !== "number") return true;
+    const { operator, value } = part;
+    if (operator === "ge" || operator === "gt") fromMs = Math.max(fromMs, operator === "ge" ? Math.ceil(value) : Math.floor(value) + 1);
+    else if (operator === "lt" || operator === "le") toMs = Math.min(toMs, operator === "lt" ? Math.ceil(value) : Math.floor(value) + 1);
+    else return true;
+    return false;
+  });
+  return { fromMs, toMs, rest };
+}
+
+/** The longest intervals that the question can be answered from; undefined where it needs the rows. */
+function coarsestLevel(rollup: Rollup, { by, measures }: GroupQuery, rest: Where): RollupLevel | undefined {
+  const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
+  // A sum of milliseconds or bytes is counted; other measures are not.
+  if (!measures.every(({ kind, column }) => kind === "sum" && rollup.sums.includes(column))) return undefined;
+  if (!columnsIn(rest).every((column) => known.has(column))) return undefined;
+  if (!by.every(({ column, intervalMs }) => (column === "at_ms" ? intervalMs !== undefined : known.has(column)))) return undefined;
+  return ROLLUP_LEVELS.find(({ ms }) => by.every(({ intervalMs = ms }) => intervalMs % ms === 0));
+}
+
+/** Whole intervals from roll-ups, long ones in the middle; what is left at the ends from rows. */
+function piecesOf(db: DatabaseSync, rollup: Rollup, coarsest: RollupLevel, fromMs: number, toMs: number): readonly Piece[] {
+  const levels = ROLLUP_LEVELS.slice(ROLLUP_LEVELS.indexOf(coarsest));
+  const pieces: Piece[] = [];
+  const cover = (from: number, to: number, [level, ...finer]: readonly RollupLevel[]): void => {
+    if (from >= to) return;
+    if (level === undefined) return void pieces.push({ table: rollup.table, fromMs: from, toMs: to, counted: false });
+    const table = rollupTable(rollup, level);
+    const first = Math.ceil(Math.max(from, sinceMs(db, table)) / level.ms) * level.ms;
+    const end = Math.floor(to / level.ms) * level.ms;
+    if (first >= end) return cover(from, to, finer);
+    cover(from, first, finer);
+    pieces.push({ table, fromMs: first, toMs: end, counted: true });
+    cover(end, to, finer);
+  };
+  cover(fromMs, toMs, levels);
+  return pieces;
+}
+
+const sinceMs = (db: DatabaseSync, table: string): number => {
+  const since = Number(db.prepare("SELECT since_ms FROM rollups WHERE name = ?").get(table)?.["since_ms"] ?? Infinity);
+  return since === 0 ? -Infinity : since;
+};
+
+interface Sampled {
+  readonly rollup: Rollup | undefined;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly condition: Sql;
+  readonly rest: Where;
+}
+
+/** Of very many rows every so manieth is read, so that the work stays bounded. How many there are is told by the roll-up, at least for the site. */
+function sampleInterval(db: DatabaseSync, table: EventTable, { rollup, fromMs, toMs, condition, rest }: Sampled): number {
+  let rows: number;
+  // A row that stands for many would be taken for many.
+  if (rollup === undefined || rollup.weight !== null) {
+    const where = [...(Number.isFinite(fromMs) ? [`at_ms >= ${fromMs}`] : []), ...(Number.isFinite(toMs) ? [`at_ms < ${toMs}`] : [])];
+    const all = joined([...where.map((sql) => ({ sql, values: [] })), ...(condition.sql === "" ? [] : [condition])], " AND ");
+    const counted = db.prepare(`SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${table}${all.sql === "" ? "" : ` WHERE ${all.sql}`} LIMIT ?)`);
+    rows = Number(counted.get(...all.values, GROUPED_ROWS_MAX * 100)?.["n"]);
+  } else {
+    const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
+    const where = rest.filter((part) => columnsIn([part]).every((column) => known.has(column)));
+    const time = (ms: number, operator: "ge" | "lt") => (Number.isFinite(ms) ? [{ column: "at_ms", operator, value: ms } as const] : []);
+    const minute = 60_000;
+    const [group] = readGroups(db, table, {
+      where: [...where, ...time(Math.floor(fromMs / minute) * minute, "ge"), ...time(Math.ceil(toMs / minute) * minute, "lt")],
+      by: [],
+      measures: [],
+      order: [],
+      limit: 1,
+    });
+    rows = group?.count ?? 0;
+  }
+  return Math.max(1, Math.ceil(rows / GROUPED_ROWS_MAX));
+}
