@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = 5_000;
  * database in a file beside it, which then takes its place. The old file stays as `….version-1-TIME` until the
  * operator deletes it. A start that was cut short begins again.
  */
-export function carryOver(path: string, nowMs: number, write: (to: string, tables: Iterable<PackedRows>) => void): void {
+export function carryOver(path: string, nowMs: () => number, write: (to: string, tables: Iterable<PackedRows>) => void): void {
   if (!existsSync(path)) return;
   const old = new DatabaseSync(path);
   try {
@@ -26,7 +26,7 @@ export function carryOver(path: string, nowMs: number, write: (to: string, table
   } finally {
     old.close();
   }
-  const aside = `${path}.version-1-${nowMs}`;
+  const aside = `${path}.version-1-${nowMs()}`;
   for (const part of PARTS) if (existsSync(path + part)) renameSync(path + part, aside + part);
   renameSync(`${path}.carried`, path);
 }
@@ -34,7 +34,12 @@ export function carryOver(path: string, nowMs: number, write: (to: string, table
 const PARTS = ["", "-wal", "-shm"];
 
 function* rowsOf(old: DatabaseSync): Generator<PackedRows> {
-  const tables = new Set(old.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map((row) => row["name"]));
+  const tables = new Set(
+    old
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map((row) => row["name"]),
+  );
   for (const table of EVENT_TABLES) {
     // Gateway logs that came through segments are read from these again.
     const isElsewhere = table === "gateway_logs" && tables.has("gateway_segments");

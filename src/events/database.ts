@@ -4,7 +4,15 @@ import { carryOver } from "./carry-over.ts";
 import { createFacetStore, type FacetStore } from "./facet-store.ts";
 import { createLogTables, type LogTables } from "./logs/tables.ts";
 import { type PackedRows, unpackRows } from "./packed-rows.ts";
-import { createRollupWriter, ROLLUP_LEVELS, ROLLUPS, type RollupLevel, rollupStatements, rollupTable, type RollupWriter } from "./rollups.ts";
+import {
+  createRollupWriter,
+  ROLLUP_LEVELS,
+  ROLLUPS,
+  type RollupLevel,
+  rollupStatements,
+  rollupTable,
+  type RollupWriter,
+} from "./rollups.ts";
 import type { EventTable } from "./rows.ts";
 import {
   type Cell,
@@ -27,7 +35,7 @@ export interface EventDatabase {
   deleteBefore(atMs: number, rowsMax: number): number;
   /** Deletes the oldest `rows` rows of the longest table, so that traffic never pushes out security events; gives their number. */
   deleteOldest(rows: number): number;
-  /** Deletes at most `rowsMax` older entries of each roll-up of this level; gives their number. */
+  /** Deletes some `rowsMax` entries of each roll-up of this level that had ended by then; gives their number. */
   deleteCountsBefore(level: RollupLevel["name"], atMs: number, rowsMax: number): number;
   /** Deletes at most `rowsMax` combinations of each facet that neither a row nor a count has any more; gives their number. */
   deleteUnusedFacets(rowsMax: number): number;
@@ -42,7 +50,7 @@ export interface EventDatabase {
 
 /** Opens or creates the database; one of version 1 is carried over. Throws when the file is another version's or no database. */
 export function openEventDatabase(path: string, nowMs: () => number = systemClock.nowMs): EventDatabase {
-  carryOver(path, nowMs(), (to, tables) => {
+  carryOver(path, nowMs, (to, tables) => {
     const database = openDatabase(to, nowMs);
     for (const packed of tables) database.insert([packed]);
     database.close();
@@ -110,7 +118,7 @@ function createDeletions(db: DatabaseSync, facets: FacetStore): Deletions {
       const table = rollupTable(rollup, level);
       // Only the key tells rows of a table without row ids apart; whole moments go, oldest first.
       const until = `(SELECT IFNULL(MAX(at_ms), -1) FROM (SELECT at_ms FROM ${table} WHERE at_ms < ? ORDER BY at_ms LIMIT ?))`;
-      return { level: level.name, remove: db.prepare(`DELETE FROM ${table} WHERE at_ms <= ${until}`) };
+      return { level, remove: db.prepare(`DELETE FROM ${table} WHERE at_ms <= ${until}`) };
     }),
   );
   const users = new Map(FACET_NAMES.map((name) => [name, oldestUse(db, name)]));
@@ -126,13 +134,12 @@ function createDeletions(db: DatabaseSync, facets: FacetStore): Deletions {
           .sort((a, b) => b.rows - a.rows)[0];
         return Number(longest?.remove.run(rows).changes ?? 0);
       }),
-    deleteCountsBefore: (level, atMs, rowsMax) =>
+    deleteCountsBefore: (name, atMs, rowsMax) =>
       transaction(db, () =>
-        sum(
-          oldCounts.filter((count) => count.level === level).map(({ remove }) => remove),
-          atMs,
-          rowsMax,
-        ),
+        // Of an interval that has not ended by then, something is to be kept.
+        oldCounts.reduce((changes, { level, remove }) => {
+          return level.name === name ? changes + Number(remove.run(atMs - level.ms + 1, rowsMax).changes) : changes;
+        }, 0),
       ),
     deleteUnusedFacets: (rowsMax) => transaction(db, () => facets.deleteUnusedSince((name) => users.get(name)?.() ?? 0, rowsMax)),
   };

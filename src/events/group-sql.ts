@@ -118,7 +118,10 @@ function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition:
   const sample: Sql[] = every === 1 ? [] : [{ sql: `row_id % ${every} = 0`, values: [] }];
   const where = joined([...time, ...sample, ...(condition.sql === "" ? [] : [condition])], " AND ");
   const grouped = isEach || names.length === 0 ? "" : ` GROUP BY ${names.join(", ")}`;
-  return { sql: `SELECT ${columns.join(", ")} FROM ${piece.table}${where.sql === "" ? "" : ` WHERE ${where.sql}`}${grouped}`, values: where.values };
+  return {
+    sql: `SELECT ${columns.join(", ")} FROM ${piece.table}${where.sql === "" ? "" : ` WHERE ${where.sql}`}${grouped}`,
+    values: where.values,
+  };
 }
 
 /** The stretch that the whole condition lies in, and what else it says. */

@@ -108,8 +108,7 @@ export function openEventQueries(path: string): EventQueries {
         return Number(open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}`).get(...values)?.["n"]);
       }),
     page: (table, query) => read({ rows: [], next: null }, (open) => readPage(open, table, query)),
-    arrivals: (table, query) =>
-      read({ rows: [], lastRow: query.afterRow, passedOver: 0 }, (open) => readArrivals(open, table, query)),
+    arrivals: (table, query) => read({ rows: [], lastRow: query.afterRow, passedOver: 0 }, (open) => readArrivals(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
     close: () => {

@@ -8,7 +8,6 @@ import { PlatformError } from "#kernel/errors.ts";
 import { openEventDatabase } from "./database.ts";
 import { openEventQueries } from "./queries.ts";
 import { openRepairedDatabase } from "./repair.ts";
-import { EVENT_SCHEMA } from "./schema.ts";
 import { packed, testGatewayRow } from "./test-rows.ts";
 
 const NOISE = "this was an events database once. ".repeat(4096);

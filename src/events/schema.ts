@@ -20,16 +20,7 @@ export const EVENT_FACETS = {
   site: ["account_id", "zone_id"],
   host: ["host"],
   agent: ["user_agent"],
-  request_kind: [
-    "method",
-    "scheme",
-    "http_version",
-    "tls_version",
-    "content_type",
-    "cache_status",
-    "country",
-    "edge_error",
-  ],
+  request_kind: ["method", "scheme", "http_version", "tls_version", "content_type", "cache_status", "country", "edge_error"],
   event_kind: ["method", "scheme", "country"],
   rule: ["ruleset_id", "rule_id", "deployed_by", "rule_description", "phase", "action", "service"],
   question: ["query_type", "response_code", "protocol"],
@@ -241,9 +232,7 @@ export const tableStatements = (): readonly string[] => [
 
 export const indexStatements = (): readonly string[] =>
   EVENT_TABLES.flatMap((name) =>
-    EVENT_SCHEMA[name].indexes.map(
-      (parts) => `CREATE INDEX IF NOT EXISTS ${name}_${parts.join("_")} ON ${name} (${parts.join(", ")})`,
-    ),
+    EVENT_SCHEMA[name].indexes.map((parts) => `CREATE INDEX IF NOT EXISTS ${name}_${parts.join("_")} ON ${name} (${parts.join(", ")})`),
   );
 
 export const columnSql = (column: StoredColumn): string =>

@@ -27,7 +27,9 @@ export interface Sql {
 /** What a condition is about, in a table of rows or of a roll-up: both name facets and columns alike. Empty is no condition. */
 export function whereSql(db: DatabaseSync, table: EventTable, where: Where): Sql {
   const facetOf = facetsByColumn(table);
-  const sites = where.filter((part): part is Condition => isCondition(part) && part.operator === "eq" && facetOf.get(part.column) === "site");
+  const sites = where.filter(
+    (part): part is Condition => isCondition(part) && part.operator === "eq" && facetOf.get(part.column) === "site",
+  );
   const others = where.filter((part) => !sites.includes(part as Condition));
   // An index is read in its order only for a number that is known beforehand.
   const parts = [...(sites.length === 0 ? [] : [sitesSql(db, sites)]), ...others.map((part) => partSql(facetOf, part))];
@@ -38,7 +40,9 @@ export const isCondition = (part: WherePart): part is Condition => "column" in p
 
 /** Every column that the condition looks at. */
 export const columnsIn = (where: Where): readonly string[] =>
-  where.flatMap((part) => (isCondition(part) ? [part.column] : "any" in part ? part.any.flatMap(columnsIn) : part.map(({ column }) => column)));
+  where.flatMap((part) =>
+    isCondition(part) ? [part.column] : "any" in part ? part.any.flatMap(columnsIn) : part.map(({ column }) => column),
+  );
 
 /** Which facet holds each column that one holds. */
 export const facetsByColumn = (table: EventTable): ReadonlyMap<string, FacetName> =>

@@ -13,4 +13,10 @@ export interface WriterData {
 /** Where the gateway puts its segments, beside the events database. */
 export const logSegmentsOf = (eventsPath: string): string => join(dirname(eventsPath), "gateway-logs");
 
-export const DEFAULT_RETENTION: RetentionLimits = { ageMs: 30 * 86_400_000, bytes: 4 * 1024 ** 3, segmentBytes: 8 * 1024 ** 3 };
+export const DEFAULT_RETENTION: RetentionLimits = {
+  ageMs: 30 * 86_400_000,
+  bytes: 4 * 1024 ** 3,
+  segmentBytes: 8 * 1024 ** 3,
+  minutesAgeMs: 14 * 86_400_000,
+  hoursAgeMs: 400 * 86_400_000,
+};

@@ -25,6 +25,8 @@ const RETENTION_PAUSE_MS = 20;
 /** How often the segments of the gateway are looked at; what is there is read at once. */
 const SEGMENTS_EVERY_MS = 50;
 const SEGMENTS_RETRY_MS = 1_000;
+/** Few enough that looking for them keeps no batch waiting. */
+const FACETS_AT_ONCE = 1_000;
 const USAGE_KEPT_MS = 400 * 86_400_000;
 
 const voice = createWorkerVoice(main);
@@ -68,6 +70,7 @@ function tidy(): void {
     const nowMs = systemClock.nowMs();
     more = retentionStep(database, limits, nowMs);
     if (!more) {
+      database.deleteUnusedFacets(FACETS_AT_ONCE);
       database.logs.deleteUsageBefore(nowMs - USAGE_KEPT_MS);
       indexer.tidy(limits.segmentBytes ?? Infinity);
     }
