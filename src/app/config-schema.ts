@@ -229,6 +229,18 @@ export const CONFIG_KEYS = {
     max: 604_800,
     doc: "Time that an upgraded connection, such as a WebSocket, is kept open without a byte either way.",
   },
+  "gateway.cache_memory_bytes_max": {
+    type: "count",
+    default: 67_108_864,
+    max: 1_099_511_627_776,
+    doc: "Memory for provider answers that gateways keep, in bytes; 0: nothing is kept in memory.",
+  },
+  "gateway.cache_disk_bytes_max": {
+    type: "count",
+    default: 268_435_456,
+    max: 1_099_511_627_776,
+    doc: "Room in the data directory for provider answers that gateways keep, in bytes; 0: nothing is kept on disk.",
+  },
   "edge.cache_disk_bytes_max": {
     type: "count",
     default: 536_870_912,

@@ -230,6 +230,8 @@ const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeCon
   limits: edgeLimits(config),
 });
 
+const GATEWAY_CACHE = "gateway";
+
 /** Threads share nothing on disk, so that none waits for another. */
 const cacheDisk = ({ config: { edge }, files }: PlanesDeps, name: string): EdgeConfig["cacheDisk"] =>
   edge.cache_disk_bytes_max === 0
@@ -239,6 +241,7 @@ const cacheDisk = ({ config: { edge }, files }: PlanesDeps, name: string): EdgeC
 /** What threads left behind that there are no more would count for nobody. */
 async function removeUnusedCaches({ config, files }: PlanesDeps): Promise<void> {
   const used = new Set(Array.from({ length: config.edge.cache_disk_bytes_max === 0 ? 0 : config.edge.workers }, (_, i) => `edge-${i + 1}`));
+  if (config.gateway.cache_disk_bytes_max > 0) used.add(GATEWAY_CACHE);
   const names = await readdir(files.cache).catch((): string[] => []);
   for (const name of names) if (!used.has(name)) await rm(join(files.cache, name), { recursive: true, force: true });
 }
@@ -261,13 +264,16 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
 });
 
-const gatewayConfig = ({ config, tls }: PlanesDeps, bound: Bound): GatewayConfig => ({
+const gatewayConfig = ({ config, tls, files }: PlanesDeps, bound: Bound): GatewayConfig => ({
   host: config.gateway.host,
   port: bound["http"] ?? config.gateway.port,
   vendorPrefix: config.vendor.prefix,
   providers: config.gateway.providers,
   ...tls,
-  limits: GATEWAY_LIMITS,
+  ...(config.gateway.cache_disk_bytes_max === 0
+    ? {}
+    : { cacheDisk: { directory: join(files.cache, GATEWAY_CACHE), bytesMax: config.gateway.cache_disk_bytes_max } }),
+  limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
 });
 
 /** What the nameserver answers for proxied names. */

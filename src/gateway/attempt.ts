@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import type { GatewayErrorName } from "./errors.ts";
+import type { CacheFill } from "./cache/fill.ts";
 import type { Exchange } from "./exchange.ts";
 import { BodyTooLargeError } from "./request-body.ts";
 
@@ -14,6 +15,8 @@ export interface Failure {
 
 export interface AttemptOptions {
   readonly exchange: Exchange;
+  /** Where the answer is collected to be given again. */
+  readonly fill: CacheFill | undefined;
   /** Until the first byte; undefined: the connection's own limit. */
   readonly timeoutMs: number | undefined;
   /** Whether something else can be tried after this failure. False: it is what the client gets. */
@@ -53,7 +56,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     // 1xx are between provider and gateway; the final answer comes after them (RFC 9110 §15.2).
     if (status < 200 || this.#state !== "waiting") return;
     clearTimeout(this.#timer);
-    const { exchange, canGoOn } = this.#options;
+    const { exchange, canGoOn, fill } = this.#options;
     if (status >= 400) {
       const failure = { status, name: "aig_upstream_failed", retryAfterSeconds: retryAfter(headers["retry-after"]) } as const;
       if (canGoOn(failure)) {
@@ -64,7 +67,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
       }
     }
     this.#state = "answering";
-    if (!exchange.begin(status, headers)) return controller.abort(new Error("the answer was refused"));
+    fill?.begin(status, headers);
+    if (!exchange.begin(status, headers)) controller.abort(new Error("the answer was refused"));
     this.#finish(undefined);
   }
 
@@ -75,11 +79,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
       return;
     }
     if (this.#state !== "answering") return;
+    this.#options.fill?.chunk(chunk);
     if (!this.#options.exchange.data(chunk, () => controller.resume())) controller.pause();
   }
 
   onResponseEnd(): void {
-    if (this.#state === "answering") this.#options.exchange.end();
+    if (this.#state === "answering") {
+      this.#options.fill?.end();
+      this.#options.exchange.end();
+    }
     this.#state = "over";
   }
 
@@ -98,10 +106,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const { exchange, canGoOn } = this.#options;
     const state = this.#state;
     this.#state = "over";
-    if (state === "answering") exchange.fail({ name });
+    if (state === "answering") {
+      this.#options.fill?.drop();
+      exchange.fail({ name });
+    }
     if (state !== "waiting") return;
     const failure = { status: STATUS_OF_NO_ANSWER, name, retryAfterSeconds: undefined };
     if (canGoOn(failure)) return this.#finish(failure);
+    this.#options.fill?.drop();
     exchange.fail({ name });
     this.#finish(undefined);
   }
@@ -110,6 +122,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #leave(): void {
     clearTimeout(this.#timer);
     const wasWaiting = this.#state === "waiting";
+    if (this.#state !== "discarding") this.#options.fill?.drop();
     this.#state = "over";
     this.#controller?.abort(new Error("nobody waits for the answer"));
     if (wasWaiting) this.#finish(undefined);

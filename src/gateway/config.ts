@@ -11,6 +11,8 @@ export interface GatewayConfig {
   readonly providers: Readonly<Record<string, string>>;
   /** PEM texts; without them the gateway speaks plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly key: string };
+  /** Where answers are kept beyond memory; absent: nowhere. */
+  readonly cacheDisk?: { readonly directory: string; readonly bytesMax: number };
   readonly limits: GatewayLimits;
 }
 
@@ -36,6 +38,8 @@ export interface GatewayLimits {
   readonly idleTimeoutMs: number;
   /** Until a client has sent its whole request. */
   readonly requestTimeoutMs: number;
+  /** Provider answers kept in memory. */
+  readonly cacheMemoryBytesMax: number;
 }
 
 export const GATEWAY_LIMITS: GatewayLimits = {
@@ -50,6 +54,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   firstByteTimeoutMs: 600_000,
   idleTimeoutMs: 300_000,
   requestTimeoutMs: 300_000,
+  cacheMemoryBytesMax: 64 * 1024 * 1024,
 };
 
 /** `workerData` of gateway/worker.ts; both ports are transferred. */

@@ -10,6 +10,8 @@ import { UsageReader } from "./usage.ts";
 
 /** Status of the row when the client left before the answer began; no client ever sees it. */
 const CLIENT_GONE_STATUS = 499;
+/** Nothing was counted anew for an answer that was kept. */
+const CACHED_USAGE: Usage = { tokensIn: 0, tokensOut: 0 };
 const LAST_WORDS_MS = 1_000;
 
 export interface ExchangeOptions {
@@ -81,7 +83,7 @@ export class Exchange {
     const { rules, limits, res, isHead, fields } = this.#options;
     const step = this.#step;
     this.#isCached = isCached;
-    this.#usage = new UsageReader(step.usage, String(headers["content-type"] ?? ""), headers["content-encoding"]);
+    if (!isCached) this.#usage = new UsageReader(step.usage, String(headers["content-type"] ?? ""), headers["content-encoding"]);
     let head: AnswerHead = { status, headers };
     if (step.transforms.length > 0 && !isHead && !this.#guarded(() => void (head = this.#transform(step, head)))) return false;
     this.#status = head.status;
@@ -222,7 +224,7 @@ export class Exchange {
   #settle(status: number, success: boolean): void {
     this.#isSettled = true;
     const { record, requestBytes, onSettled, costOf } = this.#options;
-    const usage = this.#usage?.end() ?? NO_USAGE;
+    const usage = this.#isCached ? CACHED_USAGE : (this.#usage?.end() ?? NO_USAGE);
     const step = this.#step;
     const { cost, isCustom } = costOf(step, usage, this.#isCached);
     record.finish({

@@ -1,7 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { GatewayEntry } from "#snapshot/entries.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Admitted } from "./admission.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
+import { createAnswerCache } from "./cache/answer-cache.ts";
+import type { CacheScope } from "./cache/cache-key.ts";
+import { type DiskAnswers, openDiskAnswers } from "./cache/disk-answers.ts";
+import type { GatewayConfig } from "./config.ts";
 import { createCosts } from "./costs.ts";
 import { Exchange } from "./exchange.ts";
 import type { GatewayDeps } from "./gateway.ts";
@@ -23,6 +28,8 @@ export interface Forwarder {
    * all; then nothing was sent to the provider and no row begun. Never rejects.
    */
   forward(req: IncomingMessage, res: ServerResponse, admitted: Admitted): Promise<Refusal | undefined>;
+  /** Resolves when requests may come. */
+  ready(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,7 +47,8 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   const costs = createCosts(prices);
   const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
   const pools = createPools(limits);
-  const runner = createRunner({ pools, guards: [] });
+  const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config) });
+  const runner = createRunner({ pools, cache, guards: [] });
   const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
@@ -105,12 +113,23 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       // The first requests load it; a row without its cost could not be told from one without a price.
       const loading = prices.load();
       if (loading !== undefined) await loading;
-      await runner.run(plan, first, exchange);
+      await runner.run(plan, first, exchange, cacheScope(admitted.gateway));
       return undefined;
     },
-    close: () => {
+    ready: () => cache.ready(),
+    close: async () => {
       clearTimeout(warmUp);
-      return pools.destroy();
+      await cache.close();
+      await pools.destroy();
     },
   };
 }
+
+const cacheScope = ({ account_id, gateway_id, cache_epoch = "" }: GatewayEntry): CacheScope => ({
+  accountId: account_id,
+  gatewayId: gateway_id,
+  epoch: cache_epoch,
+});
+
+const openDisk = async ({ cacheDisk }: GatewayConfig): Promise<DiskAnswers | undefined> =>
+  cacheDisk === undefined ? undefined : openDiskAnswers(cacheDisk);

@@ -83,7 +83,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   });
 
   return {
-    listen: () => listenOn(server, config),
+    listen: async () => {
+      await forwarder.ready();
+      return listenOn(server, config);
+    },
     close: async (timeoutMs) => {
       isDraining = true;
       await closeWithin(server, timeoutMs);

@@ -15,6 +15,8 @@ export interface RequestOptions {
   readonly backoff: Backoff;
   /** 0: answers are neither looked for nor kept. */
   readonly cacheTtlSeconds: number;
+  /** The request itself asks for it, whatever it is about; a gateway's setting covers only what is known to be repeatable. */
+  readonly isCacheAsked: boolean;
   /** Stands in for everything that would make the key. */
   readonly cacheKey: string | undefined;
   readonly customCost: CustomCost | undefined;
@@ -39,6 +41,7 @@ const PLAIN: RequestOptions = {
   retryDelayMs: 500,
   backoff: "constant",
   cacheTtlSeconds: 0,
+  isCacheAsked: false,
   cacheKey: undefined,
   customCost: undefined,
   keyAlias: DEFAULT_KEY_ALIAS,
@@ -93,6 +96,7 @@ export function createRequestOptions(vendorPrefix: string): RequestOptionsReader
         const text = headers[own] ?? headers[published] ?? headers[old];
         if (typeof text !== "string" || text === "") continue;
         options ??= { ...base };
+        options.isCacheAsked ||= name === "cache-key" || name === "cache-ttl";
         isKeyed ||= name === "cache-key";
         hasTtl ||= name === "cache-ttl" || name === "skip-cache";
         try {
@@ -124,7 +128,10 @@ export function withStepConfig(base: RequestOptions, config: Readonly<Record<str
   if (maxAttempts !== undefined) options.attemptsMax = wholeNumber(maxAttempts, 1, ATTEMPTS_MAX);
   if (retryDelay !== undefined) options.retryDelayMs = wholeNumber(retryDelay, 0, RETRY_DELAY_MS_MAX);
   if (backoff !== undefined) options.backoff = backoffOf(backoff);
-  if (cacheTtl !== undefined) options.cacheTtlSeconds = wholeNumber(cacheTtl, 0, CACHE_TTL_SECONDS_MAX);
+  if (cacheTtl !== undefined) {
+    options.cacheTtlSeconds = wholeNumber(cacheTtl, 0, CACHE_TTL_SECONDS_MAX);
+    options.isCacheAsked = true;
+  }
   if (skipCache === true) options.cacheTtlSeconds = 0;
   return options;
 }

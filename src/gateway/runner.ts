@@ -1,10 +1,15 @@
 import type { Dispatcher } from "undici";
 import { Attempt, type Failure } from "./attempt.ts";
+import type { AnswerCache } from "./cache/answer-cache.ts";
+import type { CacheScope } from "./cache/cache-key.ts";
+import type { CacheFill } from "./cache/fill.ts";
+import type { KeptAnswer } from "./cache/kept-answer.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Pools } from "./pools.ts";
 import { type RequestOptions, RETRY_DELAY_MS_MAX } from "./request-options.ts";
+import { mediaType } from "./usage.ts";
 
 /** Looks at each step before anything of it leaves. In a list of them the first refusal counts. */
 export interface StepGuard {
@@ -14,7 +19,7 @@ export interface StepGuard {
 
 export interface Runner {
   /** Resolves when the answer has begun, or the exchange is over. Never rejects. `first` is the plan's first step. */
-  run(plan: Plan, first: Step, exchange: Exchange): Promise<void>;
+  run(plan: Plan, first: Step, exchange: Exchange, scope: CacheScope): Promise<void>;
 }
 
 /** Steps of one request, whatever a plan offers. */
@@ -26,45 +31,79 @@ const STEPS_MAX = 32;
  */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([0, 408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 
-export function createRunner({ pools, guards }: { readonly pools: Pools; readonly guards: readonly StepGuard[] }): Runner {
-  const send = async (step: Step, exchange: Exchange, canGoOn: (failure: Failure) => boolean): Promise<Failure | undefined> => {
+export interface RunnerDeps {
+  readonly pools: Pools;
+  readonly cache: AnswerCache;
+  readonly guards: readonly StepGuard[];
+}
+
+export function createRunner({ pools, cache, guards }: RunnerDeps): Runner {
+  const send = async (
+    step: Step,
+    exchange: Exchange,
+    fill: CacheFill | undefined,
+    canGoOn: (failure: Failure) => boolean,
+  ): Promise<Failure | undefined> => {
     const opened = pools.get(step.origin);
     const pool = opened instanceof Promise ? await opened : opened;
     if (exchange.isSettled) return undefined;
     return new Promise((resolve) => {
-      const attempt = new Attempt({ exchange, timeoutMs: step.options.timeoutMs, canGoOn, onSettled: resolve });
+      const attempt = new Attempt({ exchange, fill, timeoutMs: step.options.timeoutMs, canGoOn, onSettled: resolve });
       pool.dispatch(dispatchOptions(step), attempt);
     });
   };
 
+  /** Looks at the step before anything of it leaves. False: the exchange is over. */
+  const passes = async (step: Step, exchange: Exchange): Promise<boolean> => {
+    for (const guard of guards) {
+      const checked = guard.check(step);
+      const refusal = checked instanceof Promise ? await checked : checked;
+      if (refusal === undefined) continue;
+      exchange.fail(refusal);
+      return false;
+    }
+    return !exchange.isSettled;
+  };
+
+  /** Asks until there is an answer or nothing more to hope for. Gives false where the next step may be tried. */
+  const ask = async (step: Step, exchange: Exchange, fill: CacheFill | undefined, hasNext: () => boolean): Promise<boolean> => {
+    for (let attempt = 1; ; attempt++) {
+      let isOver = false;
+      const failure = await send(step, exchange, fill, (candidate) => {
+        if (exchange.isSettled) return false;
+        const isLost = candidate.name === "aig_body_too_large";
+        if (!isLost && attempt < attemptsOf(step) && RETRIED_STATUSES.has(candidate.status)) return true;
+        isOver = true;
+        return !isLost && hasNext();
+      });
+      if (failure === undefined) return true;
+      if (isOver) return false;
+      await pause(delayMs(step.options, attempt, failure), exchange);
+      if (exchange.isSettled) return true;
+    }
+  };
+
   return {
-    run: async (plan, first, exchange) => {
-      let steps = 1;
+    run: async (plan, first, exchange, scope) => {
       let step: Step | undefined = first;
+      let following: Step | undefined;
       try {
-        while (step !== undefined) {
-          const current: Step = step;
-          let following: Step | undefined;
-          exchange.trying(current);
-          for (const guard of guards) {
-            const checked = guard.check(current);
-            const refusal = checked instanceof Promise ? await checked : checked;
-            if (refusal !== undefined) return exchange.fail(refusal);
+        for (let steps = 1; step !== undefined && !exchange.isSettled; steps++) {
+          exchange.trying(step);
+          if (guards.length > 0 && !(await passes(step, exchange))) return;
+          const looked = cache.find(step, scope);
+          const found = looked instanceof Promise ? await looked : looked;
+          if (found !== undefined && "kept" in found) return replay(found.kept, exchange);
+          following = undefined;
+          const isDone = await ask(step, exchange, found?.fill, () => {
+            following = steps < STEPS_MAX ? plan.next() : undefined;
+            return following !== undefined;
+          });
+          if (isDone) {
+            if (exchange.isSettled) found?.fill.drop();
+            return;
           }
-          for (let attempt = 1, again = true; again; attempt++) {
-            const isRetried = (failure: Failure): boolean =>
-              attempt < attemptsOf(current) && RETRIED_STATUSES.has(failure.status) && failure.name !== "aig_body_too_large";
-            const failure = await send(current, exchange, (candidate) => {
-              if (exchange.isSettled) return false;
-              if (isRetried(candidate)) return true;
-              following = steps++ < STEPS_MAX && candidate.name !== "aig_body_too_large" ? plan.next() : undefined;
-              return following !== undefined;
-            });
-            if (failure === undefined) return;
-            again = following === undefined;
-            if (again) await pause(delayMs(current.options, attempt, failure), exchange);
-            if (exchange.isSettled) return;
-          }
+          found?.fill.drop();
           step = following;
         }
       } catch (error) {
@@ -73,6 +112,19 @@ export function createRunner({ pools, guards }: { readonly pools: Pools; readonl
       }
     },
   };
+}
+
+/** Plays a kept answer as if the provider gave it now, no faster than the client takes it. */
+function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Exchange): void {
+  const isStream = mediaType(contentType) === "text/event-stream";
+  const headers = { "content-type": contentType, ...(isStream ? {} : { "content-length": String(bytes) }) };
+  if (!exchange.begin(status, headers, true)) return;
+  let at = 0;
+  const play = (): void => {
+    for (let chunk = chunks[at++]; chunk !== undefined; chunk = chunks[at++]) if (!exchange.data(chunk, play)) return;
+    exchange.end();
+  };
+  play();
 }
 
 /** A body that is streamed from the client is there once. */

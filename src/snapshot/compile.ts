@@ -204,6 +204,7 @@ export interface GatewayColumns {
   readonly account_id: string;
   readonly id: string;
   readonly settings: string;
+  readonly modified_at: string;
 }
 
 export function gatewayEntry(row: GatewayColumns): GatewayEntry {
@@ -218,6 +219,7 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     // Zero is how clients turn it off.
     ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
     ...retryOf(settings),
+    ...(settings.cache_invalidate_on_update ? { cache_epoch: row.modified_at } : {}),
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
 }

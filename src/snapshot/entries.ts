@@ -252,6 +252,8 @@ export interface GatewayEntry {
   };
   /** Answers are kept for requests that say nothing about it; absent where they are not. */
   readonly cache?: { readonly ttl_seconds: number };
+  /** When the gateway was written last, where every write makes it forget its answers. */
+  readonly cache_epoch?: string;
 }
 
 /** id = token id. Only tokens that may run gateways. */

@@ -1,0 +1,132 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
+import type { Step } from "../plan.ts";
+import { answersByItself, cacheKey, type CacheScope, isStream } from "./cache-key.ts";
+import type { DiskAnswers } from "./disk-answers.ts";
+import { CacheFill } from "./fill.ts";
+import type { KeptAnswer } from "./kept-answer.ts";
+
+/** Answers that are given again without asking the provider. */
+export interface AnswerCache {
+  /** Undefined where the step's answer may neither be found nor kept. Never rejects. */
+  find(step: Step, scope: CacheScope): Found | Promise<Found> | undefined;
+  /** Resolves when what was kept before the start can be found. */
+  ready(): Promise<void>;
+  /** Resolves when what was kept is on disk. */
+  close(): Promise<void>;
+}
+
+/** A kept answer, or where a fresh one may be put. */
+export type Found = { readonly kept: KeptAnswer } | { readonly fill: CacheFill };
+
+/** What one answer costs besides its bytes. */
+const ENTRY_BYTES = 512;
+/** How long a request waits for an equal one that was first. */
+const WAIT_MS_MAX = 60_000;
+
+export interface AnswerCacheDeps {
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly memoryBytesMax: number;
+  /** Resolves with undefined where nothing is kept on disk. */
+  readonly disk: Promise<DiskAnswers | undefined>;
+}
+
+/**
+ * In memory by use, and on disk. Of equal requests that come together one asks and the others wait for what it brings;
+ * streams do not wait, since their first byte is worth more to them than the rest.
+ */
+export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: AnswerCacheDeps): AnswerCache {
+  const kept = new Map<string, KeptAnswer>();
+  const held = metrics.gauge("selvedge_gateway_cache_bytes", "Provider answers kept in memory");
+  const count = (result: string): Metric =>
+    metrics.counter("selvedge_gateway_cache_total", "Requests whose answers may be kept", { result });
+  const counters = { hit: count("hit"), miss: count("miss"), stored: count("stored") };
+  /** By key: who is asking. It resolves when there is something to find, or nothing to wait for. */
+  const asking = new Map<string, Promise<void>>();
+  let files: DiskAnswers | undefined;
+  // A directory that cannot be read keeps nothing; requests are answered all the same.
+  const ready = disk.then(
+    (opened) => void (files = opened),
+    () => undefined,
+  );
+
+  const drop = (key: string, answer: KeptAnswer): void => {
+    kept.delete(key);
+    held.value -= answer.bytes + ENTRY_BYTES;
+  };
+  const keep = (key: string, answer: KeptAnswer): void => {
+    const before = kept.get(key);
+    if (before !== undefined) drop(key, before);
+    if (answer.bytes + ENTRY_BYTES > memoryBytesMax / 4) return;
+    kept.set(key, answer);
+    held.value += answer.bytes + ENTRY_BYTES;
+    for (const [oldest, old] of kept) {
+      if (held.value <= memoryBytesMax) break;
+      drop(oldest, old);
+    }
+  };
+  const inMemory = (key: string): KeptAnswer | undefined => {
+    const answer = kept.get(key);
+    if (answer === undefined) return undefined;
+    drop(key, answer);
+    if (answer.expiresMs <= clock.nowMs()) return undefined;
+    keep(key, answer);
+    return answer;
+  };
+
+  const hit = (answer: KeptAnswer): Found => {
+    counters.hit.value++;
+    return { kept: answer };
+  };
+  const ask = (key: string, ttlSeconds: number): Found => {
+    counters.miss.value++;
+    let done = (): void => undefined;
+    const waiting = new Promise<void>((resolve) => (done = resolve));
+    if (!asking.has(key)) asking.set(key, waiting);
+    const fill = new CacheFill((answer) => {
+      if (answer !== undefined) {
+        counters.stored.value++;
+        const full = { ...answer, expiresMs: clock.nowMs() + ttlSeconds * 1000 };
+        keep(key, full);
+        files?.put(key, full);
+      }
+      if (asking.get(key) === waiting) asking.delete(key);
+      done();
+    });
+    return { fill };
+  };
+  const findLater = async (key: string, ttlSeconds: number, first: Promise<void> | undefined): Promise<Found> => {
+    if (first !== undefined) await within(first, WAIT_MS_MAX);
+    const answer = inMemory(key) ?? (await files?.get(key, clock.nowMs()));
+    if (answer === undefined) return ask(key, ttlSeconds);
+    if (!kept.has(key)) keep(key, answer);
+    return hit(answer);
+  };
+
+  return {
+    find: (step, scope) => {
+      const { options, method, body, target } = step;
+      if (options.cacheTtlSeconds === 0 || method !== "POST" || body.kind !== "whole") return undefined;
+      if (!options.isCacheAsked && !answersByItself(target)) return undefined;
+      const key = cacheKey(step, body.bytes, scope);
+      const answer = inMemory(key);
+      if (answer !== undefined) return hit(answer);
+      const first = isStream(body.bytes) ? undefined : asking.get(key);
+      if (first !== undefined || files?.has(key, clock.nowMs()) === true) return findLater(key, options.cacheTtlSeconds, first);
+      return ask(key, options.cacheTtlSeconds);
+    },
+    ready: () => ready,
+    close: async () => files?.settled(),
+  };
+}
+
+function within(promise: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

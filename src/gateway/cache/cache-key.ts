@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { Step } from "../plan.ts";
+
+/** Fields in which providers take credentials, or by which they answer otherwise. */
+const KEYED_FIELDS: ReadonlySet<string> = new Set([
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "xi-api-key",
+  "openai-organization",
+  "openai-project",
+  "anthropic-version",
+  "anthropic-beta",
+]);
+
+/** Whose answers they are, and since when: an answer from before counts for nobody. */
+export interface CacheScope {
+  readonly accountId: string;
+  readonly gatewayId: string;
+  /** Changes when the gateway asks for its answers to be forgotten. */
+  readonly epoch: string;
+}
+
+/**
+ * What must be the same for an answer to be given again: provider, place, credential and the whole body; metadata are no
+ * part of it (reference, part A). A key of the request's own stands in for credential and body: it is asked for in order
+ * to share. Whether a stream is wanted counts always, since one cannot stand for the other.
+ */
+export function cacheKey(step: Step, bytes: Buffer, { accountId, gatewayId, epoch }: CacheScope): string {
+  const { provider, method, origin, target, headers, model, options } = step;
+  const hash = createHash("sha256");
+  const facts = [accountId, gatewayId, epoch, provider, method, origin, target];
+  if (options.cacheKey !== undefined)
+    return hash.update(JSON.stringify([...facts, "key", options.cacheKey, isStream(bytes)])).digest("hex");
+  const fields: (readonly [string, string])[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const name = headers[i]?.toLowerCase() ?? "";
+    if (KEYED_FIELDS.has(name)) fields.push([name, headers[i + 1] ?? ""]);
+  }
+  fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return hash
+    .update(JSON.stringify([...facts, model, fields]))
+    .update("\0")
+    .update(bytes)
+    .digest("hex");
+}
+
+/** Whether a body in any of the known shapes asks for a stream. */
+export function isStream(bytes: Buffer): boolean {
+  if (!bytes.includes('"stream"')) return false;
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return typeof value === "object" && value !== null && (value as { readonly stream?: unknown }).stream === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Paths whose answers follow from the question alone; others make or change something at the provider. */
+const ANSWERING_PATHS =
+  /\/(chat\/completions|completions|messages|responses|chat|generate|embeddings?|embed|rerank|moderations|classify|images\/generations|invoke|converse|invoke-with-response-stream|converse-stream|[^/]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens|predict|rawPredict|streamRawPredict))$/;
+
+/** Whether the gateway's setting alone may keep the answer. A field of the request may ask for more: POST with any path. */
+export const answersByItself = (target: string): boolean => ANSWERING_PATHS.test(target.split("?", 1)[0] ?? "");
