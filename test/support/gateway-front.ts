@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
@@ -15,6 +16,19 @@ export const gatewayOp = (id: string, value: Partial<GatewayEntry> = {}): Op => 
   kind: "gateway",
   id: `${GATEWAY_ACCOUNT}/${id}`,
   value: { account_id: GATEWAY_ACCOUNT, gateway_id: id, authentication: false, collect_logs: true, ...value },
+});
+
+/** A token that may run every gateway of the account. */
+export const gatewayTokenOp = (secret: string): Op => ({
+  kind: "token",
+  id: secret,
+  value: {
+    hash: createHash("sha256").update(secret).digest("hex"),
+    accounts: [GATEWAY_ACCOUNT],
+    not_before: null,
+    expires_on: null,
+    addresses: { allow: [], deny: [] },
+  },
 });
 
 export interface GatewayFront {
