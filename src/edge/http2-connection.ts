@@ -93,6 +93,8 @@ const ignore = (): void => undefined;
 const sessionOptions = (limits: EdgeLimits) => ({
   settings: {
     enablePush: false,
+    // WebSockets in streams of their own (RFC 8441).
+    enableConnectProtocol: true,
     maxConcurrentStreams: limits.http2StreamsMax,
     initialWindowSize: limits.http2WindowBytes,
     maxHeaderListSize: limits.http2HeadBytesMax,

@@ -62,6 +62,31 @@ test("what HTTP/1.1 would read otherwise is refused", () => {
   assert.equal(read([...BASE, "x-a", "y".repeat(40_000)]), "head_too_large");
 });
 
+test("the CONNECT for a WebSocket becomes the GET with an upgrade that it stands for", () => {
+  const fields = [":method", "CONNECT", ":protocol", "websocket", ...BASE.slice(2)];
+  const request = readRequestHead([...fields, "sec-websocket-key", "theirs", "sec-websocket-version", "13"], "https", false);
+  assert.ok(typeof request !== "string");
+  const { buffer, head, webSocketKey } = request;
+  assert.deepEqual([head.method, head.chunked, head.contentLength, head.connectionUpgrade], ["GET", false, -1, true]);
+  assert.equal(Buffer.from(webSocketKey, "base64").length, 16);
+  assert.deepEqual(
+    Array.from({ length: head.fieldCount }, (_, index) => `${head.name(buffer, index)}: ${head.value(buffer, index)}`),
+    [
+      "host: www.example.com",
+      "sec-websocket-version: 13",
+      "connection: Upgrade",
+      "upgrade: websocket",
+      `sec-websocket-key: ${webSocketKey}`,
+    ],
+  );
+  assert.notEqual((readRequestHead(fields, "https", false) as { webSocketKey: string }).webSocketKey, webSocketKey);
+  assert.equal((readRequestHead(BASE, "https", true) as { webSocketKey: string }).webSocketKey, "");
+  assert.equal(read(fields, true), "bad_request");
+  assert.equal(read([...fields, "content-length", "0"], false), "bad_request");
+  assert.equal(read([...fields, ":protocol", "websocket"], false), "bad_request");
+  assert.equal(read([":method", "CONNECT", ":protocol", "connect-udp", ...BASE.slice(2)], false), "not_implemented");
+});
+
 const character = fc.oneof(
   fc.constantFrom("\r", "\n", "\0", " ", ":", "\t", ",", "/", "\u010a"),
   fc.integer({ min: 0, max: 0x180 }).map((code) => String.fromCharCode(code)),

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { Head, HEAD_BYTES_MAX, parseFields, parseRequestHead } from "#wire/http/head.ts";
 import { TRAILER_FIELDS } from "#wire/http/known-fields.ts";
@@ -7,10 +8,12 @@ import { type EdgeErrorName, errorForStatus } from "./edge-errors.ts";
 export interface RequestHead {
   readonly buffer: Buffer;
   readonly head: Head;
+  /** What a WebSocket's server must prove to have read; empty for every other request. */
+  webSocketKey: string;
 }
 
 /** One for all connections of a thread: a head is consumed before the next is written. */
-const SHARED: RequestHead = { buffer: Buffer.allocUnsafeSlow(HEAD_BYTES_MAX), head: new Head() };
+const SHARED: RequestHead = { buffer: Buffer.allocUnsafeSlow(HEAD_BYTES_MAX), head: new Head(), webSocketKey: "" };
 
 /** What HTTP/1.1 would read as something else must never get into its text (RFC 9113 §10.3). */
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -25,13 +28,19 @@ const CONNECTION_FIELDS = new Set(["connection", "keep-alive", "proxy-connection
 
 /**
  * Writes the fields of an HTTP/2 request, names and values in turn, as a head of HTTP/1.1 and parses that as strictly
- * as any other. Returns what the request is refused with where it is malformed (RFC 9113 §8.1.1).
+ * as any other. The CONNECT that asks for a WebSocket (RFC 8441) becomes the GET with an upgrade that it stands for. Returns what the request is refused with where it is malformed (RFC 9113 §8.1.1).
  */
 export function readRequestHead(fields: readonly string[], scheme: string, endsWithHead: boolean): RequestHead | EdgeErrorName {
-  const request: Fields = { method: "", path: "", authority: "", scheme: "", host: null, cookie: "", lines: "", hasLength: false };
+  const request: Fields = {
+    ...{ method: "", path: "", authority: "", scheme: "", protocol: "" },
+    ...{ host: null, cookie: "", lines: "", hasLength: false },
+  };
   for (let i = 0; i + 1 < fields.length; i += 2) if (!takeField(request, fields[i]!, fields[i + 1]!)) return "bad_request";
-  const { method, path, host } = request;
-  if (method === "CONNECT") return "not_implemented";
+  const { path, host, protocol } = request;
+  const isWebSocket = protocol === WEBSOCKET && request.method === "CONNECT";
+  if (isWebSocket ? endsWithHead || request.hasLength : protocol !== "" && request.method !== "CONNECT") return "bad_request";
+  if (request.method === "CONNECT" && !isWebSocket) return "not_implemented";
+  const method = isWebSocket ? "GET" : request.method;
   const authority = request.authority === "" ? (host ?? "") : request.authority;
   // Two servers in a row must never pick two different hosts.
   if (host !== null && host.toLowerCase() !== authority.toLowerCase()) return "bad_request";
@@ -39,9 +48,15 @@ export function readRequestHead(fields: readonly string[], scheme: string, endsW
   // An absolute target would be read as another host than the authority.
   if (!path.startsWith("/") && path !== "*") return "bad_request";
   const cookie = request.cookie === "" ? "" : `cookie: ${request.cookie}\r\n`;
-  const framing = endsWithHead || request.hasLength ? "" : "transfer-encoding: chunked\r\n";
+  const webSocketKey = isWebSocket ? randomBytes(16).toString("base64") : "";
+  const framing = isWebSocket ? upgradeLines(webSocketKey) : endsWithHead || request.hasLength ? "" : "transfer-encoding: chunked\r\n";
+  SHARED.webSocketKey = webSocketKey;
   return parse(`${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\n${request.lines}${cookie}${framing}\r\n`, endsWithHead);
 }
+
+const WEBSOCKET = "websocket";
+/** RFC 6455 §4.1; over HTTP/2 the client sends none of these (RFC 8441 §5). */
+const upgradeLines = (key: string): string => `connection: Upgrade\r\nupgrade: ${WEBSOCKET}\r\nsec-websocket-key: ${key}\r\n`;
 
 /** The fields after a body, or null where they are malformed or must not come there (RFC 9110 §6.5.1). */
 export function readTrailers(fields: readonly string[]): readonly Trailer[] | null {
@@ -66,6 +81,7 @@ interface Fields {
   path: string;
   authority: string;
   scheme: string;
+  protocol: string;
   host: string | null;
   cookie: string;
   lines: string;
@@ -84,6 +100,8 @@ function takeField(request: Fields, name: string, value: string): boolean {
       return setOnce(request, "authority", value);
     case ":scheme":
       return setOnce(request, "scheme", value);
+    case ":protocol":
+      return setOnce(request, "protocol", value);
     case "host":
       if (request.host !== null) return false;
       request.host = value;
@@ -96,13 +114,15 @@ function takeField(request: Fields, name: string, value: string): boolean {
       return value === "trailers";
     default:
       if (CONNECTION_FIELDS.has(name) || !NAME.test(name)) return false;
+      // Ours is the one that the server proves to have read.
+      if (name === "sec-websocket-key" && request.protocol !== "") return true;
       if (name === "content-length") request.hasLength = true;
       request.lines += `${name}: ${value}\r\n`;
       return true;
   }
 }
 
-function setOnce(request: Fields, key: "method" | "path" | "authority" | "scheme", value: string): boolean {
+function setOnce(request: Fields, key: "method" | "path" | "authority" | "scheme" | "protocol", value: string): boolean {
   if (request[key] !== "") return false;
   request[key] = value;
   return true;

@@ -5,7 +5,7 @@ import type { Head } from "#wire/http/head.ts";
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RayField } from "./http1-responder.ts";
-import { fieldsByName, interimFields, type RawFields, RESET_CONTENT, responseFields } from "./http2-response-fields.ts";
+import { fieldsByName, interimFields, type RawFields, RESET_CONTENT, responseFields, tunnelFields } from "./http2-response-fields.ts";
 import { pageFields } from "./page-fields.ts";
 
 /** Writes one response to a stream. What one read of the origin leads to leaves in as few frames as can be. */
@@ -42,6 +42,13 @@ export class Http2Responder {
     this.mayHaveTrailers = framing === CHUNKED;
     this.isBodiless = framing === NO_BODY || head.status === RESET_CONTENT || isBodiless(head.status);
     this.fields = responseFields(buffer, head, framing, exchange, this.ray);
+    this.written += head.end - head.fieldsStart;
+  }
+
+  /** RFC 8441 §5: success, where HTTP/1.1 switches protocols. */
+  tunnel(buffer: Buffer, head: Head, exchange: Exchange): void {
+    this.hasBegun = true;
+    this.fields = tunnelFields(buffer, head, exchange, this.ray);
     this.written += head.end - head.fieldsStart;
   }
 

@@ -26,6 +26,18 @@ export function responseFields(buffer: Buffer, head: Head, framing: Framing, exc
   return fields;
 }
 
+const OK = "200";
+/** Answers a field that was not the visitor's. */
+const ACCEPT_FIELD = "sec-websocket-accept";
+
+/** The answer to a request for a WebSocket, from the head with which the origin switched protocols. */
+export function tunnelFields(buffer: Buffer, head: Head, exchange: Exchange, ray: RayField): RawFields {
+  const [status, , ...fields] = responseFields(buffer, head, NO_BODY, exchange, ray);
+  const kept: RawFields = [status!, OK];
+  for (let i = 0; i + 1 < fields.length; i += 2) if (fields[i] !== ACCEPT_FIELD) kept.push(fields[i]!, fields[i + 1]!);
+  return kept;
+}
+
 /** The fields of an interim response, which node:http2 takes by name. */
 export const interimFields = (buffer: Buffer, head: Head): Record<string, string | string[]> => fieldsByName(keptFields(buffer, head));
 

@@ -8,6 +8,7 @@ import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Arrival } from "./exchange.ts";
 import type { Visitor } from "./forward.ts";
+import { acceptsWebSocket } from "./http2-web-socket.ts";
 import { readRequestHead, readTrailers } from "./http2-request-head.ts";
 import { Http2Responder } from "./http2-responder.ts";
 import { edgePage } from "./pipeline.ts";
@@ -37,6 +38,10 @@ export class Http2Stream implements Visitor, Checked {
   /** What is left of the body by its announced length; -1 where none was. */
   private bodyLeft = -1;
   private trailers: readonly Trailer[] = [];
+  /** Of a request for a WebSocket; empty for all others. */
+  private webSocketKey = "";
+  /** Both sides send what they like. */
+  private isTunnel = false;
 
   constructor(edge: EdgeContext, arrival: Arrival, stream: ServerHttp2Stream) {
     this.edge = edge;
@@ -59,12 +64,15 @@ export class Http2Stream implements Visitor, Checked {
       if (!this.isComplete) this.stream.once("trailers", (_named, _flags, raw) => this.guard(() => this.onTrailers(raw as string[])));
       const request = readRequestHead(fields, scheme, this.isComplete);
       if (typeof request === "string") return this.refuse(request);
-      const { buffer, head } = request;
+      const { buffer, head, webSocketKey } = request;
+      const isWebSocket = webSocketKey !== "";
+      this.webSocketKey = webSocketKey;
       const exchange = this.flow.begin(head.method);
       exchange.http_version = "HTTP/2";
       this.received = head.end;
       this.bodyLeft = head.contentLength;
-      const fault = this.flow.take(exchange, buffer, head, "", !this.isComplete && head.contentLength !== 0);
+      const hasBody = !this.isComplete && head.contentLength !== 0 && !isWebSocket;
+      const fault = this.flow.take(exchange, buffer, head, isWebSocket ? "websocket" : "", hasBody);
       if (fault !== null) this.refuse(fault);
       else if (head.contentLength === 0) this.admitBody();
     });
@@ -77,13 +85,18 @@ export class Http2Stream implements Visitor, Checked {
     const { behind, hasBegun, written } = this.responder;
     const isUploading = this.isReading && !this.isComplete && !hasBegun && !this.stream.isPaused();
     this.deadlines ??= new ClientDeadlines(this.edge.limits, this.edge.timers);
+    if (this.isTunnel) {
+      if (this.deadlines.lingering(nowMs, this.edge.limits.tunnelIdleTimeoutMs) !== "fine") this.cut();
+      return;
+    }
     const verdict = this.deadlines.exchanging(nowMs, behind === 0 ? null : written - behind, isUploading ? this.received : null);
     if (verdict === "refuse") this.guard(() => this.refuse("request_timeout"));
     else if (verdict !== "fine") this.cut();
   }
 
   admitBody(): void {
-    if (this.isComplete) return;
+    // What follows a request for a WebSocket waits for the answer to it.
+    if (this.isComplete || this.webSocketKey !== "") return;
     if (this.isReading) return void this.stream.resume();
     this.isReading = true;
     this.stream.on("data", (chunk: Buffer) => this.guard(() => this.onData(chunk)));
@@ -100,15 +113,25 @@ export class Http2Stream implements Visitor, Checked {
     this.guard(() => this.responder.interim(buffer, head));
   }
 
-  /** A stream switches to nothing: WebSockets are asked for in another way here (RFC 8441). */
-  sendSwitch(): boolean {
-    return false;
+  /** RFC 8441 §5: the stream itself is the connection from now on. */
+  sendSwitch(buffer: Buffer, head: Head): boolean {
+    const { exchange } = this.flow;
+    // Nobody else could notice that the origin speaks of something else: the visitor has sent no key.
+    if (exchange === null || this.webSocketKey === "" || !acceptsWebSocket(buffer, head, this.webSocketKey)) return false;
+    this.isTunnel = true;
+    this.deadlines?.restart();
+    this.guard(() => this.responder.tunnel(buffer, head, exchange));
+    this.stream.on("data", (chunk: Buffer) => this.guard(() => this.onRaw(chunk)));
+    this.stream.on("end", () => this.guard(() => this.flow.endRaw()));
+    return true;
   }
 
   sendHead(buffer: Buffer, head: Head, framing: Framing): void {
     const { exchange } = this.flow;
     if (exchange === null) return;
-    if (head.status <= STATUS_MAX) return this.responder.head(buffer, head, framing, exchange);
+    // To a request for a WebSocket a success would mean that there is one now.
+    const isMisleading = this.webSocketKey !== "" && head.status < 300;
+    if (head.status <= STATUS_MAX && !isMisleading) return this.responder.head(buffer, head, framing, exchange);
     this.flow.abort();
     this.sendPage(edgePage(exchange, "origin_malformed"));
   }
@@ -124,13 +147,13 @@ export class Http2Stream implements Visitor, Checked {
     });
   }
 
-  /** Nothing was switched, so nothing comes. */
-  sendRaw(): void {
-    this.cut();
+  sendRaw(buffer: Buffer, start: number, end: number): void {
+    this.deadlines?.restart();
+    this.responder.body(buffer, start, end);
   }
 
   endRaw(): void {
-    this.cut();
+    this.guard(() => this.responder.end([]));
   }
 
   flush(): boolean {
@@ -157,7 +180,9 @@ export class Http2Stream implements Visitor, Checked {
    * would look whole.
    */
   cut(): void {
-    this.stream.destroy(CUT);
+    // Both ways of a WebSocket may have ended in order, with something still to be taken.
+    if (this.isTunnel && this.stream.writableEnded) this.stream.close(constants.NGHTTP2_NO_ERROR);
+    else this.stream.destroy(CUT);
   }
 
   private waitForDrain(): void {
@@ -175,6 +200,12 @@ export class Http2Stream implements Visitor, Checked {
     if (this.bodyLeft >= 0 && (this.bodyLeft -= chunk.length) < 0) return this.refuse("bad_request");
     this.flow.onRequestBody(chunk, 0, chunk.length);
     if (!this.flow.flushRequest()) this.stream.pause();
+  }
+
+  private onRaw(chunk: Buffer): void {
+    this.received += chunk.length;
+    this.deadlines?.restart();
+    if (!this.flow.sendRaw(chunk, 0, chunk.length)) this.stream.pause();
   }
 
   private onTrailers(fields: readonly string[]): void {

@@ -22,10 +22,13 @@ let edge: SecureEdge;
 let directory: string;
 /** What the page in the browser found. */
 let report: (found: unknown) => void = () => undefined;
+/** Names of the fields with which a WebSocket was asked for. */
+let upgradeFields: readonly string[] = [];
 
 before(async () => {
   origin = createServer(answer);
   origin.on("upgrade", (req, socket, rest) => {
+    upgradeFields = req.rawHeaders.filter((_, i) => i % 2 === 0);
     serveWebSocket(socket as Socket, `sec-websocket-key: ${req.headers["sec-websocket-key"]}`, rest, (peer, { opcode, payload }) => {
       if (opcode === TEXT || opcode === BINARY) peer.send(opcode, payload);
     });
@@ -158,6 +161,8 @@ test(
       echoed: "over the edge",
       protocols: ["h2"],
     });
+    // Over HTTP/2 all names are in lower case; over a connection of HTTP/1.1 the browser writes this one otherwise.
+    assert.ok(upgradeFields.includes("sec-websocket-key"), "the WebSocket came in a stream of the page's connection");
     assert.deepEqual(edge.errors, []);
   },
 );

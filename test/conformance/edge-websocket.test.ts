@@ -10,6 +10,7 @@ import { BINARY, CLOSE, PING, PONG, startWebSocketServer, TEXT, type WebSocketSe
 let server: WebSocketServer;
 let edge: SecureEdge;
 let agent: Agent;
+let agentOfHttp2: Agent;
 
 before(async () => {
   server = await startWebSocketServer((peer, { opcode, payload }) => {
@@ -20,19 +21,27 @@ before(async () => {
     }
   });
   edge = await startSecureEdge(server.port);
-  agent = new Agent({
-    connect: { ca: edge.rootPem, lookup: (_host, _options, done) => done(null, [{ address: "127.0.0.1", family: 4 }]) },
-  });
+  const connect: Agent.Options["connect"] = {
+    ca: edge.rootPem,
+    lookup: (_host, _options, done) => done(null, [{ address: "127.0.0.1", family: 4 }]),
+  };
+  agent = new Agent({ connect, allowH2: false });
+  agentOfHttp2 = new Agent({ connect, allowH2: true });
 });
 after(async () => {
   await agent.destroy();
+  await agentOfHttp2.destroy();
   await edge.close();
   server.close();
 });
 
-async function open(scheme: "ws" | "wss"): Promise<{ readonly client: WebSocket; next(): Promise<MessageEvent["data"]> }> {
+type Way = "ws" | "wss" | "wss over HTTP/2";
+
+async function open(way: Way): Promise<{ readonly client: WebSocket; next(): Promise<MessageEvent["data"]> }> {
+  const scheme = way === "ws" ? "ws" : "wss";
+  const dispatcher = way === "wss over HTTP/2" ? agentOfHttp2 : agent;
   const port = scheme === "ws" ? edge.http : edge.https;
-  const client = new WebSocket(`${scheme}://www.example.com:${port}/socket?a=b`, { dispatcher: agent });
+  const client = new WebSocket(`${scheme}://www.example.com:${port}/socket?a=b`, { dispatcher });
   client.binaryType = "arraybuffer";
   const waiting: ((data: unknown) => void)[] = [];
   const arrived: unknown[] = [];
@@ -50,12 +59,14 @@ async function open(scheme: "ws" | "wss"): Promise<{ readonly client: WebSocket;
 
 const closed = (client: WebSocket): Promise<CloseEvent> => new Promise((resolve) => client.addEventListener("close", resolve));
 
-for (const scheme of ["ws", "wss"] as const) {
-  test(`${scheme}: text, binary and large messages pass both ways, and the server may speak first`, async () => {
-    const { client, next } = await open(scheme);
+for (const way of ["ws", "wss", "wss over HTTP/2"] as const) {
+  test(`${way}: text, binary and large messages pass both ways, and the server may speak first`, async () => {
+    const { client, next } = await open(way);
     const peer = server.connections.at(-1)!;
     assert.match(peer.head, /^GET \/socket\?a=b HTTP\/1\.1\r\n/);
-    assert.match(peer.head, new RegExp(`\\r\\nX-Forwarded-Proto: ${scheme === "ws" ? "http" : "https"}\\r\\n`));
+    assert.match(peer.head, new RegExp(`\\r\\nX-Forwarded-Proto: ${way === "ws" ? "http" : "https"}\\r\\n`));
+    // Over HTTP/2 the key is the edge's own, after all that came from the client.
+    assert.equal(/\r\nsec-websocket-key: \S+\r\nConnection: Upgrade\r\n/.test(peer.head), way === "wss over HTTP/2");
     client.send("hello");
     assert.equal(await next(), "hello");
     for (const size of [125, 126, 65_535, 65_536, 5_000_000]) {
