@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import type { Codecs } from "./compression/codecs.ts";
 import type { EdgeCache } from "./cache/cache.ts";
 import type { EdgeLimits } from "./config.ts";
 import type { Exchange } from "./exchange.ts";
@@ -28,6 +29,7 @@ export interface EdgeContext {
   readonly pools: UpstreamPools;
   readonly cache: EdgeCache;
   readonly heldBodies: HeldBodies;
+  readonly codecs: Codecs;
   readonly ray: RayField;
   readonly connections: Set<OpenConnection>;
   isDraining(): boolean;

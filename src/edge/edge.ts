@@ -14,6 +14,7 @@ import { createAdmission } from "./admission.ts";
 import { createEdgeCache } from "./cache/cache.ts";
 import { createLaunch } from "./cache/launch.ts";
 import { ClientConnection } from "./client-connection.ts";
+import { createCodecs } from "./compression/codecs.ts";
 import { createClearance } from "./challenge/clearance.ts";
 import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
@@ -176,7 +177,9 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
   const tlsClient = createOriginTlsClient({ clock, roots: deps.originRoots });
   const clearance = createClearance({ key: deps.clearanceKey, clock, vendorPrefix: config.vendorPrefix });
   const challenges = createChallenges(clearance, config.vendorPrefix);
+  const codecs = createCodecs(metrics);
   const pipeline = createPipeline({
+    codecs,
     ...{ zones, doh, clearance, challenges, tap: deps.tap },
     loopName: config.vendorPrefix,
     ports: () => state.ports,
@@ -226,6 +229,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
     pools,
     cache,
     heldBodies: createHeldBodies(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
+    codecs,
     ray: rayField(config.vendorPrefix),
     connections: new Set(),
     isDraining: () => state.closing,

@@ -9,6 +9,8 @@ import { type BodyView, type HeaderFields, NO_BODY_VIEW, type RequestView, type 
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
+import type { Coding } from "./compression/accept-encoding.ts";
+import type { Algorithm } from "./compression/choose-coding.ts";
 import type { CacheStatus } from "./cache/cache-status.ts";
 import type { OriginPlan } from "./origin.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
@@ -89,6 +91,12 @@ export class Exchange implements RequestView, RuleRun {
   cacheRule: CacheRule | null = null;
   /** What kind of device the visitor has, where the origin is to know. */
   deviceType = "";
+  /** What compression rules want; null where none applies. */
+  algorithms: readonly Algorithm[] | null = null;
+  /** How the body is compressed for this visitor; null where it passes as it is. */
+  coding: Coding | null = null;
+  /** Other visitors may get the body in another coding, and caches behind us have to know (RFC 9110 §12.5.5). */
+  variesByCoding = false;
   /** How the cache had to do with the response; null where it was not asked. */
   cacheStatus: CacheStatus | null = null;
   status = 0;

@@ -102,7 +102,8 @@ export class Http1Responder {
   private fields(buffer: Buffer, head: Head): string {
     const { ray_id: rayId, responseEdits: edits, cacheStatus } = this.exchange;
     dropFields(buffer, head, this.ray.names);
-    const own = `${cacheStatus === null ? "" : `${this.ray.cacheStatus}: ${cacheStatus}\r\n`}${this.ray.name}: ${rayId}\r\n`;
+    const varies = this.exchange.variesByCoding ? "Vary: Accept-Encoding\r\n" : "";
+    const own = `${varies}${cacheStatus === null ? "" : `${this.ray.cacheStatus}: ${cacheStatus}\r\n`}${this.ray.name}: ${rayId}\r\n`;
     if (edits === null) return `${keptFields(buffer, head)}${own}`;
     dropEdited(buffer, head, edits);
     return `${keptFields(buffer, head)}${fieldLines(addedFields(edits))}${own}`;

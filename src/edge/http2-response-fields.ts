@@ -21,6 +21,7 @@ export function responseFields(buffer: Buffer, head: Head, framing: Framing, exc
   if (edits !== null) fields.push(...addedFields(edits).flat());
   const tellsLength = framing !== NO_BODY || head.status === 304 || !isBodiless(head.status);
   if (head.contentLength >= 0 && tellsLength && head.status !== RESET_CONTENT) fields.push("content-length", String(head.contentLength));
+  if (exchange.variesByCoding) fields.push("vary", "Accept-Encoding");
   if (exchange.cacheStatus !== null) fields.push(ray.cacheStatus, exchange.cacheStatus);
   fields.push(ray.name, exchange.ray_id);
   return fields;

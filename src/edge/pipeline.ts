@@ -6,6 +6,8 @@ import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
+import { type Algorithm, chooseCoding } from "./compression/choose-coding.ts";
+import type { Codecs } from "./compression/codecs.ts";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { DohRoute } from "./doh-route.ts";
 import type { BodyTap, Tap } from "./detection/tap.ts";
@@ -51,6 +53,7 @@ export interface PipelineDeps {
   ports(): EdgePorts;
   readonly clearance: Clearance;
   readonly challenges: Challenges;
+  readonly codecs: Pick<Codecs, "hasRoom">;
 }
 
 interface Stage {
@@ -92,7 +95,7 @@ interface ResponseStage {
 const RESPONSE_STAGES: readonly ResponseStage[] = [
   // Here: http_response_cache_settings. Errors have been substituted before.
   { phase: "http_response_headers_transform", needsBody: false, run: rewriteHead },
-  // Here: http_response_compression (after the tap has seen the bytes that are scanned).
+  { phase: "http_response_compression", needsBody: false, run: ruleCompression },
   { phase: "http_response_firewall_managed", needsBody: true, run: scan },
   // Here: http_log_custom_fields.
 ];
@@ -127,6 +130,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
           if (tap !== null) (taps ??= []).push(tap);
         }
       }
+      chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
       if (taps === null) return null;
       return taps.length === 1 ? taps[0]! : joinTaps(taps);
     },
@@ -235,6 +239,13 @@ function limitRate(exchange: Exchange, match: Match, { challenges }: PipelineDep
 
 function rewriteHead(exchange: Exchange, match: Match): null {
   if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
+  return null;
+}
+
+/** The last rule that applies has its way. */
+function ruleCompression(exchange: Exchange, { action_parameters: parameters }: Match): null {
+  const { algorithms } = parameters as { readonly algorithms: readonly { readonly name: Algorithm }[] };
+  exchange.algorithms = algorithms.map(({ name }) => name);
   return null;
 }
 

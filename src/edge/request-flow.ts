@@ -4,6 +4,7 @@ import { Head, keepRequestHead, parseResponseHead } from "#wire/http/head.ts";
 import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
 import { readTarget } from "#wire/http/target.ts";
 import type { CacheReader } from "./cache/cache-reader.ts";
+import { EncodedVisitor, type ResponseSource } from "./compression/encoded-visitor.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import { type Arrival, Exchange } from "./exchange.ts";
@@ -36,12 +37,12 @@ interface Held {
  * to its origin. A head is always one of HTTP/1.1: other protocols write theirs as one, so that everything a
  * request is asked and refused for is asked once. Serves one request after the other where the protocol does.
  */
-export class RequestFlow {
+export class RequestFlow implements ResponseSource {
   /** The request under way. */
   exchange: Exchange | null = null;
   private readonly edge: EdgeContext;
   private readonly arrival: Arrival;
-  private readonly visitor: Visitor;
+  private readonly visitor: EncodedVisitor;
   private forward: Forward | null = null;
   /** Answers from the cache instead. */
   private reader: CacheReader | null = null;
@@ -52,7 +53,7 @@ export class RequestFlow {
   constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
     this.edge = edge;
     this.arrival = arrival;
-    this.visitor = visitor;
+    this.visitor = new EncodedVisitor(visitor, this, edge);
   }
 
   begin(method: string): Exchange {
@@ -122,12 +123,12 @@ export class RequestFlow {
 
   /** The visitor takes more of the response. */
   onVisitorDrain(): void {
-    this.forward?.onVisitorDrain();
-    this.reader?.onVisitorDrain();
+    if (this.visitor.onVisitorDrain()) this.goOn();
   }
 
   /** Nobody waits for the answer any more. */
   abort(): void {
+    this.visitor.abort();
     this.forward?.abort();
     this.forward = null;
     this.reader?.abort();
@@ -178,6 +179,12 @@ export class RequestFlow {
     if (page !== null) return this.visitor.sendPage(page);
     if (upgrade === "" && exchange.ownOrigin === null && this.fromCache(exchange, buffer, head, hasBody)) return;
     this.toOrigin(exchange, this.edge.originHeads.write(buffer, head, exchange, upgrade), head.chunked, hasBody);
+  }
+
+  /** The response may go on. */
+  goOn(): void {
+    this.forward?.onVisitorDrain();
+    this.reader?.onVisitorDrain();
   }
 
   private release(): void {

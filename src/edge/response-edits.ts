@@ -1,3 +1,4 @@
+import { spells } from "#wire/http/bytes.ts";
 import type { Head } from "#wire/http/head.ts";
 
 export type Field = readonly [name: string, value: string];
@@ -42,6 +43,23 @@ export function dropEdited(buffer: Buffer, head: Head, edits: ResponseEdits): vo
   for (let index = 0; index < head.fieldCount; index++)
     if (head.dropped[index] === 0 && edits.drop.includes(head.name(buffer, index).toLowerCase())) head.dropped[index] = 1;
 }
+
+/** The values of a field as it will be shown, by its lower-case name. */
+export function shownValues(buffer: Buffer, head: Head, edits: ResponseEdits | null, name: string): readonly string[] {
+  let values: string[] | null = null;
+  if (edits === null || !edits.drop.includes(name)) {
+    for (let index = 0; index < head.fieldCount; index++) {
+      const start = head.offsets[index * 4]!;
+      if (head.dropped[index] !== 0 || head.offsets[index * 4 + 1]! - start !== name.length || !spells(buffer, start, name)) continue;
+      (values ??= []).push(head.value(buffer, index));
+    }
+  }
+  for (const [added, value] of edits?.add ?? NO_FIELDS) if (added.toLowerCase() === name) (values ??= []).push(value);
+  return values ?? NO_VALUES;
+}
+
+const NO_FIELDS: readonly Field[] = [];
+const NO_VALUES: readonly string[] = [];
 
 /** The fields that edits add, less what could not be written. */
 export const addedFields = (edits: ResponseEdits): readonly Field[] =>

@@ -126,7 +126,7 @@ export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
 
 /** Settings that have ended, as they were shown until their day; `deprecations/table.ts` has the days. */
 export const ENDED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
-  ...off("Responses are compressed by the origin.", "brotli"),
+  brotli: { value: "on", why: "Visitors who take it get it; compression rules say for which responses it does not hold." },
   minify: { value: { css: "off", html: "off", js: "off" }, why: REWRITING },
   mobile_redirect: { value: { status: "off", mobile_subdomain: null, strip_uri: false }, why: "Use a redirect rule." },
   ...off(NO_CHALLENGE, "privacy_pass"),

@@ -49,7 +49,7 @@ export const PHASES = [
   { name: "http_response_cache_settings", side: "response", levels: ZONE, actions: ["set_cache_control", "set_cache_tags"], runs: false },
   { name: "http_custom_errors", side: "response", levels: BOTH, actions: ["serve_error"], runs: true },
   { name: "http_response_headers_transform", side: "response", levels: BOTH, actions: ["rewrite"], runs: true },
-  { name: "http_response_compression", side: "response", levels: ZONE, actions: ["compress_response"], runs: false },
+  { name: "http_response_compression", side: "response", levels: ZONE, actions: ["compress_response"], runs: true },
   { name: "http_response_firewall_managed", side: "response", levels: BOTH, actions: ["execute", "skip"], runs: true },
   { name: "http_log_custom_fields", side: "response", levels: ZONE, actions: ["log_custom_field"], runs: false },
 ] as const satisfies readonly Phase[];

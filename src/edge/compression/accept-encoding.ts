@@ -1,0 +1,36 @@
+/** A coding that the edge writes, by its name in Content-Encoding. */
+export type Coding = "zstd" | "br" | "gzip";
+
+/** The best first: what is asked for equally is written in the order of what it saves for its time. */
+export const CODINGS: readonly Coding[] = ["zstd", "br", "gzip"];
+
+const MEMBERS_MAX = 32;
+const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** How much a visitor wants each coding, from 0 to 1 (RFC 9110 §12.5.3). */
+export interface AcceptedCodings {
+  quality(coding: Coding): number;
+  /** Of the body as it is, where it is named; -1 where it is not, so that any coding is better. */
+  readonly identity: number;
+}
+
+export function readAcceptEncoding(lines: readonly string[]): AcceptedCodings {
+  const qualities = new Map<string, number>();
+  for (const member of lines.join(",").toLowerCase().split(",", MEMBERS_MAX)) {
+    const [name = "", ...parameters] = member.split(";").map((part) => part.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+    // What is malformed is not taken for a wish.
+    if (name !== "") qualities.set(name === "x-gzip" ? "gzip" : name, weight === undefined ? 1 : QUALITY.test(weight) ? Number(weight) : 0);
+  }
+  return {
+    quality: (coding) => qualities.get(coding) ?? qualities.get("*") ?? 0,
+    identity: qualities.get("identity") ?? -1,
+  };
+}
+
+/** The coding that a visitor wants most of those there are; null for the body as it is. */
+export function preferredCoding(accepted: AcceptedCodings): Coding | null {
+  let best: Coding | null = null;
+  for (const coding of CODINGS) if (accepted.quality(coding) > (best === null ? 0 : accepted.quality(best))) best = coding;
+  return best !== null && accepted.identity > accepted.quality(best) ? null : best;
+}

@@ -1,0 +1,109 @@
+import { type Framing, NO_BODY } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { Exchange } from "#edge/exchange.ts";
+import { changeField, editResponse, shownValues } from "#edge/response-edits.ts";
+import { type Coding, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
+import { type Codecs, WHOLE_BYTES_MAX } from "./codecs.ts";
+import { isCompressible } from "./compressible.ts";
+
+/** As a compression rule names them, in its order. */
+export type Algorithm = "none" | "auto" | "default" | "gzip" | "brotli" | "zstd";
+
+/** Shorter bodies fit into the packet of their head, compressed or not. */
+const BODY_BYTES_MIN = 256;
+/** Without a body of their own, or a part of one (RFC 9110 §15). */
+const NOT_WHOLE: ReadonlySet<number> = new Set([204, 205, 206, 304]);
+/** They speak of the bytes as they were (RFC 9110 §14.3, RFC 9530). */
+const OF_THE_BYTES = ["accept-ranges", "content-digest", "content-md5", "digest", "repr-digest"];
+
+/**
+ * Decides how the body of a response goes out, and changes its head accordingly: after all rules for its fields, whose word
+ * counts. `algorithms` is what a compression rule wants instead of the default; null without one.
+ */
+export function chooseCoding(
+  exchange: Exchange,
+  buffer: Buffer,
+  head: Head,
+  framing: Framing,
+  algorithms: readonly Algorithm[] | null,
+  codecs: Pick<Codecs, "hasRoom">,
+): void {
+  if (exchange.zone === null || exchange.ownOrigin !== null) return;
+  if (head.status === 304) return repeatWeakTag(exchange, buffer, head);
+  if (NOT_WHOLE.has(head.status) || (framing === NO_BODY && exchange.method !== "HEAD")) return;
+  const { contentLength } = head;
+  if (contentLength >= 0 && contentLength < BODY_BYTES_MIN) return;
+  const wishes = algorithms ?? DEFAULT;
+  if (!mayCompress(exchange, buffer, head, wishes)) return;
+  exchange.variesByCoding = !variesAlready(exchange, buffer, head);
+  const coding = codingFor(exchange, wishes, () => isCompressible(mediaTypeOf(exchange, buffer, head)));
+  const isWhole = contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX;
+  if (coding === null || (!isWhole && !codecs.hasRoom())) return;
+  exchange.coding = coding;
+  describe(exchange, buffer, head, coding);
+}
+
+const DEFAULT: readonly Algorithm[] = ["default"];
+
+function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: readonly Algorithm[]): boolean {
+  if (wishes[0] === "none") return false;
+  if (wishes[0] === "default" && !isCompressible(mediaTypeOf(exchange, buffer, head))) return false;
+  const { responseEdits: edits } = exchange;
+  const codings = shownValues(buffer, head, edits, "content-encoding");
+  if (codings.some((value) => value.trim().toLowerCase() !== "identity")) return false;
+  if (shownValues(buffer, head, edits, "cache-control").some((value) => NO_TRANSFORM.test(value))) return false;
+  if (exchange.cacheRule?.respect_strong_etags !== true) return true;
+  return !shownValues(buffer, head, edits, "etag").some((tag) => tag.startsWith('"'));
+}
+
+/** RFC 9110 §7.7 */
+const NO_TRANSFORM = /(?:^|[\s,])no-transform\s*(?:$|,)/i;
+
+const RULE_CODINGS: Readonly<Record<string, Coding>> = { gzip: "gzip", brotli: "br", zstd: "zstd" };
+
+/** One pass over the head is cheaper than taking it apart. */
+const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
+
+/** The first algorithm of a rule that the visitor takes; what a rule names holds for every type. */
+function codingFor(exchange: Exchange, wishes: readonly Algorithm[], isUsual: () => boolean): Coding | null {
+  const lines = exchange.linesLike(ACCEPT_ENCODING);
+  if (lines.length === 0) return null;
+  const accepted = readAcceptEncoding(lines.map((line) => line.slice(line.indexOf(":") + 1)));
+  for (const wish of wishes) {
+    const coding = RULE_CODINGS[wish];
+    if (coding !== undefined) {
+      if (accepted.quality(coding) > 0) return coding;
+    } else if (wish === "none") return null;
+    else if (wish === "auto" || isUsual()) return preferredCoding(accepted);
+  }
+  return null;
+}
+
+/** RFC 9110 §8.8.3: the bytes are others than those that a strong tag stands for. */
+function describe(exchange: Exchange, buffer: Buffer, head: Head, coding: Coding): void {
+  const edits = editResponse(exchange);
+  const [tag] = shownValues(buffer, head, edits, "etag");
+  if (tag?.startsWith('"') === true) changeField(edits, { name: "ETag", operation: "set", value: `W/${tag}` });
+  for (const name of OF_THE_BYTES) changeField(edits, { name, operation: "remove", value: "" });
+  changeField(edits, { name: "Content-Encoding", operation: "set", value: coding });
+}
+
+/** Who has a compressed copy knows it by the weak form of its tag, and is told that one again. */
+function repeatWeakTag(exchange: Exchange, buffer: Buffer, head: Head): void {
+  const asked = exchange.headers("if-none-match").join(",");
+  if (!asked.includes("W/")) return;
+  const [tag] = shownValues(buffer, head, exchange.responseEdits, "etag");
+  if (tag?.startsWith('"') === true && asked.includes(`W/${tag}`))
+    changeField(editResponse(exchange), { name: "ETag", operation: "set", value: `W/${tag}` });
+}
+
+const VARIES = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i;
+
+const variesAlready = (exchange: Exchange, buffer: Buffer, head: Head): boolean =>
+  shownValues(buffer, head, exchange.responseEdits, "vary").some((value) => VARIES.test(value));
+
+function mediaTypeOf({ responseEdits: edits }: Exchange, buffer: Buffer, head: Head): string {
+  const type = edits === null ? head.value(buffer, head.contentTypeIndex) : (shownValues(buffer, head, edits, "content-type")[0] ?? "");
+  const semicolon = type.indexOf(";");
+  return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
+}

@@ -1,0 +1,55 @@
+import type { Transform } from "node:stream";
+import { brotliCompressSync, constants, createBrotliCompress, createGzip, createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { Coding } from "./accept-encoding.ts";
+
+/** Bodies of at most this length are compressed in one go, which is done before a thread of the pool would have begun. */
+export const WHOLE_BYTES_MAX = 32_768;
+
+/** A stream holds up to a megabyte: so many at once in a thread, and other responses pass as they are. */
+const STREAMS_MAX = 200;
+
+/** What compresses bodies in one worker. */
+export interface Codecs {
+  /** There is room for one more stream. */
+  hasRoom(): boolean;
+  /** Writes out what it was given with each write. Destroy it, or take it to its end. */
+  open(coding: Coding): Transform;
+  whole(coding: Coding, body: Uint8Array): Buffer;
+}
+
+// Levels at which a core compresses some 50 MB a second and more; windows that keep a stream below a megabyte.
+const GZIP = { level: 5, memLevel: 8 };
+const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 };
+const ZSTD = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_windowLog]: 18 };
+
+interface Codec {
+  readonly open: () => Transform;
+  readonly whole: (body: Uint8Array) => Buffer;
+}
+
+const CODECS: Readonly<Record<Coding, Codec>> = {
+  gzip: { open: () => createGzip({ ...GZIP, flush: constants.Z_SYNC_FLUSH }), whole: (body) => gzipSync(body, GZIP) },
+  br: {
+    open: () => createBrotliCompress({ params: BROTLI, flush: constants.BROTLI_OPERATION_FLUSH }),
+    whole: (body) => brotliCompressSync(body, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+  },
+  zstd: {
+    open: () => createZstdCompress({ params: ZSTD, flush: constants.ZSTD_e_flush }),
+    whole: (body) => zstdCompressSync(body, { params: ZSTD }),
+  },
+};
+
+export function createCodecs(metrics: MetricRegistry): Codecs {
+  const open = metrics.gauge("selvedge_edge_compressing", "Response bodies that are being compressed");
+  return {
+    hasRoom: () => open.value < STREAMS_MAX,
+    open: (coding) => {
+      const stream = CODECS[coding].open();
+      open.value++;
+      stream.once("close", () => open.value--);
+      return stream;
+    },
+    whole: (coding, body) => CODECS[coding].whole(body),
+  };
+}
