@@ -55,4 +55,5 @@ export const resultInfo = (page: Page<unknown>): ResultInfo => ({
   count: page.items.length,
   total_count: page.total_count,
   total_pages: Math.ceil(page.total_count / page.per_page),
+  ...page.info,
 });

@@ -50,7 +50,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
     const page = route.paging === "page" ? readPage(query, route.per_page) : FIRST_PAGE;
     const cursor = route.paging === "cursor" ? readCursorPage(query, route.per_page) : FIRST_PAGE;
-    const typedQuery = readQuery(query);
+    const typedQuery = readQuery(route.fold_query?.(query) ?? query);
     checkBody?.(body);
     if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
     const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor } as Parameters<Route["handler"]>[0];

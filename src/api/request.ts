@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Control } from "#control/control.ts";
 import type { CallCounter } from "#deprecations/call-counter.ts";
@@ -81,7 +82,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
     const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
     const answer = await execute({ ...state.admitted, params, query, body, dated: state.dated });
-    if (typeof answer.body !== "string") reply.raw.setTimeout(STALL_MAX_MS, () => reply.raw.destroy());
+    if (answer.body instanceof Readable) reply.raw.setTimeout(STALL_MAX_MS, () => reply.raw.destroy());
     // RFC 9110 §15.3.5: 204 has no content, the envelope included.
     return route.status === 204
       ? reply.code(204).send()

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Call, CursorPage, CursorRequest, Page, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
+import type { Query } from "#deprecations/interpretation.ts";
 import type { ErrorName } from "#kernel/error-codes.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 
@@ -57,13 +58,13 @@ export type Reply<R extends TSchema, G extends Paging> = G extends "page"
 export interface RawReply {
   /** `text/plain; charset=utf-8`: the route's `media_type`, with its parameters. */
   readonly type: string;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 /** An answer as it is sent. A stream is read as fast as the client takes it. */
 export interface Answer {
   readonly type: string;
-  readonly body: string | Readable;
+  readonly body: string | Buffer | Readable;
 }
 
 /**
@@ -92,6 +93,8 @@ export interface Route<
   /** Any one of these groups suffices; empty means that a valid credential is enough. */
   readonly permissions: readonly PermissionGroupName[];
   readonly query?: Q;
+  /** Brings other ways to write the query to the one that the schema names. */
+  readonly fold_query?: (query: Query) => Query;
   readonly body?: B;
   /** What a body that does not fit the schema is refused with, where the family of the resource has a code of its own. */
   readonly invalid_body?: ErrorName;

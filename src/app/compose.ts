@@ -6,6 +6,7 @@ import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
 import { createAddressPolicy } from "#edge/address-policy.ts";
+import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
 import { startJobs } from "#jobs/job.ts";
@@ -75,12 +76,15 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
     const events = openEventQueries(files.events);
     closing.add(() => events.close());
+    const gatewayLogStore = openGatewayLogStore(files.events);
+    closing.add(() => gatewayLogStore.close());
     const metrics = createMetrics();
     const control = createControl({
       store,
       clock,
       sealer,
       events,
+      gatewayLogStore,
       ca,
       edgeAddresses: edgeAddresses(config),
       localOriginAllowed: originPolicy(config),

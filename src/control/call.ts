@@ -89,4 +89,6 @@ export interface Page<T> {
   readonly page: number;
   readonly per_page: number;
   readonly total_count: number;
+  /** Further members of `result_info`. */
+  readonly info?: Readonly<Record<string, number | null>>;
 }

@@ -34,6 +34,7 @@ import { createSecondaries, type SecondaryLimits } from "#control/secondary/seco
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
 import { createZones } from "#control/zones/zones.ts";
+import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
@@ -47,6 +48,7 @@ export interface ControlDeps {
   readonly sealer: Sealer;
   /** What the planes logged. */
   readonly events: EventQueries;
+  readonly gatewayLogStore: GatewayLogStore;
   /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
   readonly ca: LocalCa | null;
   /** Addresses that the nameserver answers for proxied names. */
@@ -124,7 +126,7 @@ export function createControl(deps: ControlDeps): Control {
     ruleTraces: createRuleTraces({ store, clock }),
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({ store, clock }),
-    gatewayLogs: createGatewayLogs({ store, events }),
+    gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
     securityEvents: createSecurityEvents({ queries: events }),
     sensitiveData: createSensitiveData(),
   };

@@ -27,6 +27,14 @@ const CROCKFORD_PAIRS = Array.from({ length: 1024 }, (_, bits) => CROCKFORD.char
 let ulidMs = -1;
 let ulidTime = "";
 
+/** When a ULID was made; undefined for a text that is none. */
+export function ulidTimeMs(id: string): number | undefined {
+  if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id)) return undefined;
+  let ms = 0;
+  for (const character of id.slice(0, 10)) ms = ms * 32 + CROCKFORD.indexOf(character);
+  return ms;
+}
+
 /** A ULID: 48 bits of milliseconds and 80 random bits, so log rows sort by time. */
 export function newUlid(nowMs: number): string {
   if (nowMs !== ulidMs) {

@@ -220,5 +220,9 @@ export const routeFixtures = (
   "gateways-update": { body: GATEWAY },
   "gateways-delete": {},
   "gateway-logs-list": {},
+  "gateway-logs-update": { body: { feedback: 1, score: 90, metadata: { user: "x" } } },
+  "gateway-logs-request": {},
+  "gateway-logs-response": {},
+  "gateway-logs-delete": {},
   "gateway-logs-get": {},
 });

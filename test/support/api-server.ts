@@ -11,6 +11,7 @@ import type { Store } from "#store/store.ts";
 import { createControl } from "#control/create.ts";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { createSealer } from "#kernel/seal.ts";
 
@@ -63,6 +64,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     clock,
     sealer,
     events: openEventQueries(eventsPath),
+    gatewayLogStore: openGatewayLogStore(eventsPath),
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,

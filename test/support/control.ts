@@ -3,6 +3,7 @@ import { bootstrap } from "#control/access/bootstrap.ts";
 import { type Call, systemActor } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { type ControlDeps, createControl } from "#control/create.ts";
+import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { type Clock, systemClock } from "#kernel/clock.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
@@ -38,6 +39,7 @@ export async function controlOver(
     clock,
     sealer,
     events: openEventQueries("/nonexistent/events.db"),
+    gatewayLogStore: openGatewayLogStore("/nonexistent/events.db"),
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,

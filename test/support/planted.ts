@@ -1,6 +1,11 @@
 import { systemActor, type Call } from "#control/call.ts";
 import { openEventDatabase } from "#events/database.ts";
-import type { EventTable, EventTables } from "#events/rows.ts";
+import { createLogIndexer } from "#events/logs/indexer.ts";
+import { createLogJournal } from "#events/logs/journal.ts";
+import type { LogTables } from "#events/logs/tables.ts";
+import { logSegmentsOf } from "#events/writer-config.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { EventTable, EventTables, GatewayLogRow } from "#events/rows.ts";
 import { packed } from "#events/test-rows.ts";
 import { newId, newUlid } from "#kernel/ids.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
@@ -206,34 +211,46 @@ async function plantStranger(server: ApiServer): Promise<{ token: string; accoun
   return { token: value, accountId };
 }
 
+/** With its bodies, as the gateway writes it. */
+function plantLog(eventsPath: string, logs: LogTables, row: GatewayLogRow): void {
+  const directory = logSegmentsOf(eventsPath);
+  const journal = createLogJournal({ directory, metrics: createMetrics() });
+  const keep = { mode: "STOP_INSERTING", rowsMax: null } as const;
+  journal.append({ row, keep, request: Buffer.from("{}"), response: [Buffer.from("{}")] });
+  journal.close();
+  const indexer = createLogIndexer({ directory, logs, damaged: () => undefined });
+  while (indexer.step());
+  indexer.close();
+}
+
 function plantEvents(server: ApiServer, accountId: string, zoneId: string): { logId: string; eventId: string } {
   const [logId, eventId] = [newUlid(1), newUlid(2)];
   const request = { ray_id: "0123456789abcdef", at_ms: 1, account_id: accountId, method: "GET", path: "/planted" };
   const database = openEventDatabase(server.eventsPath);
   const row = <T extends EventTable>(table: T, row: EventTables[T]) => packed(table, [row]);
+  plantLog(server.eventsPath, database.logs, {
+    id: logId,
+    at_ms: 1,
+    account_id: accountId,
+    gateway_id: GATEWAY_ID,
+    provider: "openai",
+    model: "planted-model",
+    path: "chat/completions",
+    method: "POST",
+    status_code: 200,
+    success: true,
+    cached: false,
+    duration_ms: 1,
+    tokens_in: 1,
+    tokens_out: 1,
+    cost: 0,
+    step: 0,
+    request_content_type: "application/json",
+    response_content_type: "application/json",
+    request_bytes: 1,
+    response_bytes: 1,
+  });
   database.insert([
-    row("gateway_logs", {
-      id: logId,
-      at_ms: 1,
-      account_id: accountId,
-      gateway_id: GATEWAY_ID,
-      provider: "openai",
-      model: "planted-model",
-      path: "chat/completions",
-      method: "POST",
-      status_code: 200,
-      success: true,
-      cached: false,
-      duration_ms: 1,
-      tokens_in: 1,
-      tokens_out: 1,
-      cost: 0,
-      step: 0,
-      request_content_type: "application/json",
-      response_content_type: "application/json",
-      request_bytes: 1,
-      response_bytes: 1,
-    }),
     row("security_events", {
       ...request,
       id: eventId,

@@ -7,7 +7,7 @@ import { bootstrap } from "#control/access/bootstrap.ts";
 import { systemActor } from "#control/call.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { openEventDatabase } from "#events/database.ts";
-import { type EventQueries, openEventQueries } from "#events/queries.ts";
+import { type GatewayLogStore, openGatewayLogStore } from "#events/logs/store.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
 import { packed } from "#events/test-rows.ts";
 import { systemClock } from "#kernel/clock.ts";
@@ -20,7 +20,7 @@ import { createGatewayLogs, type GatewayLogs } from "./logs.ts";
 const directory = mkdtempSync(join(tmpdir(), "selvedge-logs-"));
 const PAGE = { page: 1, per_page: 20 };
 let store: Store;
-let events: EventQueries;
+let events: GatewayLogStore;
 let logs: GatewayLogs;
 let account: string;
 
@@ -72,8 +72,8 @@ before(async () => {
   ];
   database.insert([packed("gateway_logs", rows)]);
   database.close();
-  events = openEventQueries(path);
-  logs = createGatewayLogs({ store, events });
+  events = openGatewayLogStore(path);
+  logs = createGatewayLogs({ store, clock: systemClock, logs: events });
 });
 
 after(async () => {
@@ -106,11 +106,24 @@ test("a gateway's logs come newest first, with the contract's fields, and no oth
     tokens_out: null,
     cost: null,
     custom_cost: false,
+    metadata: "",
     request_type: "",
     request_content_type: "application/json",
     response_content_type: "application/json",
     status_code: 200,
     step: 0,
+    event_id: "",
+    user_agent: "",
+    time_to_first_byte: null,
+    tokens_in_cached: null,
+    tokens_in_cache_written: null,
+    tokens_out_reasoning: null,
+    tokens_estimated: false,
+    authentication: false,
+    compatibility_mode: false,
+    dlp_action: "",
+    feedback: null,
+    score: null,
   });
 });
 

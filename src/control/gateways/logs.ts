@@ -1,73 +1,151 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import type { Page, PageRequest } from "#control/call.ts";
-import type { EventQueries } from "#events/queries.ts";
-import type { Where } from "#events/where-sql.ts";
+import { ulidTimeMs } from "#kernel/ids.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { LogBodies } from "#events/logs/bodies.ts";
+import type { GatewayLogStore, LogScope } from "#events/logs/store.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
-import type { GatewayLog, GatewayLogDetail, GatewayLogList } from "#model/gateway-log.ts";
+import type { GatewayLog, GatewayLogDelete, GatewayLogDetail, GatewayLogList, GatewayLogPatch } from "#model/gateway-log.ts";
 import { gatewayById } from "#store/gateways.ts";
 import type { Store } from "#store/store.ts";
+import { oldParameterFilters, parseLogFilters, withLogFilters } from "./log-filters.ts";
 
-/** Reads what the gateway plane logged. Throws `gateway_not_found` for another account's gateway or log alike. */
+/** Logs of what the gateway plane did. Throws `gateway_not_found` for another account's gateway or log alike. */
 export interface GatewayLogs {
   list(accountId: string, gatewayId: string, query: GatewayLogList, page: PageRequest): Promise<Page<GatewayLog>>;
   get(accountId: string, gatewayId: string, id: string): Promise<GatewayLogDetail>;
+  /** One of the bodies as it is kept. Throws `gateway_not_found` where none is kept. */
+  body(accountId: string, gatewayId: string, id: string, which: keyof LogBodies): Promise<LogBody>;
+  patch(accountId: string, gatewayId: string, id: string, change: GatewayLogPatch): Promise<void>;
+  /** Rows and bodies. */
+  delete(call: Call, accountId: string, gatewayId: string, query: GatewayLogDelete): Promise<void>;
 }
 
-/** Columns by the names under which callers order. No row has a model type yet, so ordering by it is ordering by time. */
-const ORDER_COLUMNS = {
-  created_at: "at_ms",
-  provider: "provider",
-  model: "model",
-  model_type: "at_ms",
-  success: "success",
-  cached: "cached",
-} as const;
-const SEARCHED_COLUMNS = ["id", "provider", "model", "path"] as const;
+export interface LogBody {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
 
-export function createGatewayLogs(deps: { readonly store: Store; readonly events: EventQueries }): GatewayLogs {
-  const { store, events } = deps;
+export interface GatewayLogsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logs: GatewayLogStore;
+}
 
-  /** The conditions that keep one account's logs from another's. */
-  const within = async (accountId: string, gatewayId: string): Promise<Where<"gateway_logs">> => {
+const DELETED_MAX = 10_000;
+const HEAD_BYTES_MAX = 64 * 1024;
+/** A row can be asked for as soon as the answer is there, and takes a moment to be read from its segment. */
+const RECENT_MS = 10_000;
+const ARRIVAL_MS_MAX = 1_000;
+const ARRIVAL_PAUSE_MS = 25;
+
+export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
+  const { store, clock, logs } = deps;
+
+  const scopeOf = async (accountId: string, gatewayId: string): Promise<LogScope> => {
     if ((await gatewayById(store.read, accountId, gatewayId)) === undefined) throw new PlatformError("gateway_not_found");
-    return [
-      { column: "account_id", operator: "eq", value: accountId },
-      { column: "gateway_id", operator: "eq", value: gatewayId },
-    ];
+    return { account_id: accountId, gateway_id: gatewayId };
+  };
+
+  /** Tries again for a while where the id is one that may be on its way. */
+  const arrived = async <T>(id: string, find: () => T | undefined): Promise<T> => {
+    const endMs = clock.monotonicMs() + ARRIVAL_MS_MAX;
+    const isRecent = Math.abs(clock.nowMs() - (ulidTimeMs(id) ?? Infinity)) < RECENT_MS;
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      if (!isRecent || clock.monotonicMs() >= endMs) throw new PlatformError("gateway_not_found", { message: "There is no such log." });
+      await pause(ARRIVAL_PAUSE_MS);
+    }
+  };
+  const load = async (accountId: string, gatewayId: string, id: string): Promise<GatewayLogRow> => {
+    const scope = await scopeOf(accountId, gatewayId);
+    return arrived(id, () => logs.get(scope, id));
   };
 
   return {
     list: async (accountId, gatewayId, query, page) => {
-      const { search = "" } = query;
-      const scope = await within(accountId, gatewayId);
-      const where: Where<"gateway_logs"> =
-        search === "" ? scope : [...scope, SEARCHED_COLUMNS.map((column) => ({ column, operator: "has" as const, value: search }))];
-      const rows = events.list("gateway_logs", {
-        where,
-        order_by: ORDER_COLUMNS[query.order_by ?? "created_at"],
-        direction: query.order_by_direction ?? query.direction ?? "desc",
-        limit: page.per_page,
-        offset: (page.page - 1) * page.per_page,
-      });
-      return { items: rows.map(logView), ...page, total_count: events.count("gateway_logs", where) };
+      const scope = await scopeOf(accountId, gatewayId);
+      const filters = [...parseLogFilters(query.filters), ...oldParameterFilters(query)];
+      const fitting = { filters, search: query.search ?? "" };
+      return withLogFilters(() => ({
+        items: logs
+          .list(scope, {
+            ...fitting,
+            orderBy: query.order_by ?? "created_at",
+            direction: query.order_by_direction ?? query.direction ?? "desc",
+            limit: page.per_page,
+            offset: (page.page - 1) * page.per_page,
+          })
+          .map(logView),
+        ...page,
+        total_count: logs.count(scope, fitting),
+        ...(query.meta_info === true ? { info: { ...logs.bounds(scope, fitting) } } : {}),
+      }));
     },
     get: async (accountId, gatewayId, id) => {
-      const [row] = events.list("gateway_logs", {
-        where: [...(await within(accountId, gatewayId)), { column: "id", operator: "eq", value: id }],
-        limit: 1,
-      });
-      if (row === undefined) throw new PlatformError("gateway_not_found");
-      return { ...logView(row), request_size: row.request_bytes, response_size: row.response_bytes };
+      const row = await load(accountId, gatewayId, id);
+      return detailView(row, logs.bodies(row));
+    },
+    body: async (accountId, gatewayId, id, which) => {
+      const row = await load(accountId, gatewayId, id);
+      const bytes = logs.bodies(row)?.[which];
+      if (bytes === undefined) throw new PlatformError("gateway_not_found", { message: `The ${which} of this log is not kept.` });
+      return { type: row[`${which}_content_type`], bytes };
+    },
+    patch: async (accountId, gatewayId, id, { feedback, score, metadata }) => {
+      const scope = await scopeOf(accountId, gatewayId);
+      const text = metadata === undefined ? {} : { metadata: metadata === null ? "" : JSON.stringify(metadata) };
+      const given = { ...(feedback === undefined ? {} : { feedback }), ...(score === undefined ? {} : { score }), ...text };
+      await arrived(id, () => logs.change(scope, id, given) || undefined);
+    },
+    delete: async (
+      call,
+      accountId,
+      gatewayId,
+      { filters: text, order_by = "created_at", order_by_direction = "asc", limit = DELETED_MAX },
+    ) => {
+      const scope = await scopeOf(accountId, gatewayId);
+      const filters = parseLogFilters(text);
+      withLogFilters(() => logs.count(scope, { filters, search: "" }));
+      const deleted = await logs.delete(scope, { filters, orderBy: order_by, direction: order_by_direction, limit });
+      await commit(deps, call, async (unit) =>
+        unit.audit({
+          action: "gateway_logs.delete",
+          actor: auditActor(call),
+          account_id: accountId,
+          zone_id: null,
+          resource: { type: "gateway", id: gatewayId },
+          before: { filters: text ?? "[]", rows: deleted },
+          after: null,
+        }),
+      );
     },
   };
 }
+
+const detailView = (row: GatewayLogRow, bodies: LogBodies | null): GatewayLogDetail => {
+  const head = (bytes: Buffer | undefined): string => bytes?.subarray(0, HEAD_BYTES_MAX).toString("utf8") ?? "";
+  const isWhole = (bytes: Buffer | undefined, size: number): boolean => (bytes?.length ?? 0) === size && size <= HEAD_BYTES_MAX;
+  return {
+    ...logView(row),
+    request_head: head(bodies?.request),
+    request_head_complete: isWhole(bodies?.request, row.request_bytes),
+    request_size: row.request_bytes,
+    response_head: head(bodies?.response),
+    response_head_complete: isWhole(bodies?.response, row.response_bytes),
+    response_size: row.response_bytes,
+  };
+};
 
 const logView = (row: GatewayLogRow): GatewayLog => ({
   id: row.id,
   created_at: new Date(row.at_ms).toISOString(),
   provider: row.provider,
   model: row.model,
-  model_type: "",
+  model_type: row.model_type ?? "",
   path: row.path,
   success: row.success,
   cached: row.cached,
@@ -75,10 +153,23 @@ const logView = (row: GatewayLogRow): GatewayLog => ({
   tokens_in: row.tokens_in,
   tokens_out: row.tokens_out,
   cost: row.cost,
-  custom_cost: false,
-  request_type: "",
+  custom_cost: row.custom_cost ?? false,
+  metadata: row.metadata ?? "",
+  request_type: row.request_type ?? "",
   request_content_type: row.request_content_type,
   response_content_type: row.response_content_type,
   status_code: row.status_code,
   step: row.step,
+  event_id: row.event_id ?? "",
+  user_agent: row.user_agent ?? "",
+  time_to_first_byte: row.first_byte_ms ?? null,
+  tokens_in_cached: row.tokens_cache_read ?? null,
+  tokens_in_cache_written: row.tokens_cache_write ?? null,
+  tokens_out_reasoning: row.tokens_reasoning ?? null,
+  tokens_estimated: row.estimated ?? false,
+  authentication: row.authentication ?? false,
+  compatibility_mode: row.compatibility_mode ?? false,
+  dlp_action: row.dlp_action ?? "",
+  feedback: row.feedback ?? null,
+  score: row.score ?? null,
 });

@@ -1,0 +1,55 @@
+import type { Query } from "#deprecations/interpretation.ts";
+import { PlatformError } from "#kernel/errors.ts";
+
+const FILTERS_MAX = 50;
+
+interface Filter {
+  key?: string;
+  operator?: string;
+  readonly value: string[];
+}
+
+/**
+ * Clients write the list of filters in several ways. One JSON text stays; a JSON object in each repeated `filters`,
+ * `filters[0][key]=`, `filters.0.key=` and the repeated `filters.key=` of the field's libraries become that text.
+ */
+export function foldLogFilters(query: Query): Query {
+  const rest: Record<string, string | readonly string[]> = {};
+  const byIndex = new Map<string, Filter>();
+  const repeated: Record<string, readonly string[]> = {};
+  for (const [name, given] of Object.entries(query)) {
+    const values = typeof given === "string" ? [given] : given;
+    const [, index, part] = /^filters(?:\[(\d{0,3})\]|\.(\d{1,3}))/.exec(name) ? indexed(name) : [];
+    if (name === "filters") rest[name] = values.length === 1 ? (values[0] as string) : `[${values.join(",")}]`;
+    else if (part !== undefined && index !== undefined) addPart(byIndex, index, part, values);
+    else if (/^filters[.[](key|operator|value)\]?(\[\d*\])?$/.test(name)) repeated[/key|operator|value/.exec(name)?.[0] ?? ""] = values;
+    else rest[name] = given;
+  }
+  const filters = [...byIndex.values(), ...unfolded(repeated)];
+  return filters.length === 0 ? rest : { ...rest, filters: JSON.stringify(filters) };
+}
+
+/** `filters[0][value][1]` and `filters.0.value` alike: the index and what of the filter it is. */
+function indexed(name: string): readonly (string | undefined)[] {
+  return /^filters(?:\[|\.)(\d{0,3})\]?(?:\[|\.)(key|operator|value)\]?(?:\[\d*\]|\.\d+)?$/.exec(name) ?? [];
+}
+
+function addPart(filters: Map<string, Filter>, index: string, part: string, values: readonly string[]): void {
+  const filter = filters.get(index) ?? { value: [] };
+  filters.set(index, filter);
+  if (part === "value") filter.value.push(...values);
+  else if (part === "key") filter.key = values[0] ?? "";
+  else filter.operator = values[0] ?? "";
+}
+
+/** Several filters in one each of key and operator: their values can be told apart where there is one for each. */
+function unfolded({ key = [], operator = [], value = [] }: Readonly<Record<string, readonly string[]>>): readonly Filter[] {
+  if (key.length === 0 && operator.length === 0) return [];
+  if (key.length === 1 && operator.length === 1) return [{ key: key[0] ?? "", operator: operator[0] ?? "", value: [...value] }];
+  if (key.length !== operator.length || key.length !== value.length || key.length > FILTERS_MAX)
+    throw new PlatformError("gateway_input_invalid", {
+      message: "filters: give a key, an operator and one value for each, or write the list as JSON.",
+      source: "/filters",
+    });
+  return key.map((name, i) => ({ key: name, operator: operator[i] ?? "", value: [value[i] ?? ""] }));
+}

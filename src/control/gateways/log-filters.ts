@@ -1,0 +1,73 @@
+import { Compile } from "typebox/compile";
+import type { LogFilter, LogFilterKey, LogOperator } from "#events/logs/filters.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { GatewayLogList } from "#model/gateway-log.ts";
+import { GatewayLogFilters } from "#model/gateway-log-filter.ts";
+
+const filterList = Compile(GatewayLogFilters);
+
+/** Reads the filters of a query, a JSON list. Throws `gateway_input_invalid`. */
+export function parseLogFilters(text: string | undefined): readonly LogFilter[] {
+  if (text === undefined || text === "") return [];
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalid("filters is no JSON list.", "/filters");
+  }
+  if (!filterList.Check(value)) {
+    const [first] = filterList.Errors(value);
+    throw invalid(`filters: ${first?.instancePath ?? ""} ${first?.message ?? "is not valid"}.`, `/filters${first?.instancePath ?? ""}`);
+  }
+  return value;
+}
+
+/** Runs what may find that a filter makes no sense. */
+export function withLogFilters<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof RangeError ? invalid(error.message, "/filters") : error;
+  }
+}
+
+const invalid = (message: string, source: string): PlatformError => new PlatformError("gateway_input_invalid", { message, source });
+
+type OldParameter = Exclude<keyof GatewayLogList, "search" | "order_by" | "order_by_direction" | "filters" | "meta_info" | "direction">;
+
+/** What the parameters from before filters stand for. Bounds of this kind include their value, those of filters do not. */
+const OLD_PARAMETERS: Readonly<Record<OldParameter, readonly [LogFilterKey, LogOperator]>> = {
+  start_date: ["created_at", "lt"],
+  end_date: ["created_at", "gt"],
+  min_cost: ["cost", "lt"],
+  max_cost: ["cost", "gt"],
+  min_tokens_in: ["tokens_in", "lt"],
+  max_tokens_in: ["tokens_in", "gt"],
+  min_tokens_out: ["tokens_out", "lt"],
+  max_tokens_out: ["tokens_out", "gt"],
+  min_total_tokens: ["tokens", "lt"],
+  max_total_tokens: ["tokens", "gt"],
+  min_duration: ["duration", "lt"],
+  max_duration: ["duration", "gt"],
+  feedback: ["feedback", "eq"],
+  success: ["success", "eq"],
+  cached: ["cached", "eq"],
+  model: ["model", "eq"],
+  model_type: ["model_type", "eq"],
+  provider: ["provider", "eq"],
+  request_content_type: ["request_content_type", "eq"],
+  response_content_type: ["response_content_type", "eq"],
+};
+
+/** A bound keeps what is not beyond it, and what has a value at all. */
+export function oldParameterFilters(query: GatewayLogList): readonly LogFilter[] {
+  return Object.entries(OLD_PARAMETERS).flatMap(([name, [key, operator]]): readonly LogFilter[] => {
+    const value = query[name as OldParameter];
+    if (value === undefined) return [];
+    if (operator === "eq") return [{ key, operator, value: [value] }];
+    return [
+      { key, operator, value: [value], negated: true },
+      { key, operator: "neq", value: [null] },
+    ];
+  });
+}

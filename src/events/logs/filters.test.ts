@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { openEventDatabase } from "#events/database.ts";
+import type { GatewayLogRow } from "#events/rows.ts";
+import { packed, testGatewayRow } from "#events/test-rows.ts";
+import {
+  filtersSql,
+  LOG_FILTER_KEYS,
+  LOG_OPERATORS,
+  type LogFilter,
+  type LogFilterKey,
+  type LogFilterValue,
+  type LogOperator,
+} from "./filters.ts";
+import { type LogOrder, openGatewayLogStore } from "./store.ts";
+
+const SCOPE = { account_id: "mine", gateway_id: "gw" };
+
+const word = fc.constantFrom("", "a", "B", "ab", "aB", "%", "_", "ü", "openai", "1", "2.5", "true");
+const small = fc.option(fc.integer({ min: 0, max: 4 }), { nil: null });
+const metadata = fc.oneof(
+  fc.constant(""),
+  fc
+    .dictionary(fc.constantFrom("user", "team", "n"), fc.oneof(word, fc.integer({ min: 0, max: 3 }), fc.boolean()))
+    .map((value) => JSON.stringify(value)),
+);
+const row: fc.Arbitrary<Partial<GatewayLogRow>> = fc.record({
+  account_id: fc.constantFrom("mine", "mine", "mine", "other"),
+  gateway_id: fc.constantFrom("gw", "gw", "gw", "gw2"),
+  at_ms: fc.integer({ min: 1000, max: 1005 }),
+  provider: word,
+  model: word,
+  model_type: word,
+  request_type: word,
+  success: fc.boolean(),
+  cached: fc.boolean(),
+  authentication: fc.boolean(),
+  compatibility_mode: fc.boolean(),
+  dlp_action: word,
+  user_agent: word,
+  event_id: word,
+  metadata,
+  duration_ms: fc.integer({ min: 0, max: 4 }),
+  tokens_in: small,
+  tokens_out: small,
+  cost: fc.option(fc.constantFrom(0, 0.25, 0.5, 1), { nil: null }),
+  feedback: fc.option(fc.constantFrom(-1, 0, 1), { nil: null }),
+  score: small,
+});
+
+const VALUES: Readonly<Record<string, fc.Arbitrary<LogFilterValue>>> = {
+  created_at: fc.integer({ min: 999, max: 1006 }).chain((ms) => fc.constantFrom<LogFilterValue>(ms, new Date(ms).toISOString())),
+  ...Object.fromEntries(
+    ["success", "cached", "authentication", "wholesale", "compatibilityMode"].map((key) => [
+      key,
+      fc.constantFrom<LogFilterValue>(true, false, "true", "false"),
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["cost", "tokens", "tokens_in", "tokens_out", "duration", "feedback", "score"].map((key) => [
+      key,
+      fc.constantFrom<LogFilterValue>(-1, 0, 0.25, 1, 2, "3", null),
+    ]),
+  ),
+  "metadata.key": fc.constantFrom<LogFilterValue>("user", "team", "x", "E"),
+  "metadata.value": fc.oneof(word, fc.constantFrom<LogFilterValue>(1, 2, true)),
+};
+const ORDERED = new Set<LogFilterKey>(["id", "created_at", "cost", "tokens", "tokens_in", "tokens_out", "duration", "feedback", "score"]);
+const TEXT = new Set<LogFilterKey>([
+  "id",
+  "request_content_type",
+  "response_content_type",
+  "request_type",
+  "provider",
+  "model",
+  "model_type",
+  "event_id",
+  "metadata.key",
+  "metadata.value",
+  "dlp_action",
+  "user_agent",
+]);
+
+const filter: fc.Arbitrary<LogFilter> = fc.constantFrom(...LOG_FILTER_KEYS).chain((key) =>
+  fc.record({
+    key: fc.constant(key),
+    operator: fc.constantFrom(
+      ...LOG_OPERATORS.filter((one) => one === "eq" || one === "neq" || (one === "contains" ? TEXT.has(key) : ORDERED.has(key))),
+    ),
+    value: fc.array(VALUES[key] ?? word, { minLength: 1, maxLength: 2 }),
+    negated: fc.boolean(),
+  }),
+);
+
+/** The meaning of filters, said again without SQL. */
+function fits(log: GatewayLogRow, { key, operator, value, negated = false }: LogFilter): boolean {
+  const test = (one: LogFilterValue): boolean => {
+    if (key === "metadata.key" || key === "metadata.value") {
+      const entries = Object.entries(JSON.parse(log.metadata === "" ? "{}" : String(log.metadata)) as Record<string, unknown>);
+      const texts = entries.map(([name, entry]) => (key === "metadata.key" ? name : String(entry)));
+      const some = texts.some((text) => compare(text, operator === "neq" ? "eq" : operator, String(one)));
+      return operator === "neq" ? !some : some;
+    }
+    const held = HELD[key]?.(log) ?? (log as unknown as Readonly<Record<string, LogFilterValue>>)[key] ?? null;
+    if (one === null) return compare(held, operator, null);
+    if (key === "created_at") return compare(held, operator, typeof one === "string" ? Date.parse(one) : one);
+    if (typeof held === "boolean") return compare(held, operator, String(one) === "true");
+    return compare(held, operator, ORDERED.has(key) && key !== "id" ? Number(one) : String(one));
+  };
+  const isFit = operator === "neq" ? value.every(test) : value.some(test);
+  return isFit !== negated;
+}
+
+const HELD: Readonly<Record<string, (log: GatewayLogRow) => LogFilterValue>> = {
+  created_at: (log) => log.at_ms,
+  tokens: (log) => (log.tokens_in ?? 0) + (log.tokens_out ?? 0),
+  duration: (log) => log.duration_ms,
+  wholesale: () => false,
+  compatibilityMode: (log) => log.compatibility_mode ?? false,
+};
+
+function compare(held: LogFilterValue, operator: LogOperator, wanted: LogFilterValue): boolean {
+  if (operator === "eq") return held === wanted;
+  if (operator === "neq") return held !== wanted;
+  if (held === null || wanted === null) return false;
+  // SQLite folds the case of ASCII only.
+  const lower = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  if (operator === "contains") return lower(String(held)).includes(lower(String(wanted)));
+  return operator === "lt" ? held < wanted : held > wanted;
+}
+
+test("lists, counts, bounds and deletions agree with the meaning of filters, order and search, and stay within the gateway", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-filters-"));
+  try {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { maxLength: 12 }),
+        fc.array(filter, { maxLength: 3 }),
+        fc.constantFrom("", "a", "%", "USER", "0"),
+        fc.constantFrom<LogOrder>(
+          "created_at",
+          "provider",
+          "model",
+          "model_type",
+          "success",
+          "cached",
+          "cost",
+          "tokens_in",
+          "duration",
+          "feedback",
+        ),
+        fc.constantFrom("asc" as const, "desc" as const),
+        async (given, filters, search, orderBy, direction) => {
+          const path = join(directory, `${run++}.db`);
+          const database = openEventDatabase(path);
+          const rows = given.map((changes, i) => testGatewayRow({ id: `0${i}`, path: "/p", ...changes }));
+          database.insert([packed("gateway_logs", rows)]);
+          database.close();
+          const store = openGatewayLogStore(path);
+          try {
+            const inScope = rows.filter((log) => log.account_id === SCOPE.account_id && log.gateway_id === SCOPE.gateway_id);
+            const filtered = inScope.filter((log) => filters.every((one) => fits(log, one)));
+            const lower = (text: string | undefined): string => (text ?? "").toLowerCase();
+            const expected = filtered.filter(
+              (log) =>
+                search === "" ||
+                [log.id, log.provider, log.model, log.path, log.event_id, log.metadata].some((text) =>
+                  lower(text).includes(search.toLowerCase()),
+                ),
+            );
+            const query = { filters, search };
+            const listed = store.list(SCOPE, { ...query, orderBy, direction, limit: 100, offset: 0 });
+            assert.deepEqual(listed.map((log) => log.id).sort(), expected.map((log) => log.id).sort());
+            assert.equal(store.count(SCOPE, query), expected.length);
+            const costs = expected.flatMap((log) => (log.cost === null ? [] : [log.cost]));
+            assert.equal(store.bounds(SCOPE, query).max_cost, costs.length === 0 ? null : Math.max(...costs));
+            const paged = [0, 1, 2].flatMap((page) => store.list(SCOPE, { ...query, orderBy, direction, limit: 4, offset: page * 4 }));
+            assert.deepEqual(paged, listed.slice(0, 12), "the order is total");
+            const times = orderBy === "created_at" ? listed.map((log) => log.at_ms * (direction === "asc" ? 1 : -1)) : [];
+            assert.deepEqual(
+              times,
+              times.toSorted((a, b) => a - b),
+            );
+            const all = store.list(SCOPE, { filters, search: "", orderBy, direction, limit: 100, offset: 0 });
+            assert.equal(await store.delete(SCOPE, { filters, orderBy, direction, limit: 3 }), Math.min(3, filtered.length));
+            assert.deepEqual(store.list(SCOPE, { filters, search: "", orderBy, direction, limit: 100, offset: 0 }), all.slice(3));
+            const others = { account_id: "other", gateway_id: "gw" };
+            assert.equal(
+              store.count(others, { filters: [], search: "" }),
+              rows.filter((log) => log.account_id === "other" && log.gateway_id === "gw").length,
+            );
+          } finally {
+            store.close();
+          }
+        },
+      ),
+      { numRuns: 60, seed: 8 },
+    );
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("filters that make no sense are refused with what is wrong", () => {
+  const refused = (key: LogFilterKey, operator: LogOperator, value: LogFilterValue): void =>
+    assert.throws(() => filtersSql([{ key, operator, value: [value] }]), RangeError);
+  refused("success", "gt", true);
+  refused("success", "eq", "maybe");
+  refused("cost", "contains", 1);
+  refused("cost", "eq", "much");
+  refused("created_at", "gt", "yesterday");
+  refused("provider", "lt", "a");
+  assert.deepEqual(filtersSql([]), { sql: "1", values: [] });
+});
