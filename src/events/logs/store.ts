@@ -124,7 +124,7 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
         return db
           .prepare(`SELECT ${COLUMNS} FROM gateway_logs WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`)
           .all(...values, query.limit, query.offset)
-          .map((row) => decodeRow(EVENT_SCHEMA.gateway_logs, row));
+          .map((row) => decodeRow("gateway_logs", row));
       }),
     count: (scope, query) =>
       run(0, (db) => {
@@ -157,7 +157,7 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
         const row = db
           .prepare(`SELECT ${COLUMNS} FROM gateway_logs WHERE id = ? AND account_id = ? AND gateway_id = ?`)
           .get(id, scope.account_id, scope.gateway_id);
-        return row === undefined ? undefined : decodeRow(EVENT_SCHEMA.gateway_logs, row);
+        return row === undefined ? undefined : decodeRow("gateway_logs", row);
       }),
     bodies: ({ segment = null, segment_at = null }) =>
       segment === null || segment_at === null ? null : bodies.read({ segment, at: segment_at }),
