@@ -5,6 +5,7 @@ import { bootstrap, firstTokenShown } from "#control/access/bootstrap.ts";
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
+import type { MailServer } from "#control/notifications/send-email.ts";
 import { createAddressPolicy } from "#edge/address-policy.ts";
 import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
@@ -13,7 +14,9 @@ import { startJobs } from "#jobs/job.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
 import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
 import { RENEW_WITHIN_MS, renewCertificates } from "#jobs/renew-certificates.ts";
+import { sendNotifications } from "#jobs/send-notifications.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
+import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
@@ -101,6 +104,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
         versionsKept: config.rules.versions_kept,
       },
       ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
+      mailServer: mailServer(config),
+      webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
       onSecondaryChecked: createSecondaryReports(log, metrics),
     });
     closing.add(() => control.access.close());
@@ -146,6 +151,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       watchDnssec(control.dnssecWatch),
       refreshSecondaries(control.secondaries),
       removeAbandonedImports(control.zoneFiles),
+      watchSecurityEvents(control.notifications.watch),
+      sendNotifications(control.notifications.deliveries),
     ];
     const jobs = startJobs(duties, log);
     closing.add(() => jobs.stop());
@@ -199,6 +206,10 @@ function originPolicy(config: Config): (address: IpAddress) => boolean {
   const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
   return (address) => allowed(formatIp(address));
 }
+
+/** None is asked for where either half is missing. */
+const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>
+  host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
 
 const apiConfig = ({ vendor, deprecations, api, dns }: Config, tls: Tls): ApiConfig => ({
   vendorPrefix: vendor.prefix,

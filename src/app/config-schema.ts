@@ -260,6 +260,24 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "Presets the first user's API key, for clients that send X-Auth-Email and X-Auth-Key; empty: it has none.",
   },
+  "notifications.smtp_host": {
+    type: "text",
+    default: "",
+    doc: "Mail server that notifications are sent through; empty: no e-mail is sent.",
+  },
+  "notifications.smtp_port": {
+    type: "port",
+    default: 587,
+    doc: "Port of the mail server: TLS from the first byte at 465, by STARTTLS at others. Without TLS only a server on this machine is used.",
+  },
+  "notifications.smtp_username": { type: "text", default: "", doc: "Login at the mail server; empty: none." },
+  "notifications.smtp_password": { type: "password", default: "", doc: "Password of notifications.smtp_username." },
+  "notifications.email_from": { type: "text", default: "", doc: "Sender's address of notifications; empty: no e-mail is sent." },
+  "notifications.webhook_allow": {
+    type: "networks",
+    default: [],
+    doc: "Networks that webhooks may be in besides the Internet. Addresses of this machine and its network are allowed while api.host is loopback.",
+  },
   insecure_bind: { type: "switch", default: false, doc: "Allow public addresses without TLS or with the first token unchanged." },
   json: { type: "switch", default: false, doc: "Print results as JSON, one object a line." },
 } as const satisfies Readonly<Record<string, Key>>;

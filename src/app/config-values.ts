@@ -9,6 +9,7 @@ export interface ConfigTypes {
   readonly text: string;
   readonly path: string;
   readonly secret: string;
+  readonly password: string;
   readonly label: string;
   readonly tag: string;
   readonly host: string;
@@ -69,6 +70,12 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     // The characters that an Authorization header can carry after "Bearer " (RFC 6750 §2.1).
     expects: "8 to 256 letters, digits or any of -._~+/=",
     accept: (value) => (typeof value === "string" && /^([A-Za-z0-9._~+/=-]{8,256})?$/.test(value) ? value : undefined),
+    show: (value) => (value === "" ? '""' : '"[secret]"'),
+    secret: true,
+  },
+  password: {
+    expects: "text",
+    accept: textOrUndefined,
     show: (value) => (value === "" ? '""' : '"[secret]"'),
     secret: true,
   },

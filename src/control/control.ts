@@ -22,6 +22,7 @@ import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
+import type { Notifications } from "#control/notifications/notifications.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
 import type { ZoneSettings } from "#control/zones/settings.ts";
@@ -57,4 +58,5 @@ export interface Control {
   readonly gatewayLogs: GatewayLogs;
   readonly securityEvents: SecurityEvents;
   readonly sensitiveData: SensitiveData;
+  readonly notifications: Notifications;
 }

@@ -21,6 +21,8 @@ import { createSensitiveData } from "./detection/sensitive-data.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
+import { createNotifications } from "#control/notifications/notifications.ts";
+import type { MailServer } from "#control/notifications/send-email.ts";
 import { createRuleListItems } from "#control/lists/list-items.ts";
 import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
 import type { RulesetLimits } from "#control/rulesets/limits.ts";
@@ -37,7 +39,8 @@ import { createZones } from "#control/zones/zones.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { EventQueries } from "#events/queries.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
+import { classifyIp } from "#kernel/ip-class.ts";
+import { canonicalIp, type IpAddress, parseIp } from "#kernel/ip.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { planOf } from "#model/plan.ts";
 import type { Store } from "#store/store.ts";
@@ -72,6 +75,10 @@ export interface ControlDeps {
   readonly ruleListLimits?: Partial<RuleListLimits>;
   /** Bounds of rulesets, where they are to be others. */
   readonly rulesetLimits?: Partial<RulesetLimits>;
+  /** By which e-mail is sent; none unless given. */
+  readonly mailServer?: MailServer | undefined;
+  /** Whether webhooks of notifications may be at this address; public ones alone unless given. */
+  readonly webhookAllowed?: (address: string) => boolean;
   /** Told how each check of a secondary zone at its primaries ended. */
   readonly onSecondaryChecked?: (report: CheckReport) => void;
 }
@@ -128,6 +135,20 @@ export function createControl(deps: ControlDeps): Control {
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
     securityEvents: createSecurityEvents({ queries: events }),
+    notifications: createNotifications({
+      store,
+      clock,
+      sealer,
+      events,
+      vendorPrefix,
+      mailServer: deps.mailServer,
+      webhookAllowed: deps.webhookAllowed ?? isPublic,
+    }),
     sensitiveData: createSensitiveData(),
   };
 }
+
+const isPublic = (text: string): boolean => {
+  const address = parseIp(text);
+  return address !== undefined && classifyIp(address) === "global";
+};

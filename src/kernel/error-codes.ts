@@ -630,6 +630,34 @@ export const ERROR_CODES = {
     cause: "A defect of the gateway.",
     remedy: "Retry; if it stays, look for the log id in the server's log.",
   },
+  notification_not_found: {
+    code: 10601,
+    status: 404,
+    message: "Notification object not found",
+    cause: "The account has no notification policy, webhook or silence with this identifier.",
+    remedy: "List the account's policies, webhooks and silences.",
+  },
+  notification_invalid: {
+    code: 10602,
+    status: 400,
+    message: "The notification object is invalid",
+    cause: "A field of a notification policy, a webhook or a silence has a value that is not allowed.",
+    remedy: "See the message and source.pointer.",
+  },
+  notification_in_use: {
+    code: 10603,
+    status: 409,
+    message: "The webhook is in use",
+    cause: "A notification policy names the webhook.",
+    remedy: "Change or delete the policy that the message names first.",
+  },
+  notification_not_sent: {
+    code: 10604,
+    status: 502,
+    message: "The test could not be sent",
+    cause: "A receiver of the notification policy could not be reached, or refused the message. It is tried again for some hours.",
+    remedy: "The message names each receiver that failed, and why.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type ErrorName = keyof typeof ERROR_CODES;

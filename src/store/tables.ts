@@ -33,6 +33,11 @@ export interface Tables {
   custom_name_servers: CustomNameServersTable;
   secrets: SecretsTable;
   deprecation_calls: DeprecationCallsTable;
+  notification_webhooks: NotificationWebhooksTable;
+  notification_policies: NotificationPoliciesTable;
+  notification_silences: NotificationSilencesTable;
+  notification_spikes: NotificationSpikesTable;
+  notification_deliveries: NotificationDeliveriesTable;
   changes: ChangesTable;
   audit_log: AuditLogTable;
   counters: CountersTable;
@@ -394,4 +399,66 @@ export interface AuditLogTable {
 export interface CountersTable {
   name: string;
   value: Generated<number>;
+}
+export interface NotificationWebhooksTable {
+  id: string;
+  account_id: string;
+  name: string;
+  url: string;
+  /** Sealed; empty where there is none. */
+  secret: string;
+  /** How the receiver wants to be spoken to. */
+  kind: string;
+  created_on: string;
+  last_success: string | null;
+  last_failure: string | null;
+}
+export interface NotificationPoliciesTable {
+  id: string;
+  account_id: string;
+  alert_type: string;
+  enabled: number;
+  /** The rest of the policy, JSON. */
+  value: string;
+  created_on: string;
+  modified_on: string;
+}
+export interface NotificationSilencesTable {
+  id: string;
+  policy_id: string;
+  account_id: string;
+  start_ms: number;
+  end_ms: number;
+  created_on: string;
+  modified_on: string;
+}
+/** What a policy has told of, so that one spike is told of once. */
+export interface NotificationSpikesTable {
+  policy_id: string;
+  /** The zone, and the service where the policy tells them apart. */
+  subject: string;
+  /** 1 for as long as the spike lasts. */
+  above: number;
+  told_ms: number;
+}
+export interface NotificationDeliveriesTable {
+  id: string;
+  account_id: string;
+  policy_id: string;
+  alert_type: string;
+  name: string;
+  description: string;
+  body: string;
+  /** `email` or `webhook`. */
+  mechanism_type: string;
+  /** The address, or the webhook's identifier. */
+  mechanism: string;
+  /** `pending`, `sent` or `failed`. */
+  status: string;
+  attempts: number;
+  /** When the next attempt is to be made. */
+  due_ms: number;
+  created_ms: number;
+  sent_on: string | null;
+  error: string | null;
 }

@@ -29,6 +29,8 @@ export async function controlOver(
     readonly rulesetLimits?: NonNullable<ControlDeps["rulesetLimits"]>;
     readonly clock?: Clock;
     readonly secondaryLimits?: NonNullable<ControlDeps["secondaryLimits"]>;
+    readonly webhookAllowed?: NonNullable<ControlDeps["webhookAllowed"]>;
+    readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
   } = {},
 ): Promise<ControlFixture> {
   const { clock = systemClock, ...rest } = options;

@@ -13,6 +13,7 @@ import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
+import { NOTIFICATION_ROUTES } from "#api/routes/notifications.ts";
 import { RULE_LIST_ROUTES } from "#api/routes/rule-lists.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/secondary-dns.ts";
@@ -45,6 +46,7 @@ export const ROUTES: readonly Route[] = [
   ...RULE_LIST_ROUTES,
   ...SECURITY_EVENT_ROUTES,
   ...SENSITIVE_DATA_ROUTES,
+  ...NOTIFICATION_ROUTES,
   ...GATEWAY_ROUTES,
   ...GATEWAY_LOG_ROUTES,
   ...GRAPHQL_ROUTES,

@@ -1,0 +1,87 @@
+import { PlatformError } from "#kernel/errors.ts";
+import {
+  ALERT_SERVICES,
+  ALERT_TYPES,
+  type AlertFilter,
+  type AlertType,
+  alertService,
+  alertType,
+  type NotificationPolicyCreate,
+} from "#model/notification.ts";
+import { planOf } from "#model/plan.ts";
+import { isEmail } from "#model/user.ts";
+import { webhookById } from "#store/notifications.ts";
+import type { Unit } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
+import { intervalMs } from "./policy-rows.ts";
+
+/** Which mechanisms the operator has set up. */
+export interface MechanismsReady {
+  readonly email: boolean;
+}
+
+/** Of a zone that is part of the policy's account. Throws `notification_invalid` unless the whole policy can be carried out. */
+export async function checkPolicy(
+  db: Unit["db"],
+  accountId: string,
+  policy: NotificationPolicyCreate,
+  ready: MechanismsReady,
+): Promise<void> {
+  const type = alertType(policy.alert_type);
+  if (type === undefined) {
+    const known = ALERT_TYPES.map((row) => row.type).join(", ");
+    throw invalid("/alert_type", `alert_type ${policy.alert_type} does not exist here; there are ${known}`);
+  }
+  if (policy.alert_interval !== undefined && intervalMs(policy.alert_interval) === undefined)
+    throw invalid("/alert_interval", "alert_interval must be a number of minutes, hours or days: 30m, 4h, 1d");
+  for (const [name, values] of Object.entries(policy.filters ?? {})) {
+    if (!type.filters.includes(name as AlertFilter))
+      throw invalid(`/filters/${name}`, `${type.type} has no filter ${name}; it has ${type.filters.join(", ")}`);
+    if (values.length === 0) throw invalid(`/filters/${name}`, `filters.${name} must not be empty; leave it out to choose all`);
+    await FILTER_CHECKS[name as AlertFilter](db, accountId, type, values);
+  }
+  await checkMechanisms(db, accountId, policy.mechanisms, ready);
+}
+
+type FilterCheck = (db: Unit["db"], accountId: string, type: AlertType, values: readonly string[]) => Promise<void>;
+
+const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
+  zones: async (db, accountId, type, values) => {
+    for (const id of values) {
+      const zone = await zoneRowById(db, id);
+      if (zone === undefined || zone.account_id !== accountId) throw invalid("/filters/zones", `the account has no zone ${id}`);
+      if (type.plan !== undefined && planOf(zone.plan).name !== type.plan)
+        throw invalid("/filters/zones", `${type.display_name} is for zones of the ${type.plan} plan, which ${zone.name} is not`);
+    }
+  },
+  services: async (_db, _accountId, _type, values) => {
+    for (const text of values)
+      if (alertService(text) === undefined)
+        throw invalid("/filters/services", `there is no service ${text}; there are ${ALERT_SERVICES.map(({ id }) => id).join(", ")}`);
+  },
+};
+
+async function checkMechanisms(
+  db: Unit["db"],
+  accountId: string,
+  { email = [], webhooks = [], pagerduty = [] }: NotificationPolicyCreate["mechanisms"],
+  ready: MechanismsReady,
+): Promise<void> {
+  if (pagerduty.length > 0) throw invalid("/mechanisms/pagerduty", "there is no delivery to PagerDuty here; use a webhook");
+  if (email.length + webhooks.length === 0) throw invalid("/mechanisms", "mechanisms must have an e-mail address or a webhook");
+  if (email.length > 0 && !ready.email)
+    throw invalid(
+      "/mechanisms/email",
+      "this installation sends no e-mail: its operator has to set notifications.smtp_host and notifications.email_from",
+    );
+  for (const { id } of email) if (!isEmail(id) || /[<>(),;:"\\]/.test(id)) throw invalid("/mechanisms/email", `${id} is no e-mail address`);
+  for (const { id } of webhooks)
+    if ((await webhookById(db, accountId, id)) === undefined) throw invalid("/mechanisms/webhooks", `the account has no webhook ${id}`);
+  for (const [name, ids] of [
+    ["email", email],
+    ["webhooks", webhooks],
+  ] as const)
+    if (new Set(ids.map(({ id }) => id)).size < ids.length) throw invalid(`/mechanisms/${name}`, `mechanisms.${name} names one twice`);
+}
+
+const invalid = (source: string, message: string): PlatformError => new PlatformError("notification_invalid", { message, source });

@@ -1,0 +1,152 @@
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { newId } from "#kernel/ids.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import {
+  claimDelivery,
+  deleteDeliveriesBefore,
+  type DeliveryRow,
+  dueDeliveries,
+  insertDeliveries,
+  pendingDeliveries,
+  type PolicyRow,
+  updateDelivery,
+  updateWebhook,
+  webhookById,
+} from "#store/notifications.ts";
+import type { Store, Unit } from "#store/store.ts";
+import type { Alert } from "./alert.ts";
+import { policyValue } from "./policy-rows.ts";
+import type { SendEmail } from "./send-email.ts";
+import type { SendWebhook } from "./send-webhook.ts";
+import { webhookBody } from "./webhook-kinds.ts";
+import { secretContext } from "./webhooks.ts";
+
+/** What has to be sent: stored with its cause, tried until it arrives or has failed too often. */
+export interface Deliveries {
+  /** One delivery for each mechanism of the policy; gives their ids. */
+  add(unit: Unit, policy: PolicyRow, alert: Alert): Promise<readonly string[]>;
+  /** Tries these once, whatever their turn; gives what failed, in words. */
+  sendNow(ids: readonly string[]): Promise<readonly string[]>;
+  /** Tries what is due. */
+  sendDue(): Promise<{ readonly sent: number; readonly failures: readonly string[] }>;
+}
+
+export interface DeliveriesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly sendWebhook: SendWebhook;
+  /** Null where the operator has named no mail server. */
+  readonly sendEmail: SendEmail | null;
+}
+
+/** How long after an attempt the next one comes; after the last of them the delivery has failed. */
+const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+const AT_ONCE = 8;
+const PER_RUN = 80;
+const KEPT_MS = 90 * 86_400_000;
+
+export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  const { store, clock } = deps;
+
+  /** Undefined where it arrived, or somebody else tries it. */
+  const attempt = async (row: DeliveryRow): Promise<string | undefined> => {
+    const retryMs = RETRY_MS[row.attempts];
+    const nowMs = clock.nowMs();
+    // Should this process end before the outcome is stored, the attempt counts and the next one comes all the same.
+    const claimed = await store.write(({ db }) => claimDelivery(db, row, nowMs + (retryMs ?? RETRY_MS[0] ?? 0)));
+    if (!claimed.result) return undefined;
+    const error = await send(deps, row).then(
+      () => null,
+      (reason: unknown) => textOf(reason),
+    );
+    const outcome =
+      error === null
+        ? { status: "sent", sent_on: isoMicros(clock.nowMicros()), error: null }
+        : { status: retryMs === undefined ? "failed" : "pending", error };
+    await store.write(async ({ db }) => {
+      await updateDelivery(db, row.id, outcome);
+      if (row.mechanism_type === "webhook")
+        await updateWebhook(db, row.mechanism, { [error === null ? "last_success" : "last_failure"]: isoMicros(clock.nowMicros()) });
+    });
+    return error === null ? undefined : `${row.mechanism_type} ${row.mechanism}: ${error}`;
+  };
+
+  const attemptAll = async (rows: readonly DeliveryRow[]): Promise<string[]> => {
+    const failures: string[] = [];
+    for (let at = 0; at < rows.length; at += AT_ONCE) {
+      const ended = await Promise.all(rows.slice(at, at + AT_ONCE).map(attempt));
+      failures.push(...ended.filter((failure) => failure !== undefined));
+    }
+    return failures;
+  };
+
+  return {
+    add: async ({ db }, policy, alert) => {
+      const rows = rowsFor(policy, alert, clock.nowMs());
+      await insertDeliveries(db, rows);
+      return rows.map(({ id }) => id);
+    },
+    sendNow: async (ids) => {
+      return attemptAll(await pendingDeliveries(store.read, ids));
+    },
+    sendDue: async () => {
+      const due = await dueDeliveries(store.read, clock.nowMs(), PER_RUN);
+      if (due.length === 0) return { sent: 0, failures: [] };
+      const failures = await attemptAll(due);
+      await store.write(({ db }) => deleteDeliveriesBefore(db, clock.nowMs() - KEPT_MS));
+      return { sent: due.length - failures.length, failures };
+    },
+  };
+}
+
+async function send({ store, clock, sealer, sendEmail, sendWebhook }: DeliveriesDeps, row: DeliveryRow): Promise<void> {
+  const alert = JSON.parse(row.body) as Alert;
+  if (row.mechanism_type === "email") {
+    if (sendEmail === null) throw new Error("this installation has no mail server");
+    return sendEmail(row.mechanism, alert, row.id);
+  }
+  const webhook = await webhookById(store.read, row.account_id, row.mechanism);
+  if (webhook === undefined) throw new Error("the webhook was deleted");
+  const { id, account_id, policy_id, name, alert_type } = row;
+  const context = { id, account_id, policy_id, policy_name: name, alert_type, atMs: row.created_ms };
+  return sendWebhook({
+    url: webhook.url,
+    secret: webhook.secret === "" ? "" : sealer.open(webhook.secret, secretContext(webhook.id)).toString(),
+    id,
+    body: webhookBody(webhook.kind, alert, context),
+    atMs: clock.nowMs(),
+  });
+}
+
+function rowsFor(policy: PolicyRow, alert: Alert, nowMs: number): readonly DeliveryRow[] {
+  const { name, description = "", mechanisms } = policyValue(policy);
+  const targets = [
+    ...(mechanisms.email ?? []).map(({ id }) => ({ mechanism_type: "email", mechanism: id })),
+    ...(mechanisms.webhooks ?? []).map(({ id }) => ({ mechanism_type: "webhook", mechanism: id })),
+  ];
+  return targets.map((target) => ({
+    ...target,
+    id: newId(),
+    account_id: policy.account_id,
+    policy_id: policy.id,
+    alert_type: policy.alert_type,
+    name,
+    description,
+    body: JSON.stringify(alert),
+    status: "pending",
+    attempts: 0,
+    due_ms: nowMs,
+    created_ms: nowMs,
+    sent_on: null,
+    error: null,
+  }));
+}
+
+const ERROR_TEXT_MAX = 300;
+
+/** A reason for people. What undici says of a refused address stands in the cause. */
+function textOf(reason: unknown): string {
+  const cause = reason instanceof Error && reason.cause instanceof Error ? reason.cause : reason;
+  return (cause instanceof Error ? cause.message || cause.name : String(cause)).slice(0, ERROR_TEXT_MAX);
+}

@@ -1,0 +1,76 @@
+import type { EventQueries } from "#events/queries.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import { ALERT_TYPES } from "#model/notification.ts";
+import type { Static } from "typebox";
+import type { AvailableAlerts, EligibleMechanisms } from "#model/notification.ts";
+import type { Store } from "#store/store.ts";
+import { createDeliveries, type Deliveries } from "./deliveries.ts";
+import { createEventCounts } from "./event-counts.ts";
+import { createNotificationHistory, type NotificationHistory } from "./history.ts";
+import { createNotificationPolicies, type NotificationPolicies } from "./policies.ts";
+import { createEmailSender, type MailServer } from "./send-email.ts";
+import { createWebhookSender } from "./send-webhook.ts";
+import { createSilences, type Silences } from "./silences.ts";
+import { createNotificationWatch, type NotificationWatch } from "./watch.ts";
+import type { WebhookAddressAllowed } from "./webhook-url.ts";
+import { createWebhooks, type Webhooks } from "./webhooks.ts";
+
+/** Everything about telling accounts of what happens to them. */
+export interface Notifications {
+  readonly policies: NotificationPolicies;
+  readonly webhooks: Webhooks;
+  readonly silences: Silences;
+  readonly history: NotificationHistory;
+  readonly watch: NotificationWatch;
+  readonly deliveries: Deliveries;
+  /** Alert types by product. */
+  available(): Static<typeof AvailableAlerts>;
+  /** Whether each mechanism can be chosen, and is set up. */
+  eligible(): Static<typeof EligibleMechanisms>;
+}
+
+export interface NotificationsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly events: EventQueries;
+  readonly vendorPrefix: string;
+  /** Undefined where the installation sends no e-mail. */
+  readonly mailServer?: MailServer | undefined;
+  /** Whether webhooks may be at this address. */
+  readonly webhookAllowed: WebhookAddressAllowed;
+}
+
+export function createNotifications(deps: NotificationsDeps): Notifications {
+  const { store, clock, sealer, mailServer, webhookAllowed: allowed, vendorPrefix } = deps;
+  const deliveries = createDeliveries({
+    store,
+    clock,
+    sealer,
+    sendWebhook: createWebhookSender({ allowed, vendorPrefix }),
+    sendEmail: mailServer === undefined ? null : createEmailSender(mailServer),
+  });
+  const hasEmail = mailServer !== undefined;
+  return {
+    policies: createNotificationPolicies({ store, clock, deliveries, ready: { email: hasEmail } }),
+    webhooks: createWebhooks({ store, clock, sealer, allowed }),
+    silences: createSilences({ store, clock }),
+    history: createNotificationHistory({ store }),
+    watch: createNotificationWatch({ store, clock, counts: createEventCounts(deps.events), deliveries }),
+    deliveries,
+    available: () => ({
+      "Application Security": ALERT_TYPES.map(({ type, display_name, description, filters }) => ({
+        type,
+        display_name,
+        description,
+        filter_options: filters.map((Key) => ({ Key, Optional: true, ComparisonOperator: "==" })),
+      })),
+    }),
+    eligible: () => ({
+      email: [{ type: "email", eligible: hasEmail, ready: hasEmail }],
+      pagerduty: [{ type: "pagerduty", eligible: false, ready: false }],
+      webhooks: [{ type: "webhook", eligible: true, ready: true }],
+    }),
+  };
+}

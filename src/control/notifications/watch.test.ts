@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import type { Call } from "#control/call.ts";
+import { fixedClock } from "#kernel/clock.ts";
+import { createSealer } from "#kernel/seal.ts";
+import { deliveriesOf } from "#store/notifications.ts";
+import type { Store } from "#store/store.ts";
+import { controlOver } from "../../../test/support/control.ts";
+import { storeTest } from "../../../test/support/store.ts";
+import { createDeliveries } from "./deliveries.ts";
+import type { WindowCount } from "./event-counts.ts";
+import { createNotificationPolicies } from "./policies.ts";
+import { createSilences } from "./silences.ts";
+import { createNotificationWatch } from "./watch.ts";
+
+const MINUTE_MS = 60_000;
+const START = Date.UTC(2026, 0, 15, 10, 0);
+
+/** Two zones, one of them of the Enterprise plan, whose events the test makes up. */
+async function watching(store: Store) {
+  const clock = fixedClock(START);
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const names = ["one.example", "two.example"];
+  const [one = "", two = ""] = await Promise.all(
+    names.map(async (name) => (await control.zones.create(call(), { name, account: { id: account_id } })).id),
+  );
+  await control.zones.edit(call(), one, { plan: { id: "enterprise" } });
+  const { id: webhook } = await control.notifications.webhooks.create(call(), account_id, { name: "hook", url: "https://example.com/" });
+  const current = { counts: [] as WindowCount[], usual: 0 };
+  const deliveries = createDeliveries({
+    store,
+    clock,
+    sealer: createSealer(Buffer.alloc(32, 7)),
+    sendEmail: null,
+    sendWebhook: async () => {},
+  });
+  const counts = {
+    inWindow: () => current.counts,
+    windows: (_zone: string, _service: string | null, fromMs: number, toMs: number) =>
+      Array.from({ length: (toMs - fromMs) / (5 * MINUTE_MS) }, () => current.usual),
+  };
+  const watch = createNotificationWatch({ store, clock, counts, deliveries });
+  const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
+  const policy = async (alert_type: string, filters?: Record<string, string[]>, alert_interval?: string) =>
+    policies.create(call(), account_id, {
+      name: "p",
+      enabled: true,
+      alert_type,
+      mechanisms: { webhooks: [{ id: webhook }] },
+      ...(filters && { filters }),
+      ...(alert_interval && { alert_interval }),
+    });
+  const subjects = async (): Promise<string[]> =>
+    (await deliveriesOf(store.read, account_id, {}, { limit: 100, offset: 0 })).map(({ body }) => JSON.parse(body).subject).toReversed();
+  /** A minute later, with these events in the last five minutes. */
+  const minute = async (...now: WindowCount[]): Promise<number> => {
+    clock.advance(MINUTE_MS);
+    current.counts = now;
+    return (await watch.look(call())).told;
+  };
+  return {
+    store,
+    clock,
+    call: call as () => Call,
+    account_id,
+    one,
+    two,
+    current,
+    minute,
+    policy,
+    policies,
+    subjects,
+    silences: createSilences({ store, clock }),
+  };
+}
+
+const events = (zone_id: string, count: number, service: WindowCount["service"] = "firewallcustom"): WindowCount => ({
+  zone_id,
+  count,
+  service,
+});
+
+storeTest("a spike is told of once, however long it lasts; the next one after the policy's interval", async ({ store }) => {
+  const { one, two, current, minute, policy, subjects } = await watching(store);
+  await policy("clickhouse_alert_fw_anomaly", undefined, "10m");
+  current.usual = 20;
+  assert.equal(await minute(events(one, 199)), 0, "below the floor");
+  assert.equal(await minute(events(one, 250), events(two, 90)), 1);
+  for (let n = 0; n < 5; n++) assert.equal(await minute(events(one, 300 + n), events(two, 90)), 0, "it goes on");
+  assert.equal(await minute(events(one, 150), events(one, 200, "ratelimit"), events(two, 90)), 0, "services together");
+  assert.equal(await minute(), 0, "over");
+  assert.equal(await minute(events(one, 900)), 0, "the interval has not passed");
+  assert.equal(await minute(), 0);
+  for (let n = 0; n < 3; n++) await minute();
+  assert.equal(await minute(events(one, 900)), 1);
+  current.usual = 1000;
+  assert.equal(await minute(events(two, 1000)), 0, "as usual");
+  assert.deepEqual(await subjects(), [
+    "Security events in one.example: 250 in 5 minutes",
+    "Security events in one.example: 900 in 5 minutes",
+  ]);
+});
+
+storeTest("the advanced alert is about Enterprise zones, by service", async ({ store }) => {
+  const { one, two, minute, policy, subjects } = await watching(store);
+  await policy("clickhouse_alert_fw_ent_anomaly", { services: ["Data Loss Protection"] });
+  await policy("clickhouse_alert_fw_ent_anomaly", { zones: [one], services: ["ratelimit", "firewallcustom"] });
+  assert.equal(await minute(events(two, 5000, "dlp"), events(one, 5000, null)), 0);
+  assert.equal(await minute(events(one, 300, "dlp"), events(one, 300, "ratelimit"), events(one, 100, "firewallcustom")), 2);
+  assert.deepEqual((await subjects()).toSorted(), [
+    "Security events of Data Loss Protection in one.example: 300 in 5 minutes",
+    "Security events of Rate Limiting Rules in one.example: 300 in 5 minutes",
+  ]);
+});
+
+storeTest("two nodes that see the same spike tell of it once", async ({ store }) => {
+  const { one, minute, policy, current, subjects } = await watching(store);
+  await policy("clickhouse_alert_fw_anomaly");
+  current.counts = [events(one, 500)];
+  const told = await Promise.all([minute(events(one, 500)), minute(events(one, 500)), minute(events(one, 500))]);
+  assert.equal(
+    told.reduce((sum, n) => sum + n, 0),
+    1,
+  );
+  assert.equal((await subjects()).length, 1);
+});
+
+storeTest("nothing is sent in a silence, of a disabled policy, or of another account's zones", async ({ store }) => {
+  const { one, clock, call, account_id, minute, policy, policies, silences } = await watching(store);
+  const { id } = await policy("clickhouse_alert_fw_anomaly");
+  const at = (ms: number): string => new Date(clock.nowMs() + ms).toISOString();
+  const [silence] = await silences.create(call(), account_id, [{ policy_id: id, start_time: at(0), end_time: at(3 * MINUTE_MS) }]);
+  assert.equal(await minute(events(one, 500)), 0);
+  assert.equal(await minute(), 0);
+  clock.advance(5 * MINUTE_MS);
+  assert.equal(await minute(events(one, 500)), 1, "the silence is over");
+  await minute();
+  await policies.update(call(), account_id, id, { enabled: false });
+  clock.advance(60 * MINUTE_MS);
+  assert.equal(await minute(events(one, 500)), 0);
+  await silences.delete(call(), account_id, silence?.id ?? "");
+  assert.deepEqual(await silences.list(account_id), []);
+  await assert.rejects(policies.get("0".repeat(32), id), { code: 10601 });
+});

@@ -1,0 +1,152 @@
+import type { Call } from "#control/call.ts";
+import { commit } from "#control/commit.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { ALERT_SERVICES, type AlertServiceId, alertService, alertType } from "#model/notification.ts";
+import { planOf } from "#model/plan.ts";
+import { enabledPolicies, isSilenced, type PolicyRow, putSpike, spikesOf } from "#store/notifications.ts";
+import type { Store } from "#store/store.ts";
+import { zoneRowById, type ZoneRow } from "#store/zones.ts";
+import { spikeAlert } from "./alert.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { EventCounts, WindowCount } from "./event-counts.ts";
+import { intervalMs, policyValue } from "./policy-rows.ts";
+import { historyOf, SPIKE_FLOOR, type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
+
+/** Tells accounts of spikes in the security events of their zones. */
+export interface NotificationWatch {
+  /**
+   * Looks at the last five whole minutes. Each spike is told of once, when it begins; the next one of the same zone and
+   * service at the earliest after the policy's interval.
+   */
+  look(call: Call): Promise<{ readonly told: number }>;
+}
+
+export interface NotificationWatchDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly counts: EventCounts;
+  readonly deliveries: Deliveries;
+}
+
+/** Rows come to the events database a moment after what they tell of. */
+const SETTLE_MS = 5_000;
+const MINUTE_MS = 60_000;
+const INTERVAL_MS = 30 * MINUTE_MS;
+
+/** What a policy may tell of: the events of a zone, all of them or those of one service. */
+interface Subject {
+  readonly key: string;
+  readonly zone: ZoneRow;
+  readonly service: AlertServiceId | null;
+  readonly count: number;
+}
+
+export function createNotificationWatch(deps: NotificationWatchDeps): NotificationWatch {
+  const { store, clock, counts } = deps;
+  return {
+    look: async (call) => {
+      const policies = await enabledPolicies(store.read);
+      if (policies.length === 0) return { told: 0 };
+      const endMs = Math.floor((clock.nowMs() - SETTLE_MS) / MINUTE_MS) * MINUTE_MS;
+      const window = { startMs: endMs - WINDOW_MS, endMs };
+      const subjects = await subjectsOf(store, counts.inWindow(window.startMs, window.endMs));
+      const usual = memoized((subject: Subject) => usualOf(samplesOf(counts, subject, window.startMs)));
+      let told = 0;
+      for (const policy of policies) told += await judge(deps, call, { policy, subjects, usual, ...window });
+      return { told };
+    },
+  };
+}
+
+/** Zones with so many events that they may be told of, as a whole and by service. */
+async function subjectsOf(store: Store, counts: readonly WindowCount[]): Promise<readonly Subject[]> {
+  const totals = Map.groupBy(counts, ({ zone_id }) => zone_id);
+  const subjects: Subject[] = [];
+  for (const [zoneId, parts] of totals) {
+    const total = parts.reduce((sum, { count }) => sum + count, 0);
+    if (total < SPIKE_FLOOR) continue;
+    const zone = await zoneRowById(store.read, zoneId);
+    if (zone === undefined) continue;
+    subjects.push({ key: zoneId, zone, service: null, count: total });
+    for (const { service, count } of parts)
+      if (service !== null && count >= SPIKE_FLOOR) subjects.push({ key: `${zoneId}/${service}`, zone, service, count });
+  }
+  return subjects;
+}
+
+interface Judged {
+  readonly policy: PolicyRow;
+  readonly subjects: readonly Subject[];
+  readonly usual: (subject: Subject) => Usual;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+async function judge(deps: NotificationWatchDeps, call: Call, { policy, subjects, usual, startMs, endMs }: Judged): Promise<number> {
+  const { store, clock, deliveries } = deps;
+  const chosen = subjects.filter(chooser(policy));
+  const spikes = chosen.filter((subject) => subject.count > usual(subject).limit);
+  const known = await spikesOf(store.read, policy.id);
+  const over = known.filter(({ above, subject }) => above === 1 && !spikes.some(({ key }) => key === subject));
+  const begun = spikes.filter(({ key }) => !known.some(({ subject, above }) => subject === key && above === 1));
+  if (over.length + begun.length === 0) return 0;
+  const pauseMs = intervalMs(policyValue(policy).alert_interval ?? "") ?? INTERVAL_MS;
+  return commit(deps, call, async (unit) => {
+    for (const row of over) await putSpike(unit.db, { ...row, above: 0 });
+    // Another node may have seen the same meanwhile.
+    const now = new Map((await spikesOf(unit.db, policy.id)).map((row) => [row.subject, row]));
+    const silenced = await isSilenced(unit.db, policy.id, clock.nowMs());
+    let told = 0;
+    for (const subject of begun) {
+      const before = now.get(subject.key);
+      if (before?.above === 1) continue;
+      const early = before !== undefined && clock.nowMs() - before.told_ms < pauseMs;
+      const tell = !early && !silenced;
+      await putSpike(unit.db, {
+        policy_id: policy.id,
+        subject: subject.key,
+        above: 1,
+        told_ms: tell ? clock.nowMs() : (before?.told_ms ?? 0),
+      });
+      if (!tell) continue;
+      await deliveries.add(unit, policy, spikeAlert({ ...factsOf(subject), mean: usual(subject).mean, startMs, endMs }));
+      told += 1;
+    }
+    return told;
+  });
+}
+
+const factsOf = ({ zone, service, count }: Subject) => ({
+  zone: { id: zone.id, name: zone.name },
+  service: ALERT_SERVICES.find(({ id }) => id === service)?.name ?? null,
+  count,
+});
+
+/** Which subjects a policy is about. */
+function chooser(policy: PolicyRow): (subject: Subject) => boolean {
+  const type = alertType(policy.alert_type);
+  const { filters = {} } = policyValue(policy);
+  const zones = filters["zones"] && new Set(filters["zones"]);
+  const services = filters["services"] && new Set(filters["services"].map((text) => alertService(text)?.id ?? null));
+  const byService = type?.filters.includes("services") ?? false;
+  return ({ zone, service }) =>
+    type !== undefined &&
+    zone.account_id === policy.account_id &&
+    (type.plan === undefined || planOf(zone.plan).name === type.plan) &&
+    (zones === undefined || zones.has(zone.id)) &&
+    byService === (service !== null) &&
+    (services === undefined || services.has(service));
+}
+
+function samplesOf(counts: EventCounts, { zone, service }: Subject, startMs: number): readonly number[] {
+  return historyOf(startMs).flatMap(({ fromMs, toMs }) => counts.windows(zone.id, service, fromMs, toMs));
+}
+
+function memoized<K extends object, V>(of: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const found = known.get(key) ?? of(key);
+    known.set(key, found);
+    return found;
+  };
+}

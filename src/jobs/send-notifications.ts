@@ -1,0 +1,16 @@
+import type { Deliveries } from "#control/notifications/deliveries.ts";
+import type { Job } from "./job.ts";
+
+const EVERY_MS = 5_000;
+const TOLD_MAX = 10;
+
+/** Sends what notifications are due, and what failed before. */
+export const sendNotifications = (deliveries: Deliveries): Job => ({
+  name: "send-notifications",
+  everyMs: EVERY_MS,
+  run: async () => {
+    const { sent, failures } = await deliveries.sendDue();
+    if (sent + failures.length === 0) return null;
+    return { sent, failures: failures.length, failed: failures.slice(0, TOLD_MAX) };
+  },
+});

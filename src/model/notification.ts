@@ -1,0 +1,161 @@
+import { type Static, Type } from "typebox";
+
+/** What can be told of. The field has many more types, whose causes do not exist here. */
+export interface AlertType {
+  readonly type: string;
+  readonly display_name: string;
+  readonly description: string;
+  /** What a policy of the type may choose by. */
+  readonly filters: readonly AlertFilter[];
+  /** Zones of other plans are not watched for it. */
+  readonly plan?: "enterprise";
+}
+export type AlertFilter = "zones" | "services";
+
+export const ALERT_TYPES = [
+  {
+    type: "clickhouse_alert_fw_anomaly",
+    display_name: "Security Events Alert",
+    description: "A zone has far more security events than is usual at this hour.",
+    filters: ["zones"],
+  },
+  {
+    type: "clickhouse_alert_fw_ent_anomaly",
+    display_name: "Advanced Security Events Alert",
+    description: "A service has far more security events in a zone than is usual at this hour.",
+    filters: ["zones", "services"],
+    plan: "enterprise",
+  },
+] as const satisfies readonly AlertType[];
+
+/** The services that security events come from, as policies name them; `name` is what events and people say. */
+export const ALERT_SERVICES = [
+  { id: "dlp", name: "Data Loss Protection", phases: ["http_response_firewall_managed"] },
+  { id: "firewallcustom", name: "Custom Rules", phases: ["http_request_firewall_custom"] },
+  { id: "firewallmanaged", name: "Managed Rules", phases: ["http_request_firewall_managed"] },
+  { id: "ratelimit", name: "Rate Limiting Rules", phases: ["http_ratelimit"] },
+] as const;
+export type AlertServiceId = (typeof ALERT_SERVICES)[number]["id"];
+
+export const alertType = (type: string): AlertType | undefined => ALERT_TYPES.find((row) => row.type === type);
+
+/** By its identifier or its name, in any case. */
+export const alertService = (text: string): (typeof ALERT_SERVICES)[number] | undefined => {
+  const wanted = text.toLowerCase();
+  return ALERT_SERVICES.find(({ id, name }) => id === wanted || name.toLowerCase() === wanted);
+};
+
+const Id = Type.Object({ id: Type.String({ maxLength: 320 }) });
+
+export const MECHANISMS_MAX = 20;
+const Mechanisms = Type.Object({
+  email: Type.Optional(Type.Array(Id, { maxItems: MECHANISMS_MAX })),
+  webhooks: Type.Optional(Type.Array(Id, { maxItems: MECHANISMS_MAX })),
+  pagerduty: Type.Optional(Type.Array(Id, { maxItems: MECHANISMS_MAX })),
+});
+const Filters = Type.Record(Type.String({ maxLength: 64 }), Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1000 }));
+
+/** One line, as subjects of messages carry it. */
+const Name = Type.String({ minLength: 1, maxLength: 255, pattern: "^[^\\x00-\\x1f\\x7f]+$" });
+
+const policyFields = {
+  name: Name,
+  description: Type.Optional(Type.String({ maxLength: 1000 })),
+  enabled: Type.Boolean(),
+  alert_type: Type.String({ maxLength: 100 }),
+  alert_interval: Type.Optional(
+    Type.String({ maxLength: 20, description: "The least time between two alerts about the same thing: `30m`, `4h`." }),
+  ),
+  filters: Type.Optional(Filters),
+  mechanisms: Mechanisms,
+};
+
+export const NotificationPolicyCreate = Type.Object(policyFields);
+export type NotificationPolicyCreate = Static<typeof NotificationPolicyCreate>;
+
+export const NotificationPolicyUpdate = Type.Partial(Type.Object(policyFields));
+export type NotificationPolicyUpdate = Static<typeof NotificationPolicyUpdate>;
+
+export const NotificationPolicy = Type.Object({ id: Type.String(), ...policyFields, created: Type.String(), modified: Type.String() });
+export type NotificationPolicy = Static<typeof NotificationPolicy>;
+
+export const NotificationId = Type.Object({ id: Type.String() });
+
+export const WebhookWrite = Type.Object({
+  name: Name,
+  url: Type.String({ minLength: 1, maxLength: 2048 }),
+  secret: Type.Optional(Type.String({ maxLength: 512, description: "Signs what is sent; never shown again." })),
+});
+export type WebhookWrite = Static<typeof WebhookWrite>;
+
+export const WEBHOOK_KINDS = ["discord", "gchat", "generic", "slack"] as const;
+export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
+
+export const Webhook = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  url: Type.String(),
+  type: Type.Enum([...WEBHOOK_KINDS]),
+  created_at: Type.String(),
+  last_success: Type.Union([Type.String(), Type.Null()]),
+  last_failure: Type.Union([Type.String(), Type.Null()]),
+});
+export type Webhook = Static<typeof Webhook>;
+
+export const NotificationHistoryEntry = Type.Object({
+  id: Type.String(),
+  policy_id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  alert_type: Type.String(),
+  alert_body: Type.String(),
+  mechanism: Type.String({ description: "The address, or the webhook's identifier." }),
+  mechanism_type: Type.Enum(["email", "webhook"]),
+  sent: Type.Union([Type.String(), Type.Null()]),
+  status: Type.Enum(["pending", "sent", "failed"]),
+  error: Type.Optional(Type.String()),
+});
+export type NotificationHistoryEntry = Static<typeof NotificationHistoryEntry>;
+
+export const NotificationHistoryQuery = Type.Object({
+  since: Type.Optional(Type.String({ maxLength: 40 })),
+  before: Type.Optional(Type.String({ maxLength: 40 })),
+});
+export type NotificationHistoryQuery = Static<typeof NotificationHistoryQuery>;
+
+const silenceFields = {
+  policy_id: Type.String({ maxLength: 64 }),
+  start_time: Type.String({ maxLength: 40 }),
+  end_time: Type.String({ maxLength: 40 }),
+};
+export const SilencesCreate = Type.Array(Type.Object(silenceFields), { minItems: 1, maxItems: 100 });
+export type SilencesCreate = Static<typeof SilencesCreate>;
+
+export const SilencesUpdate = Type.Array(
+  Type.Object({
+    id: Type.String({ maxLength: 64 }),
+    start_time: Type.Optional(silenceFields.start_time),
+    end_time: Type.Optional(silenceFields.end_time),
+  }),
+  { minItems: 1, maxItems: 100 },
+);
+export type SilencesUpdate = Static<typeof SilencesUpdate>;
+
+export const Silence = Type.Object({ id: Type.String(), ...silenceFields, created_at: Type.String(), updated_at: Type.String() });
+export type Silence = Static<typeof Silence>;
+
+export const AvailableAlerts = Type.Record(
+  Type.String(),
+  Type.Array(
+    Type.Object({
+      type: Type.String(),
+      display_name: Type.String(),
+      description: Type.String(),
+      filter_options: Type.Array(Type.Unknown()),
+    }),
+  ),
+);
+export const EligibleMechanisms = Type.Record(
+  Type.String(),
+  Type.Array(Type.Object({ type: Type.Enum(["email", "pagerduty", "webhook"]), eligible: Type.Boolean(), ready: Type.Boolean() })),
+);
