@@ -41,6 +41,7 @@ export interface PlaneFiles {
   readonly localRoot: string;
   readonly lastGood: string;
   readonly events: string;
+  readonly spendJournal: string;
   /** Directory with one for each edge thread. */
   readonly cache: string;
 }
@@ -50,6 +51,7 @@ export const planeFiles = (dataDir: string): PlaneFiles => ({
   localRoot: join(dataDir, "ca.pem"),
   lastGood: join(dataDir, "snapshot.last-good"),
   events: join(dataDir, "events.db"),
+  spendJournal: join(dataDir, "gateway", "spend.journal"),
   cache: join(dataDir, "cache"),
 });
 
@@ -273,6 +275,7 @@ const gatewayConfig = ({ config, tls, files }: PlanesDeps, bound: Bound): Gatewa
   ...(config.gateway.cache_disk_bytes_max === 0
     ? {}
     : { cacheDisk: { directory: join(files.cache, GATEWAY_CACHE), bytesMax: config.gateway.cache_disk_bytes_max } }),
+  spendJournal: files.spendJournal,
   limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
 });
 

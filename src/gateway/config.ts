@@ -13,6 +13,8 @@ export interface GatewayConfig {
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** Where answers are kept beyond memory; absent: nowhere. */
   readonly cacheDisk?: { readonly directory: string; readonly bytesMax: number };
+  /** File in which spent amounts outlive the process; absent: nowhere. */
+  readonly spendJournal?: string;
   readonly limits: GatewayLimits;
 }
 

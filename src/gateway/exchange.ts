@@ -26,8 +26,8 @@ export interface ExchangeOptions {
   readonly requestBytes: () => number;
   /** HEAD answers have a length and no body. */
   readonly isHead: boolean;
-  /** Called once, whatever the end. `cost` in US dollars, null where it is not known. */
-  readonly onSettled: (step: Step, cost: number | null) => void;
+  /** Called once, whatever the end. */
+  readonly onSettled: () => void;
 }
 
 /**
@@ -54,6 +54,7 @@ export class Exchange {
   #isSettled = false;
   #onGone: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
+  #onCharge: ((usage: Usage, cost: number | null, isOwed: boolean) => void) | undefined;
 
   /** `step`: the one that is tried first. */
   constructor(options: ExchangeOptions, step: Step) {
@@ -70,6 +71,11 @@ export class Exchange {
   /** What to do when the client leaves: there is one at a time. */
   set onGone(action: (() => void) | undefined) {
     this.#onGone = action;
+  }
+
+  /** Who is told what the step came to; there is one at a time. */
+  set onCharge(action: ((usage: Usage, cost: number | null, isOwed: boolean) => void) | undefined) {
+    this.#onCharge = action;
   }
 
   /** The step that is tried from now on: what fails, fails in its name. */
@@ -239,7 +245,9 @@ export class Exchange {
       requestBytes: requestBytes(),
       responseBytes: this.#responseBytes,
     });
-    onSettled(step, cost);
+    // A provider that has begun, or was left at work, may ask for money without having said how much.
+    this.#onCharge?.(usage, cost, status === CLIENT_GONE_STATUS || (this.#status > 0 && this.#status < 400));
+    onSettled();
   }
 }
 

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { GatewayEntry } from "#snapshot/entries.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Admitted } from "./admission.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
-import type { CacheScope } from "./cache/cache-key.ts";
 import { type DiskAnswers, openDiskAnswers } from "./cache/disk-answers.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createCosts } from "./costs.ts";
@@ -21,6 +19,9 @@ import { createBodyReader } from "./request-body.ts";
 import { createRequestOptions } from "./request-options.ts";
 import { createResponseFields } from "./response-fields.ts";
 import { createRunner } from "./runner.ts";
+import { createSpendJournal, NO_JOURNAL } from "./spend/journal.ts";
+import { createSpendLedger } from "./spend/ledger.ts";
+import { createSpendLimits } from "./spend/spend-limits.ts";
 
 export interface Forwarder {
   /**
@@ -48,7 +49,9 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
   const pools = createPools(limits);
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config) });
-  const runner = createRunner({ pools, cache, guards: [] });
+  const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
+  const ledger = createSpendLedger({ clock, journal });
+  const runner = createRunner({ pools, cache, spend: createSpendLimits({ ledger, costs }), guards: [] });
   const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
@@ -113,7 +116,7 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       // The first requests load it; a row without its cost could not be told from one without a price.
       const loading = prices.load();
       if (loading !== undefined) await loading;
-      await runner.run(plan, first, exchange, cacheScope(admitted.gateway));
+      await runner.run(plan, first, exchange, { gateway: admitted.gateway, metadata: record.metadata });
       return undefined;
     },
     ready: () => cache.ready(),
@@ -121,15 +124,10 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       clearTimeout(warmUp);
       await cache.close();
       await pools.destroy();
+      ledger.close();
     },
   };
 }
-
-const cacheScope = ({ account_id, gateway_id, cache_epoch = "" }: GatewayEntry): CacheScope => ({
-  accountId: account_id,
-  gatewayId: gateway_id,
-  epoch: cache_epoch,
-});
 
 const openDisk = async ({ cacheDisk }: GatewayConfig): Promise<DiskAnswers | undefined> =>
   cacheDisk === undefined ? undefined : openDiskAnswers(cacheDisk);

@@ -47,6 +47,8 @@ export interface LogRecord {
   readonly id: string;
   /** Whether there will be a row. */
   readonly isLogged: boolean;
+  /** What the request says of itself: JSON of an object; empty where there is none. */
+  readonly metadata: string;
   /** The answer begins with this head, before fields of one connection are taken out of it. */
   answered(status: number, headers: IncomingHttpHeaders): void;
   /** Bytes of the answer as the client gets them; nobody may change them any more. */
@@ -104,6 +106,7 @@ function createTools({ events, logs, clock, metrics }: GatewayLogDeps) {
 class Recorder implements LogRecord {
   readonly id: string;
   readonly isLogged: boolean;
+  readonly metadata: string;
   readonly #facts: RequestFacts;
   readonly #options: LogOptions;
   readonly #tools: Tools;
@@ -119,6 +122,7 @@ class Recorder implements LogRecord {
   constructor(facts: RequestFacts, options: LogOptions, tools: Tools) {
     this.id = facts.id;
     this.isLogged = options.collect;
+    this.metadata = options.metadata;
     this.#facts = facts;
     this.#options = options;
     this.#tools = tools;

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import type { GatewayEntry } from "#snapshot/entries.ts";
 import { Attempt, type Failure } from "./attempt.ts";
 import type { AnswerCache } from "./cache/answer-cache.ts";
 import type { CacheScope } from "./cache/cache-key.ts";
@@ -8,6 +9,7 @@ import { type Refusal, RefusalError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Pools } from "./pools.ts";
+import { isClaim, type SpendLimits } from "./spend/spend-limits.ts";
 import { type RequestOptions, RETRY_DELAY_MS_MAX } from "./request-options.ts";
 import { mediaType } from "./usage.ts";
 
@@ -17,9 +19,16 @@ export interface StepGuard {
   check(step: Step): Refusal | undefined | Promise<Refusal | undefined>;
 }
 
+/** Whose request it is. */
+export interface RunContext {
+  readonly gateway: GatewayEntry;
+  /** As the request's row has it. */
+  readonly metadata: string;
+}
+
 export interface Runner {
   /** Resolves when the answer has begun, or the exchange is over. Never rejects. `first` is the plan's first step. */
-  run(plan: Plan, first: Step, exchange: Exchange, scope: CacheScope): Promise<void>;
+  run(plan: Plan, first: Step, exchange: Exchange, context: RunContext): Promise<void>;
 }
 
 /** Steps of one request, whatever a plan offers. */
@@ -34,10 +43,11 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([0, 408, 409, 425, 429, 50
 export interface RunnerDeps {
   readonly pools: Pools;
   readonly cache: AnswerCache;
+  readonly spend: SpendLimits;
   readonly guards: readonly StepGuard[];
 }
 
-export function createRunner({ pools, cache, guards }: RunnerDeps): Runner {
+export function createRunner({ pools, cache, spend, guards }: RunnerDeps): Runner {
   const send = async (
     step: Step,
     exchange: Exchange,
@@ -84,26 +94,36 @@ export function createRunner({ pools, cache, guards }: RunnerDeps): Runner {
   };
 
   return {
-    run: async (plan, first, exchange, scope) => {
+    run: async (plan, first, exchange, context) => {
+      const scope = cacheScope(context.gateway);
       let step: Step | undefined = first;
       let following: Step | undefined;
       try {
         for (let steps = 1; step !== undefined && !exchange.isSettled; steps++) {
+          const next = (): boolean => {
+            following = steps < STEPS_MAX ? plan.next() : undefined;
+            return following !== undefined;
+          };
+          following = undefined;
           exchange.trying(step);
           if (guards.length > 0 && !(await passes(step, exchange))) return;
           const looked = cache.find(step, scope);
           const found = looked instanceof Promise ? await looked : looked;
           if (found !== undefined && "kept" in found) return replay(found.kept, exchange);
-          following = undefined;
-          const isDone = await ask(step, exchange, found?.fill, () => {
-            following = steps < STEPS_MAX ? plan.next() : undefined;
-            return following !== undefined;
-          });
-          if (isDone) {
-            if (exchange.isSettled) found?.fill.drop();
-            return;
+          const claimed = spend.reserve(context.gateway, step, context.metadata);
+          if (claimed !== undefined && !isClaim(claimed)) {
+            found?.fill.drop();
+            // Another provider or model may be within its limits.
+            if (!next()) return exchange.fail(claimed);
+          } else {
+            if (claimed !== undefined) exchange.onCharge = claimed.charge;
+            const isDone = await ask(step, exchange, found?.fill, next);
+            if (isDone && exchange.isSettled) found?.fill.drop();
+            if (isDone) return;
+            exchange.onCharge = undefined;
+            claimed?.release();
+            found?.fill.drop();
           }
-          found?.fill.drop();
           step = following;
         }
       } catch (error) {
@@ -113,6 +133,12 @@ export function createRunner({ pools, cache, guards }: RunnerDeps): Runner {
     },
   };
 }
+
+const cacheScope = ({ account_id, gateway_id, cache_epoch = "" }: GatewayEntry): CacheScope => ({
+  accountId: account_id,
+  gatewayId: gateway_id,
+  epoch: cache_epoch,
+});
 
 /** Plays a kept answer as if the provider gave it now, no faster than the client takes it. */
 function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Exchange): void {

@@ -567,6 +567,13 @@ export const ERROR_CODES = {
     cause: "The gateway has had as many requests in this interval as its rate limit allows.",
     remedy: "Wait for the seconds in Retry-After, or raise the gateway's rate limit.",
   },
+  aig_spend_limit_exceeded: {
+    code: 2045,
+    status: 429,
+    message: "Spend limit exceeded",
+    cause: "The requests that one of the gateway's spend limits is about have cost, or may yet cost, what it allows in its window.",
+    remedy: "Wait for the window to pass, or raise the limit of the rule that the message names.",
+  },
   aig_bad_request_body: {
     code: 2019,
     status: 400,

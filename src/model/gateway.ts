@@ -1,4 +1,5 @@
 import { Type, type Static, type TSchema } from "typebox";
+import { SpendLimits } from "./spend-limits.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Seconds = Type.Integer({ minimum: 0, maximum: 31_536_000 });
@@ -26,13 +27,14 @@ const CHOICES = {
   retry_backoff: Nullable(Type.Enum(["constant", "linear", "exponential"])),
   retry_delay: Nullable(Type.Integer({ minimum: 0, maximum: 5000 })),
   retry_max_attempts: Nullable(Type.Integer({ minimum: 1, maximum: 5 })),
+  spend_limits: Nullable(SpendLimits),
   store_id: Nullable(Type.String({ maxLength: 64 })),
   workers_ai_billing_mode: Type.Enum(["postpaid", "unified"]),
   zdr: Type.Boolean(),
 };
 
 /** What protects traffic must not be taken and then left undone, so a value other than null is refused. */
-export const UNAVAILABLE_SETTINGS = ["dlp", "guardrails", "otel", "spend_limits", "stripe"] as const;
+export const UNAVAILABLE_SETTINGS = ["dlp", "guardrails", "otel", "stripe"] as const;
 
 const OPTIONAL = Type.Partial(Type.Object(CHOICES));
 
@@ -67,6 +69,7 @@ const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
   retry_backoff: null,
   retry_delay: null,
   retry_max_attempts: null,
+  spend_limits: null,
   store_id: null,
   workers_ai_billing_mode: "postpaid",
   zdr: false,

@@ -1,6 +1,7 @@
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
 import { askedKey, type RolloverStage, signingKey } from "#model/dnssec-life.ts";
 import type { GatewaySettings } from "#model/gateway.ts";
+import type { StoredSpendLimits } from "#model/spend-limits.ts";
 import { primaryCopy } from "#model/primary-copy.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
 import { edgeSettings } from "./chosen-settings.ts";
@@ -219,6 +220,7 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     // Zero is how clients turn it off.
     ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
     ...retryOf(settings),
+    ...spendRulesOf(settings),
     ...(settings.cache_invalidate_on_update ? { cache_epoch: row.modified_at } : {}),
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
@@ -227,6 +229,26 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
 /** Without a strategy no further row is kept, so that nothing is deleted that nobody said to delete. */
 const logLimitOf = ({ log_management: rows_max, log_management_strategy: strategy }: GatewaySettings): Pick<GatewayEntry, "log_limit"> =>
   rows_max === null ? {} : { log_limit: { rows_max, strategy: strategy ?? "STOP_INSERTING" } };
+
+/** The rules that are in force, with the filters that say something. */
+function spendRulesOf({ spend_limits }: GatewaySettings): Pick<GatewayEntry, "spend_rules"> {
+  const rules = spend_limits?.enabled === true ? (spend_limits as StoredSpendLimits).rules.filter(({ enabled }) => enabled) : [];
+  if (rules.length === 0) return {};
+  return {
+    spend_rules: rules.map(({ id, limit, window, technique, provider, model, metadata = {} }) => ({
+      id,
+      limit,
+      window_seconds: window,
+      technique,
+      ...(provider === undefined ? {} : { provider: provider.values }),
+      ...(model === undefined ? {} : { model: model.values }),
+      metadata: Object.entries(metadata).map(([name, condition]) => ({
+        name,
+        ...(condition.mode === "filter" ? { values: condition.values } : {}),
+      })),
+    })),
+  };
+}
 
 function retryOf({ retry_max_attempts, retry_delay, retry_backoff }: GatewaySettings): Pick<GatewayEntry, "retry"> {
   if (retry_max_attempts === null && retry_delay === null && retry_backoff === null) return {};

@@ -254,6 +254,22 @@ export interface GatewayEntry {
   readonly cache?: { readonly ttl_seconds: number };
   /** When the gateway was written last, where every write makes it forget its answers. */
   readonly cache_epoch?: string;
+  /** Those that are in force; absent where there are none. */
+  readonly spend_rules?: readonly SpendRuleEntry[];
+}
+
+/** How much the requests that a rule is about may cost together. */
+export interface SpendRuleEntry {
+  readonly id: string;
+  /** US dollars in each window. */
+  readonly limit: number;
+  readonly window_seconds: number;
+  readonly technique: "fixed" | "sliding";
+  /** Names of which the request must have one; absent: any. */
+  readonly provider?: readonly string[];
+  readonly model?: readonly string[];
+  /** Of the request's metadata. Without values it only tells apart whose costs are counted together. */
+  readonly metadata?: readonly { readonly name: string; readonly values?: readonly string[] }[];
 }
 
 /** id = token id. Only tokens that may run gateways. */

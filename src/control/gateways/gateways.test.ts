@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors.ts";
+import type { GatewayEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
@@ -28,7 +29,18 @@ storeTest("SPEC 2.9: a gateway is created without authentication, updated, liste
   assert.deepEqual([secured.authentication, secured.cache_ttl], [true, 60]);
   const [delta] = (await store.changesSince((write.rev ?? 0) - 1, 1)) ?? [];
   assert.deepEqual(delta?.changes, [
-    { kind: "gateway", id: `${account_id}/mine`, value: { account_id, gateway_id: "mine", authentication: true, collect_logs: true } },
+    {
+      kind: "gateway",
+      id: `${account_id}/mine`,
+      value: {
+        account_id,
+        gateway_id: "mine",
+        authentication: true,
+        collect_logs: true,
+        cache: { ttl_seconds: 60 },
+        cache_epoch: secured.modified_at,
+      },
+    },
   ]);
   assert.equal(
     (await gateways.update(call(), account_id, "mine", { ...PLAIN, collect_logs: false })).authentication,
@@ -59,4 +71,40 @@ storeTest("protection that this version cannot give is refused instead of ignore
     failing(7001, "/guardrails"),
   );
   await control.gateways.create(call(), account_id, { ...body, dlp: null } as typeof body);
+});
+
+storeTest("spend limits: every rule has an id, what is left out is filled in, and the gateway gets those in force", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const rules = [
+    { id: "mine", limit: 5, limitType: "cost", window: 3600, technique: "fixed", metadata: { user: { mode: "partition" } } },
+    { limit: 1, limitType: "cost", window: 60, provider: { mode: "filter", values: ["openai"] } },
+    { id: "off", enabled: false, limit: 1, limitType: "cost", window: 60 },
+  ] as const;
+  const body = {
+    id: "mine",
+    ...PLAIN,
+    retry_max_attempts: 3,
+    retry_backoff: "linear" as const,
+    spend_limits: { enabled: true, rules: [...rules] },
+  };
+  const write = call();
+  const created = await control.gateways.create(write, account_id, body as never);
+  const [first, second] = created.spend_limits?.rules ?? [];
+  assert.deepEqual([first?.id, first?.enabled, second?.technique], ["mine", true, "sliding"]);
+  assert.match(second?.id ?? "", /^[0-9a-f]{8}$/);
+  const [delta] = (await store.changesSince((write.rev ?? 0) - 1, 1)) ?? [];
+  const entry = delta?.changes[0]?.value as GatewayEntry;
+  assert.deepEqual(entry.retry, { max_attempts: 3, backoff: "linear" });
+  assert.deepEqual(entry.spend_rules, [
+    { id: "mine", limit: 5, window_seconds: 3600, technique: "fixed", metadata: [{ name: "user" }] },
+    { id: second?.id, limit: 1, window_seconds: 60, technique: "sliding", provider: ["openai"], metadata: [] },
+  ]);
+  const kept = await control.gateways.update(call(), account_id, "mine", PLAIN);
+  assert.deepEqual(kept.spend_limits, created.spend_limits, "leaving them out keeps them");
+  assert.equal((await control.gateways.update(call(), account_id, "mine", { ...PLAIN, spend_limits: null })).spend_limits, null);
+  const twice = { enabled: true, rules: [rules[0], rules[0]] };
+  await assert.rejects(
+    control.gateways.update(call(), account_id, "mine", { ...PLAIN, spend_limits: twice } as never),
+    failing(7001, "/spend_limits/rules"),
+  );
 });

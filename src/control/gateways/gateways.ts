@@ -11,6 +11,7 @@ import {
   type GatewayUpdate,
   UNAVAILABLE_SETTINGS,
 } from "#model/gateway.ts";
+import { storedSpendLimits } from "#model/spend-limits.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import type { Store, Unit } from "#store/store.ts";
@@ -45,7 +46,7 @@ export function createGateways(deps: { readonly store: Store; readonly clock: Cl
         const row: GatewayRow = {
           account_id: accountId,
           id: body.id,
-          settings: JSON.stringify(gatewaySettings(body, null)),
+          settings: JSON.stringify(gatewaySettings(completed(body), null)),
           created_at: now,
           modified_at: now,
         };
@@ -66,7 +67,7 @@ export function createGateways(deps: { readonly store: Store; readonly clock: Cl
       checkAvailable(body);
       return commit(deps, call, async (unit) => {
         const before = await load(unit.db, accountId, id);
-        const settings = gatewaySettings(body, JSON.parse(before.settings) as GatewaySettings);
+        const settings = gatewaySettings(completed(body), JSON.parse(before.settings) as GatewaySettings);
         const row = { ...before, settings: JSON.stringify(settings), modified_at: isoMicros(clock.nowMicros()) };
         await updateGateway(unit.db, accountId, id, { settings: row.settings, modified_at: row.modified_at });
         publish(unit, call, "gateway.update", before, row);
@@ -108,6 +109,15 @@ const gatewayView = (row: GatewayRow): Gateway => ({
   created_at: row.created_at,
   modified_at: row.modified_at,
 });
+
+/** Throws `gateway_input_invalid` for rules that could not be told apart. */
+function completed<T extends GatewayUpdate>(body: T): T {
+  if (body.spend_limits === undefined || body.spend_limits === null) return body;
+  const spend_limits = storedSpendLimits(body.spend_limits);
+  if (spend_limits === undefined)
+    throw new PlatformError("gateway_input_invalid", { message: "Two rules have the same id.", source: "/spend_limits/rules" });
+  return { ...body, spend_limits };
+}
 
 function checkAvailable(body: object): void {
   for (const key of UNAVAILABLE_SETTINGS) {

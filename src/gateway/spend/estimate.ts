@@ -1,0 +1,66 @@
+import type { Costs } from "../costs.ts";
+import type { Step } from "../plan.ts";
+import type { SpendEstimate } from "./ledger.ts";
+
+/** What a step may cost at most, as far as anybody can say before it is asked. */
+export interface Estimates {
+  /** 0 where the model has no price, since nothing is counted for it later either. */
+  of(step: Step): SpendEstimate;
+  /** What an answer came to: later guesses are no lower. */
+  learn(step: Step, tokensOut: number | null): void;
+}
+
+/** Text has three bytes a token and more; what is no text, such as an image, is worth fewer. */
+const BYTES_PER_TOKEN = 3;
+/** Of a model nobody has heard yet, where the request sets no bound. */
+const TOKENS_OUT = 1024;
+const MODELS_MAX = 1000;
+
+export function createEstimates(costs: Costs): Estimates {
+  const longest = new Map<string, number>();
+  return {
+    of: (step) => {
+      const { body, provider, model, options } = step;
+      const bytes = body.kind === "whole" ? body.bytes : body.head;
+      const tokensIn = Math.ceil((body.kind === "whole" ? bytes.length : Number(body.length ?? bytes.length)) / BYTES_PER_TOKEN);
+      const tokensOut = body.kind === "whole" ? boundOf(bytes) : undefined;
+      const guessed = longest.get(`${provider}/${model}`) ?? TOKENS_OUT;
+      const dollars = costs.of(step, { tokensIn, tokensOut: tokensOut ?? guessed }, false).cost ?? 0;
+      const isKnown = options.customCost !== undefined && "total" in options.customCost;
+      return { dollars, isUpperBound: isKnown || tokensOut !== undefined };
+    },
+    learn: ({ provider, model }, tokensOut) => {
+      const name = `${provider}/${model}`;
+      if (tokensOut === null || tokensOut <= (longest.get(name) ?? TOKENS_OUT)) return;
+      const [oldest] = longest.size < MODELS_MAX ? [] : longest.keys();
+      if (oldest !== undefined) longest.delete(oldest);
+      longest.set(name, tokensOut);
+    },
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const within = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? (value as Fields)[name] : undefined;
+
+/** The bound of an answer's tokens that the request itself sets, in any of the known shapes. */
+function boundOf(bytes: Buffer): number | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  if (typeof body !== "object" || body === null) return undefined;
+  const { max_completion_tokens, max_tokens, max_output_tokens, generationConfig, inferenceConfig, n } = body as Fields;
+  const bounds = [
+    max_completion_tokens,
+    max_tokens,
+    max_output_tokens,
+    within(generationConfig, "maxOutputTokens"),
+    within(inferenceConfig, "maxTokens"),
+  ];
+  const bound = bounds.find((value) => typeof value === "number" && Number.isFinite(value) && value >= 0);
+  const answers = typeof n === "number" && n > 1 && n <= 128 ? n : 1;
+  return typeof bound === "number" ? bound * answers : undefined;
+}
