@@ -1,4 +1,5 @@
 import type { Detector } from "./detector.ts";
+import { type DigitsMin, NO_DIGITS_MIN } from "./prefilter.ts";
 
 /** What a byte is within a number or code: the columns of the automaton. */
 export const DIGIT = 1;
@@ -41,18 +42,18 @@ export class Chains {
   /** Next state by state and class; 0 where no template goes on. */
   readonly #next: Uint16Array;
   readonly #detectors: readonly (readonly Detector[] | undefined)[];
-  /** How many digits stand at least among the first sixteen bytes from the first digit on. */
-  readonly digitsMin: number;
+  readonly digitsMin: DigitsMin;
 
   constructor(detectors: readonly Detector[]) {
     const states: number[][] = [emptyState()];
     const ends: (Detector[] | undefined)[] = [undefined];
-    let digitsMin = Number.POSITIVE_INFINITY;
+    let digitsMin = NO_DIGITS_MIN;
     for (const detector of detectors) {
       for (const anchor of detector.anchors) {
         if (anchor.kind !== "chain") continue;
-        for (const template of anchor.templates.flatMap(expanded)) {
-          digitsMin = Math.min(digitsMin, earlyDigits(template));
+        // Without a digit there is no place to begin at.
+        for (const template of anchor.templates.flatMap(expanded).filter((one) => one.includes("#"))) {
+          digitsMin = leastDigits(digitsMin, digitsOf(template));
           const state = addPath(states, ends, template);
           const known = (ends[state] ??= []);
           if (!known.includes(detector)) known.push(detector);
@@ -106,17 +107,34 @@ function addPath(states: number[][], ends: unknown[], template: string): number 
   return state;
 }
 
-/** A separator may be an entity of six bytes. */
-function earlyDigits(template: string): number {
+function digitsOf(template: string): DigitsMin {
+  const first = template.indexOf("#");
+  const rest = template.slice(first);
+  const spaced = rest.includes(" ") ? earlyDigits(rest, NBSP_ENTITY.length) : NO_DIGITS_MIN.spaced;
+  const plain = earlyDigits(rest, 1);
+  return template[first - 1] === "A"
+    ? { afterLetter: plain, alone: NO_DIGITS_MIN.alone, spaced }
+    : { afterLetter: NO_DIGITS_MIN.afterLetter, alone: plain, spaced };
+}
+
+/** Digits among the first bytes, where a separator takes `spaceBytes`. */
+function earlyDigits(template: string, spaceBytes: number): number {
   let bytes = 0;
   let digits = 0;
-  for (const char of template.slice(template.indexOf("#"))) {
-    bytes += char === " " ? NBSP_ENTITY.length : 1;
+  for (const char of template) {
+    bytes += char === " " ? spaceBytes : 1;
     if (bytes > WINDOW_BYTES) break;
     if (char === "#") digits++;
   }
   return digits;
 }
+
+/** What lets through whatever one of both does. */
+export const leastDigits = (a: DigitsMin, b: DigitsMin): DigitsMin => ({
+  afterLetter: Math.min(a.afterLetter, b.afterLetter),
+  alone: Math.min(a.alone, b.alone),
+  spaced: Math.min(a.spaced, b.spaced),
+});
 
 const WINDOW_BYTES = 16;
 

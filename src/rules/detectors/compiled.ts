@@ -1,8 +1,8 @@
-import { Chains } from "./chains.ts";
+import { Chains, leastDigits } from "./chains.ts";
 import { contextTest } from "./context.ts";
 import type { Anchor, Detector } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
-import { createPrefilter, type Prefilter } from "./prefilter.ts";
+import { createPrefilter, type DigitsMin, NO_DIGITS_MIN, type Prefilter } from "./prefilter.ts";
 
 /** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
 export interface DetectorGroup {
@@ -23,8 +23,13 @@ export interface CompiledDetectors {
   readonly contexts: ReadonlyMap<Detector, (before: string) => boolean>;
 }
 
-/** Among the first sixteen bytes of a bank account or telephone number with its country. */
-const DIGITS_MIN = 4;
+/** What numbers without templates hold among their first sixteen bytes. */
+const DIGITS_OF_ANCHORS: Readonly<Partial<Record<Anchor["kind"], DigitsMin>>> = {
+  // Two check digits; all else may be letters.
+  country_check: { afterLetter: 2, alone: NO_DIGITS_MIN.alone, spaced: 2 },
+  // Eight digits, of which a separator may stand before each, and two parentheses.
+  plus: { afterLetter: NO_DIGITS_MIN.afterLetter, alone: 6, spaced: 6 },
+};
 
 type LiteralAnchor = Anchor & { readonly kind: "literal" };
 
@@ -41,7 +46,6 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
   }));
   const index = createLiteralIndex(literals);
   const chains = new Chains(detectors);
-  const hasNumbers = detectors.some(({ anchors: own }) => own.some(({ kind }) => kind !== "literal" && kind !== "at_sign"));
   const at_sign = anchored(({ kind }) => kind === "at_sign");
   return {
     chains,
@@ -53,7 +57,9 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     prefilter: createPrefilter({
       grams: index.grams,
       hasAtSigns: at_sign.length > 0,
-      digitsMin: hasNumbers ? Math.min(chains.digitsMin, DIGITS_MIN) : undefined,
+      digitsMin: detectors
+        .flatMap(({ anchors: own }) => own.map(({ kind }) => DIGITS_OF_ANCHORS[kind] ?? NO_DIGITS_MIN))
+        .reduce(leastDigits, chains.digitsMin),
     }),
     contexts: new Map(detectors.flatMap((detector) => (detector.context ? [[detector, contextTest(detector.context)] as const] : []))),
   };

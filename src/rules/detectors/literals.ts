@@ -1,5 +1,6 @@
 import type { DetectorGroup } from "./compiled.ts";
-import { GRAM_BYTES } from "./prefilter.ts";
+import { chooseGrams, GRAM_BYTES } from "./gram-groups.ts";
+import { GRAM_GROUPS, type Gram } from "./prefilter.ts";
 
 /** A text that detectors begin at. */
 export interface Literal {
@@ -17,50 +18,32 @@ export interface FiledLiteral {
 
 /** Literals by three of their bytes. */
 export interface LiteralIndex {
-  readonly grams: readonly Uint8Array[];
+  readonly grams: readonly Gram[];
   /** Those whose three bytes may stand at the place: the caller compares the rest. */
   at(bytes: Uint8Array, place: number): readonly FiledLiteral[];
 }
 
 const NONE: readonly FiledLiteral[] = [];
 
-/** Each literal is filed under the three of its bytes that other text has least. */
+/** Each literal is filed under those three of its bytes that other text has least. */
 export function createLiteralIndex(literals: readonly Literal[]): LiteralIndex {
-  const lists = new Map<number, FiledLiteral[]>();
-  const grams = new Map<string, Uint8Array>();
-  for (const literal of literals) {
-    const behind = rarestGram(literal.bytes);
-    const gram = literal.bytes.subarray(behind, behind + GRAM_BYTES);
-    grams.set(gram.toString("latin1"), gram);
-    const key = keyOf(gram, 0);
-    lists.set(key, [...(lists.get(key) ?? []), { literal, behind }]);
+  for (const { bytes } of literals) {
+    if (bytes.length < GRAM_BYTES) throw new Error(`the literal "${bytes.toString("latin1")}" is too short to be found by`);
   }
-  return {
-    grams: [...grams.values()],
-    at: (bytes, place) => lists.get(keyOf(bytes, place)) ?? NONE,
-  };
+  const lists = new Map<number, FiledLiteral[]>();
+  const choices = chooseGrams(
+    literals.map(({ bytes }) => bytes),
+    GRAM_GROUPS,
+  );
+  const grams = literals.map((literal, index): Gram => {
+    const { behind = 0, group = 0 } = choices[index] ?? {};
+    const bytes = literal.bytes.subarray(behind, behind + GRAM_BYTES);
+    const key = keyOf(bytes, 0);
+    lists.set(key, [...(lists.get(key) ?? []), { literal, behind }]);
+    return { bytes, following: literal.bytes[behind + GRAM_BYTES], group };
+  });
+  return { grams, at: (bytes, place) => lists.get(keyOf(bytes, place)) ?? NONE };
 }
 
 const keyOf = (bytes: Uint8Array, place: number): number =>
   ((bytes[place] as number) << 16) | ((bytes[place + 1] ?? 0) << 8) | (bytes[place + 2] ?? 0);
-
-function rarestGram(bytes: Buffer): number {
-  if (bytes.length < GRAM_BYTES) throw new Error(`the literal "${bytes.toString("latin1")}" is too short to be found by`);
-  let best = 0;
-  let bestCost = Number.POSITIVE_INFINITY;
-  for (let at = 0; at + GRAM_BYTES <= bytes.length; at++) {
-    const cost = bytes.subarray(at, at + GRAM_BYTES).reduce((product, byte) => product * commonness(byte), 1);
-    if (cost < bestCost) [best, bestCost] = [at, cost];
-  }
-  return best;
-}
-
-/** A rough share of each kind of byte in text, JSON and HTML. */
-function commonness(byte: number): number {
-  const char = String.fromCharCode(byte);
-  if (/[etaoinsr]/.test(char)) return 60;
-  if (/[a-z]/.test(char)) return /[jqxzkvw]/.test(char) ? 6 : 25;
-  if (/[0-9]/.test(char)) return 15;
-  if (/[A-Z]/.test(char)) return 6;
-  return /[-_./"=<>: ]/.test(char) ? (char === "_" ? 5 : 20) : 3;
-}

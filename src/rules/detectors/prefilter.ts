@@ -1,3 +1,4 @@
+import { GRAM_BYTES } from "./gram-groups.ts";
 import { bytes16, type Code, constant, get, i32, I32, loopWhile, moduleOf, set, V128, when } from "./wasm.ts";
 
 /**
@@ -18,29 +19,47 @@ export const INPUT_BYTES = 128 * 1024;
 const MARGIN = 64;
 const TABLE_AT = 0;
 const GRAM_SET_AT = 1024;
+/** A bit for each hash. */
 const GRAM_SET_BYTES = 8192;
-const FOUND_AT = GRAM_SET_AT + GRAM_SET_BYTES;
+const LONGER_SET_AT = GRAM_SET_AT + GRAM_SET_BYTES;
+const FOUND_AT = LONGER_SET_AT + GRAM_SET_BYTES;
 const INPUT_AT = FOUND_AT + INPUT_BYTES * 4 + MARGIN;
 const PAGE_BYTES = 65_536;
 
 /** Literals are told apart by three bytes and sixteen groups of them (the Teddy algorithm of Hyperscan). */
-export const GRAM_BYTES = 3;
 const SETS = 2;
 const GROUPS = 8;
 const TABLE_BYTES = 16;
+/** The last group is left to at signs, behind which anything may stand. */
+export const GRAM_GROUPS = SETS * GROUPS - 1;
 
-const NO_NUMBERS = 17;
+/** Three bytes that stand for a literal; places are those of their first byte. */
+export interface Gram {
+  readonly bytes: Uint8Array;
+  /** The literal's byte behind them, where it has one. */
+  readonly following: number | undefined;
+  readonly group: number;
+}
 
-/** A number counts where so many digits stand among its first sixteen bytes, or where these are one word. */
+/** How many digits stand at least among the first sixteen bytes of a number, from its first digit on. */
+export interface DigitsMin {
+  /** Where a letter stands right before the digit. */
+  readonly afterLetter: number;
+  /** Where something else does. */
+  readonly alone: number;
+  /** Where separators may be wider than a byte: entities, and characters beyond ASCII. */
+  readonly spaced: number;
+}
+
+export const NO_DIGITS_MIN: DigitsMin = { afterLetter: 17, alone: 17, spaced: 17 };
+
 const WINDOW_MASK = 0xffff;
 
 export interface PrefilterOptions {
-  /** Three bytes of each literal; places are those of their first byte. */
-  readonly grams: readonly Uint8Array[];
+  readonly grams: readonly Gram[];
   /** At signs are found as literals are. */
   readonly hasAtSigns: boolean;
-  /** How many digits stand at least among the first sixteen bytes of a number; undefined where none is looked for. */
-  readonly digitsMin: number | undefined;
+  readonly digitsMin: DigitsMin;
 }
 
 /** What is used of WebAssembly, which the types of Node leave out. */
@@ -53,43 +72,51 @@ const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: W
 export function createPrefilter({ grams, hasAtSigns, digitsMin }: PrefilterOptions): Prefilter {
   const { exports } = new Instance(compiledModule());
   const memory = (exports["memory"] as { readonly buffer: ArrayBuffer }).buffer;
-  const run = exports["run"] as (from: number, to: number, digitsMin: number) => number;
-  const gramSet = new Uint8Array(memory, GRAM_SET_AT, GRAM_SET_BYTES);
-  for (const [first = 0, second = 0, third = 0] of grams) gramSet[hashOf(first | (second << 8) | (third << 16))] = 1;
+  const run = exports["run"] as (from: number, to: number, ...digitsMin: readonly number[]) => number;
+  fillSets(memory, grams);
   fillTables(new Uint8Array(memory, TABLE_AT, SETS * GRAM_BYTES * 2 * TABLE_BYTES), grams, hasAtSigns);
   const input = Buffer.from(memory, INPUT_AT, INPUT_BYTES);
-  const least = digitsMin ?? NO_NUMBERS;
+  const { afterLetter, alone, spaced } = digitsMin;
   return {
     input,
     found: new Int32Array(memory, FOUND_AT, INPUT_BYTES),
     run: (from, to, length) => {
       // Bytes of an earlier text behind this one would count as its own.
       input.fill(0, length, Math.min(length + MARGIN, INPUT_BYTES));
-      return run(INPUT_AT + from, INPUT_AT + to, least);
+      return run(INPUT_AT + from, INPUT_AT + to, afterLetter, alone, spaced);
     },
   };
 }
 
 // Fibonacci hashing: the upper bits of a product with 2^32 over the golden ratio.
 const HASH_FACTOR = 0x9e3779b1 | 0;
-const HASH_SHIFT = 19;
+const HASH_SHIFT = 16;
 const hashOf = (gram: number): number => Math.imul(gram, HASH_FACTOR) >>> HASH_SHIFT;
+
+/** The sets that tell what the groups let pass from grams: one of three bytes, and one of these and the byte behind them. */
+function fillSets(memory: ArrayBuffer, grams: readonly Gram[]): void {
+  const add = (at: number, gram: number): void => {
+    const set = new Uint8Array(memory, at, GRAM_SET_BYTES);
+    const hash = hashOf(gram);
+    set[hash >> 3] = (set[hash >> 3] as number) | (1 << (hash & 7));
+  };
+  for (const { bytes, following } of grams) {
+    const gram = (bytes[0] as number) | ((bytes[1] as number) << 8) | ((bytes[2] as number) << 16);
+    add(GRAM_SET_AT, gram);
+    if (following !== undefined) add(LONGER_SET_AT, gram | (following << 24));
+    else for (let byte = 0; byte < 256; byte++) add(LONGER_SET_AT, gram | (byte << 24));
+  }
+}
 
 /** The place of nibble table `half` for byte `place` of the grams in `set`. */
 const tableAt = (set: number, place: number, half: number): number => ((set * GRAM_BYTES + place) * 2 + half) * TABLE_BYTES;
 
-/** Alike grams share a group, so that few combinations of their bytes are taken for grams. */
-function fillTables(tables: Uint8Array, grams: readonly Uint8Array[], hasAtSigns: boolean): void {
-  const sorted = grams.toSorted((a, b) => Buffer.compare(a, b));
-  // The last group is left to at signs, behind which anything may stand.
-  const groups = SETS * GROUPS - 1;
-  sorted.forEach((gram, index) => {
-    const group = Math.floor((index * groups) / sorted.length);
-    gram.forEach((byte, place) => permit(tables, group, place, byte));
-  });
+function fillTables(tables: Uint8Array, grams: readonly Gram[], hasAtSigns: boolean): void {
+  for (const { bytes, group } of grams) bytes.forEach((byte, place) => permit(tables, group, place, byte));
   if (!hasAtSigns) return;
-  permit(tables, groups, 0, AT_SIGN);
-  for (let place = 1; place < GRAM_BYTES; place++) for (let nibble = 0; nibble < 16; nibble++) permit(tables, groups, place, nibble * 17);
+  permit(tables, GRAM_GROUPS, 0, AT_SIGN);
+  for (let place = 1; place < GRAM_BYTES; place++)
+    for (let nibble = 0; nibble < 16; nibble++) permit(tables, GRAM_GROUPS, place, nibble * 17);
 }
 
 function permit(tables: Uint8Array, group: number, place: number, byte: number): void {
@@ -100,8 +127,9 @@ function permit(tables: Uint8Array, group: number, place: number, byte: number):
 
 export const AT_SIGN = 0x40;
 
-const [FROM, TO, DIGITS_MIN, AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WORD_STARTS, BIT, GRAM] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
-const [BYTES, NEXT, AFTER, LOW, HIGH, HITS] = [12, 13, 14, 15, 16, 17];
+const [FROM, TO, AFTER_LETTER, ALONE, SPACED] = [0, 1, 2, 3, 4];
+const [AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WIDE, BIT, COUNT, GRAM] = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+const [BYTES, BEFORE, LOW, HIGH, HITS] = [15, 16, 17, 18, 19];
 
 const isBetween = (bytes: Code, first: number, count: number): Code =>
   bytes16.lessThan(bytes16.subtract(bytes, bytes16.splat(first)), bytes16.splat(count));
@@ -109,6 +137,12 @@ const digitMask = (bytes: Code): Code => bytes16.mask(isBetween(bytes, 0x30, 10)
 /** Letters in either case, which a bit tells apart, and digits. */
 const wordMask = (bytes: Code): Code =>
   bytes16.mask(bytes16.or(isBetween(bytes, 0x30, 10), isBetween(bytes16.or(bytes, bytes16.splat(0x20)), 0x61, 26)));
+/** What begins an entity or is beyond ASCII. */
+const wideMask = (bytes: Code): Code => i32.or(bytes16.mask(bytes), bytes16.mask(bytes16.equal(bytes, bytes16.splat(AMPERSAND))));
+const notUnderscoreMask = (bytes: Code): Code => inverted(bytes16.mask(bytes16.equal(bytes, bytes16.splat(UNDERSCORE))));
+
+const AMPERSAND = 0x26;
+const UNDERSCORE = 0x5f;
 
 /** The groups that byte `place` of a gram may belong to, for the sixteen bytes in LOW and HIGH. */
 const groupsOf = (set: number, place: number): Code => {
@@ -117,14 +151,19 @@ const groupsOf = (set: number, place: number): Code => {
   return bytes16.and(half(0, LOW), half(1, HIGH));
 };
 
-const gramGroups = (which: number): Code => {
-  const parts = [BYTES, NEXT, AFTER].map((bytes, place): Code => [
-    ...set(LOW, bytes16.and(get(bytes), bytes16.splat(15))),
-    ...set(HIGH, bytes16.shiftRight(get(bytes), constant(4))),
-    ...set(HITS + which, place === 0 ? groupsOf(which, 0) : bytes16.and(get(HITS + which), groupsOf(which, place))),
-  ]);
-  return parts.flat();
-};
+/** The groups of which all three bytes may stand at each place, into HITS and what follows it. */
+const gramGroups: Code = Array.from({ length: GRAM_BYTES }, (_, place): Code => {
+  const bytes = place === 0 ? get(BYTES) : bytes16.load(get(AT), place);
+  const sets = Array.from({ length: SETS }, (_, which) =>
+    set(HITS + which, place === 0 ? groupsOf(which, 0) : bytes16.and(get(HITS + which), groupsOf(which, place))),
+  );
+  return [
+    ...set(BEFORE, bytes),
+    ...set(LOW, bytes16.and(get(BEFORE), bytes16.splat(15))),
+    ...set(HIGH, bytes16.shiftRight(get(BEFORE), constant(4))),
+    ...sets.flat(),
+  ];
+}).flat();
 
 const emit = (place: Code, kind: number): Code => [
   ...i32.store(get(OUT), i32.or(i32.shiftLeft(i32.subtract(place, constant(INPUT_AT)), constant(1)), constant(kind))),
@@ -141,46 +180,57 @@ const forEachBit = (mask: number, body: Code): Code =>
 
 const placeOfBit = i32.add(get(AT), get(BIT));
 const windowOf = (mask: number): Code => i32.and(i32.shiftRight(get(mask), get(BIT)), constant(WINDOW_MASK));
+const isSet = (mask: number): Code => i32.and(i32.shiftRight(get(mask), get(BIT)), constant(1));
 const behind = (mask: (bytes: Code) => Code): Code =>
   i32.or(mask(get(BYTES)), i32.shiftLeft(mask(bytes16.load(get(AT), 16)), constant(16)));
 
-const before = bytes16.load(i32.subtract(get(AT), constant(1)));
 const inverted = (mask: Code): Code => i32.xor(mask, constant(WINDOW_MASK));
+const isAtLeast = (count: Code, minimum: number): Code => i32.atLeast(count, get(minimum));
 
-const numbers = when(digitMask(get(BYTES)), [
-  ...set(DIGITS, behind(digitMask)),
-  ...set(WORDS, behind(wordMask)),
-  // Where a digit stands and none before it.
-  ...set(STARTS, i32.and(i32.and(get(DIGITS), constant(WINDOW_MASK)), inverted(digitMask(before)))),
-  ...set(WORD_STARTS, i32.and(get(STARTS), inverted(wordMask(before)))),
-  ...forEachBit(
-    STARTS,
-    when(
-      i32.or(
-        i32.atLeast(i32.ones(windowOf(DIGITS)), get(DIGITS_MIN)),
-        i32.and(i32.equal(windowOf(WORDS), constant(WINDOW_MASK)), i32.and(i32.shiftRight(get(WORD_STARTS), get(BIT)), constant(1))),
-      ),
-      emit(placeOfBit, 0),
-    ),
-  ),
-]);
+/** The letters and digits right before each byte; bit sixteen and more hold nothing. */
+const wordsBefore = wordMask(get(BEFORE));
 
-/** The groups let some bytes pass that are no gram; the set of hashes hardly any of those. */
-const isGram: Code = i32.or(
-  i32.loadByte(
-    i32.shiftRight(i32.multiply(i32.and(get(GRAM), constant(0xffffff)), constant(HASH_FACTOR)), constant(HASH_SHIFT)),
-    GRAM_SET_AT,
+/** A number is given where digits enough stand among its first sixteen bytes, and where these are one word. */
+const isNumber: Code = i32.or(
+  i32.or(isAtLeast(get(COUNT), ALONE), i32.and(isAtLeast(get(COUNT), AFTER_LETTER), isSet(GRAM))),
+  i32.or(
+    i32.and(isAtLeast(get(COUNT), SPACED), i32.isZero(i32.isZero(windowOf(WIDE)))),
+    i32.and(i32.equal(windowOf(WORDS), constant(WINDOW_MASK)), i32.isZero(isSet(GRAM))),
   ),
-  i32.equal(i32.and(get(GRAM), constant(0xff)), constant(AT_SIGN)),
 );
 
+const numbers = when(digitMask(get(BYTES)), [
+  ...set(BEFORE, bytes16.load(i32.subtract(get(AT), constant(1)))),
+  ...set(DIGITS, behind(digitMask)),
+  // Where a digit stands and none before it, nor what makes it a part of a name.
+  ...set(STARTS, i32.and(i32.and(get(DIGITS), inverted(digitMask(get(BEFORE)))), notUnderscoreMask(get(BEFORE)))),
+  ...when(get(STARTS), [
+    ...set(WORDS, behind(wordMask)),
+    ...set(WIDE, behind(wideMask)),
+    ...set(GRAM, wordsBefore),
+    ...forEachBit(STARTS, [...set(COUNT, i32.ones(windowOf(DIGITS))), ...when(isNumber, emit(placeOfBit, 0))]),
+  ]),
+]);
+
+/** Whether a bit of the set of hashes is set. */
+const isHashed = (gram: Code, setAt: number): Code => [
+  ...set(COUNT, i32.shiftRight(i32.multiply(gram, constant(HASH_FACTOR)), constant(HASH_SHIFT))),
+  ...i32.and(i32.shiftRight(i32.loadByte(i32.shiftRight(get(COUNT), constant(3)), setAt), i32.and(get(COUNT), constant(7))), constant(1)),
+];
+
+/** The groups let some bytes pass that are no gram; the sets of hashes hardly any of those. */
+const emitGram: Code = [
+  ...set(GRAM, i32.load(placeOfBit)),
+  ...when(
+    i32.or(isHashed(i32.and(get(GRAM), constant(0xffffff)), GRAM_SET_AT), i32.equal(i32.and(get(GRAM), constant(0xff)), constant(AT_SIGN))),
+    when(i32.or(isHashed(get(GRAM), LONGER_SET_AT), i32.equal(i32.and(get(GRAM), constant(0xff)), constant(AT_SIGN))), emit(placeOfBit, 1)),
+  ),
+];
+
 const literals: Code = [
-  ...set(NEXT, bytes16.load(get(AT), 1)),
-  ...set(AFTER, bytes16.load(get(AT), 2)),
-  ...gramGroups(0),
-  ...gramGroups(1),
+  ...gramGroups,
   ...set(LITERALS, inverted(bytes16.mask(bytes16.equal(bytes16.or(get(HITS), get(HITS + 1)), bytes16.splat(0))))),
-  ...forEachBit(LITERALS, [...set(GRAM, i32.load(placeOfBit)), ...when(isGram, emit(placeOfBit, 1))]),
+  ...forEachBit(LITERALS, emitGram),
 ];
 
 const BODY: Code = [
@@ -201,7 +251,7 @@ const compiledModule = (): object =>
   (compiled ??= new Module(
     moduleOf(
       Math.ceil((INPUT_AT + INPUT_BYTES + MARGIN) / PAGE_BYTES),
-      3,
+      5,
       [
         [GRAM + 1 - AT, I32],
         [HITS + SETS - BYTES, V128],

@@ -4,8 +4,10 @@ import { compileDetectors } from "./compiled.ts";
 import { BodyScanner } from "./scan.ts";
 import { DETECTORS } from "./table.ts";
 
+const compiled = compileDetectors(DETECTORS);
+
 function found(id: string, text: string): boolean {
-  const scanner = new BodyScanner(compileDetectors(DETECTORS));
+  const scanner = new BodyScanner(compiled);
   scanner.push(Buffer.from(text));
   return scanner.end().findings.some((finding) => finding.detector.id === id);
 }

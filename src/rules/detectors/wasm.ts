@@ -62,7 +62,7 @@ const simd = (opcode: number): Code => [0xfd, ...unsigned(opcode)];
 export const bytes16 = {
   load: (address: Code, offset = 0): Code => [...address, ...simd(0x00), 0, ...unsigned(offset)],
   splat: (byte: number): Code => [...constant(byte), ...simd(0x0f)],
-  swizzle: binary(...simd(0x0e)),
+  swizzle: binary(...simd(0x100)),
   equal: binary(...simd(0x23)),
   lessThan: binary(...simd(0x26)),
   and: binary(...simd(0x4e)),

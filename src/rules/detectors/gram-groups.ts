@@ -1,0 +1,125 @@
+/** Literals are found by three of their bytes. */
+export const GRAM_BYTES = 3;
+
+/** Which three bytes of a literal stand for it, and the group of the prefilter that they are told apart by. */
+export interface GramChoice {
+  /** How far behind the literal's start the three bytes stand. */
+  readonly behind: number;
+  readonly group: number;
+}
+
+/**
+ * Spreads literals over the prefilter's groups. A group lets every combination of its bytes' halves pass, so what counts is
+ * how seldom the bytes of a group stand in other text: alike and rare ones together. Each literal in turn goes where it costs
+ * least, and once more when all the others have a place.
+ */
+export function chooseGrams(literals: readonly Uint8Array[], groups: number): readonly GramChoice[] {
+  const grams = literals.map(gramsOf);
+  const masks = Array.from({ length: groups }, () => NO_BYTES);
+  const costs = new Float64Array(groups);
+  const choices: GramChoice[] = [];
+
+  const place = (own: readonly OwnGram[], index: number): void => {
+    let least = Number.POSITIVE_INFINITY;
+    let choice: GramChoice = { behind: 0, group: 0 };
+    for (let group = 0; group < groups; group++) {
+      for (let behind = 0; behind < own.length; behind++) {
+        const gram = own[behind] as OwnGram;
+        const cost = costOf(masks[group] as Masks, gram.masks) - (costs[group] as number) + gram.cost;
+        if (cost >= least) continue;
+        least = cost;
+        choice = { behind, group };
+      }
+    }
+    choices[index] = choice;
+    update(choice.group);
+  };
+
+  const update = (group: number): void => {
+    const members = choices.flatMap((choice, index) => (choice.group === group ? [grams[index]?.[choice.behind]?.masks ?? NO_BYTES] : []));
+    const all = members.reduce(joined, NO_BYTES);
+    masks[group] = all;
+    costs[group] = costOf(all, NO_BYTES);
+  };
+
+  grams.forEach(place);
+  grams.forEach((own, index) => {
+    const { group } = choices[index] as GramChoice;
+    choices[index] = { behind: 0, group: NOWHERE };
+    update(group);
+    place(own, index);
+  });
+  return choices;
+}
+
+const NOWHERE = -1;
+
+/** For each of the three bytes which lower and which upper halves are let pass, a bit for each of the sixteen. */
+type Masks = readonly [number, number, number, number, number, number];
+
+const NO_BYTES: Masks = [0, 0, 0, 0, 0, 0];
+
+interface OwnGram {
+  readonly masks: Masks;
+  /** What its own hits in other text cost, beside what its group lets pass. */
+  readonly cost: number;
+}
+
+function gramsOf(literal: Uint8Array): readonly OwnGram[] {
+  const half = (byte = 0): readonly [number, number] => [1 << (byte & 15), 1 << (byte >> 4)];
+  return Array.from({ length: literal.length - GRAM_BYTES + 1 }, (_, at) => {
+    const bytes = literal.subarray(at, at + GRAM_BYTES + 1);
+    const [first, second, third] = bytes;
+    return { masks: [...half(first), ...half(second), ...half(third)], cost: ownCost(bytes) };
+  });
+}
+
+/** A hit costs so many times what a combination of a group's bytes does that is no gram. */
+const HIT_COST = 8;
+/** Letters stand together in words; so many times as often as by chance. */
+const WORD_FACTOR = 20;
+
+/** A byte that follows the three is compared as well (prefilter.ts). */
+function ownCost(bytes: Uint8Array): number {
+  const isWord = bytes.subarray(0, GRAM_BYTES).every((byte) => byte >= 0x61 && byte <= 0x7a);
+  return bytes.reduce((product, byte) => product * (SHARES[byte] ?? RARE / 10_000), HIT_COST * (isWord ? WORD_FACTOR : 1));
+}
+
+const joined = (a: Masks, b: Masks): Masks => [a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3], a[4] | b[4], a[5] | b[5]];
+
+/** How often the bytes of both together let other text pass. */
+const costOf = (a: Masks, b: Masks): number =>
+  share(a[0] | b[0], a[1] | b[1]) * share(a[2] | b[2], a[3] | b[3]) * share(a[4] | b[4], a[5] | b[5]);
+
+/** How many of all bytes of text have one of the lower and one of the upper halves. */
+function share(lower: number, upper: number): number {
+  let sum = 0;
+  for (let high = 0; high < 8; high++) {
+    if (((upper >> high) & 1) === 0) continue;
+    for (let low = 0; low < 16; low++) if ((lower >> low) & 1) sum += SHARES[high * 16 + low] as number;
+  }
+  return sum;
+}
+
+/** Bytes of pages, data and scripts by how often they stand there, as counted in the documentation and packages of a machine. */
+const CHARACTERS_BY_SHARE: readonly (readonly [perTenThousand: number, characters: string])[] = [
+  [1430, " "],
+  [710, "e"],
+  [450, "tsaron"],
+  [280, "ilcd\n"],
+  [180, 'pu/>"h.<m'],
+  [90, "fg=b,)("],
+  [70, "\ty-_:v"],
+  [45, "{}x;w0k"],
+  [34, "1S'Aj*T"],
+  [26, "CI2ERP#`"],
+  [18, "3O45DN[]B"],
+  [13, "qMLU68zF97"],
+  [6, "&HG?VWJ@!$|"],
+  [2, "KQXYZ+\\~^%"],
+];
+const RARE = 1;
+
+const SHARES = new Float64Array(128).fill(RARE / 10_000);
+for (const [perTenThousand, characters] of CHARACTERS_BY_SHARE)
+  for (const char of characters) SHARES[char.charCodeAt(0)] = perTenThousand / 10_000;
