@@ -30,8 +30,16 @@ export const codeDetectors = (category: Category, tags: readonly string[], rows:
     enabled,
   }));
 
-const codeOf = (text: string): string =>
-  text
+// Dozens of detectors look at the same number one after the other.
+let lastText = "";
+let lastCode = "";
+
+function codeOf(text: string): string {
+  if (text === lastText) return lastCode;
+  lastText = text;
+  lastCode = text
     .replaceAll("&nbsp;", "")
     .replace(/[^A-Za-z0-9]/g, "")
     .toUpperCase();
+  return lastCode;
+}

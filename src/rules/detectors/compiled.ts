@@ -37,12 +37,12 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
   const anchored = (holds: (anchor: Anchor) => boolean): readonly DetectorGroup[] =>
     grouped(detectors.filter((detector) => detector.anchors.some(holds)));
   const anchors = new Map<string, LiteralAnchor>();
-  for (const anchor of detectors.flatMap((detector) => detector.anchors))
-    if (anchor.kind === "literal") anchors.set(`${anchor.word} ${anchor.text}`, anchor);
-  const literals: Literal[] = Array.from(anchors.values(), ({ text, word }) => ({
+  for (const anchor of detectors.flatMap((detector) => detector.anchors)) if (anchor.kind === "literal") anchors.set(keyOf(anchor), anchor);
+  const literals: Literal[] = Array.from(anchors, ([key, { text, word, needs }]) => ({
     bytes: Buffer.from(text, "latin1"),
     word,
-    groups: anchored((anchor) => anchor.kind === "literal" && anchor.text === text && anchor.word === word),
+    needs: needs?.charCodeAt(0),
+    groups: anchored((anchor) => anchor.kind === "literal" && keyOf(anchor) === key),
   }));
   const index = createLiteralIndex(literals);
   const chains = new Chains(detectors);
@@ -64,6 +64,8 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     contexts: new Map(detectors.flatMap((detector) => (detector.context ? [[detector, contextTest(detector.context)] as const] : []))),
   };
 }
+
+const keyOf = ({ text, word, needs = "" }: LiteralAnchor): string => `${word} ${needs} ${text}`;
 
 const grouped = (detectors: readonly Detector[]): readonly DetectorGroup[] =>
   Array.from(

@@ -10,8 +10,11 @@ export type Anchor =
   | { readonly kind: "at_sign" }
   /** Two letters and two digits at the start of a word, as an IBAN begins. */
   | { readonly kind: "country_check" }
-  /** This text, exactly; at the start of a word where `word` says so. */
-  | { readonly kind: "literal"; readonly text: string; readonly word: boolean };
+  /**
+   * This text, exactly; at the start of a word where `word` says so. The character that it `needs` has to follow before any
+   * white space, quote, slash or angle bracket: a cheap look that spares the patterns most places of a common text.
+   */
+  | { readonly kind: "literal"; readonly text: string; readonly word: boolean; readonly needs?: string };
 
 export type Category = "pii" | "financial" | "secrets";
 

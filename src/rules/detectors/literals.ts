@@ -7,6 +7,8 @@ export interface Literal {
   readonly bytes: Buffer;
   /** Only at the start of a word. */
   readonly word: boolean;
+  /** The byte that has to follow (detector.ts). */
+  readonly needs: number | undefined;
   readonly groups: readonly DetectorGroup[];
 }
 

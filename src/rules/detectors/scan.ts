@@ -185,10 +185,11 @@ export class BodyScanner {
     return false;
   }
 
-  #atLiteral(view: Buffer, at: number, end: number, { bytes, word, groups }: Literal): void {
+  #atLiteral(view: Buffer, at: number, end: number, { bytes, word, needs, groups }: Literal): void {
     if (at < this.#next || at >= end || at + bytes.length > view.length) return;
     for (let i = 0; i < bytes.length; i++) if (view[at + i] !== bytes[i]) return;
-    if (!word || at === 0 || !isWord(view[at - 1])) this.#tryPatterns(view, at, groups, WINDOW_BYTES);
+    if (word && at > 0 && isWord(view[at - 1])) return;
+    if (needs === undefined || follows(view, at + bytes.length, needs)) this.#tryPatterns(view, at, groups, WINDOW_BYTES);
   }
 
   #tryPatterns(view: Buffer, at: number, groups: readonly DetectorGroup[], windowBytes: number): void {
@@ -262,6 +263,21 @@ function isWord(byte: number | undefined): boolean {
   const column = CLASSES[byte];
   return column === DIGIT || column === LETTER || byte === UNDERSCORE;
 }
+
+/** Whether the byte stands before anything that ends a key or an address. */
+function follows(view: Buffer, at: number, needed: number): boolean {
+  const stop = Math.min(view.length, at + NEEDED_WITHIN_BYTES);
+  for (let i = at; i < stop; i++) {
+    const byte = view[i] as number;
+    if (byte === needed) return true;
+    if (ENDS_TEXT[byte] === 1) return false;
+  }
+  return false;
+}
+
+/** A name of 64 and a password of 128 characters, and what stands between them. */
+const NEEDED_WITHIN_BYTES = 200;
+const ENDS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s"'<>/]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
 /** Where the word begins whose letters end before `at`; -1 where it is too long or begins with something else. */
 function lettersStart(view: Buffer, at: number): number {

@@ -12,6 +12,8 @@ export interface SecretRow {
   readonly rest: string;
   readonly accepts?: (text: string) => boolean;
   readonly context?: readonly string[];
+  /** A character of `rest` for common starts (detector.ts). */
+  readonly needs?: string;
   /** Whether letters, digits and underscores may stand right before it. */
   readonly amidWord?: boolean;
   readonly confidence?: Detector["confidence"];
@@ -21,11 +23,11 @@ export interface SecretRow {
 }
 
 export const secretDetectors = (tags: readonly string[], rows: readonly SecretRow[]): readonly Detector[] =>
-  rows.map(({ starts, rest, accepts = looksRandom, amidWord = false, confidence = "high", enabled = true, ...row }) => ({
+  rows.map(({ starts, rest, needs, accepts = looksRandom, amidWord = false, confidence = "high", enabled = true, ...row }) => ({
     ...row,
     category: "secrets",
     tags,
-    anchors: starts.map((text) => ({ kind: "literal", text, word: !amidWord })),
+    anchors: starts.map((text) => ({ kind: "literal", text, word: !amidWord, ...(needs === undefined ? {} : { needs }) })),
     patterns: [new RegExp(`(?:${starts.map(escaped).join("|")})(?:${rest})`, "y")],
     accepts,
     confidence,

@@ -54,6 +54,7 @@ export const DATA_SECRETS = secretDetectors(
       name: "Airtable token",
       starts: ["pat"],
       rest: String.raw`[A-Za-z0-9]{14}\.[0-9a-f]{64}${END_WORD}`,
+      needs: ".",
       hits: ["patISefDulmiESKgt.c2e7eed81bb2eaaa4da29bf3517c7ba55d66249f0a372ad986fe6173a77b9426"],
       misses: ["patxxxxxxxxxxxx"],
     },

@@ -2,6 +2,8 @@ import type { Detector } from "./detector.ts";
 import { isJwt, isPlaceholderSecret, looksRandom } from "./secret-checks.ts";
 
 const words = (texts: readonly string[]): Detector["anchors"] => texts.map((text) => ({ kind: "literal", text, word: true }));
+const beforeAtSign = (texts: readonly string[]): Detector["anchors"] =>
+  texts.map((text) => ({ kind: "literal", text, word: true, needs: "@" }));
 const anywhere = (texts: readonly string[]): Detector["anchors"] => texts.map((text) => ({ kind: "literal", text, word: false }));
 
 /** What is assigned, as configuration files, JSON and code write it: the name's end, the sign, and the quoted or bare value. */
@@ -149,7 +151,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     name: "Connection string with a password",
     category: "secrets",
     tags: ["password"],
-    anchors: words(DATABASES),
+    anchors: beforeAtSign(DATABASES),
     patterns: [/[a-z+]{3,14}:\/\/[^\s:@/"'<>]{0,64}:[^\s@/"'<>]{3,128}@(?:[A-Za-z0-9]|\[)[^\s"'<>]{1,200}/y],
     accepts: hasRealPassword,
     confidence: "high",
@@ -163,7 +165,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     name: "Web address with a password",
     category: "secrets",
     tags: ["password"],
-    anchors: words(["https://", "http://"]),
+    anchors: beforeAtSign(["https://", "http://"]),
     patterns: [/https?:\/\/[^\s:@/"'<>]{1,64}:[^\s@/"'<>]{3,128}@[A-Za-z0-9][A-Za-z0-9.-]{1,200}/y],
     accepts: hasRealPassword,
     confidence: "medium",
