@@ -10,6 +10,7 @@ import { type Algorithm, chooseCoding } from "./compression/choose-coding.ts";
 import type { Codecs } from "./compression/codecs.ts";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { DohRoute } from "./doh-route.ts";
+import { charsetOf } from "./detection/job.ts";
 import type { BodyTap, Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
@@ -267,6 +268,7 @@ function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response:
     user_agent: exchange.user_agent,
     status: response.status,
     content_type: response.content_type,
+    charset: charsetOf(response.headers("content-type")[0] ?? ""),
     content_encoding: response.headers("content-encoding").join(", ").toLowerCase(),
     ruleset_id: match.managed.ruleset_id,
     enabled: match.managed.enabled,

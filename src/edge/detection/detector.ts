@@ -10,6 +10,7 @@ import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import { createDecoder, type Decoder } from "./decode.ts";
 import { eventOf } from "./event.ts";
 import { encodingOf, type Frame, type ScanSubject, type SlabMessage, type SlabReturn } from "./job.ts";
+import { createTranscoder, type Transcoder } from "./transcoder.ts";
 
 export interface Detector {
   /** Takes a tap's bodies from now on. */
@@ -26,7 +27,7 @@ export interface DetectorDeps {
 
 interface Job {
   readonly decoder: Decoder | null;
-  readonly scanner: BodyScanner;
+  readonly text: Transcoder;
   finish(): void;
 }
 
@@ -55,13 +56,15 @@ export function createDetector({ events, clock, metrics }: DetectorDeps): Detect
     const buffer = buffers.pop() ?? scanBuffer();
     const detectors = compiled(subject.ruleset_id, subject.enabled);
     const scanner = new BodyScanner(detectors, { buffer });
+    const text = createTranscoder(subject.charset, (bytes) => scanner.push(bytes));
     const finish = (): void => {
+      text.end();
       report(subject, scanner.end(), detectors);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
     };
     const encoding = encodingOf(subject.content_encoding) ?? null;
-    const decoder = encoding === null ? null : createDecoder(encoding, { onData: (bytes) => scanner.push(bytes), onEnd: finish });
-    return { decoder, scanner, finish };
+    const decoder = encoding === null ? null : createDecoder(encoding, { onData: text.write, onEnd: finish });
+    return { decoder, text, finish };
   };
 
   const take = (jobs: Map<number, Job>, slab: ArrayBuffer, frame: Frame, taken: () => void): void => {
@@ -69,7 +72,7 @@ export function createDetector({ events, clock, metrics }: DetectorDeps): Detect
     if (job === undefined && frame.subject !== null) jobs.set(frame.job, (job = begin(frame.subject)));
     if (job === undefined) return taken();
     const bytes = new Uint8Array(slab, frame.from, frame.to - frame.from);
-    if (job.decoder === null) job.scanner.push(bytes);
+    if (job.decoder === null) job.text.write(bytes);
     if (job.decoder === null) taken();
     else job.decoder.write(bytes, taken);
     if (!frame.end) return;

@@ -14,6 +14,8 @@ export interface ScanSubject {
   readonly status: number;
   /** Media type, lower case, without parameters. */
   readonly content_type: string;
+  /** Its `charset` parameter, lower case; empty for none. */
+  readonly charset: string;
   /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
   readonly content_encoding: string;
   /** `ruleset_id` and `enabled` of the match's `managed` (rules/managed/rulesets.ts). */
@@ -48,6 +50,12 @@ export const SCANNED_BYTES_MAX = 1024 * 1024;
 
 // SPEC 8: text, HTML, JSON and XML.
 const SCANNED_TYPE = /^(?:text\/[\w.+-]+|application\/(?:json|xml|x-ndjson|[\w.+-]+\+(?:json|xml)))$/;
+
+// RFC 9110 §8.3.1, with or without quotes.
+const CHARSET = /;\s*charset\s*=\s*"?([\w.:+-]{1,40})/i;
+
+/** The parameter of a Content-Type field. */
+export const charsetOf = (contentType: string): string => CHARSET.exec(contentType)?.[1]?.toLowerCase() ?? "";
 
 export const isScannedType = (mediaType: string): boolean => SCANNED_TYPE.test(mediaType);
 

@@ -200,6 +200,20 @@ test("SPEC 4.5: only the rules that overrides leave on make events", async (t) =
   );
 });
 
+test("SPEC 8.6: a body in another charset is scanned as text, compressed or not", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const page = Buffer.from(`\ufeffé ${CARD}`, "utf16le");
+  send(tap, page, { ray_id: "plain" }, 3);
+  send(tap, gzipSync(page), { ray_id: "gzip", content_encoding: "gzip" }, 5);
+  send(tap, page.subarray(2), { ray_id: "named", charset: "utf-16le" }, 1);
+  await scanned(3);
+  assert.deepEqual(rows.map((row) => [row.ray_id, row.matches[0]?.detector, row.matches[0]?.offset]).sort(), [
+    ["gzip", "fin.card_visa", 3],
+    ["named", "fin.card_visa", 3],
+    ["plain", "fin.card_visa", 3],
+  ]);
+});
+
 test("a request that carries what was found is masked in the event", async (t) => {
   const { tap, rows, scanned } = bench(t);
   send(tap, PAGE, { path: `/cards/${CARD}`, query: "n=4716%204615%208332+2103&x=1", user_agent: "test/1" });

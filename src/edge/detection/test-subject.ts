@@ -18,6 +18,7 @@ export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => 
   user_agent: "test/1",
   status: 200,
   content_type: "text/html",
+  charset: "",
   content_encoding: "",
   ruleset_id: SENSITIVE_DATA_RULESET_ID,
   enabled: managed?.enabled ?? "0",

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TextDecoder } from "node:util";
+import fc from "fast-check";
+import { charsetOf } from "./job.ts";
+import { createTranscoder } from "./transcoder.ts";
+
+/** The bytes through a transcoder, cut at the places. */
+function transcoded(charset: string, bytes: Uint8Array, cuts: readonly number[] = []): string {
+  const given: Buffer[] = [];
+  const { write, end } = createTranscoder(charset, (text) => void given.push(Buffer.from(text)));
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  for (const [index, to] of places.slice(1).entries()) {
+    // A buffer that is overwritten at once, as the slabs are.
+    const scratch = Uint8Array.from(bytes.subarray(places[index] ?? 0, to));
+    write(scratch);
+    scratch.fill(0x2a);
+  }
+  end();
+  return Buffer.concat(given).toString();
+}
+
+/** The inverse of a decoder of two-byte characters. */
+function encoded(charset: string, text: string): Buffer {
+  const decoder = new TextDecoder(charset);
+  const pairs = new Map<string, Buffer>();
+  for (let lead = 0x81; lead < 0xff; lead++) {
+    for (let trail = 0x40; trail < 0xff; trail++) {
+      const bytes = Buffer.from([lead, trail]);
+      pairs.set(decoder.decode(bytes), bytes);
+    }
+  }
+  return Buffer.concat([...text].map((char) => (char < "\u0080" ? Buffer.from(char) : (pairs.get(char) ?? Buffer.from("?")))));
+}
+
+const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
+
+const BODIES: readonly (readonly [name: string, charset: string, bytes: Buffer, text: string])[] = [
+  ["UTF-16, little end first, with a mark", "", Buffer.from("\ufeff<p>4716461583322103é", "utf16le"), "<p>4716461583322103é"],
+  ["UTF-16, big end first, with a mark against its header", "utf-8", utf16be('\ufeff{"pan":1}'), '{"pan":1}'],
+  ["UTF-16 by its header alone", "utf-16le", Buffer.from("é4716", "utf16le"), "é4716"],
+  ["UTF-16 by its zeros", "", utf16be('{"a":"4716"}'), '{"a":"4716"}'],
+  ["UTF-16 by its zeros, little end first", "utf-16", Buffer.from("<?xml?>4716", "utf16le"), "<?xml?>4716"],
+  ["Shift_JIS", "shift_jis", encoded("shift_jis", "カード番号 4716-4615"), "カード番号 4716-4615"],
+  ["GB18030", "gb18030", encoded("gb18030", "护照号码 E12345678"), "护照号码 E12345678"],
+  ["GBK under its old name", "gb2312", encoded("gbk", "卡号 4716"), "卡号 4716"],
+  ["EUC-KR", "euc-kr", encoded("euc-kr", "주민등록번호 900101"), "주민등록번호 900101"],
+  ["Big5", "big5", encoded("big5", "信用卡 4716"), "信用卡 4716"],
+];
+
+for (const [name, charset, bytes, text] of BODIES) {
+  test(`${name} becomes UTF-8, wherever it is cut`, () => {
+    assert.equal(transcoded(charset, bytes), text);
+    for (let cut = 0; cut <= bytes.length; cut++) assert.equal(transcoded(charset, bytes, [cut]), text, `cut at ${cut}`);
+    fc.assert(
+      fc.property(fc.array(fc.nat(100), { maxLength: 8 }), (cuts) => assert.equal(transcoded(charset, bytes, cuts), text)),
+      { numRuns: 50 },
+    );
+  });
+}
+
+test("text of which ASCII is a part is passed on byte for byte", () => {
+  for (const charset of ["", "utf-8", "iso-8859-1", "windows-1251", "koi8-r", "no-such-charset"]) {
+    for (const bytes of [Buffer.from([0xe9, 0x20, 0x34, 0x37, 0x31]), Buffer.from("a"), Buffer.alloc(0), Buffer.from("\0\0\0\0")]) {
+      const given: Uint8Array[] = [];
+      const { write, end } = createTranscoder(charset, (text) => void given.push(Buffer.from(text)));
+      for (const byte of bytes) write(Uint8Array.of(byte));
+      end();
+      assert.deepEqual(Buffer.concat(given), bytes, charset);
+    }
+  }
+});
+
+test("damaged text loses its damage alone", () => {
+  assert.equal(transcoded("shift_jis", Buffer.from([0x82, 0x34, 0x37, 0x31, 0x36, 0x82])), "\ufffd4716\ufffd");
+  assert.equal(transcoded("utf-16le", Buffer.from([0x34, 0, 0x37])), "4\ufffd");
+});
+
+test("the charset is read from Content-Type as servers write it", () => {
+  for (const [header, charset] of [
+    ["text/html", ""],
+    ["text/html; charset=UTF-16", "utf-16"],
+    ['text/html;boundary=x; Charset = "Shift_JIS"', "shift_jis"],
+    ["text/html; charset=", ""],
+  ] as const)
+    assert.equal(charsetOf(header), charset, header);
+});

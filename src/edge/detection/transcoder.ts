@@ -1,0 +1,72 @@
+import { TextDecoder } from "node:util";
+
+/** Makes UTF-8, or what a scan may take for it, of a body's text. */
+export interface Transcoder {
+  write(bytes: Uint8Array): void;
+  /** What was held back is given; no more comes. */
+  end(): void;
+}
+
+/**
+ * `charset` is what Content-Type says, lower case, empty for nothing. A byte order mark has the last word (WHATWG Encoding §6),
+ * and UTF-16 is recognised without one. Numbers and keys are ASCII, so text of which each ASCII byte is a character of its own
+ * is passed on as it is: UTF-8, ISO 8859, Windows-125x and unknown ones.
+ */
+export function createTranscoder(charset: string, onText: (bytes: Uint8Array) => void): Transcoder {
+  let decoder: TextDecoder | null | undefined;
+  /** The first bytes, until there are enough to tell UTF-16 by. */
+  let head: Uint8Array | null = null;
+
+  const give = (bytes: Uint8Array, stream: boolean): void => {
+    if (decoder == null) return void (bytes.length > 0 && onText(bytes));
+    const text = decoder.decode(bytes, { stream });
+    if (text.length > 0) onText(Buffer.from(text));
+  };
+
+  const begin = (bytes: Uint8Array): void => {
+    const encoding = utf16Of(bytes) ?? decodedEncoding(charset);
+    decoder = encoding === null ? null : new TextDecoder(encoding);
+    head = null;
+  };
+
+  return {
+    write: (bytes) => {
+      if (decoder !== undefined) return give(bytes, true);
+      const all: Uint8Array = head === null ? bytes : Buffer.concat([head, bytes]);
+      // The caller may reuse its bytes at once.
+      if (all.length < HEAD_BYTES) return void (head = Uint8Array.from(all));
+      begin(all);
+      give(all, true);
+    },
+    end: () => {
+      const rest = head ?? new Uint8Array(0);
+      if (decoder === undefined) begin(rest);
+      give(rest, false);
+    },
+  };
+}
+
+const HEAD_BYTES = 4;
+
+/** By its byte order mark, or by two characters of which the upper bytes are zero, as JSON, XML and HTML begin. */
+function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
+  const [first, second, third, fourth] = bytes;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  if (bytes.length < HEAD_BYTES) return null;
+  if (first !== 0 && second === 0 && third !== 0 && fourth === 0) return "utf-16le";
+  return first === 0 && second !== 0 && third === 0 && fourth !== 0 ? "utf-16be" : null;
+}
+
+/** In these, bytes of ASCII are parts of other characters as well; by the names that the WHATWG Encoding Standard knows. */
+const DECODED = new Set(["utf-16le", "utf-16be", "gbk", "gb18030", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"]);
+
+function decodedEncoding(charset: string): string | null {
+  if (charset === "") return null;
+  try {
+    const { encoding } = new TextDecoder(charset);
+    return DECODED.has(encoding) ? encoding : null;
+  } catch {
+    return null;
+  }
+}
