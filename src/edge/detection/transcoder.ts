@@ -18,7 +18,7 @@ export function createTranscoder(charset: string, onText: (bytes: Uint8Array) =>
   let head: Uint8Array | null = null;
 
   const give = (bytes: Uint8Array, stream: boolean): void => {
-    if (decoder == null) return void (bytes.length > 0 && onText(bytes));
+    if (decoder === null || decoder === undefined) return void (bytes.length > 0 && onText(bytes));
     const text = decoder.decode(bytes, { stream });
     if (text.length > 0) onText(Buffer.from(text));
   };
