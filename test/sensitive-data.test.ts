@@ -8,6 +8,7 @@ import { createMetrics } from "#kernel/metrics.ts";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { openEventQueries } from "#events/queries.ts";
+import { localReads } from "#events/reads.ts";
 import { DEFAULT_RETENTION, type WriterData } from "#events/writer-config.ts";
 import { createTap } from "#edge/detection/tap.ts";
 import { testSubject } from "#edge/detection/test-subject.ts";
@@ -21,10 +22,10 @@ test("a response with a card number becomes one event, and the number is nowhere
   t.after(() => rm(directory, { recursive: true }));
   const path = join(directory, "events.db");
   const queries = openEventQueries(path);
-  const log = createSecurityEvents({ queries });
+  const log = createSecurityEvents({ reads: localReads(queries) });
   const page = { page: 1, per_page: 20 };
   const zone = testSubject().zone_id;
-  assert.equal((await log.list(zone, page)).total_count, 0, "no database yet: no events");
+  assert.equal((await log.list({ zone_id: zone }, page)).total_count, 0, "no database yet: no events");
 
   const events = new MessageChannel();
   const writer = await startWriter({ path, ports: [events.port2], retention: DEFAULT_RETENTION });
@@ -50,7 +51,7 @@ test("a response with a card number becomes one event, and the number is nowhere
     tapped.end();
   }
 
-  const found = await waitFor(async () => (await log.list(zone, page)).items);
+  const found = await waitFor(async () => (await log.list({ zone_id: zone }, page)).items);
   assert.equal(found.length, 1);
   const [event] = found;
   assert.ok(event);
@@ -69,13 +70,13 @@ test("a response with a card number becomes one event, and the number is nowhere
   );
 
   assert.equal(
-    (await log.list(zone, { ...page, rule_id: event.matches[1]?.rule_id ?? "" })).total_count,
+    (await log.list({ zone_id: zone }, { ...page, rule_id: event.matches[1]?.rule_id ?? "" })).total_count,
     1,
     "found by a rule that is not the first",
   );
-  assert.equal((await log.list(zone, { ...page, host: "other.example.com" })).total_count, 0);
-  assert.equal((await log.list(zone, { ...page, page: 2 })).items.length, 0);
-  assert.equal((await log.list("d".repeat(32), page)).total_count, 0, "another zone sees nothing");
+  assert.equal((await log.list({ zone_id: zone }, { ...page, host: "other.example.com" })).total_count, 0);
+  assert.equal((await log.list({ zone_id: zone }, { ...page, page: 2 })).items.length, 0);
+  assert.equal((await log.list({ zone_id: "d".repeat(32) }, page)).total_count, 0, "another zone sees nothing");
 
   for (const file of await readdir(directory)) {
     const bytes = (await readFile(join(directory, file))).toString("latin1");
@@ -87,7 +88,7 @@ test("a response with a card number becomes one event, and the number is nowhere
   tap.close();
   await stop(detector);
   await stop(writer);
-  assert.equal((await log.list(zone, page)).total_count, 1, "still there when the threads have ended");
+  assert.equal((await log.list({ zone_id: zone }, page)).total_count, 1, "still there when the threads have ended");
   queries.close();
 });
 

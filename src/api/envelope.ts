@@ -50,6 +50,7 @@ export interface ResultInfo {
 export const cursorInfo = (after: string | null): object => (after === null ? {} : { cursors: { after }, cursor: after });
 
 export const resultInfo = (page: Page<unknown>): ResultInfo => ({
+  ...cursorInfo(page.after ?? null),
   page: page.page,
   per_page: page.per_page,
   count: page.items.length,

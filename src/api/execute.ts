@@ -19,6 +19,7 @@ export interface Execution {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: unknown;
+  readonly lastEventId?: string | undefined;
   /** The interface of the request's day; null where it is the newest. */
   readonly dated: DatedRequest | null;
 }
@@ -45,7 +46,7 @@ const NOTE = 10002;
 export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
   const readQuery = route.query ? compileQuery(route.query) : () => ({});
   const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
-  return async ({ call, resolved, params, query: given, body: sent, dated }) => {
+  return async ({ call, resolved, params, query: given, body: sent, lastEventId, dated }) => {
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
     const page = route.paging === "page" ? readPage(query, route.per_page) : FIRST_PAGE;
@@ -53,7 +54,9 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     const typedQuery = readQuery(route.fold_query?.(query) ?? query);
     checkBody?.(body);
     if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
-    const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor } as Parameters<Route["handler"]>[0];
+    const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor, last_event_id: lastEventId } as Parameters<
+      Route["handler"]
+    >[0];
     const reply = await route.handler(asked).catch((error: unknown) => {
       if (error instanceof TrialOver) return TRIED;
       throw error;
@@ -61,10 +64,15 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, [], null) };
     const notes = (call.notes ?? []).map((message) => ({ code: NOTE, message }));
     const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled))];
-    if (route.paging === "raw") return reply as RawReply;
+    if (route.paging === "raw") return rawAnswer(reply as RawReply);
     return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };
   };
 }
+
+const rawAnswer = ({ body, ...reply }: RawReply): Answer => ({
+  ...reply,
+  body: typeof body === "string" || Buffer.isBuffer(body) ? body : Readable.from(body, { objectMode: false }),
+});
 
 /** The change is durable either way; the message says where it cannot be seen yet. */
 async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Message[]> {

@@ -81,7 +81,24 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     const state = stateOf(request);
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
     const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
-    const answer = await execute({ ...state.admitted, params, query, body, dated: state.dated });
+    const lastEventId = request.headers["last-event-id"];
+    const answer = await execute({
+      ...state.admitted,
+      params,
+      query,
+      body,
+      dated: state.dated,
+      ...(typeof lastEventId === "string" ? { lastEventId } : {}),
+    });
+    reply.headers(answer.headers ?? {});
+    // The framework would read a stream to its end, which not every one has.
+    if (request.method === "HEAD" && answer.body instanceof Readable) {
+      answer.body.destroy();
+      return reply
+        .code(route.status ?? 200)
+        .type(answer.type)
+        .send();
+    }
     if (answer.body instanceof Readable) reply.raw.setTimeout(STALL_MAX_MS, () => reply.raw.destroy());
     // RFC 9110 §15.3.5: 204 has no content, the envelope included.
     return route.status === 204

@@ -39,6 +39,8 @@ export interface Req<P extends string, Q, B> {
   readonly page: PageRequest;
   /** The same where the route pages by cursor. */
   readonly cursor: CursorRequest;
+  /** Clients of event streams that come back say which event they saw last (WHATWG HTML, "Server-sent events"). */
+  readonly last_event_id: string | undefined;
 }
 
 type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? Static<T> : Otherwise;
@@ -58,13 +60,16 @@ export type Reply<R extends TSchema, G extends Paging> = G extends "page"
 export interface RawReply {
   /** `text/plain; charset=utf-8`: the route's `media_type`, with its parameters. */
   readonly type: string;
-  readonly body: string | Buffer;
+  /** Parts, where it is too long to be held at once or goes on; whoever takes them sets the pace. */
+  readonly body: string | Buffer | AsyncIterable<string>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An answer as it is sent. A stream is read as fast as the client takes it. */
 export interface Answer {
   readonly type: string;
   readonly body: string | Buffer | Readable;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**

@@ -144,6 +144,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       limits,
     });
   addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
+  // What has no end of its own would keep the server from ending.
+  app.addHook("preClose", async () => control.securityEvents.close());
   app.addHook("onClose", async () => counter.close());
   return app;
 }

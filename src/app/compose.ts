@@ -30,6 +30,7 @@ import { unsafeBinds } from "./bind-safety.ts";
 import { createClosing } from "./closing.ts";
 import { databaseUrl, type Config } from "./config.ts";
 import { lockDataDirectory } from "./data-lock.ts";
+import { createEventReader } from "./event-reader.ts";
 import { createFeedSource } from "./feed-source.ts";
 import { openLocalAuthority } from "./local-authority.ts";
 import type { Log } from "./log.ts";
@@ -81,6 +82,8 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     closing.add(() => events.close());
     const gatewayLogStore = openGatewayLogStore(files.events);
     closing.add(() => gatewayLogStore.close());
+    const reader = createEventReader(files.events, log);
+    closing.add(() => reader.close());
     const metrics = createMetrics();
     const control = createControl({
       store,
@@ -88,6 +91,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       sealer,
       events,
       gatewayLogStore,
+      eventReads: reader.reads,
       ca,
       edgeAddresses: edgeAddresses(config),
       localOriginAllowed: originPolicy(config),
@@ -140,7 +144,10 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       config: apiConfig(config, tls),
     });
     addOperations(api, {
-      samples: async () => [...metrics.samples(), ...(await Promise.all(planes.workers.map((worker) => worker.metrics()))).flat()],
+      samples: async () => [
+        ...metrics.samples(),
+        ...(await Promise.all([reader, ...planes.workers].map((thread) => thread.metrics()))).flat(),
+      ],
       notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
     });
     closing.addDraining(() => api.close());

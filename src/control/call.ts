@@ -91,4 +91,6 @@ export interface Page<T> {
   readonly total_count: number;
   /** Further members of `result_info`. */
   readonly info?: Readonly<Record<string, number | null>>;
+  /** Where lists can also be gone through by cursor: where the next page begins; null at the end. */
+  readonly after?: string | null;
 }

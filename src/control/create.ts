@@ -38,6 +38,7 @@ import { createZoneSettings } from "#control/zones/settings.ts";
 import { createZones } from "#control/zones/zones.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { EventQueries } from "#events/queries.ts";
+import { type EventReads, localReads } from "#events/reads.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { classifyIp } from "#kernel/ip-class.ts";
 import { canonicalIp, type IpAddress, parseIp } from "#kernel/ip.ts";
@@ -52,6 +53,8 @@ export interface ControlDeps {
   /** What the planes logged. */
   readonly events: EventQueries;
   readonly gatewayLogStore: GatewayLogStore;
+  /** For questions that may take long; asked in this thread unless said. */
+  readonly eventReads?: EventReads;
   /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
   readonly ca: LocalCa | null;
   /** Addresses that the nameserver answers for proxied names. */
@@ -88,7 +91,7 @@ const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const
 const RECORDS_PER_ZONE_MAX = 1_000_000;
 
 export function createControl(deps: ControlDeps): Control {
-  const { store, clock, sealer, ca, events, vendorPrefix, nameServers = NAME_SERVERS } = deps;
+  const { store, clock, sealer, ca, events, eventReads = localReads(events), vendorPrefix, nameServers = NAME_SERVERS } = deps;
   const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
   const origins = { edgeAddresses, localOriginAllowed: deps.localOriginAllowed };
   const view = createRecordView({ origins, vendorPrefix });
@@ -109,7 +112,7 @@ export function createControl(deps: ControlDeps): Control {
   const access = createAccess({ store, clock });
   return {
     access,
-    dnsAnalytics: createDnsAnalytics({ access, events }),
+    dnsAnalytics: createDnsAnalytics({ access, reads: eventReads }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
@@ -134,7 +137,7 @@ export function createControl(deps: ControlDeps): Control {
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({ store, clock }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
-    securityEvents: createSecurityEvents({ queries: events }),
+    securityEvents: createSecurityEvents({ reads: eventReads }),
     notifications: createNotifications({
       store,
       clock,

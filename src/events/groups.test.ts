@@ -224,8 +224,8 @@ test("pages by cursor hold every row that fits, once, newest first", (t) => {
       for (let pages = 0; pages < 400; pages++) {
         const page = queries.page("requests", { where, after, limit });
         found.push(...page.rows.map((row) => row.ray_id));
-        if (page.next === null) break;
-        after = page.next;
+        if (!page.hasMore || page.last === null) break;
+        after = page.last;
       }
       const expected = rows.filter((row) => holds(row, where)).toSorted((a, b) => b.at_ms - a.at_ms || Number(b.ray_id) - Number(a.ray_id));
       assert.deepEqual(

@@ -31,12 +31,16 @@ export interface PageQuery<T extends EventTable> {
   /** The last row of the page before. */
   readonly after?: RowPosition | undefined;
   readonly limit: number;
+  /** Rows that are passed over first. */
+  readonly offset?: number;
 }
 
 export interface RowPage<T extends EventTable> {
   readonly rows: readonly EventTables[T][];
-  /** Where the next page goes on; null at the end. */
-  readonly next: RowPosition | null;
+  /** Of the last row; null where there is none. */
+  readonly last: RowPosition | null;
+  /** More follow. */
+  readonly hasMore: boolean;
 }
 
 export interface ArrivalQuery<T extends EventTable> {
@@ -48,9 +52,9 @@ export interface ArrivalQuery<T extends EventTable> {
 }
 
 export interface Arrivals<T extends EventTable> {
-  readonly rows: readonly (EventTables[T] & { readonly row_id: number })[];
+  readonly rows: readonly EventTables[T][];
   readonly lastRow: number;
-  /** Rows that were passed over, of whatever kind. */
+  /** Rows that fit and were passed over; where these are very many, as many as were counted. */
   readonly passedOver: number;
 }
 
@@ -107,7 +111,7 @@ export function openEventQueries(path: string): EventQueries {
         const { sql, values } = whereSql(open, table, where as Where);
         return Number(open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}`).get(...values)?.["n"]);
       }),
-    page: (table, query) => read({ rows: [], next: null }, (open) => readPage(open, table, query)),
+    page: (table, query) => read({ rows: [], last: null, hasMore: false }, (open) => readPage(open, table, query)),
     arrivals: (table, query) => read({ rows: [], lastRow: query.afterRow, passedOver: 0 }, (open) => readArrivals(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
@@ -131,40 +135,55 @@ function readList<T extends EventTable>(db: DatabaseSync, table: T, query: Event
   return rows.map((row) => decodeRow(table, row));
 }
 
-function readPage<T extends EventTable>(db: DatabaseSync, table: T, { where, direction, after, limit }: PageQuery<T>): RowPage<T> {
+function readPage<T extends EventTable>(
+  db: DatabaseSync,
+  table: T,
+  { where, direction, after, limit, offset = 0 }: PageQuery<T>,
+): RowPage<T> {
   const [compared, order] = direction === "asc" ? [">", "ASC"] : ["<", "DESC"];
-  const parts: Sql[] = [whereSql(db, table, where as Where)];
-  if (after !== undefined) parts.push({ sql: `(at_ms, row_id) ${compared} (?, ?)`, values: [after.at_ms, after.row_id] });
-  const conditions = joined(
-    parts.filter(({ sql }) => sql !== ""),
-    " AND ",
-  );
-  const { sql, values } = selectSql(table, fromRows(table, conditions));
-  const found = db.prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ?`).all(...values, limit + 1);
+  const behind = after === undefined ? NOTHING : { sql: `(at_ms, row_id) ${compared} (?, ?)`, values: [after.at_ms, after.row_id] };
+  const { sql, values } = selectSql(table, fromRows(table, both(whereSql(db, table, where as Where), behind)));
+  const found = db.prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ? OFFSET ?`).all(...values, limit + 1, offset);
   const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
+  const last = rows.at(-1);
   return {
     rows: rows.map((row) => decodeRow(table, row)),
-    next: last === undefined ? null : { at_ms: Number(last["at_ms"]), row_id: Number(last["row_id"]) },
+    last: last === undefined ? null : { at_ms: Number(last["at_ms"]), row_id: Number(last["row_id"]) },
+    hasMore: found.length > limit,
   };
 }
 
 function readArrivals<T extends EventTable>(db: DatabaseSync, table: T, { where, afterRow, rowsMax }: ArrivalQuery<T>): Arrivals<T> {
   const last = lastRow(db, table);
   // A file begun anew counts from the beginning.
-  const from = Math.max(Math.min(afterRow, last), last - rowsMax);
-  const conditions = joined(
-    [whereSql(db, table, where as Where), { sql: "row_id > ? AND row_id <= ?", values: [from, last] }].filter(({ sql }) => sql !== ""),
-    " AND ",
-  );
-  const { sql, values } = selectSql(table, fromRows(table, conditions));
-  const rows = db.prepare(`${sql} ORDER BY t.row_id`).all(...values);
+  const after = afterRow > last ? 0 : afterRow;
+  const from = Math.max(after, last - rowsMax);
+  if (from === last) return { rows: [], lastRow: last, passedOver: 0 };
+  const condition = whereSql(db, table, where as Where);
+  const between = (first: number, end: number): Sql =>
+    fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, end] }));
+  const { sql, values } = selectSql(table, between(from, last));
+  const passed = between(Math.max(after, from - COUNTED_ROWS_MAX), from);
   return {
-    rows: rows.map((row) => ({ ...decodeRow(table, row), row_id: Number(row["row_id"]) })),
+    rows: db
+      .prepare(`${sql} ORDER BY t.row_id`)
+      .all(...values)
+      .map((row) => decodeRow(table, row)),
     lastRow: last,
-    passedOver: Math.max(0, from - Math.min(afterRow, last)),
+    passedOver: from === after ? 0 : Number(db.prepare(`SELECT COUNT(*) AS n FROM ${passed.sql}`).get(...passed.values)?.["n"]),
   };
 }
+
+/** Rows that are looked at to say how many were passed over. */
+const COUNTED_ROWS_MAX = 100_000;
+
+const NOTHING: Sql = { sql: "", values: [] };
+
+const both = (a: Sql, b: Sql): Sql =>
+  joined(
+    [a, b].filter(({ sql }) => sql !== ""),
+    " AND ",
+  );
 
 const lastRow = (db: DatabaseSync, table: EventTable): number =>
   Number(db.prepare(`SELECT IFNULL(MAX(row_id), 0) AS n FROM ${table}`).get()?.["n"]);

@@ -3,6 +3,7 @@ import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
 /** What a route is called with to show that it works. */
 export interface RouteFixture {
   readonly body?: object;
+  readonly query?: string;
   /** Sent instead of a body, as a form of several parts. */
   readonly form?: Readonly<Record<string, string>>;
   /** HTTP status where the planted world makes it another than the route's own. */
@@ -212,6 +213,11 @@ export const routeFixtures = (
   "account-rulesets-versions-delete": {},
   "account-rulesets-versions-by-tag": {},
   "security-events-list": {},
+  "security-events-export": {},
+  "security-events-tail": { query: "?for_seconds=1" },
+  "account-security-events-list": {},
+  "account-security-events-export": {},
+  "account-security-events-tail": { query: "?for_seconds=1" },
   "sensitive-data-scan": { body: { text: "nothing to find" } },
   graphql: { body: { query: '{ viewer { zones(filter: { zoneTag: "0" }) { zoneTag } } }' } },
   "gateways-list": {},

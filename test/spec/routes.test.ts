@@ -139,7 +139,7 @@ describe("the route table at work", () => {
       const ruleIds = { zone: planted.params("/zones/")["rule_id"] ?? "", account: planted.params("/accounts/")["rule_id"] ?? "" };
       const fixture = routeFixtures(server.account_id, ruleIds)[route.id];
       const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => planted.params(route.path)[name] ?? "");
-      const answer = await ask(server, route.method, path, {
+      const answer = await ask(server, route.method, path + (fixture?.query ?? ""), {
         token: fixture?.asAccount ? planted.accountToken : server.token,
         ...(fixture?.body ? { body: fixture.body } : {}),
         ...(fixture?.form ? { form: fixture.form } : {}),

@@ -152,7 +152,8 @@ export async function ask(server: ApiServer, method: string, path: string, askin
     signal: AbortSignal.timeout(30_000),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text.startsWith("{") ? JSON.parse(text) : {} };
+  const isJson = text.startsWith("{") && response.headers.get("content-type") !== "application/x-ndjson";
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
 }
 
 function formOf(fields: Readonly<Record<string, string | File>>): FormData {

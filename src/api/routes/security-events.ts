@@ -1,5 +1,16 @@
+import { Type } from "typebox";
 import { route, type Route } from "#api/route.ts";
-import { SecurityEvent, SecurityEventQuery } from "#model/security-event.ts";
+import type { PermissionGroupName } from "#model/permission-groups.ts";
+import { SecurityEvent, SecurityEventExport, SecurityEventQuery, SecurityEventTail } from "#model/security-event.ts";
+
+const ZONE_READERS: readonly PermissionGroupName[] = [
+  "Zone WAF Read",
+  "Zone WAF Write",
+  "Firewall Services Read",
+  "Firewall Services Write",
+  "Analytics Read",
+  "Logs Read",
+];
 
 // DESIGN.md §4 fixes the path: the activity log of a zone.
 export const SECURITY_EVENT_ROUTES: readonly Route[] = [
@@ -9,10 +20,90 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     id: "security-events-list",
     summary: "List a zone's security events, newest first",
     scope: "zone",
-    permissions: ["Zone WAF Read", "Zone WAF Write", "Firewall Services Read", "Firewall Services Write", "Analytics Read", "Logs Read"],
+    permissions: ZONE_READERS,
     query: SecurityEventQuery,
     result: SecurityEvent,
     paging: "page",
-    handler: ({ control, params, query, page }) => control.securityEvents.list(params.zone_id, { ...query, ...page }),
+    handler: ({ control, params: { zone_id }, query, page }) => control.securityEvents.list({ zone_id }, { ...query, ...page }),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/security/events/export",
+    id: "security-events-export",
+    summary: "Export a zone's security events as lines of JSON or as CSV, newest first",
+    scope: "zone",
+    permissions: ZONE_READERS,
+    query: SecurityEventExport,
+    result: Type.String(),
+    paging: "raw",
+    media_type: "application/x-ndjson",
+    handler: async ({ control, params: { zone_id }, query }) => exported(query.format, control.securityEvents.export({ zone_id }, query)),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/security/events/tail",
+    id: "security-events-tail",
+    summary: "Follow a zone's security events as they come, as a stream of server-sent events",
+    scope: "zone",
+    permissions: ZONE_READERS,
+    query: SecurityEventTail,
+    result: Type.String(),
+    paging: "raw",
+    media_type: "text/event-stream",
+    handler: async ({ control, params: { zone_id }, query, last_event_id: seen }) =>
+      followed(control.securityEvents.tail({ zone_id }, { ...(seen === undefined ? {} : { last_event_id: seen }), ...query })),
+  }),
+  route({
+    method: "GET",
+    path: "/accounts/:account_id/security/events",
+    id: "account-security-events-list",
+    summary: "List the security events of an account's zones, newest first",
+    scope: "account",
+    permissions: ["Logs Read"],
+    query: SecurityEventQuery,
+    result: SecurityEvent,
+    paging: "page",
+    handler: ({ control, params: { account_id }, query, page }) => control.securityEvents.list({ account_id }, { ...query, ...page }),
+  }),
+  route({
+    method: "GET",
+    path: "/accounts/:account_id/security/events/export",
+    id: "account-security-events-export",
+    summary: "Export the security events of an account's zones as lines of JSON or as CSV, newest first",
+    scope: "account",
+    permissions: ["Logs Read"],
+    query: SecurityEventExport,
+    result: Type.String(),
+    paging: "raw",
+    media_type: "application/x-ndjson",
+    handler: async ({ control, params: { account_id }, query }) =>
+      exported(query.format, control.securityEvents.export({ account_id }, query)),
+  }),
+  route({
+    method: "GET",
+    path: "/accounts/:account_id/security/events/tail",
+    id: "account-security-events-tail",
+    summary: "Follow the security events of an account's zones as they come, as a stream of server-sent events",
+    scope: "account",
+    permissions: ["Logs Read"],
+    query: SecurityEventTail,
+    result: Type.String(),
+    paging: "raw",
+    media_type: "text/event-stream",
+    handler: async ({ control, params: { account_id }, query, last_event_id: seen }) =>
+      followed(control.securityEvents.tail({ account_id }, { ...(seen === undefined ? {} : { last_event_id: seen }), ...query })),
   }),
 ];
+
+const exported = (format: "ndjson" | "csv" = "ndjson", body: AsyncIterable<string>) => ({
+  type: format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
+  headers: { "content-disposition": `attachment; filename="security-events.${format}"` },
+  body,
+});
+
+/** Proxies are not to hold back what is meant to be seen at once. */
+const followed = (body: AsyncIterable<string>) => ({
+  type: "text/event-stream",
+  headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
+  body,
+});

@@ -1,6 +1,6 @@
 import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
-import type { EventQueries } from "#events/queries.ts";
+import type { EventReads } from "#events/reads.ts";
 import type { Condition } from "#events/where-sql.ts";
 import type { DnsQueryRow } from "#events/rows.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -25,15 +25,15 @@ export const DNS_ANALYTICS_PERMISSIONS: readonly PermissionGroupName[] = ["Analy
 
 export function createDnsAnalytics({
   access,
-  events,
+  reads,
 }: {
   readonly access: Pick<Access, "authorize">;
-  readonly events: EventQueries;
+  readonly reads: EventReads;
 }): DnsAnalytics {
   return {
     groups: async (call, zoneId, query) => {
       await access.authorize(call.actor, { type: "zone", zone_id: zoneId }, DNS_ANALYTICS_PERMISSIONS);
-      const rows = events.groups("dns_queries", {
+      const rows = await reads.groups("dns_queries", {
         where: [
           { column: "zone_id", operator: "eq", value: zoneId },
           ...query.filters.map(({ dimension, operator, value }): Condition<"dns_queries"> => ({

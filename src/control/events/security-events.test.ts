@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { PlatformError } from "#kernel/errors.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { openEventQueries } from "#events/queries.ts";
+import { localReads } from "#events/reads.ts";
 import type { SecurityEventRow } from "#events/rows.ts";
 import { packed, testSecurityRow } from "#events/test-rows.ts";
 import { createSecurityEvents } from "./security-events.ts";
@@ -39,9 +40,9 @@ test("filters of the activity log", async (t) => {
   });
   database.insert([packed("security_events", ROWS)]);
 
-  const log = createSecurityEvents({ queries });
+  const log = createSecurityEvents({ reads: localReads(queries) });
   const ids = async (query: object): Promise<string> => {
-    const { items, total_count } = await log.list("zone", { page: 1, per_page: 20, ...query });
+    const { items, total_count } = await log.list({ zone_id: "zone" }, { page: 1, per_page: 20, ...query });
     assert.equal(total_count, items.length);
     return items.map((item) => item.id).join("");
   };
@@ -56,14 +57,26 @@ test("filters of the activity log", async (t) => {
   assert.equal(await ids({ path: "/admin" }), "2");
   assert.equal(await ids({ ray_id: "ray" }), "3");
   assert.equal(await ids({ client_ip: "2001:DB8:0::1" }), "1", "any spelling of the address");
+  assert.equal(await ids({ client_ip: ["2001:db8::/32", "198.51.100.1"] }), "1", "networks, and any of several");
+  assert.equal(await ids({ client_ip: "192.0.0.0/8" }), "32");
+  assert.equal(await ids({ action: ["block", "skip"], "path.contains": "dmi" }), "2");
+  assert.equal(await ids({ action: ["block", "skip"], "path.contains": "%" }), "");
+  assert.equal(await ids({ method: "GET", status: 200, phase: "http_response_firewall_managed" }), "321");
   assert.equal(await ids({ since: "1970-01-01T00:00:02Z" }), "32");
   assert.equal(await ids({ until: "1970-01-01T01:00:02+01:00" }), "1", "exclusive, in any offset");
-  assert.equal((await log.list("zone", { page: 2, per_page: 2 })).items[0]?.occurred_at, "1970-01-01T00:00:01.000Z");
+  assert.equal((await log.list({ zone_id: "zone" }, { page: 2, per_page: 2 })).items[0]?.occurred_at, "1970-01-01T00:00:01.000Z");
 
-  for (const query of [{ since: "yesterday" }, { until: "2024-02-30T00:00:00Z" }, { client_ip: "300.1.1.1" }]) {
+  for (const query of [
+    { since: "yesterday" },
+    { until: "2024-02-30T00:00:00Z" },
+    { client_ip: "300.1.1.1" },
+    { client_ip: "192.0.2.0/33" },
+    { cursor: "nonsense" },
+    { page: 1_000_000 },
+  ]) {
     await assert.rejects(
-      log.list("zone", { page: 1, per_page: 20, ...query }),
-      (error: unknown) => error instanceof PlatformError && error.code === 10400,
+      log.list({ zone_id: "zone" }, { page: 1, per_page: 20, ...query }),
+      (error: unknown) => error instanceof PlatformError && error.errorName === "invalid_input",
     );
   }
 });

@@ -1,82 +1,89 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { rayTimeMs } from "#kernel/ids.ts";
-import { canonicalIp } from "#kernel/ip.ts";
 import type { Page } from "#control/call.ts";
-import type { EventQueries } from "#events/queries.ts";
-import type { Condition, Where } from "#events/where-sql.ts";
-import type { SecurityEventRow } from "#events/rows.ts";
-import type { SecurityEvent, SecurityEventQuery } from "#model/security-event.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { readCursor, writeCursor } from "#control/cursor.ts";
+import type { RowPosition } from "#events/queries.ts";
+import type { EventReads } from "#events/reads.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import {
+  EVENT_EXPORT_ROWS_MAX,
+  type SecurityEvent,
+  type SecurityEventExport,
+  type SecurityEventQuery,
+  type SecurityEventTail,
+} from "#model/security-event.ts";
+import { type EventScope, eventsOf } from "./event-filter.ts";
+import { eventView } from "./event-view.ts";
+import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
+import { createTails } from "./tail.ts";
 
 export interface SecurityEvents {
-  /** A zone's events, newest first. Throws `invalid_input` for a time or address that is none. */
-  list(zoneId: string, query: SecurityEventQuery & { readonly page: number; readonly per_page: number }): Promise<Page<SecurityEvent>>;
+  /** Newest first. Throws `invalid_input` for a time, address or cursor that is none. */
+  list(scope: EventScope, query: SecurityEventQuery & { readonly page: number; readonly per_page: number }): Promise<Page<SecurityEvent>>;
+  /** All that fit, newest first, as text of the format; whoever takes it sets the pace. Throws as `list` does. */
+  export(scope: EventScope, query: SecurityEventExport): AsyncIterable<string>;
+  /**
+   * What comes from now on, as a stream of events (WHATWG HTML, "Server-sent events"), until the reader goes. One that takes
+   * too little is not waited for: what it misses is counted and told. Throws as `list` does, and `rate_limited` when too
+   * many read already.
+   */
+  tail(scope: EventScope, query: SecurityEventTail): AsyncIterable<string>;
+  /** Ends every tail. */
+  close(): void;
 }
 
-export function createSecurityEvents({ queries }: { readonly queries: EventQueries }): SecurityEvents {
+/** Pages are found by their number up to here; a cursor has no such end. */
+const OFFSET_MAX = 100_000;
+const EXPORT_ROWS_AT_ONCE = 500;
+
+export function createSecurityEvents({ reads }: { readonly reads: EventReads }): SecurityEvents {
+  const tails = createTails(reads);
+
+  async function* exported(where: ReturnType<typeof eventsOf>, format: "ndjson" | "csv", limit: number): AsyncGenerator<string> {
+    if (format === "csv") yield csvHead();
+    let after: RowPosition | undefined;
+    for (let left = limit; left > 0;) {
+      const page = await reads.page("security_events", { where, after, limit: Math.min(left, EXPORT_ROWS_AT_ONCE) });
+      const events = page.rows.map(eventView);
+      if (events.length > 0) yield format === "csv" ? csvLines(events) : ndjsonLines(events);
+      if (!page.hasMore || page.last === null) return;
+      after = page.last;
+      left -= events.length;
+    }
+  }
+
   return {
-    list: async (zoneId, { page, per_page, ...query }) => {
-      const where = whereOf(zoneId, query);
-      const rows = queries.list("security_events", { where, limit: per_page, offset: (page - 1) * per_page });
-      return { items: rows.map(view), page, per_page, total_count: queries.count("security_events", where) };
+    close: tails.close,
+    list: async (scope, { page, per_page, cursor, ...filter }) => {
+      const where = eventsOf(scope, filter);
+      const offset = (page - 1) * per_page;
+      if (cursor === undefined && offset > OFFSET_MAX)
+        throw new PlatformError("invalid_input", {
+          message: `Pages are numbered up to event ${OFFSET_MAX}; use "cursor" beyond.`,
+          source: "/page",
+        });
+      const after = cursor === undefined ? undefined : positionOf(cursor);
+      const [found, [counted]] = await Promise.all([
+        reads.page("security_events", { where, after, limit: per_page, ...(after ? {} : { offset }) }),
+        reads.groups("security_events", { where, by: [], measures: [], order: [], limit: 1 }),
+      ]);
+      return {
+        items: found.rows.map(eventView),
+        page,
+        per_page,
+        total_count: counted?.count ?? 0,
+        after: found.hasMore && found.last !== null ? cursorOf(found.last) : null,
+      };
     },
+    export: (scope, { format = "ndjson", limit = EVENT_EXPORT_ROWS_MAX, ...filter }) => exported(eventsOf(scope, filter), format, limit),
+    tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }) =>
+      tails.open(eventsOf(scope, filter), { lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };
 }
 
-const view = (row: SecurityEventRow): SecurityEvent => ({
-  ...row,
-  occurred_at: new Date(row.at_ms).toISOString(),
-  matches: row.matches.map((match) => ({ ...match })),
-  scan_limited: row.scan_limited ?? false,
-});
+const cursorOf = ({ at_ms, row_id }: RowPosition): string => writeCursor(`${at_ms}.${row_id}`);
 
-type Column = keyof SecurityEventRow & string;
-
-const EXACT = ["ruleset_id", "action", "service", "host", "path", "ray_id"] as const satisfies readonly (Column &
-  keyof SecurityEventQuery)[];
-
-function whereOf(zoneId: string, query: SecurityEventQuery): Where<"security_events"> {
-  const where: (Condition<"security_events"> | Condition<"security_events">[])[] = [{ column: "zone_id", operator: "eq", value: zoneId }];
-  for (const column of EXACT) {
-    const value = query[column];
-    if (value !== undefined) where.push({ column, operator: "eq", value });
-  }
-  if (query.ray_id !== undefined) where.push(...aroundRay(query.ray_id));
-  if (query.since !== undefined) where.push({ column: "at_ms", operator: "ge", value: timeOf("since", query.since) });
-  if (query.until !== undefined) where.push({ column: "at_ms", operator: "lt", value: timeOf("until", query.until) });
-  if (query.client_ip !== undefined) where.push({ column: "client_ip", operator: "eq", value: addressOf(query.client_ip) });
-  if (query.rule_id !== undefined) where.push(ruleIs(query.rule_id));
-  return where;
-}
-
-/** The index over time serves for rays, since they begin with theirs; an event comes a little later than its ray. */
-function aroundRay(ray: string): Condition<"security_events">[] {
-  const ms = rayTimeMs(ray);
-  if (ms === undefined) return [];
-  return [
-    { column: "at_ms", operator: "ge", value: ms - RAY_SLACK_MS },
-    { column: "at_ms", operator: "le", value: ms + RAY_SLACK_MS },
-  ];
-}
-
-/** Between a request's ray and its last event lie at most its own time and a clock's steps. */
-const RAY_SLACK_MS = 3_600_000;
-
-/** A response with several findings is one event under one rule; the others are found by its matches. */
-const ruleIs = (id: string): Condition<"security_events">[] => [
-  { column: "rule_id", operator: "eq", value: id },
-  { column: "deployed_by", operator: "eq", value: id },
-  { column: "matches", operator: "has", value: JSON.stringify({ rule_id: id }).slice(1, -1) },
-];
-
-function timeOf(name: string, text: string): number {
-  const ms = parseTimestamp(text);
-  if (ms === undefined) throw new PlatformError("invalid_input", { message: `${name} must be a time like 2030-01-31T08:00:00Z` });
-  return ms;
-}
-
-function addressOf(text: string): string {
-  const address = canonicalIp(text);
-  if (address === undefined) throw new PlatformError("invalid_input", { message: "client_ip must be an IP address" });
-  return address;
+function positionOf(cursor: string): RowPosition {
+  const [, at, row] = /^(\d{1,15})\.(\d{1,15})$/.exec(readCursor(cursor)) ?? [];
+  if (at === undefined || row === undefined)
+    throw new PlatformError("invalid_input", { message: `"cursor" is not one that a list gave out.`, source: "/cursor" });
+  return { at_ms: Number(at), row_id: Number(row) };
 }

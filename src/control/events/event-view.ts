@@ -1,0 +1,11 @@
+import type { SecurityEventRow } from "#events/rows.ts";
+import type { SecurityEvent } from "#model/security-event.ts";
+
+/** A row as the activity log, its exports and its followers show it. */
+export const eventView = (row: SecurityEventRow): SecurityEvent => ({
+  ...row,
+  occurred_at: new Date(row.at_ms).toISOString(),
+  matches: row.matches.map((match) => ({ ...match })),
+  scan_limited: row.scan_limited ?? false,
+  country: row.country ?? "",
+});

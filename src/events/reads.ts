@@ -1,0 +1,97 @@
+import type { MessagePort } from "node:worker_threads";
+import type { ErrorName } from "#kernel/error-codes.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { Group, GroupQuery } from "./group-sql.ts";
+import type { ArrivalQuery, Arrivals, EventQueries, PageQuery, RowPage } from "./queries.ts";
+import type { EventTable } from "./rows.ts";
+
+/** Questions of EventQueries that may take long, asked of a thread of their own so that nothing else waits for them. */
+export interface EventReads {
+  page<T extends EventTable>(table: T, query: PageQuery<T>): Promise<RowPage<T>>;
+  arrivals<T extends EventTable>(table: T, query: ArrivalQuery<T>): Promise<Arrivals<T>>;
+  lastRow(table: EventTable): Promise<number>;
+  groups<T extends EventTable>(table: T, query: GroupQuery<T>): Promise<readonly Group[]>;
+}
+
+export interface ReadMessage {
+  readonly request: number;
+  readonly name: keyof EventReads;
+  readonly args: readonly [EventTable, object?];
+}
+
+export type ReadReply = { readonly request: number } & (
+  | { readonly result: unknown }
+  | { readonly error: { readonly name: ErrorName; readonly message: string } }
+);
+
+/** In the caller's own thread. */
+export const localReads = (queries: EventQueries): EventReads => ({
+  page: async (table, query) => queries.page(table, query),
+  arrivals: async (table, query) => queries.arrivals(table, query),
+  lastRow: async (table) => queries.lastRow(table),
+  groups: async (table, query) => queries.groups(table, query),
+});
+
+export interface ThreadReads extends EventReads {
+  /** The reading thread takes questions here, the first one or one that was started again. */
+  connect(port: MessagePort): void;
+  close(): void;
+}
+
+/** Questions under way; more are refused, since each may take the thread half a second. */
+const WAITING_MAX = 64;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** Throws `database_unavailable` where the thread is gone, behind or too slow. */
+export function createThreadReads(): ThreadReads {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let port: MessagePort | null = null;
+  let last = 0;
+
+  const end = (request: number, settle: (waiter: PromiseWithResolvers<unknown>) => void): void => {
+    const waiter = waiting.get(request);
+    waiting.delete(request);
+    if (waiter !== undefined) settle(waiter);
+  };
+  const refuse = (request: number): void =>
+    end(request, ({ reject }) => reject(new PlatformError("database_unavailable", { retryable: true })));
+
+  const ask = async (name: keyof EventReads, ...args: ReadMessage["args"]): Promise<unknown> => {
+    if (port === null || waiting.size >= WAITING_MAX) throw new PlatformError("database_unavailable", { retryable: true });
+    const request = ++last;
+    const waiter = Promise.withResolvers<unknown>();
+    waiting.set(request, waiter);
+    const limit = setTimeout(() => refuse(request), ANSWER_TIMEOUT_MS);
+    port.postMessage({ request, name, args } satisfies ReadMessage);
+    return waiter.promise.finally(() => clearTimeout(limit));
+  };
+
+  const onReply = (reply: ReadReply): void =>
+    end(reply.request, ({ resolve, reject }) => {
+      if ("error" in reply) reject(new PlatformError(reply.error.name, { message: reply.error.message }));
+      else resolve(reply.result);
+    });
+
+  const leave = (): void => {
+    port = null;
+    for (const request of [...waiting.keys()]) refuse(request);
+  };
+
+  return {
+    page: ask.bind(null, "page") as EventReads["page"],
+    arrivals: ask.bind(null, "arrivals") as EventReads["arrivals"],
+    lastRow: ask.bind(null, "lastRow") as EventReads["lastRow"],
+    groups: ask.bind(null, "groups") as EventReads["groups"],
+    connect: (next) => {
+      leave();
+      port = next;
+      next.on("message", onReply);
+      next.on("close", () => port === next && leave());
+      next.unref();
+    },
+    close: () => {
+      port?.close();
+      leave();
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { after, before, describe, test } from "node:test";
+import { type EventDatabase, openEventDatabase } from "#events/database.ts";
+import { packed, testSecurityRow } from "#events/test-rows.ts";
+import { newUlid } from "#kernel/ids.ts";
+import { type ApiServer, ask, startApi } from "./support/api-server.ts";
+
+const HOUR_MS = 3_600_000;
+const START_MS = 480_000 * HOUR_MS;
+
+describe("the activity log", () => {
+  let server: ApiServer;
+  let database: EventDatabase;
+  let zone = "";
+  let other = "";
+  before(async () => {
+    server = await startApi();
+    database = openEventDatabase(server.eventsPath);
+    [zone, other] = (await Promise.all(["one.example", "two.example"].map(createZone))) as [string, string];
+    const rows = Array.from({ length: 250 }, (_, n) =>
+      event(zone, { at_ms: START_MS + n, path: `/${n}`, action: n % 2 === 0 ? "block" : "log" }),
+    );
+    database.insert([packed("security_events", [...rows, event(other, { path: "/secret" })])]);
+  });
+  after(async () => {
+    database.close();
+    await server.close();
+  });
+
+  const createZone = async (name: string): Promise<string> => {
+    const { body } = await ask(server, "POST", "/zones", { body: { name, account: { id: server.account_id } } });
+    return body.result.id;
+  };
+  const event = (zone_id: string, changes: Parameters<typeof testSecurityRow>[0] = {}) =>
+    testSecurityRow({ id: newUlid(changes.at_ms ?? START_MS), at_ms: START_MS, account_id: server.account_id, zone_id, ...changes });
+
+  test("a cursor goes through all of it, once", async () => {
+    const paths: string[] = [];
+    let cursor = "";
+    for (let page = 0; page < 10; page++) {
+      const { body } = await ask(server, "GET", `/zones/${zone}/security/events?action=block&per_page=50${cursor && `&cursor=${cursor}`}`);
+      assert.equal(body.result_info.total_count, 125);
+      paths.push(...body.result.map((row: { path: string }) => row.path));
+      if (body.result_info.cursors === undefined) break;
+      cursor = body.result_info.cursors.after;
+    }
+    assert.deepEqual(
+      paths,
+      Array.from({ length: 125 }, (_, n) => `/${248 - n * 2}`),
+    );
+  });
+
+  test("an export is whole, in lines of JSON and in CSV that no spreadsheet runs", async () => {
+    const lines = await ask(server, "GET", `/zones/${zone}/security/events/export`);
+    assert.match(lines.headers.get("content-disposition") ?? "", /security-events\.ndjson/);
+    const rows = lines.text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { path: string; zone_id: string });
+    assert.equal(rows.length, 250);
+    assert.ok(rows.every((row) => row.zone_id === zone));
+    database.insert([packed("security_events", [event(zone, { at_ms: START_MS + HOUR_MS, path: '/a,"b"', user_agent: "=cmd()" })])]);
+    const csv = await ask(server, "GET", `/zones/${zone}/security/events/export?format=csv&limit=2`);
+    assert.equal(csv.headers.get("content-type"), "text/csv; charset=utf-8; header=present");
+    const [head, first, second, end] = csv.text.split("\r\n");
+    assert.match(head ?? "", /^occurred_at,id,ray_id,/);
+    assert.ok(first?.includes(',"/a,""b""",,\'=cmd(),200,'), first);
+    assert.ok(second?.includes(",/249,"), second);
+    assert.equal(end, "");
+    const refused = await ask(server, "GET", `/zones/${zone}/security/events/export?client_ip=nowhere`);
+    assert.equal(refused.status, 400, "a wrong filter is told before the first line");
+  });
+
+  test("an account sees the events of its zones, a token of one zone only that zone's", async () => {
+    const all = await ask(server, "GET", `/accounts/${server.account_id}/security/events?path=/secret&path=/0`);
+    assert.deepEqual(all.body.result.map((row: { path: string }) => row.path).toSorted(), ["/0", "/secret"]);
+    const groups = await ask(server, "GET", "/user/tokens/permission_groups");
+    const reads = groups.body.result.find((group: { name: string; scopes: string[] }) => group.name === "Analytics Read");
+    const made = await ask(server, "POST", "/user/tokens", {
+      body: {
+        name: "one zone",
+        policies: [
+          { effect: "allow", resources: { [`com.cloudflare.api.account.zone.${zone}`]: "*" }, permission_groups: [{ id: reads.id }] },
+        ],
+      },
+    });
+    const token = made.body.result.value as string;
+    for (const path of ["", "/export", "/tail?for_seconds=1"]) {
+      assert.equal((await ask(server, "GET", `/zones/${zone}/security/events${path}`, { token })).status, 200);
+      assert.ok((await ask(server, "GET", `/zones/${other}/security/events${path}`, { token })).status >= 403);
+      assert.ok((await ask(server, "GET", `/accounts/${server.account_id}/security/events${path}`, { token })).status >= 403);
+    }
+  });
+
+  test("a follower sees what comes in its zone and fits, and nothing of another's", async () => {
+    const reader = follow(`/zones/${zone}/security/events/tail?action=block`);
+    await reader.until(": events follow");
+    const sent = [
+      event(zone, { path: "/live-1", action: "block" }),
+      event(other, { path: "/live-other", action: "block" }),
+      event(zone, { path: "/live-log", action: "log" }),
+    ];
+    database.insert([packed("security_events", sent)]);
+    const text = await reader.until("/live-1");
+    assert.ok(text.includes(`id: ${sent[0]?.id}\nevent: security_event\ndata: {`), text);
+    database.insert([packed("security_events", [event(zone, { path: "/live-2", action: "block" })])]);
+    const both = await reader.until("/live-2");
+    assert.ok(!both.includes("/live-other") && !both.includes("/live-log"), both);
+    reader.leave();
+
+    const back = follow(`/zones/${zone}/security/events/tail?action=block`, { "last-event-id": sent[0]?.id ?? "" });
+    const missed = await back.until("/live-2");
+    assert.ok(!missed.includes("/live-1"), "goes on behind the event it saw last");
+    back.leave();
+  });
+
+  test("a follower that reads too little is told how much it missed, of its own zone alone", async () => {
+    const reader = follow(`/zones/${other}/security/events/tail`);
+    await reader.until(": events follow");
+    // One batch of more rows than are looked at in one go.
+    const rows = Array.from({ length: 6_000 }, (_, n) => event(n % 2 === 0 ? zone : other, { path: `/flood-${n}` }));
+    database.insert([packed("security_events", rows)]);
+    const text = await reader.until("/flood-5999");
+    assert.match(text, /event: missed\ndata: \{"events":500\}\n\n/);
+    reader.leave();
+  });
+
+  test("HEAD of a stream ends", async () => {
+    const { status, text } = await ask(server, "HEAD", `/zones/${zone}/security/events/tail`);
+    assert.deepEqual([status, text], [200, ""]);
+  });
+
+  /** A client of event streams, by hand. */
+  function follow(path: string, headers: Readonly<Record<string, string>> = {}) {
+    const url = new URL(server.url + path);
+    const socket = connect(Number(url.port), url.hostname);
+    const fields = Object.entries({ host: url.host, authorization: `Bearer ${server.token}`, ...headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
+    socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${fields.join("")}\r\n`);
+    let text = "";
+    socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
+    const until = async (wanted: string): Promise<string> => {
+      for (let tries = 0; tries < 200 && !text.includes(wanted); tries++) await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.ok(text.includes(wanted), `${wanted} did not come: ${text.slice(0, 2000)}`);
+      return text;
+    };
+    return { until, leave: () => socket.destroy() };
+  }
+});
