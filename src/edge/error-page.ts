@@ -9,6 +9,8 @@ export interface Page {
   readonly body: string;
   /** A rule wrote it: rules for errors leave it as it is. */
   readonly isChosen?: true;
+  /** Of the table, where it is an error's. */
+  readonly error?: EdgeError;
 }
 
 /** The page of an error as HTML, or as the API's envelope where the Accept field prefers JSON. */
@@ -19,6 +21,7 @@ export function errorPage(error: EdgeError, accept: string, rayId: string): Page
     reason: error.title,
     contentType: json ? "application/json" : "text/html; charset=utf-8",
     body: json ? jsonBody(error, rayId) : htmlPage(error, rayId),
+    error,
   };
 }
 
@@ -33,6 +36,7 @@ export function blockPage(error: EdgeError, parameters: Readonly<Record<string, 
     contentType: typeof contentType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : "text/plain",
     body: typeof content === "string" ? content : "",
     isChosen: true,
+    error,
   };
 }
 

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { Clearance } from "./challenge/clearance.ts";
+import type { Clock } from "#kernel/clock.ts";
 import type { LoggedFields } from "#events/rows.ts";
 import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
 import { rememberLast } from "#rules/expression/memo.ts";
-import { type BodyView, type HeaderFields, NO_BODY_VIEW, type RequestView, type ResponseView, type TlsView } from "#rules/views.ts";
+import { type BodyView, type HeaderFields, NO_BODY_VIEW, type RequestView, type TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
@@ -14,6 +15,7 @@ import type { Algorithm } from "./compression/choose-coding.ts";
 import type { CacheStatus } from "./cache/cache-status.ts";
 import type { OriginPlan } from "./origin.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
+import { editedLines, listLines, parseLines } from "./field-lines.ts";
 import { addedFields, changeField, type FieldChange, type ResponseEdits } from "./response-edits.ts";
 import type { Zone } from "./zones.ts";
 
@@ -101,6 +103,10 @@ export class Exchange implements RequestView, RuleRun {
   cacheStatus: CacheStatus | null = null;
   status = 0;
   originStatus: number | null = null;
+  /** How long the origin took to the head of its response; undefined where it was not asked. */
+  originTtfbMs: number | undefined = undefined;
+  /** Whose time it is measured in; null where nobody measures. */
+  clock: Clock | null = null;
   bytesIn = 0;
   bytesOut = 0;
   private fieldLines = "";
@@ -179,10 +185,7 @@ export class Exchange implements RequestView, RuleRun {
     if (!this.isStale || edits === null) return this.fieldLines;
     this.isStale = false;
     this.fields = null;
-    const kept = this.received.split("\r\n").filter((line) => !edits.drop.includes(line.slice(0, line.indexOf(":")).toLowerCase()));
-    const added = addedFields(edits).map(([name, value]) => `${name}: ${value}`);
-    this.fieldLines = [...kept, ...added].filter((line) => line !== "").join("\r\n");
-    return this.fieldLines;
+    return (this.fieldLines = editedLines(this.received, { drop: edits.drop, add: addedFields(edits) }));
   }
 
   headers(name: string): readonly string[] {
@@ -191,8 +194,19 @@ export class Exchange implements RequestView, RuleRun {
     return this.fields.get(name) ?? NONE;
   }
 
+  /** The same as they came, whatever rules have made of them. */
+  receivedHeaders(name: string): readonly string[] {
+    return this.requestEdits === null ? this.headers(name) : (parseLines(this.received).get(name) ?? NONE);
+  }
+
   header_fields(): HeaderFields {
     return requestLines(this.lines());
+  }
+
+  /** How long the edge has taken so far, the origin's time left out. */
+  edgeMs(): number | undefined {
+    const { clock } = this;
+    return clock === null ? undefined : Math.max(0, Math.round(clock.monotonicMs() - this.startedMs - (this.originTtfbMs ?? 0)));
   }
 
   get random_seed(): string {
@@ -206,51 +220,7 @@ export interface LoggedMatch {
   readonly match: Match;
 }
 
-/** What rules see of a response. Made only where a rule of a response phase may look. */
-export function responseView(buffer: Buffer, head: Head): ResponseView {
-  const lines = buffer.toString("latin1", head.fieldsStart, head.end - 4);
-  const type = head.value(buffer, head.contentTypeIndex);
-  const semicolon = type.indexOf(";");
-  let fields: ReadonlyMap<string, readonly string[]> | null = null;
-  return {
-    status: head.status,
-    content_type: (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase(),
-    headers: (name) => {
-      fields ??= parseLines(lines);
-      return fields.get(name) ?? NONE;
-    },
-    header_fields: () => responseLines(lines),
-  };
-}
-
 const NONE: readonly string[] = [];
-
-/** Field lines that the parser accepted, by lower-case name. */
-function parseLines(lines: string): ReadonlyMap<string, readonly string[]> {
-  const fields = new Map<string, string[]>();
-  const { names, values } = listLines(lines);
-  for (const [i, written] of names.entries()) {
-    const name = written.toLowerCase();
-    const value = values[i] ?? "";
-    const known = fields.get(name);
-    if (known === undefined) fields.set(name, [value]);
-    else known.push(value);
-  }
-  return fields;
-}
 
 /** Many rules ask the same of one message in a row. */
 const requestLines = rememberLast(listLines);
-const responseLines = rememberLast(listLines);
-
-/** The same in order of receipt, names as written. */
-function listLines(lines: string): HeaderFields {
-  const names: string[] = [];
-  const values: string[] = [];
-  for (const line of lines === "" ? [] : lines.split("\r\n")) {
-    const colon = line.indexOf(":");
-    names.push(line.slice(0, colon));
-    values.push(line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, ""));
-  }
-  return { names, values };
-}

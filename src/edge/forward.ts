@@ -79,6 +79,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   private retried = false;
   private answered = false;
   private over = false;
+  private sentMs = 0;
   private tap: BodyTap | null = null;
 
   constructor(deps: ForwardDeps, request: ForwardRequest, visitor: Visitor) {
@@ -143,6 +144,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
 
   onUpstream(connection: UpstreamConnection): void {
     this.connection = connection;
+    this.sentMs = this.request.exchange.clock?.monotonicMs() ?? 0;
     const { method, cacheRule: rule } = this.request.exchange;
     connection.begin(this, method, (rule?.read_timeout ?? 0) * 1000);
     connection.writer.string(this.request.head);
@@ -192,6 +194,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   onHead(buffer: Buffer, head: Head, framing: Framing): void {
     const { exchange } = this.request;
     exchange.status = exchange.originStatus = head.status;
+    if (exchange.clock !== null) exchange.originTtfbMs = Math.round(exchange.clock.monotonicMs() - this.sentMs);
     this.answered = true;
     const page = this.deps.pipeline.substitute(exchange, buffer, head);
     if (page !== null) return this.answerInstead(page);

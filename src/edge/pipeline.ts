@@ -14,13 +14,15 @@ import { charsetOf } from "./detection/job.ts";
 import type { BodyTap, Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
-import { type Exchange, responseView } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
+import { editedView, type OwnView, responseView } from "./response-view.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
 import { changeField, editResponse } from "./response-edits.ts";
 import type { Challenges } from "./stages/challenge.ts";
 import { customError } from "./stages/custom-error.ts";
 import { countLater, isFromOrigin } from "./stages/count-later.ts";
 import { finishPage } from "./stages/finish-page.ts";
+import { logFields } from "./stages/log-fields.ts";
 import { redirectPage } from "./stages/redirect.ts";
 import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "./stages/rewrite.ts";
 import type { Zones } from "./zones.ts";
@@ -97,8 +99,12 @@ const RESPONSE_STAGES: readonly ResponseStage[] = [
   // Here: http_response_cache_settings. Errors have been substituted before.
   { phase: "http_response_headers_transform", needsBody: false, run: rewriteHead },
   { phase: "http_response_compression", needsBody: false, run: ruleCompression },
+];
+
+/** They see the head as it goes out, and the body as it came. */
+const LAST_STAGES: readonly ResponseStage[] = [
   { phase: "http_response_firewall_managed", needsBody: true, run: scan },
-  // Here: http_log_custom_fields.
+  { phase: "http_log_custom_fields", needsBody: false, run: logRow },
 ];
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
@@ -113,33 +119,41 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
     readsBodyLater,
     substitute: (exchange, buffer, head) => {
-      if (exchange.later.length > 0) countLater(exchange, responseView(buffer, head), isFromOrigin(exchange));
+      if (exchange.later.length > 0) countLater(exchange, responseView(exchange, buffer, head), isFromOrigin(exchange));
       const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? NO_RULESETS;
       if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
-      const page = customError(exchange, responseView(buffer, head));
+      const page = customError(exchange, responseView(exchange, buffer, head));
       return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
     },
     response: (exchange, buffer, head, framing) => {
-      let taps: BodyTap[] | null = null;
-      let subject: ResponseView | null = null;
-      for (const stage of RESPONSE_STAGES) {
-        const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
-        if (rulesets.length === 0 || (stage.needsBody && framing === NO_BODY)) continue;
-        subject ??= responseView(buffer, head);
-        for (const match of runPhase(rulesets, exchange, exchange, subject)) {
-          const tap = stage.run(exchange, match, deps, subject);
-          if (tap !== null) (taps ??= []).push(tap);
+      const taps: BodyTap[] = [];
+      let original: OwnView | null = null;
+      const run = (stages: readonly ResponseStage[]): void => {
+        for (const stage of stages) {
+          const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
+          if (rulesets.length === 0 || (stage.needsBody && framing === NO_BODY)) continue;
+          // What rules look at does not change within a phase, and does from one to the next.
+          const subject = editedView(exchange, (original ??= responseView(exchange, buffer, head)));
+          for (const match of runPhase(rulesets, exchange, exchange, subject)) {
+            const tap = stage.run(exchange, match, deps, subject);
+            if (tap !== null) taps.push(tap);
+          }
         }
-      }
+      };
+      run(RESPONSE_STAGES);
       chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
-      if (taps === null) return null;
-      return taps.length === 1 ? taps[0]! : joinTaps(taps);
+      run(LAST_STAGES);
+      return taps.length < 2 ? (taps[0] ?? null) : joinTaps(taps);
     },
   };
 }
 
 /** Limits count once the response is there, and so may their expressions look. */
-const BODY_LATER: readonly PhaseName[] = ["http_ratelimit", "http_custom_errors", ...RESPONSE_STAGES.map(({ phase }) => phase)];
+const BODY_LATER: readonly PhaseName[] = [
+  "http_ratelimit",
+  "http_custom_errors",
+  ...[...RESPONSE_STAGES, ...LAST_STAGES].map(({ phase }) => phase),
+];
 
 const readsBodyLater = ({ zone }: Exchange): boolean => zone !== null && BODY_LATER.some((phase) => zone.readsBody(phase));
 
@@ -250,6 +264,11 @@ function ruleCompression(exchange: Exchange, { action_parameters: parameters }: 
   return null;
 }
 
+function logRow(exchange: Exchange, match: Match, _deps: PipelineDeps, response: ResponseView): null {
+  if (match.action === "log_custom_field") logFields(exchange, match, response);
+  return null;
+}
+
 /** Sensitive data detection: the detector writes the events, outside the response's path (SPEC 8). */
 function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: ResponseView): BodyTap | null {
   const { zone } = exchange;
@@ -269,7 +288,7 @@ function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response:
     status: response.status,
     content_type: response.content_type,
     charset: charsetOf(response.headers("content-type")[0] ?? ""),
-    content_encoding: response.headers("content-encoding").join(", ").toLowerCase(),
+    content_encoding: (response.raw ?? response).headers("content-encoding").join(", ").toLowerCase(),
     ruleset_id: match.managed.ruleset_id,
     enabled: match.managed.enabled,
     deployed_by: match.rule.id,

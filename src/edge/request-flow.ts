@@ -60,6 +60,7 @@ export class RequestFlow implements ResponseSource {
     const { clock } = this.edge;
     const nowMs = clock.nowMs();
     const exchange = new Exchange(newRayId(nowMs), nowMs, clock.monotonicMs(), this.arrival);
+    exchange.clock = clock;
     exchange.method = method;
     this.exchange = exchange;
     this.bodyBytes = 0;

@@ -51,7 +51,7 @@ export const PHASES = [
   { name: "http_response_headers_transform", side: "response", levels: BOTH, actions: ["rewrite"], runs: true },
   { name: "http_response_compression", side: "response", levels: ZONE, actions: ["compress_response"], runs: true },
   { name: "http_response_firewall_managed", side: "response", levels: BOTH, actions: ["execute", "skip"], runs: true },
-  { name: "http_log_custom_fields", side: "response", levels: ZONE, actions: ["log_custom_field"], runs: false },
+  { name: "http_log_custom_fields", side: "response", levels: ZONE, actions: ["log_custom_field"], runs: true },
 ] as const satisfies readonly Phase[];
 
 export type PhaseName = (typeof PHASES)[number]["name"];

@@ -86,12 +86,14 @@ export interface ResponseView {
   readonly content_type: string;
   headers(name: string): readonly string[];
   header_fields?(): HeaderFields;
+  /** The fields as they were before any rule; absent where no rule has changed them. */
+  readonly raw?: Pick<ResponseView, "headers" | "header_fields">;
   /** The 1xxx code of an error page of the edge's own; 0 where there is none. */
   readonly error_code?: number;
   /** `waf`, `ratelimit`, `1xxx`, `5xx` and so on; empty for answers of origins. */
   readonly error_type?: string;
   /** How long the origin took to its first byte. */
-  readonly origin_ttfb_ms?: number;
+  readonly origin_ttfb_ms?: number | undefined;
   /** How long the edge itself took. */
-  readonly edge_ms?: number;
+  readonly edge_ms?: number | undefined;
 }

@@ -169,7 +169,10 @@ export class Fill implements Visitor, Waited {
     const { stale } = request;
     const nowMs = owner.nowMs();
     const [told] = this.readers;
-    if (told !== undefined) told.exchange.originStatus = head.status;
+    if (told !== undefined) {
+      told.exchange.originStatus = head.status;
+      told.exchange.originTtfbMs = request.exchange.originTtfbMs;
+    }
     if (stale !== null && head.status === 304) return this.confirm(stale, readFields(buffer, head), nowMs);
     if (stale !== null && head.status >= 500 && nowMs < stale.freshness.spareUntilMs) return this.useSpare(stale);
     const fields = withDate(readFields(buffer, head), nowMs);

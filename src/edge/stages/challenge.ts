@@ -25,7 +25,7 @@ export function createChallenges(clearance: Clearance, vendorPrefix: string): Ch
     const { status, title } = EDGE_ERRORS.challenged;
     if (prefersJson(exchange.accept)) return errorPage(EDGE_ERRORS.challenged, exchange.accept, exchange.ray_id);
     const body = challengePage(clearance.task(exchange), target, exchange.ray_id);
-    return { status, reason: title, contentType: "text/html; charset=utf-8", body, isChosen: true };
+    return { status, reason: title, contentType: "text/html; charset=utf-8", body, isChosen: true, error: EDGE_ERRORS.challenged };
   };
 
   return {

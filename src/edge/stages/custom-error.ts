@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { runPhase } from "#rules/engine.ts";
 import type { ResponseView } from "#rules/views.ts";
+import type { EdgeError } from "../edge-errors.ts";
 import type { Page } from "../error-page.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -14,7 +15,7 @@ interface ServeErrorParameters {
 }
 
 /** The page that the site's rules have for this error, whoever made it; null where they leave it as it is. */
-export function customError(exchange: Exchange, response: ResponseView): Page | null {
+export function customError(exchange: Exchange, response: ResponseView & { readonly error?: EdgeError | undefined }): Page | null {
   if (response.status < ERROR_STATUS_MIN) return null;
   const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? [];
   if (rulesets.length === 0) return null;
@@ -30,6 +31,7 @@ export function customError(exchange: Exchange, response: ResponseView): Page | 
       reason: STATUS_CODES[status] ?? "Error",
       contentType: contentType === "text/html" ? "text/html; charset=utf-8" : contentType,
       body: content,
+      ...(response.error === undefined ? {} : { error: response.error }),
     };
   }
   return null;

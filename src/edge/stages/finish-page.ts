@@ -1,25 +1,27 @@
 import { runPhase } from "#rules/engine.ts";
-import type { ResponseView } from "#rules/views.ts";
 import type { Page } from "../error-page.ts";
 import type { Exchange } from "../exchange.ts";
+import { editedView, pageView } from "../response-view.ts";
 import { countLater } from "./count-later.ts";
 import { customError } from "./custom-error.ts";
+import { logFields } from "./log-fields.ts";
 import { rewriteResponseHeaders } from "./rewrite.ts";
 
-/** A page of the edge's own on its way out: the site's rules may have another page for an error, and change its head. */
+/** A page of the edge's own on its way out: the site's rules may have another page for an error, change its head and log it. */
 export function finishPage(exchange: Exchange, page: Page): Page {
-  if (exchange.zone === null || exchange.isForMany) return page;
-  if (exchange.later.length > 0) countLater(exchange, viewOf(page), false);
-  const shown = page.isChosen === true ? page : (customError(exchange, viewOf(page)) ?? page);
-  const rulesets = exchange.zone.rulesets("http_response_headers_transform");
-  if (rulesets.length === 0) return shown;
-  for (const match of runPhase(rulesets, exchange, exchange, viewOf(shown)))
-    if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
+  const { zone } = exchange;
+  if (zone === null || exchange.isForMany) return page;
+  if (exchange.later.length > 0) countLater(exchange, pageView(exchange, page), false);
+  const shown = page.isChosen === true ? page : (customError(exchange, pageView(exchange, page)) ?? page);
+  const transforms = zone.rulesets("http_response_headers_transform");
+  if (transforms.length > 0) {
+    for (const match of runPhase(transforms, exchange, exchange, pageView(exchange, shown)))
+      if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
+  }
+  const logs = zone.rulesets("http_log_custom_fields");
+  if (logs.length > 0) {
+    const view = editedView(exchange, pageView(exchange, shown));
+    for (const match of runPhase(logs, exchange, exchange, view)) if (match.action === "log_custom_field") logFields(exchange, match, view);
+  }
   return shown;
 }
-
-const viewOf = (page: Page): ResponseView => ({
-  status: page.status,
-  content_type: page.contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "",
-  headers: (name) => (name === "content-type" ? [page.contentType] : []),
-});

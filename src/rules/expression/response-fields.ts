@@ -16,10 +16,15 @@ const integer = (name: string, summary: string, read: Read<number>): Field => ro
 const text = (name: string, summary: string, read: Read<string>): Field => row(name, STRING, summary, read);
 const strings = (name: string, summary: string, read: Read<readonly string[]>): Field => row(name, arrayOf(STRING), summary, read);
 
-const headers = (name: string, summary: string): Field => ({
-  ...row(name, mapOf(arrayOf(STRING)), summary, (response): ValueMap => headerMap(response)),
+type Source = (response: ResponseView) => Pick<ResponseView, "headers" | "header_fields">;
+
+const shown: Source = (response) => response;
+const raw: Source = (response) => response.raw ?? response;
+
+const headers = (name: string, summary: string, of: Source): Field => ({
+  ...row(name, mapOf(arrayOf(STRING)), summary, (response): ValueMap => headerMap(of(response))),
   readKey: (_request: RequestView, response: ResponseView | null, key: string) =>
-    response === null ? undefined : headerValues(response, key),
+    response === null ? undefined : headerValues(of(response), key),
 });
 
 export const RESPONSE_FIELDS: readonly Field[] = [
@@ -41,14 +46,14 @@ export const RESPONSE_FIELDS: readonly Field[] = [
   ),
   integer("http.response.code", "The status code.", (response) => response.status),
   text("http.response.content_type.media_type", "The media type in lower case, without parameters.", (response) => response.content_type),
-  headers("http.response.headers", "Header values by the header's name in lower case."),
+  headers("http.response.headers", "Header values by the header's name in lower case.", shown),
   strings("http.response.headers.names", "Names of all headers, as the origin sent them.", (response) => response.header_fields?.().names),
   strings(
     "http.response.headers.values",
     "Values of all headers, in the order of the names.",
     (response) => response.header_fields?.().values,
   ),
-  headers("raw.http.response.headers", "The same before any transform."),
-  strings("raw.http.response.headers.names", "The same before any transform.", (response) => response.header_fields?.().names),
-  strings("raw.http.response.headers.values", "The same before any transform.", (response) => response.header_fields?.().values),
+  headers("raw.http.response.headers", "The same before any transform.", raw),
+  strings("raw.http.response.headers.names", "The same before any transform.", (response) => raw(response).header_fields?.().names),
+  strings("raw.http.response.headers.values", "The same before any transform.", (response) => raw(response).header_fields?.().values),
 ];
