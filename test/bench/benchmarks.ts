@@ -17,6 +17,9 @@ import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
 import { edgeSoak } from "./edge-soak.ts";
+import { gatewayFirstToken } from "./gateway-first-token.ts";
+import { gatewayIdleStreams, gatewayMemory } from "./gateway-memory.ts";
+import { gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
@@ -58,6 +61,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeAttacks,
   edgeIdle,
   edgeSoak,
+  gatewayRequests,
+  gatewayStreams,
+  gatewayFirstToken,
+  gatewayMemory,
+  gatewayIdleStreams,
   rulesExpressions,
   rulesThousand,
   rulesList,

@@ -44,6 +44,10 @@ export const startTool = (
 export const startScript = (script: string, args: readonly string[], probe: Probe): Promise<Server> =>
   start(script, process.execPath, [join(import.meta.dirname, script), ...args], probe, {});
 
+/** The same for a program of this path. */
+export const startProgram = (name: string, command: string, args: readonly string[], probe: Probe): Promise<Server> =>
+  start(name, command, args, probe, {});
+
 async function start(
   name: string,
   command: string,

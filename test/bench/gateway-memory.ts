@@ -1,0 +1,86 @@
+import { request } from "node:http";
+import type { BenchContext, Benchmark, Measurement } from "./benchmark.ts";
+import { type BenchGateway, chatBody, type GatewaySite, loadGateway, startGatewaySite } from "./gateway-site.ts";
+import { residentBytes } from "./resident-bytes.ts";
+
+const MEGABYTE = 1_000_000;
+const FIRST = 50_000;
+const LAST = 500_000;
+const STREAMS = 10_000;
+const AT_ONCE = 100;
+
+const ourGateway = ({ gateways }: GatewaySite): BenchGateway => {
+  const [ours] = gateways;
+  if (ours === undefined) throw new Error("no gateway");
+  return ours;
+};
+
+/** All planes of the server together, over half a million logged requests. One round says all. */
+export const gatewayMemory: Benchmark = {
+  name: "gateway-memory",
+  unit: "MB of memory after 50,000 requests, rows and bodies kept",
+  better: "lower",
+  target: 200,
+  tools: ["wrk"],
+  prepare: async (context) => {
+    const site = await startGatewaySite({ hasPeer: false });
+    return { ours: { name: "selvedge", run: () => grown(context, site) }, close: site.close };
+  },
+};
+
+async function grown(context: BenchContext, site: GatewaySite): Promise<Measurement> {
+  const gateway = ourGateway(site);
+  const start = residentBytes(gateway.pid) / MEGABYTE;
+  let requests = 0;
+  let first = Number.NaN;
+  while (requests < LAST) {
+    const { also } = await loadGateway(context, gateway, { connections: 64, stream: false });
+    requests += (also?.["requests_per_second"] ?? Number.NaN) * context.seconds;
+    if (Number.isNaN(first) && requests >= FIRST) first = residentBytes(gateway.pid) / MEGABYTE;
+  }
+  return { value: first, also: { before_mb: start, after_500000_mb: residentBytes(gateway.pid) / MEGABYTE } };
+}
+
+/** Ten thousand streams that have begun and in which nothing happens. */
+export const gatewayIdleStreams: Benchmark = {
+  name: "gateway-idle-streams",
+  unit: "KB of memory for each of 10,000 streams in which nothing happens",
+  better: "lower",
+  tools: [],
+  prepare: async () => {
+    const site = await startGatewaySite({ hasPeer: false, pauseMs: 3_600_000 });
+    return { ours: { name: "selvedge", run: () => idle(ourGateway(site)) }, close: site.close };
+  },
+};
+
+async function idle(gateway: BenchGateway): Promise<Measurement> {
+  (await openStream(gateway))();
+  const before = residentBytes(gateway.pid);
+  const leave: (() => void)[] = [];
+  try {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (let i = 0; i < STREAMS / AT_ONCE; i++) leave.push(await openStream(gateway));
+      }),
+    );
+    return { value: (residentBytes(gateway.pid) - before) / leave.length / 1000, also: { streams: leave.length } };
+  } finally {
+    for (const one of leave) one();
+  }
+}
+
+/** Resolves at the first event, with how to leave the stream. */
+function openStream({ url, headers }: BenchGateway): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const req = request(url, { method: "POST", headers, agent: false }, (res) => {
+      if (res.statusCode !== 200) reject(new Error(`a stream was answered ${res.statusCode}`));
+      res.once("data", () => {
+        req.off("error", reject).on("error", () => undefined);
+        resolve(() => req.destroy());
+      });
+      res.on("error", () => undefined);
+    });
+    req.once("error", reject);
+    req.end(chatBody(true));
+  });
+}
