@@ -12,6 +12,7 @@ import type { DnsVersions } from "#control/dns/versions.ts";
 import type { ZoneFiles } from "#control/dns/zone-files.ts";
 import type { SensitiveData } from "./detection/sensitive-data.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
+import type { DlpProfiles } from "#control/gateways/dlp-profiles.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
@@ -54,6 +55,7 @@ export interface Control {
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;
   readonly dnsAnalytics: DnsAnalytics;
+  readonly dlpProfiles: DlpProfiles;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;
   readonly securityEvents: SecurityEvents;

@@ -17,6 +17,7 @@ import { createLookAtParent } from "#control/dns/parent-ds.ts";
 import { createDnsSettings } from "#control/dns/settings.ts";
 import { createDnsVersions } from "#control/dns/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files.ts";
+import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
@@ -148,6 +149,7 @@ export function createControl(deps: ControlDeps): Control {
       webhookAllowed: deps.webhookAllowed ?? isPublic,
     }),
     sensitiveData: createSensitiveData(),
+    dlpProfiles: createDlpProfiles(),
   };
 }
 

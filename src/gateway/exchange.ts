@@ -4,7 +4,7 @@ import type { Cost } from "./costs.ts";
 import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts";
 import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
-import type { AnswerHead, AnswerTransform, Step } from "./plan.ts";
+import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "./plan.ts";
 import { NO_USAGE, type Usage } from "./usage-shapes.ts";
 import { UsageReader } from "./usage.ts";
 
@@ -19,6 +19,10 @@ export interface ExchangeOptions {
   readonly rules: HeaderRules;
   /** Fields that the gateway adds to the answer of a step. */
   readonly fields: (step: Step, isCached: boolean) => FlatHeaders;
+  /** What every answer goes through after its step's own transforms. */
+  readonly guards: readonly MakeTransform[];
+  /** Fields that are known only when the answer's first byte goes out. */
+  readonly lastFields: () => FlatHeaders;
   readonly costOf: (step: Step, usage: Usage, isCached: boolean) => Cost;
   readonly limits: GatewayLimits;
   readonly record: LogRecord;
@@ -86,12 +90,13 @@ export class Exchange {
   /** The answer begins, and with it the time when nothing can be tried again. Gives false where it ended at once. */
   begin(status: number, headers: IncomingHttpHeaders, isCached = false): boolean {
     if (this.#isSettled) return false;
-    const { rules, limits, res, isHead, fields } = this.#options;
+    const { rules, limits, res, isHead, fields, guards } = this.#options;
     const step = this.#step;
     this.#isCached = isCached;
     if (!isCached) this.#usage = new UsageReader(step.usage, String(headers["content-type"] ?? ""), headers["content-encoding"]);
     let head: AnswerHead = { status, headers };
-    if (step.transforms.length > 0 && !isHead && !this.#guarded(() => void (head = this.#transform(step, head)))) return false;
+    if (step.transforms.length + guards.length > 0 && !isHead && !this.#guarded(() => void (head = this.#transform(step, head))))
+      return false;
     this.#status = head.status;
     this.#contentType = String(head.headers["content-type"] ?? "");
     const forClient = rules.toClient(head.headers);
@@ -104,7 +109,7 @@ export class Exchange {
       return true;
     }
     this.#length = length;
-    res.writeHead(head.status, forClient);
+    this.#writeHead(forClient);
     // Usually the first piece follows in the same turn and takes the head along; if not, the head goes alone.
     setImmediate(() => {
       if (this.#responseBytes === 0 && !this.#isSettled) res.flushHeaders();
@@ -138,11 +143,11 @@ export class Exchange {
     this.#settle(this.#status, this.#status < 400);
     if (this.#heldHeaders === undefined) res.end(last ?? this.#lastChunk);
     else if (this.#isHeldToEnd) {
-      res.writeHead(this.#status, this.#heldHeaders);
+      this.#writeHead(this.#heldHeaders);
       res.end(this.#heldChunks.length === 1 ? this.#heldChunks[0] : Buffer.concat(this.#heldChunks));
     } else {
       // All of a transformed answer comes at its end: now its length is known.
-      res.writeHead(this.#status, [...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
+      this.#writeHead([...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
       res.end(last);
     }
   }
@@ -168,7 +173,7 @@ export class Exchange {
   #transform(step: Step, head: AnswerHead): AnswerHead {
     const made: AnswerTransform[] = [];
     let current = head;
-    for (const make of step.transforms) {
+    for (const make of [...step.transforms, ...this.#options.guards]) {
       const transform = make(current);
       if (transform === undefined) continue;
       made.push(transform);
@@ -203,7 +208,7 @@ export class Exchange {
       return true;
     }
     if (this.#heldHeaders !== undefined) {
-      res.writeHead(this.#status, this.#heldHeaders);
+      this.#writeHead(this.#heldHeaders);
       this.#heldHeaders = undefined;
     }
     if (this.#responseBytes === this.#length) {
@@ -219,6 +224,11 @@ export class Exchange {
       });
     this.#onDrain = onDrain;
     return false;
+  }
+
+  #writeHead(headers: FlatHeaders): void {
+    headers.push(...this.#options.lastFields());
+    this.#options.res.writeHead(this.#status, headers);
   }
 
   #clientClosed(): void {

@@ -10,7 +10,8 @@ import { Exchange } from "./exchange.ts";
 import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
 import { createGatewayLog } from "./log.ts";
-import type { Plan, ReadyBody, Step } from "./plan.ts";
+import { createDataLossPrevention } from "./guard/dlp.ts";
+import type { MakeTransform, Plan, ReadyBody, Step } from "./plan.ts";
 import { createRequestPlanner } from "./planner.ts";
 import { createPools } from "./pools.ts";
 import { createPrices } from "./prices.ts";
@@ -36,6 +37,19 @@ export interface Forwarder {
 
 const PRICES_WARM_UP_MS = 2_000;
 
+const NO_GUARDS: readonly MakeTransform[] = [];
+
+const refusalIn = (error: unknown): Refusal => (error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
+
+function refusalOf(action: () => void): Refusal | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return refusalIn(error);
+  }
+}
+
 export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstreams }): Forwarder {
   const { config, clock, metrics, upstreams } = deps;
   const { limits } = config;
@@ -52,12 +66,13 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
   const ledger = createSpendLedger({ clock, journal });
   const runner = createRunner({ pools, cache, spend: createSpendLimits({ ledger, costs }), guards: [] });
+  const dlp = createDataLossPrevention({ vendorPrefix: config.vendorPrefix });
   const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
   const wholeBytesMax = ({ route, gateway }: Admitted): number =>
-    route.kind !== "direct" || gateway.cache !== undefined || gateway.retry !== undefined
+    route.kind !== "direct" || gateway.cache !== undefined || gateway.retry !== undefined || gateway.dlp !== undefined
       ? limits.requestWholeBytesMax
       : limits.requestBufferBytes;
 
@@ -81,8 +96,7 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       const first = plan.next();
       return first === undefined ? { name: "aig_bad_request" } : { plan, first };
     } catch (error) {
-      if (error instanceof RefusalError) return error.refusal;
-      return { name: "aig_internal" };
+      return refusalIn(error);
     }
   };
 
@@ -99,12 +113,15 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       const { plan, first } = found;
       const eventId = fields.eventId(req.headers);
       const record = begin(req, admitted, body, eventId);
+      const inspection = dlp.inspect(admitted.gateway, (action) => record.note({ dlp_action: action }));
       const exchange = new Exchange(
         {
           res,
           rules,
           fields: fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId }),
           costOf: costs.of,
+          guards: inspection?.transforms ?? NO_GUARDS,
+          lastFields: () => inspection?.fields() ?? [],
           limits,
           record,
           requestBytes: () => (body.kind === "whole" ? body.bytes.length : body.stream.bytes),
@@ -113,6 +130,8 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
         },
         first,
       );
+      const blocked = refusalOf(() => inspection?.checkRequest(body));
+      if (blocked !== undefined) return void exchange.fail(blocked);
       // The first requests load it; a row without its cost could not be told from one without a price.
       const loading = prices.load();
       if (loading !== undefined) await loading;

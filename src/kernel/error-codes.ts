@@ -616,6 +616,21 @@ export const ERROR_CODES = {
     cause: "The gateway holds as many requests or bytes as it may.",
     remedy: "Wait for the seconds in Retry-After.",
   },
+  aig_dlp_request_blocked: {
+    code: 2029,
+    status: 400,
+    message: "Request content blocked due to DLP policy violations",
+    cause:
+      "A policy of the gateway's data loss prevention found in the request what must not leave. Nothing of it was sent to the provider.",
+    remedy: "Take out what the profiles in the answer's dlp header name, or change the policy.",
+  },
+  aig_dlp_response_blocked: {
+    code: 2030,
+    status: 424,
+    message: "Response content blocked due to DLP policy violations",
+    cause: "A policy of the gateway's data loss prevention found in the provider's answer what must not reach the client.",
+    remedy: "Ask otherwise, or change the policy. Asking the same again costs the same again.",
+  },
   aig_answer_cut: {
     code: 2910,
     status: 502,

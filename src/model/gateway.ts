@@ -1,3 +1,4 @@
+import { Dlp } from "./dlp.ts";
 import { Type, type Static, type TSchema } from "typebox";
 import { SpendLimits } from "./spend-limits.ts";
 
@@ -19,6 +20,7 @@ const REQUIRED = {
 const CHOICES = {
   /** SPEC 2.9: Authenticated Gateway. */
   authentication: Type.Boolean({ default: false }),
+  dlp: Nullable(Dlp),
   log_management: Nullable(Type.Integer({ minimum: 10_000, maximum: 10_000_000 })),
   log_management_strategy: Nullable(Type.Enum(["STOP_INSERTING", "DELETE_OLDEST"])),
   logpush: Type.Boolean({ default: false }),
@@ -34,7 +36,7 @@ const CHOICES = {
 };
 
 /** What protects traffic must not be taken and then left undone, so a value other than null is refused. */
-export const UNAVAILABLE_SETTINGS = ["dlp", "guardrails", "otel", "stripe"] as const;
+export const UNAVAILABLE_SETTINGS = ["guardrails", "otel", "stripe"] as const;
 
 const OPTIONAL = Type.Partial(Type.Object(CHOICES));
 
@@ -61,6 +63,7 @@ export type Gateway = Static<typeof Gateway>;
 
 const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
   authentication: false,
+  dlp: null,
   log_management: null,
   log_management_strategy: null,
   logpush: false,
@@ -74,6 +77,9 @@ const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
   workers_ai_billing_mode: "postpaid",
   zdr: false,
 };
+
+/** Settings as they are stored; what came later than the row has its default. */
+export const storedSettings = (text: string): GatewaySettings => ({ ...DEFAULTS, ...(JSON.parse(text) as GatewaySettings) });
 
 /** The settings that a write leaves behind: what it does not name keeps `before`, or the default. */
 export function gatewaySettings(write: GatewayUpdate, before: GatewaySettings | null): GatewaySettings {

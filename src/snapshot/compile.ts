@@ -1,5 +1,6 @@
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
 import { askedKey, type RolloverStage, signingKey } from "#model/dnssec-life.ts";
+import { dlpPolicies } from "#model/dlp.ts";
 import type { GatewaySettings } from "#model/gateway.ts";
 import type { StoredSpendLimits } from "#model/spend-limits.ts";
 import { primaryCopy } from "#model/primary-copy.ts";
@@ -221,9 +222,15 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
     ...retryOf(settings),
     ...spendRulesOf(settings),
+    ...dlpOf(settings),
     ...(settings.cache_invalidate_on_update ? { cache_epoch: row.modified_at } : {}),
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
+}
+
+function dlpOf({ dlp }: GatewaySettings): Pick<GatewayEntry, "dlp"> {
+  const policies = dlpPolicies(dlp ?? null);
+  return policies.length === 0 ? {} : { dlp: policies.map(({ id, action, check, profiles }) => ({ id, action, check, profiles })) };
 }
 
 /** Without a strategy no further row is kept, so that nothing is deleted that nobody said to delete. */

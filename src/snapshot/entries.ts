@@ -252,6 +252,14 @@ export interface GatewayEntry {
   };
   /** Answers are kept for requests that say nothing about it; absent where they are not. */
   readonly cache?: { readonly ttl_seconds: number };
+  /** Policies of data loss prevention that are in force; absent where there are none. */
+  readonly dlp?: readonly {
+    readonly id: string;
+    readonly action: "FLAG" | "BLOCK";
+    readonly check: readonly ("REQUEST" | "RESPONSE")[];
+    /** Ids of rules/detectors/profiles.ts. */
+    readonly profiles: readonly string[];
+  }[];
   /** When the gateway was written last, where every write makes it forget its answers. */
   readonly cache_epoch?: string;
   /** Those that are in force; absent where there are none. */

@@ -9,6 +9,7 @@ import { DNS_SETTINGS_ROUTES } from "#api/routes/dns-settings.ts";
 import { DNSSEC_ROUTES } from "#api/routes/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
+import { DLP_PROFILE_ROUTES } from "#api/routes/dlp-profiles.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
@@ -48,6 +49,7 @@ export const ROUTES: readonly Route[] = [
   ...SENSITIVE_DATA_ROUTES,
   ...NOTIFICATION_ROUTES,
   ...GATEWAY_ROUTES,
+  ...DLP_PROFILE_ROUTES,
   ...GATEWAY_LOG_ROUTES,
   ...GRAPHQL_ROUTES,
 ];

@@ -9,9 +9,11 @@ import {
   type GatewaySettings,
   gatewaySettings,
   type GatewayUpdate,
+  storedSettings,
   UNAVAILABLE_SETTINGS,
 } from "#model/gateway.ts";
 import { storedSpendLimits } from "#model/spend-limits.ts";
+import { unknownProfile } from "#model/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import type { Store, Unit } from "#store/store.ts";
@@ -104,7 +106,7 @@ function publish(unit: Unit, call: Call, action: string, before: GatewayRow | nu
 const gatewayView = (row: GatewayRow): Gateway => ({
   id: row.id,
   account_id: row.account_id,
-  ...(JSON.parse(row.settings) as GatewaySettings),
+  ...storedSettings(row.settings),
   is_default: false,
   created_at: row.created_at,
   modified_at: row.modified_at,
@@ -119,7 +121,13 @@ function completed<T extends GatewayUpdate>(body: T): T {
   return { ...body, spend_limits };
 }
 
-function checkAvailable(body: object): void {
+function checkAvailable(body: GatewayUpdate): void {
+  const profile = body.dlp === undefined || body.dlp === null ? undefined : unknownProfile(body.dlp);
+  if (profile !== undefined)
+    throw new PlatformError("gateway_input_invalid", {
+      message: `There is no profile ${profile}; list them at /dlp/profiles.`,
+      source: "/dlp",
+    });
   for (const key of UNAVAILABLE_SETTINGS) {
     const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
     if (value !== null)

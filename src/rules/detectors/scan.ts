@@ -72,6 +72,20 @@ export class BodyScanner {
     this.#buffer = buffer;
   }
 
+  /** Bytes of the body before which every anchor has been looked at: what is found later begins behind them. */
+  get scannedTo(): number {
+    return this.#base + this.#next;
+  }
+
+  get hasFindings(): boolean {
+    return this.#tallies.size > 0;
+  }
+
+  /** The candidate budget is spent: nothing is found any more. */
+  get isLimited(): boolean {
+    return this.#candidates > this.#candidatesMax;
+  }
+
   push(chunk: Uint8Array): void {
     let at = 0;
     while (at < chunk.length) {
@@ -89,7 +103,7 @@ export class BodyScanner {
     const findings = Array.from(this.#tallies, ([detector, { count, offset }]) => ({ detector, count, offset })).sort(
       (a, b) => a.offset - b.offset,
     );
-    return { findings, limited: this.#candidates > this.#candidatesMax, bytes };
+    return { findings, limited: this.isLimited, bytes };
   }
 
   /** Looks at the anchors before `end` and moves what later ones need to the front. */

@@ -1,0 +1,205 @@
+import { type CompiledDetectors, compileDetectors } from "#rules/detectors/compiled.ts";
+import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
+import { BodyScanner, type Finding, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
+import type { GatewayEntry } from "#snapshot/entries.ts";
+import { type GatewayErrorName, RefusalError } from "../errors.ts";
+import type { FlatHeaders } from "../headers.ts";
+import type { AnswerTransform, MakeTransform, ReadyBody } from "../plan.ts";
+import { parsedJson } from "../translate/json.ts";
+import { StreamGuard } from "./stream-guard.ts";
+import { allText, TooDeepError } from "./texts.ts";
+import { watchDetectors, type WatchedDetectors } from "./text-watch.ts";
+
+type Policy = NonNullable<GatewayEntry["dlp"]>[number];
+type Check = Policy["check"][number];
+type Action = Policy["action"];
+
+/** Data loss prevention for one request: looks at it before it leaves, and at its answer. */
+export interface Inspection {
+  /** Throws a RefusalError for a request that a policy blocks. */
+  checkRequest(body: ReadyBody): void;
+  /** What the answer goes through. */
+  readonly transforms: readonly MakeTransform[];
+  /** Fields of the answer that tell what was found so far. */
+  fields(): FlatHeaders;
+}
+
+export interface DataLossPrevention {
+  /** Undefined for a gateway without policies. `onAction` hears what became of the request. */
+  inspect(gateway: GatewayEntry, onAction: (action: Action) => void): Inspection | undefined;
+}
+
+/** Policies of one action and one side of the traffic, with all their detectors together. */
+interface Side {
+  readonly policies: readonly Policy[];
+  readonly compiled: CompiledDetectors;
+  readonly watched: WatchedDetectors;
+}
+
+type Sides = { readonly [K in Check]: { readonly [A in Action]: Side | undefined } };
+
+const BLOCKED: Readonly<Record<Check, GatewayErrorName>> = { REQUEST: "aig_dlp_request_blocked", RESPONSE: "aig_dlp_response_blocked" };
+const COMPILED_MAX = 256;
+
+export function createDataLossPrevention({ vendorPrefix }: { readonly vendorPrefix: string }): DataLossPrevention {
+  const compiled = new Map<string, Sides>();
+  const sidesOf = (policies: readonly Policy[]): Sides => {
+    const key = JSON.stringify(policies);
+    const known = compiled.get(key);
+    if (known !== undefined) return known;
+    const side = (check: Check, action: Action): Side | undefined =>
+      compileSide(policies.filter((policy) => policy.check.includes(check) && policy.action === action));
+    const sides = (check: Check) => ({ BLOCK: side(check, "BLOCK"), FLAG: side(check, "FLAG") });
+    const made = { REQUEST: sides("REQUEST"), RESPONSE: sides("RESPONSE") };
+    const [oldest] = compiled.size < COMPILED_MAX ? [] : compiled.keys();
+    if (oldest !== undefined) compiled.delete(oldest);
+    compiled.set(key, made);
+    return made;
+  };
+  return {
+    inspect: ({ dlp }, onAction) =>
+      dlp === undefined ? undefined : new RequestInspection(sidesOf(dlp), `${vendorPrefix}-aig-dlp`, onAction),
+  };
+}
+
+function compileSide(policies: readonly Policy[]): Side | undefined {
+  const detectors = [...new Set(policies.flatMap(({ profiles }) => profiles.flatMap((id) => PROFILES_BY_ID.get(id)?.detectors ?? [])))];
+  if (detectors.length === 0) return undefined;
+  const compiled = compileDetectors(detectors);
+  return { policies, compiled, watched: watchDetectors(detectors, compiled) };
+}
+
+/** Answers that are looked at whole; a larger one cannot be, so it does not pass where a policy blocks. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+class RequestInspection implements Inspection {
+  readonly #sides: Sides;
+  readonly #fieldName: string;
+  readonly #onAction: (action: Action) => void;
+  readonly #found: { readonly check: Check; readonly action: Action; readonly findings: readonly object[] }[] = [];
+
+  constructor(sides: Sides, fieldName: string, onAction: (action: Action) => void) {
+    this.#sides = sides;
+    this.#fieldName = fieldName;
+    this.#onAction = onAction;
+  }
+
+  checkRequest(body: ReadyBody): void {
+    const { BLOCK, FLAG } = this.#sides.REQUEST;
+    if (BLOCK === undefined && FLAG === undefined) return;
+    if (body.kind === "stream") {
+      // Too long to be looked at before it leaves.
+      if (BLOCK !== undefined) throw new RefusalError({ name: "aig_body_too_large" });
+      return;
+    }
+    this.#checkBytes("REQUEST", body.bytes);
+  }
+
+  get transforms(): readonly MakeTransform[] {
+    const { BLOCK, FLAG } = this.#sides.RESPONSE;
+    if (BLOCK === undefined && FLAG === undefined) return [];
+    return [
+      ({ status, headers }) => {
+        const encoding = headers["content-encoding"] ?? "identity";
+        if (encoding !== "identity" && BLOCK !== undefined) throw new RefusalError({ name: "aig_answer_unreadable" });
+        if (status >= 400 || encoding !== "identity") return undefined;
+        const type = String(headers["content-type"] ?? "");
+        if (/^text\/event-stream\b/i.test(type)) return this.#streamGuard(BLOCK, FLAG);
+        return /^(?:application\/(?:[a-z.+-]*json|x-ndjson)|text\/)/i.test(type) ? this.#wholeGuard(BLOCK !== undefined) : undefined;
+      },
+    ];
+  }
+
+  fields(): FlatHeaders {
+    const findings = this.#found.flatMap((found) => found.findings);
+    if (findings.length === 0) return [];
+    const action = this.#found.some((found) => found.action === "BLOCK") ? "BLOCK" : "FLAG";
+    return [this.#fieldName, JSON.stringify({ findings, action })];
+  }
+
+  #wholeGuard(isBlocking: boolean): AnswerTransform {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    return {
+      head: (head) => head,
+      chunk: (bytes) => {
+        size += bytes.length;
+        if (size > ANSWER_BYTES_MAX && isBlocking) throw new RefusalError({ name: "aig_answer_unreadable" });
+        if (size <= ANSWER_BYTES_MAX) chunks.push(bytes);
+        return isBlocking ? undefined : bytes;
+      },
+      end: () => {
+        const all = Buffer.concat(chunks);
+        this.#checkBytes("RESPONSE", all);
+        return isBlocking ? all : undefined;
+      },
+    };
+  }
+
+  #streamGuard(block: Side | undefined, flag: Side | undefined): AnswerTransform {
+    const guard = (side: Side, action: Action): StreamGuard =>
+      new StreamGuard({
+        watched: side.watched,
+        holdsBack: action === "BLOCK",
+        onResults: (results) => this.#judge("RESPONSE", action, side, results),
+      });
+    const guards = [...(flag === undefined ? [] : [guard(flag, "FLAG")]), ...(block === undefined ? [] : [guard(block, "BLOCK")])];
+    const [first, second] = guards;
+    if (first === undefined || second === undefined) return first as AnswerTransform;
+    return {
+      head: (head) => head,
+      chunk: (bytes) => second.chunk(first.chunk(bytes) ?? bytes),
+      end: () => {
+        first.end();
+        return second.end();
+      },
+    };
+  }
+
+  #checkBytes(check: Check, bytes: Buffer): void {
+    const { BLOCK, FLAG } = this.#sides[check];
+    const { text, isWhole } = textOf(bytes);
+    // Flags first, so that a refusal tells them too.
+    for (const [action, side] of [
+      ["FLAG", FLAG],
+      ["BLOCK", BLOCK],
+    ] as const) {
+      if (side === undefined) continue;
+      const scanner = new BodyScanner(side.compiled, { buffer: scanBuffer(Math.min(text.length + 1, 64 * 1024)) });
+      scanner.push(text);
+      this.#judge(check, action, side, [{ ...scanner.end(), ...(isWhole ? {} : { limited: true }) }]);
+    }
+  }
+
+  #judge(check: Check, action: Action, { policies }: Side, results: readonly ScanResult[]): void {
+    const findings = results.flatMap((result) => result.findings);
+    if (findings.length === 0 && !results.some(({ limited }) => limited)) return;
+    this.#found.push({ check, action, findings: described(check, policies, findings) });
+    this.#onAction(action);
+    if (action === "BLOCK") throw new RefusalError({ name: BLOCKED[check], headers: this.fields() });
+  }
+}
+
+/** What the field names: profiles and their entries, never what was found. */
+function described(check: Check, policies: readonly Policy[], findings: readonly Finding[]): readonly object[] {
+  const detectors = new Set(findings.map(({ detector }) => detector));
+  const profiles = [...new Set(policies.flatMap((policy) => policy.profiles))].flatMap((id) => PROFILES_BY_ID.get(id) ?? []);
+  return profiles.flatMap(({ id, detectors: own }) => {
+    const entry_ids = own.filter((detector) => detectors.has(detector)).map((detector) => detector.rule_id);
+    if (entry_ids.length === 0) return [];
+    const policy_ids = policies.filter((policy) => policy.profiles.includes(id)).map((policy) => policy.id);
+    return [{ profile: { context: {}, entry_ids, profile_id: id }, policy_ids, check }];
+  });
+}
+
+/** JSON is read, since an escape may stand in the middle of a number; anything else is looked at as it is. */
+function textOf(bytes: Buffer): { readonly text: Buffer; readonly isWhole: boolean } {
+  const value = parsedJson(bytes.toString("utf8"));
+  if (typeof value !== "object" || value === null) return { text: bytes, isWhole: true };
+  try {
+    return { text: Buffer.from(allText(value)), isWhole: true };
+  } catch (error) {
+    if (!(error instanceof TooDeepError)) throw error;
+    return { text: bytes, isWhole: false };
+  }
+}

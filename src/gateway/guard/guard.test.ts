@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { compileDetectors } from "#rules/detectors/compiled.ts";
+import { BodyScanner } from "#rules/detectors/scan.ts";
+import { DETECTORS } from "#rules/detectors/table.ts";
+import { PROFILES } from "#rules/detectors/profiles.ts";
+import { RefusalError } from "../errors.ts";
+import { createDataLossPrevention, type Inspection } from "./dlp.ts";
+
+const HEAD = { status: 200, headers: { "content-type": "text/event-stream" } };
+const EVERY = PROFILES.map(({ id }) => id);
+const PREVENTION = createDataLossPrevention({ vendorPrefix: "svc" });
+const COMPILED = compileDetectors(PROFILES.flatMap(({ detectors }) => detectors));
+type Check = "REQUEST" | "RESPONSE";
+
+function inspection(action: "FLAG" | "BLOCK", check: readonly Check[] = ["REQUEST", "RESPONSE"], actions: string[] = []): Inspection {
+  const gateway = { account_id: "a", gateway_id: "g", authentication: false, collect_logs: true };
+  const dlp = [{ id: "p", action, check, profiles: EVERY }];
+  const made = PREVENTION.inspect({ ...gateway, dlp }, (done) => actions.push(done));
+  assert.ok(made !== undefined);
+  return made;
+}
+
+const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+const contentOf = (stream: string): string =>
+  stream
+    .split("\n\n")
+    .filter((part) => part.startsWith("data: {"))
+    .map((part) => JSON.parse(part.slice(6)).choices[0].delta.content)
+    .join("");
+
+/** What a stream's client got, and whether it was blocked. */
+function streamed(made: Inspection, chunks: readonly string[]): { readonly text: string; readonly refusal: string | undefined } {
+  const transform = made.transforms[0]?.(HEAD);
+  assert.ok(transform !== undefined);
+  let text = "";
+  try {
+    for (const chunk of chunks) text += transform.chunk(Buffer.from(chunk))?.toString() ?? "";
+    return { text: text + (transform.end()?.toString() ?? ""), refusal: undefined };
+  } catch (error) {
+    assert.ok(error instanceof RefusalError);
+    return { text, refusal: error.refusal.name };
+  }
+}
+
+/** The text as events of a few characters each. */
+const pieces = (text: string, size: number): readonly string[] => text.match(new RegExp(`[^]{1,${size}}`, "gu"))?.map(event) ?? [];
+
+const PROSE = "The mills of the town were built by its weavers, and each kept its own books. ".repeat(12);
+
+describe("data loss prevention in streams", () => {
+  test("whatever any detector finds never begins to go out, wherever the stream is cut", () => {
+    const samples = DETECTORS.flatMap(({ hits }) => hits.filter((hit) => /^[\x20-\x7e]+$/.test(hit)));
+    fc.assert(
+      fc.property(fc.constantFrom(...samples), fc.integer({ min: 1, max: 40 }), fc.nat(800), fc.nat(700), (secret, size, before, after) => {
+        const text = `${PROSE.slice(0, before)} ${secret} ${PROSE.slice(0, after)}`;
+        const { text: sent, refusal } = streamed(inspection("BLOCK"), [...pieces(text, size), "data: [DONE]\n\n"]);
+        if (refusal === undefined) return void assert.equal(contentOf(sent), text, "what passes, passes whole");
+        assert.equal(refusal, "aig_dlp_response_blocked");
+        const out = contentOf(sent);
+        assert.ok(text.startsWith(out));
+        const scanner = new BodyScanner(COMPILED);
+        scanner.push(Buffer.from(text));
+        const first = Math.min(...scanner.end().findings.map(({ offset }) => offset));
+        assert.ok(out.length <= first, `${out.length} bytes went out of ${JSON.stringify(secret)}, which begins at ${first}`);
+      }),
+      { numRuns: 600, seed: 8 },
+    );
+  });
+
+  test("a card's number: not one digit of it", () => {
+    for (const size of [1, 3, 7, 50]) {
+      const text = `${PROSE}Pay with 4012 8888 8888 1881, thanks.${PROSE}`;
+      const { text: sent, refusal } = streamed(inspection("BLOCK"), pieces(text, size));
+      assert.equal(refusal, "aig_dlp_response_blocked");
+      assert.ok(PROSE.length - 100 < contentOf(sent).length, "what is harmless before it is not held back for long");
+      assert.doesNotMatch(contentOf(sent), /4012/);
+    }
+  });
+
+  test("prose goes on while it comes: at most 64 bytes and an event wait", () => {
+    const transform = inspection("BLOCK").transforms[0]?.(HEAD);
+    let [sent, given] = [0, 0];
+    for (const piece of pieces(PROSE, 4)) {
+      given += contentOf(piece).length;
+      sent += contentOf(transform?.chunk(Buffer.from(piece))?.toString() ?? "").length;
+      assert.ok(given - sent <= 64 + 4, `${given - sent} bytes wait`);
+    }
+  });
+
+  test("a text that is done does not keep back the one that follows it", () => {
+    const thought = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { reasoning: "a 1 " } }] })}\n\n`;
+    const transform = inspection("BLOCK").transforms[0]?.(HEAD);
+    let sent = transform?.chunk(Buffer.from(thought))?.toString() ?? "";
+    for (const piece of pieces(PROSE, 4)) sent += transform?.chunk(Buffer.from(piece))?.toString() ?? "";
+    assert.ok(sent.length > 2000, `${sent.length} bytes went out`);
+  });
+
+  test("texts that come in turns are each one text", () => {
+    const turn = (content: string, index: number): string => `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;
+    const [card, prose] = ["4012888888881881 ", "abcdefghijklmnopq"];
+    const chunks = Array.from({ length: card.length }, (_, i) => turn(card[i] ?? "", 1) + turn(prose[i] ?? "", 0));
+    assert.equal(streamed(inspection("BLOCK"), chunks).refusal, "aig_dlp_response_blocked");
+  });
+
+  test("a flag changes nothing of the stream", () => {
+    const actions: string[] = [];
+    const chunks = pieces(`${PROSE} 4012 8888 8888 1881 ${PROSE}`, 9);
+    assert.deepEqual(streamed(inspection("FLAG", ["RESPONSE"], actions), chunks), { text: chunks.join(""), refusal: undefined });
+    assert.deepEqual(actions, ["FLAG"]);
+  });
+
+  test("a stream that cannot be read does not pass", () => {
+    const deep = `data: ${'{"a":'.repeat(100)}1${"}".repeat(100)}\n\n`;
+    assert.equal(streamed(inspection("BLOCK"), [deep]).refusal, "aig_answer_unreadable");
+    assert.throws(() =>
+      inspection("BLOCK").transforms[0]?.({ status: 200, headers: { "content-type": "text/event-stream", "content-encoding": "gzip" } }),
+    );
+  });
+});
+
+describe("data loss prevention in requests", () => {
+  const refused = (body: string): string | undefined => {
+    try {
+      inspection("BLOCK").checkRequest({ kind: "whole", bytes: Buffer.from(body) });
+      return undefined;
+    } catch (error) {
+      assert.ok(error instanceof RefusalError);
+      return error.refusal.name;
+    }
+  };
+
+  test("an escape within a number hides nothing, nor does a text within a text", () => {
+    const card = "4012888888881881";
+    const inner = JSON.stringify({ card });
+    for (const body of [
+      JSON.stringify({ messages: [{ content: `my card ${card}` }] }),
+      '{"messages":[{"content":"\\u0034012888888881881"}]}',
+      JSON.stringify({ arguments: inner.replace("4", "\\u0034") }),
+      `{"card":${card}}`,
+      `no json, but ${card}`,
+    ])
+      assert.equal(refused(body), "aig_dlp_request_blocked", body);
+    assert.equal(refused(JSON.stringify({ messages: [{ content: "my card 4012888888881882" }] })), undefined);
+  });
+
+  test("what cannot be looked at does not pass: too deep, or too long", () => {
+    assert.equal(refused(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`), "aig_dlp_request_blocked");
+    const stream = {
+      kind: "stream",
+      head: Buffer.alloc(0),
+      stream: { bytes: 0, [Symbol.asyncIterator]: async function* () {} },
+      length: undefined,
+    } as const;
+    assert.throws(() => inspection("BLOCK").checkRequest(stream), RefusalError);
+    inspection("FLAG").checkRequest(stream);
+  });
+
+  test("the field names profiles and entries, and nothing of what was found", () => {
+    const flagged = inspection("FLAG");
+    flagged.checkRequest({ kind: "whole", bytes: Buffer.from('{"a":"4012 8888 8888 1881"}') });
+    const [name, value = ""] = flagged.fields();
+    assert.equal(name, "svc-aig-dlp");
+    const { findings, action } = JSON.parse(value);
+    assert.equal(action, "FLAG");
+    assert.deepEqual(
+      findings.map(({ check, policy_ids, profile }: { check: string; policy_ids: string[]; profile: { profile_id: string } }) => [
+        check,
+        policy_ids,
+        profile.profile_id,
+      ]),
+      [["REQUEST", ["p"], EVERY[0]]],
+    );
+    assert.doesNotMatch(value, /4012/);
+  });
+});

@@ -1,0 +1,118 @@
+import { EventStreamReader, EventTooLargeError } from "#wire/http/event-stream.ts";
+import type { ScanResult } from "#rules/detectors/scan.ts";
+import { RefusalError } from "../errors.ts";
+import type { AnswerHead, AnswerTransform } from "../plan.ts";
+import { parsedJson } from "../translate/json.ts";
+import { eventTexts, TooDeepError } from "./texts.ts";
+import { TextWatch, type WatchedDetectors } from "./text-watch.ts";
+
+export interface StreamGuardOptions {
+  readonly watched: WatchedDetectors;
+  /** Told the results of its texts at the end of the stream, or as soon as one has a finding. What it throws ends the stream. */
+  readonly onResults: (results: readonly ScanResult[]) => void;
+  /** Events wait until nothing in them can belong to a finding. */
+  readonly holdsBack: boolean;
+}
+
+interface Held {
+  readonly bytes: Buffer;
+  /** For each of its texts, how much of that text must be safe. */
+  readonly needs: readonly { readonly channel: Channel; readonly length: number }[];
+}
+
+interface Channel {
+  readonly watch: TextWatch;
+  /** The number of the event that brought its latest piece. */
+  lastAt: number;
+}
+
+const EVENT_BYTES_MAX = 32 * 1024 * 1024;
+const HELD_BYTES_MAX = 64 * 1024 * 1024;
+const CHANNELS_MAX = 256;
+/** A text that got nothing while so many events came is taken for done, so that what follows it need not wait for the end. */
+const SILENT_EVENTS = 64;
+
+/** Looks at the texts in a stream of events, each as one text however it is cut into pieces. */
+export class StreamGuard implements AnswerTransform {
+  readonly #options: StreamGuardOptions;
+  readonly #reader: EventStreamReader;
+  readonly #channels = new Map<string, Channel>();
+  readonly #held: Held[] = [];
+  #heldBytes = 0;
+  #events = 0;
+
+  constructor(options: StreamGuardOptions) {
+    this.#options = options;
+    this.#reader = new EventStreamReader(({ event, data }) => this.#take(event, data), { eventBytesMax: EVENT_BYTES_MAX });
+  }
+
+  head(head: AnswerHead): AnswerHead {
+    return head;
+  }
+
+  chunk(bytes: Buffer): Buffer | undefined {
+    this.#read(() => this.#reader.push(bytes));
+    if (!this.#options.holdsBack) return bytes;
+    this.#check(false);
+    return this.#released();
+  }
+
+  end(): Buffer | undefined {
+    this.#read(() => this.#reader.end());
+    this.#check(true);
+    return this.#options.holdsBack ? this.#released() : undefined;
+  }
+
+  #read(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      // What cannot be looked at must not pass.
+      if (!(error instanceof EventTooLargeError || error instanceof TooDeepError)) throw error;
+      throw new RefusalError({ name: "aig_answer_unreadable" });
+    }
+  }
+
+  #take(event: string, data: string): void {
+    const value = parsedJson(data);
+    const texts = value === undefined ? [{ channel: "", text: `${data}\n` }] : eventTexts(value);
+    const at = this.#events++;
+    const needs = texts.map(({ channel: name, text }) => {
+      const channel = this.#channelOf(name);
+      channel.watch.push(text);
+      channel.lastAt = at;
+      return { channel, length: channel.watch.length };
+    });
+    if (!this.#options.holdsBack) return;
+    const lines = data.split("\n").map((line) => `data: ${line}\n`);
+    const bytes = Buffer.from(`${event === "" ? "" : `event: ${event}\n`}${lines.join("")}\n`);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes > HELD_BYTES_MAX) throw new RefusalError({ name: "aig_answer_unreadable" });
+    this.#held.push({ bytes, needs });
+  }
+
+  #channelOf(name: string): Channel {
+    // No answer has as many; all that follow are taken for one text.
+    const key = this.#channels.size < CHANNELS_MAX || this.#channels.has(name) ? name : "";
+    let channel = this.#channels.get(key);
+    if (channel === undefined) this.#channels.set(key, (channel = { watch: new TextWatch(this.#options.watched), lastAt: 0 }));
+    return channel;
+  }
+
+  #check(isEnd: boolean): void {
+    const channels = [...this.#channels.values()];
+    if (isEnd || channels.some(({ watch }) => watch.isAlarmed)) this.#options.onResults(channels.map(({ watch }) => watch.end()));
+  }
+
+  #released(): Buffer | undefined {
+    let count = 0;
+    for (const { needs } of this.#held) {
+      if (!needs.every(({ channel, length }) => channel.watch.safe >= length || this.#events - channel.lastAt > SILENT_EVENTS)) break;
+      count++;
+    }
+    if (count === 0) return undefined;
+    const out = this.#held.splice(0, count).map(({ bytes }) => bytes);
+    for (const { length } of out) this.#heldBytes -= length;
+    return Buffer.concat(out);
+  }
+}

@@ -1,0 +1,52 @@
+import { Type, type Static } from "typebox";
+import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
+
+const Action = Type.Enum(["FLAG", "BLOCK"]);
+const Profiles = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32, description: "Ids of data loss prevention profiles." });
+
+const Policy = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 64 }),
+  enabled: Type.Boolean(),
+  action: Action,
+  check: Type.Array(Type.Enum(["REQUEST", "RESPONSE"]), { minItems: 1, maxItems: 2 }),
+  profiles: Profiles,
+});
+
+/** Data loss prevention of a gateway: one action for requests and answers alike, or policies. */
+export const Dlp = Type.Union([
+  Type.Object({ enabled: Type.Boolean(), action: Action, profiles: Profiles }),
+  Type.Object({ enabled: Type.Boolean(), policies: Type.Array(Policy, { maxItems: 32 }) }),
+]);
+export type Dlp = Static<typeof Dlp>;
+export type DlpPolicy = Static<typeof Policy>;
+
+/** The policies that are in force; a gateway with one action for all has one policy. */
+export function dlpPolicies(dlp: Dlp | null): readonly DlpPolicy[] {
+  if (dlp === null || !dlp.enabled) return [];
+  if (!("policies" in dlp))
+    return [{ id: "default", enabled: true, action: dlp.action, check: ["REQUEST", "RESPONSE"], profiles: dlp.profiles }];
+  return dlp.policies.filter(({ enabled, profiles }) => enabled && profiles.length > 0);
+}
+
+/** The first profile that does not exist, in a policy that is in force or not. */
+export function unknownProfile(dlp: Dlp): string | undefined {
+  const named = "policies" in dlp ? dlp.policies.flatMap(({ profiles }) => profiles) : dlp.profiles;
+  return named.find((id) => !PROFILES_BY_ID.has(id));
+}
+
+export const DlpProfile = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  type: Type.Enum(["predefined"]),
+  entries: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      enabled: Type.Boolean(),
+      type: Type.Enum(["predefined"]),
+      profile_id: Type.String(),
+    }),
+  ),
+});
+export type DlpProfile = Static<typeof DlpProfile>;
