@@ -80,7 +80,8 @@ const REQUEST_STAGES: readonly Stage[] = [
   // Here: ddos_l7.
   phase("http_request_firewall_custom", mitigate),
   phase("http_ratelimit", limitRate),
-  // Here: http_request_firewall_managed, http_request_sbfm.
+  phase("http_request_firewall_managed", mitigate),
+  // Here: http_request_sbfm.
   phase("http_request_redirect", redirectPage),
   phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
   phase("http_request_cache_settings", changing("set_cache_settings", ruleCache)),

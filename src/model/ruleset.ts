@@ -18,6 +18,7 @@ export const Rule = Type.Object({
   last_updated: Timestamp,
   enabled: Type.Boolean(),
   categories: Type.Optional(Type.Array(Type.String())),
+  score_threshold: Type.Optional(Type.Integer()),
   logging: Type.Optional(Logging),
   ratelimit: Type.Optional(Parameters),
 });

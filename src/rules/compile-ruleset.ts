@@ -3,10 +3,11 @@ import { compileExpression, type ExpressionOptions } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
 import { isBodyField } from "./expression/body-fields.ts";
 import { createDispatch } from "./expression/dispatch.ts";
-import { executionOf, MANAGED_RULESETS, type ManagedRule, type ManagedRuleset } from "./managed/rulesets.ts";
+import { compileManaged, runsElsewhere } from "./managed/compile-managed.ts";
+import { executionOf, MANAGED_RULESETS, type ManagedRuleset } from "./managed/rulesets.ts";
 import type { RateCounters } from "./rate-limit/counter-table.ts";
 import { type CompiledLimit, compileLimit } from "./rate-limit/rate-limit.ts";
-import type { CompiledRule, CompiledRuleset, Executed, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
+import type { CompiledRule, CompiledRuleset, Executed, Predicate, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
 import { compileParameters } from "./values.ts";
 
 /** What rulesets may lead to beside themselves. */
@@ -17,6 +18,8 @@ export interface CompileDeps {
   readonly lists?: NamedLists;
   /** What rate limits count in; without it none is ever reached. */
   readonly counters?: RateCounters;
+  /** What decides instead of a rule's expression, by its id. */
+  readonly predicates?: ReadonlyMap<string, Predicate>;
   /** Those that ship with the program unless said. */
   readonly managed?: ReadonlyMap<string, ManagedRuleset>;
 }
@@ -52,12 +55,12 @@ export const readsBody = (rulesets: readonly CompiledRuleset[]): boolean =>
 const DISPATCH_RULES_MIN = 16;
 
 function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps, options: ExpressionOptions): CompiledRule {
-  const executes = rule.action === "execute" ? executed(ruleset, rule, deps) : null;
+  const executes = rule.action === "execute" ? executed(rule, deps) : null;
   const action = Object.hasOwn(ACTIONS, rule.action) ? ACTIONS[rule.action as ActionName] : undefined;
   const { increment, threshold } = scoreOf(rule);
   return {
     definition: rule,
-    applies: compileExpression(rule.expression, ruleset.phase, options),
+    applies: deps.predicates?.get(rule.id) ?? compileExpression(rule.expression, ruleset.phase, options),
     ends: endedBy(rule, action?.terminates ?? false),
     executes,
     skips: rule.action === "skip" ? skipListOf(rule.action_parameters) : null,
@@ -105,32 +108,15 @@ function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly t
   };
 }
 
-function executed(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps): Executed {
+function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
   const id = String(rule.action_parameters["id"]);
   const managed = (deps.managed ?? MANAGED_RULESETS).get(id);
   if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null };
   const execution = executionOf(managed, rule.action_parameters);
-  if (!managed.rules.some((one) => one.expression !== undefined)) return { id, ruleset: () => undefined, managed: execution };
-  const compiled = compileRuleset({
-    id,
-    phase: ruleset.phase,
-    version: managed.version,
-    rules: execution.rules.map(managedDefinition),
-  });
+  if (runsElsewhere(managed)) return { id, ruleset: () => undefined, managed: execution };
+  const compiled = compileManaged(managed, execution, (definition, predicates) => compileRuleset(definition, { predicates }));
   return { id, ruleset: () => compiled, managed: null };
 }
-
-const managedDefinition = (rule: ManagedRule): RuleDefinition => ({
-  id: rule.id,
-  action: rule.action,
-  action_parameters: {
-    ...rule.action_parameters,
-    ...(rule.score_threshold === undefined ? {} : { score_threshold: rule.score_threshold }),
-  },
-  expression: rule.expression ?? "false",
-  description: rule.description,
-  enabled: rule.enabled,
-});
 
 /** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */
 function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {

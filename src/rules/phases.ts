@@ -40,7 +40,7 @@ export const PHASES = [
   { name: "ddos_l7", side: "request", levels: BOTH, actions: ["execute"], runs: false },
   { name: "http_request_firewall_custom", side: "request", levels: BOTH, actions: [...MITIGATIONS, "skip", "execute"], runs: true },
   { name: "http_ratelimit", side: "request", levels: BOTH, actions: [...MITIGATIONS, "execute"], runs: true },
-  { name: "http_request_firewall_managed", side: "request", levels: BOTH, actions: ["execute", "skip"], runs: false },
+  { name: "http_request_firewall_managed", side: "request", levels: BOTH, actions: ["execute", "skip"], runs: true },
   { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"], runs: false },
   { name: "http_request_redirect", side: "request", levels: ACCOUNT, actions: ["redirect"], runs: true },
   { name: "http_request_late_transform", side: "request", levels: BOTH, actions: ["rewrite"], runs: true },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Control } from "#control/control.ts";
 import { type Call, TrialOver } from "#control/call.ts";
+import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
@@ -89,7 +90,9 @@ storeTest("SPEC 2.6: a phase has one entry point a level; a ruleset knows its le
     (await rulesets.list(zone, ALL)).items.map(({ id, kind }) => [id, kind]),
     [
       [first.id, "zone"],
+      [SCORES_RULESET_ID, "managed"],
       [SENSITIVE_DATA_RULESET_ID, "managed"],
+      ["efb7b8c949ac4650a09736fc376e9aee", "managed"],
     ],
   );
   assert.equal((await rulesets.list(account, ALL)).items.filter(({ kind }) => kind === "custom").length, 2);

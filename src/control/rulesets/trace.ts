@@ -8,6 +8,7 @@ import { compileRuleset } from "#rules/compile-ruleset.ts";
 import { runPhase } from "#rules/engine.ts";
 import type { ListKind, NamedList, NamedLists } from "#rules/expression/lists.ts";
 import { listContent } from "#rules/list-content.ts";
+import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { type PhaseName, PHASES } from "#rules/phases.ts";
 import { createTracedRun, type TraceStep } from "#rules/run.ts";
 import type { CompiledRuleset, Match, RuleDefinition } from "#rules/types.ts";
@@ -87,6 +88,9 @@ function stepView(
   matches: readonly Match[],
 ): RuleTrace["phases"][number]["steps"][number] {
   const rule = rules.get(`${step.ruleset_id}/${step.rule_id}`);
+  const managed = MANAGED_RULESETS.get(step.ruleset_id)?.rules.find(({ id }) => id === step.rule_id);
+  // What ships with the program everybody may see.
+  if (managed !== undefined) return { ...plainStep(step), description: managed.description, expression: managed.expression ?? "" };
   if (rule === undefined) return { ...plainStep(step), description: "", expression: "" };
   const match = matches.find((one) => one.ruleset_id === step.ruleset_id && one.rule.id === step.rule_id);
   const does =

@@ -48,6 +48,8 @@ export const managedView = (ruleset: ManagedRuleset): Ruleset => ({
     id: rule.id,
     version: ruleset.version,
     action: rule.action,
+    ...(rule.action_parameters === undefined ? {} : { action_parameters: { ...rule.action_parameters } }),
+    ...(rule.score_threshold === undefined ? {} : { score_threshold: rule.score_threshold }),
     categories: [...rule.categories],
     description: rule.description,
     last_updated: MANAGED_LAST_UPDATED,

@@ -1,7 +1,7 @@
 import type { ByteSet } from "./byte-set.ts";
 import type { Regex } from "./regex-syntax.ts";
 
-// What a backtracking engine may do at one place of the text; a bound, not a guess.
+/** What a backtracking engine may do at one place of the text; a bound, not a guess. */
 const STEPS_MAX = 512;
 
 /**
@@ -36,11 +36,11 @@ function flatten(regex: Regex): Regex[] {
  * of the text costs a bounded number of steps: without open repetitions, or with repetitions of single bytes that end at
  * bytes they cannot hold themselves, so that no place is repeated over more than once for each part of the expression.
  */
-export function isLinear(regex: Regex): boolean {
-  if (regex.kind === "capture") return isLinear(regex.item);
-  if (regex.kind === "choice") return stepsOf(regex) <= STEPS_MAX || regex.items.every(isLinear);
-  if (stepsOf(regex) <= STEPS_MAX) return true;
-  return isLinearSequence(flatten(regex));
+export function isLinear(regex: Regex, stepsMax = STEPS_MAX): boolean {
+  if (regex.kind === "capture") return isLinear(regex.item, stepsMax);
+  if (regex.kind === "choice") return stepsOf(regex) <= stepsMax || regex.items.every((item) => isLinear(item, stepsMax));
+  if (stepsOf(regex) <= stepsMax) return true;
+  return isLinearSequence(flatten(regex), stepsMax);
 }
 
 interface Part {
@@ -50,15 +50,15 @@ interface Part {
   readonly ways: number;
 }
 
-function isLinearSequence(items: readonly Regex[]): boolean {
-  const parts = items.map(partOf);
+function isLinearSequence(items: readonly Regex[], stepsMax: number): boolean {
+  const parts = items.map((item) => partOf(item, stepsMax));
   if (parts.some((part) => part === null)) return false;
   const known = parts.filter((part) => part !== null);
-  const ways = known.reduce((product, part) => product * part.ways, 1);
+  const ways = known.reduce((product, part, i) => product * (part.loop === null && isDecided(items, i) ? 1 : part.ways), 1);
   const steps = known.reduce((sum, part) => sum + part.steps, 0);
   const [first] = items;
   const anchored = first?.kind === "assert" && first.what === "start";
-  if (ways * steps > (anchored ? STEPS_MAX : STEPS_MAX / 8)) return false;
+  if (ways * steps > (anchored ? stepsMax : stepsMax / 8)) return false;
   const starts = firstBytes(items).bytes;
   return known.every((part, i) => {
     if (part.loop === null) return true;
@@ -67,19 +67,37 @@ function isLinearSequence(items: readonly Regex[]): boolean {
     const rest = items.slice(i + 1);
     const after = firstBytes(rest);
     if ((part.loop & after.bytes) === 0n) return true;
-    // One loop may give back what it took, if what follows has an end.
+    // One loop may give back what it took, if what follows has an end, and if no two starts share the loop.
     return (
-      anchored && rest.every((_item, j) => known[i + 1 + j]?.loop === null) && known.slice(0, i).every((before) => before.loop === null)
+      (anchored || items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n)) &&
+      rest.every((_item, j) => known[i + 1 + j]?.loop === null) &&
+      known.slice(0, i).every((before) => before.loop === null)
     );
   });
 }
 
-function partOf(regex: Regex): Part | null {
+/** Every byte that a match of it may contain. */
+function bytesOf(regex: Regex): ByteSet {
+  if (regex.kind === "set") return regex.bytes;
+  if (regex.kind === "assert") return 0n;
+  if (regex.kind === "capture" || regex.kind === "repeat") return bytesOf(regex.item);
+  return regex.items.reduce((sum, item) => sum | bytesOf(item), 0n);
+}
+
+/** Whether only one number of repetitions can be right: what follows begins with none of the repeated bytes. */
+function isDecided(items: readonly Regex[], i: number): boolean {
+  const item = items[i];
+  if (item?.kind !== "repeat" || item.item.kind !== "set") return false;
+  const after = firstBytes(items.slice(i + 1));
+  return !after.empty && (item.item.bytes & after.bytes) === 0n;
+}
+
+function partOf(regex: Regex, stepsMax: number): Part | null {
   if (regex.kind === "repeat" && regex.max === null) {
-    return regex.item.kind === "set" && regex.min <= STEPS_MAX ? { loop: regex.item.bytes, steps: regex.min + 1, ways: 1 } : null;
+    return regex.item.kind === "set" && regex.min <= stepsMax ? { loop: regex.item.bytes, steps: regex.min + 1, ways: 1 } : null;
   }
   const steps = stepsOf(regex);
-  return steps > STEPS_MAX ? null : { loop: null, steps, ways: waysOf(regex) };
+  return steps > stepsMax ? null : { loop: null, steps, ways: waysOf(regex) };
 }
 
 /** At most so many ways to match at one place; infinite with repetitions that have no end. */
@@ -87,7 +105,8 @@ function waysOf(regex: Regex): number {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return waysOf(regex.item);
   if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + waysOf(item), 0);
-  if (regex.kind === "sequence") return regex.items.reduce((product, item) => product * waysOf(item), 1);
+  if (regex.kind === "sequence")
+    return regex.items.reduce((product, item, i) => product * (isDecided(regex.items, i) ? 1 : waysOf(item)), 1);
   if (regex.max === null) return Number.POSITIVE_INFINITY;
   const ways = waysOf(regex.item);
   return ways === 1 ? regex.max - regex.min + 1 : ways ** regex.max * (regex.max - regex.min + 1);
@@ -104,9 +123,11 @@ function stepsOf(regex: Regex): number {
   }
   let ways = 1;
   let steps = 1;
-  for (const item of regex.items) {
+  for (const [i, item] of regex.items.entries()) {
     steps += ways * stepsOf(item);
-    ways *= waysOf(item);
+    // What is decided is given back and tried again, one byte at a time, and nothing more.
+    if (isDecided(regex.items, i)) steps += ways * stepsOf(item);
+    else ways *= waysOf(item);
   }
   return steps;
 }

@@ -18,8 +18,11 @@ export interface RegexTest {
 /** Replaces the first match by what `replacement` makes of its groups; group 0 is the match itself. */
 export type RegexReplacer = (text: string, replacement: (group: (number: number) => string) => string) => string;
 
-/** Reads a pattern in Rust's syntax, one char for each byte. Throws RegexError. */
-export function compileRegexTest(pattern: string): RegexTest {
+/**
+ * Reads a pattern in Rust's syntax, one char for each byte. Throws RegexError. `stepsMax`, for patterns that ship with the
+ * program: what these may do at one place, where it is bounded.
+ */
+export function compileRegexTest(pattern: string, stepsMax?: number): RegexTest {
   const unicode = unicodePattern(pattern);
   if (unicode !== null) {
     const automaton = compileAutomaton(unicode);
@@ -28,7 +31,7 @@ export function compileRegexTest(pattern: string): RegexTest {
   const parsed = parseRegex(pattern);
   const simple = simplifyTest(parsed);
   const required = requiredParts(simple);
-  if (isLinear(simple)) {
+  if (isLinear(simple, stepsMax)) {
     const native = new RegExp(write(simple, "native"));
     return { engine: "native", required, test: (text) => native.test(text) };
   }

@@ -1,15 +1,18 @@
 import { DETECTORS } from "../detectors/table.ts";
 import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
+import { MANAGED, SCORES } from "./request-rulesets.ts";
 
 export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
 
 export interface ManagedRule {
   readonly id: string;
-  /** The detector behind it; empty for rules that have an expression. */
+  /** The detector behind it; empty for rules that have an expression or a signature. */
   readonly detector: string;
   /** What the rules' own engine runs; absent where a detector decides. */
   readonly expression?: string;
+  /** Its number among the signatures (signatures/table.ts), where one decides. */
+  readonly signature?: number;
   readonly action: string;
   readonly action_parameters?: Readonly<Record<string, unknown>>;
   /** The score that the rules before it must have reached for this one to apply. */
@@ -67,7 +70,9 @@ const SENSITIVE_DATA: ManagedRuleset = {
   })),
 };
 
-export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = new Map([[SENSITIVE_DATA.id, SENSITIVE_DATA]]);
+export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = new Map(
+  [MANAGED, SCORES, SENSITIVE_DATA].map((ruleset) => [ruleset.id, ruleset]),
+);
 
 /** What the parameters of an `execute` rule run, or null when they name no managed ruleset. */
 export function executeManaged(parameters: Readonly<Record<string, unknown>>): ManagedExecution | null {

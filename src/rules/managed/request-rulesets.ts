@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { PROTOCOL_ANOMALIES } from "./protocol.ts";
+import type { ManagedRule, ManagedRuleset } from "./rulesets.ts";
+import { SIGNATURES } from "./signatures/table.ts";
+
+// waf.md: identifiers that clients know.
+const MANAGED_RULESET_ID = "efb7b8c949ac4650a09736fc376e9aee";
+export const SCORES_RULESET_ID = "4814384a9e5d4991b9815dcfc25d2f1f";
+export const SCORE_EXCEEDED_RULE_ID = "6179ae15870a4bb7b2d480d4843b323c";
+const SCORE_THRESHOLD = 40;
+
+const PHASE = "http_request_firewall_managed";
+const ACTIONS = ["block", "log", "managed_challenge", "js_challenge", "challenge"];
+
+/** Slugs never change, and so ids do not. */
+const idOf = (ruleset: string, slug: string): string => createHash("sha256").update(`${ruleset} ${slug}`).digest("hex").slice(0, 32);
+
+/** What both rulesets are made of. */
+interface Row {
+  readonly slug: string;
+  readonly title: string;
+  readonly paranoia: number;
+  readonly score: number;
+  readonly isCertain: boolean;
+  readonly category: string;
+  readonly decides: Pick<ManagedRule, "expression" | "signature">;
+}
+
+const ROWS: readonly Row[] = [
+  ...PROTOCOL_ANOMALIES.map((row) => ({ ...row, category: "protocol", decides: { expression: row.expression } })),
+  ...SIGNATURES.map((row, signature) => ({ ...row, decides: { signature } })),
+];
+
+/** Rules that are certain enough to block by themselves; the others of the first two levels wait for somebody to turn them on. */
+export const MANAGED: ManagedRuleset = {
+  id: MANAGED_RULESET_ID,
+  name: "Managed Ruleset",
+  description: "Blocks requests that are attacks by their form",
+  phase: PHASE,
+  version: "1",
+  actions: ACTIONS,
+  has_sensitivity: false,
+  rules: ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, isCertain, category, decides }) => ({
+    id: idOf(MANAGED_RULESET_ID, slug),
+    detector: "",
+    ...decides,
+    action: "block",
+    description: title,
+    categories: [category],
+    enabled: isCertain,
+  })),
+};
+
+/** Every rule adds to a score, and the last one acts on the sum. */
+export const SCORES: ManagedRuleset = {
+  id: SCORES_RULESET_ID,
+  name: "OWASP Core Ruleset",
+  description: "Adds up signs of attacks in the Core Rule Set's levels of paranoia; rules of this program's own",
+  phase: PHASE,
+  version: "1",
+  actions: ACTIONS,
+  has_sensitivity: false,
+  rules: [
+    ...ROWS.map(({ slug, title, paranoia, score, category, decides }) => ({
+      id: idOf(SCORES_RULESET_ID, slug),
+      detector: "",
+      ...decides,
+      action: "score",
+      action_parameters: { increment: score },
+      description: title,
+      categories: [category, `paranoia-level-${paranoia}`],
+      enabled: true,
+    })),
+    {
+      id: SCORE_EXCEEDED_RULE_ID,
+      detector: "",
+      expression: "true",
+      action: "block",
+      score_threshold: SCORE_THRESHOLD,
+      description: "949110: Inbound Anomaly Score Exceeded",
+      categories: [],
+      enabled: true,
+    },
+  ],
+};

@@ -1,0 +1,93 @@
+import { rememberLast } from "../../expression/memo.ts";
+import { compileRegexTest, type RegexTest } from "../../expression/regex.ts";
+import type { RequestView } from "../../views.ts";
+import { createLiteralAutomaton } from "./literal-automaton.ts";
+import { plainPath, unquoted, withoutComments } from "./normalise.ts";
+import { eachPiece } from "./pieces.ts";
+import type { Reading, Signature } from "./signature.ts";
+
+/** Signatures of which each request is asked once, whoever deploys them. */
+export interface SignatureSet {
+  /** Numbers of those that may be in the request, in their order. Within one phase a request does not change. */
+  candidates(request: RequestView): readonly number[];
+  /** Whether the request has the signature of this number. */
+  matches(request: RequestView, number: number): boolean;
+}
+
+const READINGS: readonly Reading[] = ["plain", "sql", "path", "shell"];
+/** What a value is in each reading, where that differs. */
+const READ: Readonly<Record<Reading, (text: string) => string>> = {
+  plain: (text) => text,
+  sql: withoutComments,
+  path: plainPath,
+  shell: unquoted,
+};
+
+/** Of signatures at one place of a text: no more than that, and nearly always one. */
+const STEPS_MAX = 10_000_000;
+
+/** What of a request may have which signature. */
+interface Inspection {
+  readonly texts: ReadonlyMap<number, Set<string>>;
+  readonly numbers: readonly number[];
+  readonly verdicts: Map<number, boolean>;
+}
+
+const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map() };
+
+export function createSignatureSet(signatures: readonly Signature[]): SignatureSet {
+  const literals = [...new Set(signatures.flatMap(({ needs }) => needs))];
+  const automaton = createLiteralAutomaton(literals);
+  const patterns: (RegexTest | undefined)[] = [];
+  const rows = literals.map((literal) =>
+    signatures.flatMap(({ needs, targets, reading }, number) => (needs.includes(literal) ? [{ number, targets, reading }] : [])),
+  );
+
+  /** The look that each literal was found in last: one that stands in a text a thousand times is one. */
+  const lastLooks = new Float64Array(literals.length);
+  let looks = 0;
+
+  const inspect = rememberLast((request: RequestView): Inspection => {
+    let texts: Map<number, Set<string>> | null = null;
+    const look = (text: string, target: number, reading: Reading, isSame: boolean): void => {
+      const serial = ++looks;
+      automaton.scan(text, (literal) => {
+        if (lastLooks[literal] === serial) return;
+        lastLooks[literal] = serial;
+        for (const row of rows[literal]!) {
+          // A reading that changes nothing was seen already.
+          if ((row.targets & target) === 0 || (row.reading !== reading && !isSame)) continue;
+          const known = (texts ??= new Map<number, Set<string>>()).get(row.number);
+          if (known === undefined) texts.set(row.number, new Set([text]));
+          else known.add(text);
+        }
+      });
+    };
+    eachPiece(request, (text, target) => {
+      look(text, target, "plain", true);
+      for (const reading of READINGS) {
+        const read = READ[reading](text);
+        if (read !== text) look(read, target, reading, false);
+      }
+    });
+    if (texts === null) return NOTHING;
+    const found: Map<number, Set<string>> = texts;
+    return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map() };
+  });
+
+  return {
+    candidates: (request) => inspect(request).numbers,
+    matches: (request, number) => {
+      const { texts, verdicts } = inspect(request);
+      const candidates = texts.get(number);
+      if (candidates === undefined) return false;
+      let verdict = verdicts.get(number);
+      if (verdict === undefined) {
+        const pattern = (patterns[number] ??= compileRegexTest(signatures[number]!.pattern, STEPS_MAX));
+        verdict = [...candidates].some((text) => pattern.test(text));
+        verdicts.set(number, verdict);
+      }
+      return verdict;
+    },
+  };
+}
