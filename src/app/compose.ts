@@ -148,7 +148,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
         ...metrics.samples(),
         ...(await Promise.all([reader, ...planes.workers].map((thread) => thread.metrics()))).flat(),
       ],
-      notReady: () => planes.workers.filter((worker) => !worker.isUp()).map((worker) => `${worker.name} is down`),
+      notReady: () => silentPlanes(planes.workers),
     });
     closing.addDraining(() => api.close());
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
@@ -177,6 +177,19 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     await closing.close(0);
     throw error;
   }
+}
+
+/** Longer than any turn of a busy thread. */
+const ANSWER_LIMIT_MS = 3_000;
+
+async function silentPlanes(workers: Planes["workers"]): Promise<readonly string[]> {
+  const reasons = await Promise.all(
+    workers.map(async (worker) => {
+      if (!worker.isUp()) return [`${worker.name} is down`];
+      return (await worker.answers(ANSWER_LIMIT_MS)) ? [] : [`${worker.name} does not answer`];
+    }),
+  );
+  return reasons.flat();
 }
 
 /** A thread's word of a changed zone; nobody waits for what comes of it. */

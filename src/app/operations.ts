@@ -6,18 +6,21 @@ export interface OperationsDeps {
   /** Samples of every thread, the main one included. */
   samples(): Promise<readonly MetricSample[]>;
   /** What keeps the server from serving; empty when it is ready. */
-  notReady(): readonly string[];
+  notReady(): Promise<readonly string[]>;
 }
+
+const LOOP_MEASURED_EVERY_MS = 100;
 
 /** `/healthz`: the process answers. `/readyz`: every plane serves. `/metrics`: Prometheus text, every thread's numbers. */
 export function addOperations(server: FastifyInstance, deps: OperationsDeps): void {
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async (_req, reply) => {
-    const reasons = deps.notReady();
+    const reasons = await deps.notReady();
     return reply.code(reasons.length === 0 ? 200 : 503).send({ status: reasons.length === 0 ? "ready" : "not ready", reasons });
   });
   const processMetrics = new Registry();
-  collectDefaultMetrics({ register: processMetrics });
+  // By default the delay of the event loop is measured a hundred times a second, which is most of what an idle server does.
+  collectDefaultMetrics({ register: processMetrics, eventLoopMonitoringPrecision: LOOP_MEASURED_EVERY_MS });
   server.get("/metrics", async (_req, reply) => {
     const planes = registryOf(await deps.samples());
     const text = `${await processMetrics.metrics()}\n${await planes.metrics()}`;

@@ -24,6 +24,8 @@ export interface PlaneWorker {
   /** True between `listening` and a crash or stop. */
   isUp(): boolean;
   metrics(): Promise<readonly MetricSample[]>;
+  /** Whether the thread is up and takes its turns: one that loops without end is silent. */
+  answers(withinMs: number): Promise<boolean>;
   /** One more thread sends through this port. */
   attach(port: MessagePort): void;
   /** The thread that this one sends to as `to` is a new one. */
@@ -117,12 +119,15 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   };
 
   const post = (message: ToWorker, transfer: readonly MessagePort[] = []): void => worker.postMessage(message, [...transfer]);
+  const askMetrics = async (limitMs: number): Promise<readonly MetricSample[] | undefined> =>
+    state === "up" ? metricRequests.ask(limitMs, (request) => post({ type: "metrics", request })) : undefined;
   const listening = launch();
   return {
     name,
     listening,
     isUp: () => state === "up",
-    metrics: () => (state === "up" ? metricRequests.ask((request) => post({ type: "metrics", request })) : Promise.resolve([])),
+    metrics: async () => (await askMetrics(METRICS_LIMIT_MS)) ?? [],
+    answers: async (withinMs) => (await askMetrics(withinMs)) !== undefined,
     attach: (port) => post({ type: "attach", port }, [port]),
     reconnect: (to, port) => post({ type: "reconnect", to, port }, [port]),
     introduce: (neighbour, port) => post({ type: "neighbour", name: neighbour, port }),
@@ -145,23 +150,23 @@ function drained(worker: Worker, limitMs: number, ask: () => void): Promise<void
   return promise.finally(() => clearTimeout(limit));
 }
 
-/** Questions for a thread's numbers that are under way; one that is not answered in time counts as none. */
+/** Questions for a thread's numbers that are under way; undefined is the answer of one that takes too long, or has ended. */
 function createMetricRequests() {
-  const waiting = new Map<number, (samples: readonly MetricSample[]) => void>();
+  const waiting = new Map<number, (samples: readonly MetricSample[] | undefined) => void>();
   let last = 0;
-  const answer = (request: number, samples: readonly MetricSample[]): void => {
+  const answer = (request: number, samples: readonly MetricSample[] | undefined): void => {
     waiting.get(request)?.(samples);
     waiting.delete(request);
   };
   return {
     answer,
     answerAll: () => {
-      for (const request of [...waiting.keys()]) answer(request, []);
+      for (const request of [...waiting.keys()]) answer(request, undefined);
     },
-    ask: (post: (request: number) => void): Promise<readonly MetricSample[]> => {
+    ask: (limitMs: number, post: (request: number) => void): Promise<readonly MetricSample[] | undefined> => {
       const request = ++last;
-      const limit = setTimeout(() => answer(request, []), METRICS_LIMIT_MS);
-      const { promise, resolve } = Promise.withResolvers<readonly MetricSample[]>();
+      const limit = setTimeout(() => answer(request, undefined), limitMs);
+      const { promise, resolve } = Promise.withResolvers<readonly MetricSample[] | undefined>();
       waiting.set(request, resolve);
       post(request);
       return promise.finally(() => clearTimeout(limit));
