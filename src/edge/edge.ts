@@ -45,7 +45,7 @@ import { createZones, type Zones } from "./zones.ts";
 export interface EdgeDeps {
   readonly replica: Replica;
   readonly events: EventSink;
-  readonly tap: Pick<Tap, "begin">;
+  readonly tap: Pick<Tap, "takes" | "begin">;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly sealer: Sealer;

@@ -48,7 +48,7 @@ export interface Pipeline {
 
 export interface PipelineDeps {
   readonly zones: Zones;
-  readonly tap: Pick<Tap, "begin">;
+  readonly tap: Pick<Tap, "takes" | "begin">;
   readonly doh: DohRoute;
   /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
   readonly loopName: string;
@@ -273,7 +273,7 @@ function logRow(exchange: Exchange, match: Match, _deps: PipelineDeps, response:
 /** Sensitive data detection: the detector writes the events, outside the response's path (SPEC 8). */
 function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: ResponseView): BodyTap | null {
   const { zone } = exchange;
-  if (match.managed === null || zone === null) return null;
+  if (match.managed === null || zone === null || !tap.takes(response.content_type)) return null;
   return tap.begin({
     ray_id: exchange.ray_id,
     at_ms: exchange.at_ms,

@@ -56,6 +56,7 @@ export async function startEdge(
       },
     },
     tap: {
+      takes: () => true,
       begin: (subject) => {
         const scan = { subject, body: "", ended: false };
         scanned.push(scan);

@@ -31,7 +31,7 @@ const certificate: Op = {
 const edge = createEdge({
   replica: createMemoryReplica([zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate]),
   events: { push: () => undefined },
-  tap: { begin: () => null },
+  tap: { takes: () => false, begin: () => null },
   clock: systemClock,
   metrics: createMetrics(),
   sealer,

@@ -5,6 +5,8 @@ import { createSlabs, type Slabs } from "./slabs.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
 export interface Tap {
+  /** Whether bodies of the media type are scanned at all: asked first, since most responses of a page are not. */
+  takes(mediaType: string): boolean;
   /** Null when this body is not to be scanned: its type or coding is not one of ours, or there is no room. */
   begin(subject: ScanSubject): BodyTap | null;
   /** The detector has been started again and takes bodies here; those under way are scanned no further. */
@@ -95,6 +97,7 @@ export function createTap({
   };
 
   return {
+    takes: isScannedType,
     begin: (subject) => {
       if (!isScannedType(subject.content_type)) return null;
       if (encodingOf(subject.content_encoding) === undefined) {
