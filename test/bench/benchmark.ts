@@ -10,6 +10,8 @@ export interface Benchmark {
   readonly targetRatio?: { readonly peer: string; readonly ratio: number };
   /** Programs of tools/system-tools.ts without which the row is left out. */
   readonly tools: readonly string[];
+  /** Where one measurement takes so long that it is made this often at most. */
+  readonly roundsMax?: number;
   prepare(context: BenchContext): Promise<Contest>;
 }
 

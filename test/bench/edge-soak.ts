@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { Agent as PlainAgent, request } from "node:http";
+import { type ClientHttp2Session, connect as connectSession, constants } from "node:http2";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import { connect } from "node:net";
 import { WebSocket, Agent as Dispatcher } from "undici";
@@ -13,6 +14,8 @@ import { residentBytes } from "./resident-bytes.ts";
 const SECONDS = 600;
 const SECONDS_MIN = 30;
 const VISITORS = 24;
+/** More than the cache has room for in memory. */
+const ASSETS = 4_000;
 /** What was held at this part of the time is what the end is compared with. */
 const SETTLED_AT = 0.3;
 
@@ -21,6 +24,7 @@ export const edgeSoak: Benchmark = {
   name: "edge-soak",
   unit: "MB of memory more at the end than after three tenths of the time",
   better: "lower",
+  roundsMax: 1,
   tools: [],
   prepare: async ({ seconds }) => {
     const site = await startMixedSite();
@@ -47,38 +51,60 @@ interface Agents {
 async function soak(site: MixedSite, agents: Agents, seconds: number): Promise<Measurement> {
   const { pid } = site.selvedge;
   const random = seededRandom(Math.round(seconds));
-  const visits = visitsOf(site, agents, random);
+  const session = connectHttp2(site);
+  const visits = visitsOf(site, agents, session, random);
   const started = performance.now();
   const elapsed = (): number => (performance.now() - started) / 1000 / seconds;
-  let [count, failed, early, earlyFiles] = [0, 0, 0, 0];
+  const failed: string[] = [];
+  let [count, early, earlyFiles] = [0, 0, 0];
   await Promise.all(
     Array.from({ length: VISITORS }, async () => {
       while (elapsed() < 1) {
         count++;
-        if (!(await pick(random, visits)())) failed++;
+        const visit = pick(random, visits);
+        if (!(await visit())) failed.push(visit.toString());
         if (early > 0 || elapsed() < SETTLED_AT) continue;
         early = residentBytes(pid);
         earlyFiles = openFiles(pid);
       }
     }),
   );
-  if (failed > 0) throw new Error(`${failed} of ${count} visits did not get what they should`);
+  session.close();
+  if (failed.length > 0) {
+    const kinds = Object.entries(Object.groupBy(failed, (visit) => visit)).map(([visit, all]) => `${all?.length} times ${visit}`);
+    throw new Error(`${failed.length} of ${count} visits did not get what they should: ${kinds.join("; ")}`);
+  }
   const late = residentBytes(pid);
+  const files = openFiles(pid);
   return {
     value: (late - early) / 1e6,
-    also: { visits: count, rss_mb: late / 1e6, files: openFiles(pid), files_more: openFiles(pid) - earlyFiles },
+    also: { visits: count, rss_mb: late / 1e6, rss_early_mb: early / 1e6, files, files_more: files - earlyFiles },
   };
 }
 
 const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 /** Each says whether it got what it should. */
-function visitsOf(site: MixedSite, agents: Agents, random: Random): readonly (() => Promise<boolean>)[] {
+function visitsOf(site: MixedSite, agents: Agents, session: ClientHttp2Session, random: Random): readonly (() => Promise<boolean>)[] {
   const [plain, secure] = [Number(site.http.port), Number(site.https.port)];
   const dispatcher = new Dispatcher({ connect: { lookup: (_host, _options, done) => done(null, [{ address: "127.0.0.1", family: 4 }]) } });
   const small = () => ask(request, plain, agents.plain, "GET", "/", "");
   const secureSmall = () => ask(secureRequest, secure, agents.secure, "GET", "/", "");
+  const asset = (): string => `/asset-${random(ASSETS)}.css`;
   return [
+    () => ask(request, plain, agents.plain, "GET", asset(), ""),
+    () => ask(request, plain, agents.plain, "GET", asset(), "", { range: "bytes=10-99" }, 206),
+    () => ask(secureRequest, secure, agents.secure, "GET", asset(), ""),
+    () => askOver(session, asset()),
+    () => askOver(session, asset()),
+    () => askOver(session, "/"),
+    () => askOver(session, "/file"),
+    () => askOver(session, "/", "x".repeat(random(300_000))),
+    () => takeBack(session, "/big", random(50)),
+    () => askOver(session, "/reset", "", 520),
+    () => ask(request, plain, agents.plain, "GET", "/reset", "", {}, 520),
+    () => ask(request, plain, agents.plain, "GET", "/", "", { host: "nobody.example" }, 530),
+    () => rawBytes(plain, `GET /half HTTP/1.1\r\nHost: ${MIXED_HOST}\r\n\r\n`, 1000),
     small,
     small,
     small,
@@ -97,7 +123,16 @@ function visitsOf(site: MixedSite, agents: Agents, random: Random): readonly (()
 
 type Ask = typeof request;
 
-function ask(send: Ask, port: number, agent: PlainAgent | SecureAgent, method: string, path: string, body: string): Promise<boolean> {
+function ask(
+  send: Ask,
+  port: number,
+  agent: PlainAgent | SecureAgent,
+  method: string,
+  path: string,
+  body: string,
+  fields: Readonly<Record<string, string>> = {},
+  expected = 200,
+): Promise<boolean> {
   return new Promise((resolve) => {
     const options = {
       port,
@@ -106,20 +141,52 @@ function ask(send: Ask, port: number, agent: PlainAgent | SecureAgent, method: s
       path,
       method,
       agent,
-      headers: { host: MIXED_HOST, "content-length": body.length },
+      headers: { host: MIXED_HOST, "content-length": body.length, ...fields },
     };
     const req = send(
       options,
       (res) =>
         void res
           .resume()
-          .on("end", () => resolve(res.statusCode === 200))
+          .on("end", () => resolve(res.statusCode === expected))
           .on("error", () => resolve(false)),
     );
     // A kept connection that the server closes just then is no fault of either.
     req.on("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNRESET" && req.reusedSocket));
     req.end(body);
   });
+}
+
+const connectHttp2 = ({ https }: MixedSite): ClientHttp2Session =>
+  connectSession(`https://${MIXED_HOST}`, {
+    host: "127.0.0.1",
+    port: Number(https.port),
+    servername: MIXED_HOST,
+    rejectUnauthorized: false,
+  });
+
+/** In a stream of the one connection that all visitors of HTTP/2 share. */
+function askOver(session: ClientHttp2Session, path: string, body = "", expected = 200): Promise<boolean> {
+  return new Promise((resolve) => {
+    let status = 0;
+    const stream = session.request(
+      { ":path": path, ":authority": MIXED_HOST, ":method": body === "" ? "GET" : "POST" },
+      { endStream: body === "" },
+    );
+    stream.on("response", (fields) => (status = Number(fields[":status"])));
+    stream.on("error", () => undefined).resume();
+    stream.on("close", () => resolve(status === expected && stream.rstCode === 0));
+    if (body !== "") stream.end(body);
+  });
+}
+
+/** Asks, and does not want it after all. */
+async function takeBack(session: ClientHttp2Session, path: string, patienceMs: number): Promise<boolean> {
+  const stream = session.request({ ":path": path, ":authority": MIXED_HOST });
+  stream.on("error", () => undefined).resume();
+  await new Promise((done) => setTimeout(done, patienceMs + 1));
+  await new Promise((done) => stream.on("close", done).close(constants.NGHTTP2_CANCEL));
+  return true;
 }
 
 function webSocket(port: number, dispatcher: Dispatcher): Promise<boolean> {

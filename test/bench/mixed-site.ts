@@ -15,7 +15,7 @@ export interface MixedSite extends BenchServer {
   close(): Promise<void>;
 }
 
-/** A server with one site, whose origin answers small, large and very large, takes bodies and echoes over WebSockets. */
+/** A server with one site, whose origin answers small, large and very large, fails, lets answers be kept, takes bodies and echoes over WebSockets. */
 export async function startMixedSite(args: readonly string[] = []): Promise<MixedSite> {
   const origin = createServer(answer);
   origin.on("upgrade", (req, socket, rest) => {
@@ -51,7 +51,19 @@ function answer(req: IncomingMessage, res: ServerResponse): void {
   res.on("error", () => undefined);
   if (req.url === "/big") return sendBig(res);
   if (req.url === "/file") return void res.end(FILE);
+  if (req.url === "/reset") return void req.socket.destroy();
+  if (req.url === "/half") return void res.writeHead(200, { "content-length": FILE_BYTES }).write(PIECE, () => req.socket.destroy());
+  const asset = /^\/asset-(\d+)\.css$/.exec(req.url ?? "")?.[1];
+  if (asset !== undefined) return sendAsset(res, Number(asset));
   req.resume().on("end", () => res.end("fine"));
+}
+
+/** Some are kept for long, some for a second, some as long as they are confirmed; none of them is small. */
+function sendAsset(res: ServerResponse, number: number): void {
+  res.setHeader("cache-control", ["max-age=60", "max-age=1, stale-while-revalidate=5", "no-cache"][number % 3]!);
+  res.setHeader("etag", `"${number}"`);
+  if (res.req.headers["if-none-match"] === `"${number}"`) return void res.writeHead(304).end();
+  res.end(PIECE.subarray(0, 1000 + ((number * 7919) % 64_000)));
 }
 
 function sendBig(res: ServerResponse): void {

@@ -55,7 +55,8 @@ async function measure(benchmark: Benchmark): Promise<Result> {
     }));
     // The first turn of each warms caches and the compiler up.
     for (const { contender } of sides) await contender.run();
-    for (let round = 0; round < Number(flags.rounds); round++) {
+    const rounds = Math.min(Number(flags.rounds), benchmark.roundsMax ?? Infinity);
+    for (let round = 0; round < rounds; round++) {
       for (const { contender, side } of sides) side.rounds.push(await contender.run());
     }
     const [ours, ...peers] = sides;
