@@ -1,37 +1,10 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { Resolver } from "node:dns/promises";
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { api, startSelvedge } from "../support/selvedge.ts";
-
-/** A file system of its own that is soon full, or why there can be none. */
-function smallDisk(t: TestContext): string | { readonly skip: string } {
-  const directory = mkdtempSync(join(tmpdir(), "selvedge-disk-"));
-  const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", directory], { encoding: "utf8" });
-  if (status !== 0) {
-    rmSync(directory, { recursive: true });
-    return { skip: `no small file system can be mounted here: ${stderr ?? "no mount"}` };
-  }
-  t.after(() => {
-    spawnSync("umount", ["-l", directory]);
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
-}
-
-/** Takes what room there is, to the last byte. */
-function fill(file: string): void {
-  for (let size = 1 << 20; size >= 1; size = size === 1 ? 0 : size >> 1) {
-    try {
-      for (;;) appendFileSync(file, Buffer.alloc(size));
-    } catch (error) {
-      assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
-    }
-  }
-}
+import { fillDisk, smallDisk } from "../support/small-disk.ts";
 
 test("on a full disk writes are refused by their code, everything else goes on, and room ends it", async (t) => {
   const disk = smallDisk(t);
@@ -46,7 +19,7 @@ test("on a full disk writes are refused by their code, everything else goes on, 
   resolver.setServers([selvedge.ready.dns]);
   assert.equal((await put("before")).status, 200);
 
-  fill(join(disk, "filler"));
+  fillDisk(join(disk, "filler"));
   for (const refused of await Promise.all(Array.from({ length: 20 }, (_, i) => put(`full-${i}`)))) {
     assert.equal(refused.status, 507);
     assert.deepEqual(refused.body.errors, [{ code: 10507, message: "The server's storage is full; nothing was changed" }]);

@@ -35,6 +35,8 @@ const WHOLE: Answer = { kind: "whole" };
 /** One visitor who is answered from the cache, or waits for that. Runs the response stages, as for a response of an origin. */
 export class CacheReader {
   readonly exchange: Exchange;
+  /** It asks for a part: it is given one, or goes alone, rather than the whole. */
+  wantsPart = false;
   private readonly pipeline: Pick<Pipeline, "response" | "substitute">;
   private readonly visitor: Visitor;
   private readonly alone: () => void;

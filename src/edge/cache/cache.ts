@@ -16,6 +16,7 @@ import { changedKeys } from "./changed-keys.ts";
 import { Fill, type FillOwner, type Source } from "./fill.ts";
 import { type Use, useAt } from "./freshness.ts";
 import { createPurges } from "./purges.ts";
+import { noteReceived, receivedUrls } from "./received-urls.ts";
 import { createRefusals } from "./refusals.ts";
 import { CONDITION_NAMES } from "./request-facts.ts";
 import { readFields } from "./response-fields.ts";
@@ -103,7 +104,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     released: (fill, refused) => {
       const key = placeOf(fill.request.asked);
       if (fills.get(key) === fill) fills.delete(key);
-      if (refused !== null) refusals.add(key, refused.status, clock.nowMs(), refused.keptMs);
+      if (refused !== null) refusals.add(refused.isForParts ? partsOf(key) : key, refused.status, clock.nowMs(), refused.keptMs);
     },
     respond,
     give,
@@ -129,13 +130,15 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       exchange.cacheStatus = "MISS";
       request.goAlone(aloneHead);
     });
+    reader.wantsPart = cached.facts.hasRange;
     request.taken(reader);
     return { cached, asking, fillHead, reader };
   };
 
   /** Asks the origin, for a reader or for those who come later. */
   const begin = ({ cached, asking, fillHead }: Prepared, stale: StoredResponse | null, reader: CacheReader | null): void => {
-    const asked = { ...cached.asked, purges: purges.countOf(cached.asked.zoneId) };
+    const received = receivedUrls(asking, stale?.asked);
+    const asked = { ...cached.asked, received, purges: purges.countOf(cached.asked.zoneId) };
     const fill = new Fill(owner, { asked, exchange: asking, hasAuthorization: cached.facts.hasAuthorization, stale });
     fills.set(placeOf(asked), fill);
     if (reader === null) fill.isBackground = true;
@@ -146,8 +149,9 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   /** Waits for what somebody else asked for already, or asks. */
   const waitOrAsk = (prepared: Prepared, stale: StoredResponse | null): void => {
     const underWay = fills.get(placeOf(prepared.cached.asked));
-    if (underWay === undefined) begin(prepared, stale, prepared.reader);
-    else underWay.join(prepared.reader);
+    if (underWay === undefined) return begin(prepared, stale, prepared.reader);
+    noteReceived(underWay.request.asked, prepared.asking);
+    underWay.join(prepared.reader);
   };
 
   const refresh = (prepared: Prepared, stored: StoredResponse): void => {
@@ -157,9 +161,9 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   /** Why nobody should wait for a response to this; null where one may. */
   const refusalOf = ({ asked, facts }: CachedRequest, exchange: Exchange, stored: StoredResponse | null): CacheStatus | null => {
     const status = stored === null ? "MISS" : "EXPIRED";
-    // A part of it, or its head alone, is not worth waiting for the whole.
-    if (exchange.method === "HEAD" || facts.hasRange) return status;
     const place = placeOf(asked);
+    // Its head alone is not worth waiting for the whole, nor is a part of what is too large.
+    if (exchange.method === "HEAD" || (facts.hasRange && refusals.find(partsOf(place), exchange.at_ms) !== null)) return status;
     const underWay = fills.get(place);
     const isLate = underWay !== undefined && underWay.isWaiting && clock.nowMs() - underWay.startedMs > waitMs;
     return refusals.find(place, exchange.at_ms) ?? (isLate || underWay?.isForOne === true ? status : null);
@@ -223,6 +227,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
         return false;
       }
       const stored = shelves.find(cached.asked, exchange);
+      if (stored !== null && exchange.received_path !== undefined) noteReceived(stored.asked, exchange);
       if (stored !== null && stored.file !== null) {
         serveFromDisk(request, cached, stored);
         return true;
@@ -267,6 +272,9 @@ const useFor = ({ at_ms: atMs, cacheRule: rule }: Exchange, { freshness }: Store
 
 /** Where a fill is found by those who ask for the same. */
 const placeOf = ({ key, apart }: Asked): string => (apart === "" ? key : `${key}\n${apart}`);
+
+/** Where it is remembered that nobody waits for a part of it. */
+const partsOf = (place: string): string => `${place}\nparts`;
 
 const originFormOf = ({ path, query }: Asked): string => (query === "" ? path : `${path}?${query}`);
 

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Freshness } from "./freshness.ts";
+import { ANY_URL } from "./received-urls.ts";
 import { type Asked, StoredResponse } from "./stored-response.ts";
 
 /** A block is read whole and compared with its checksum before any of it is sent. */
@@ -60,6 +61,8 @@ export function readDescribed(directory: string, id: string): StoredResponse | n
     const json = text.slice(line + 1);
     if (text.slice(0, line) !== String(crc32(json))) return null;
     const { format, fields, asked, reason, secondary, length, checks, ...rest } = JSON.parse(json) as Described;
+    // Who else came to it since it was written down is not known.
+    if (asked.received !== undefined) asked.received = [...asked.received, ANY_URL];
     if (format !== FORMAT || statSync(bodyIn(directory, id)).size !== length) return null;
     const storable = { ...rest, fields: fields.map(([name, value]) => ({ name, key: name.toLowerCase(), value })) };
     return new StoredResponse(asked, reason, storable, secondary, length, { id, checks, bytes: filesBytes(length, text.length) });

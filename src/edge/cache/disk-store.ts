@@ -145,8 +145,15 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     notePurges: (zoneId, count) => {
       purges.set(zoneId, count);
       noted = (noted + 1) % PURGES_KEPT_MAX;
-      if (noted === 0) writePurges(directory, purges);
-      else appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`);
+      try {
+        if (noted === 0) writePurges(directory, purges);
+        else appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`);
+      } catch (error) {
+        onError(error);
+        // What cannot be written down must not be needed: nothing of the zone is left to come back, and a torn line is written anew.
+        noted = PURGES_KEPT_MAX - 1;
+        index.sweep(({ asked }) => asked.zoneId === zoneId);
+      }
     },
     get bytes() {
       return index.used;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
+import { rulesetOp } from "#edge/test-entries.ts";
 import { eventually, exchangeRaw, httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
 
 interface Ends {
@@ -108,6 +109,41 @@ for (const [name, damage] of DAMAGES) {
     for (const ending of [".json", ".body"]) assert.ok(!existsSync(join(directory, `${"0".repeat(24)}${ending}`)));
   });
 }
+
+test("what a rule has rewritten is purged by each URL that visitors came with, and by its own, after a restart as well", async (t) => {
+  const rewrite = rulesetOp("rewrite", "zone", "zone", "http_request_transform", [
+    {
+      action: "rewrite",
+      expression: 'starts_with(http.request.uri.path, "/v")',
+      action_parameters: { uri: { path: { value: "/one.css" }, query: { value: "" } } },
+    },
+  ]);
+  const { start, asked } = await site(t, (_req, res) => send(res, "body"));
+  let count = 0;
+  let ops: readonly Op[] = [rewrite];
+  const purge = (path: string): void => {
+    const value = { count: ++count, recent: [{ by: "files", values: [`http://www.example.com${path}`] } as const] };
+    ops = [rewrite, { kind: "purge", id: "zone", value }];
+  };
+  for (const [purged, isGone] of [
+    ["/v1.css", true],
+    ["/v2.css?a=b", true],
+    ["/one.css", true],
+    ["/v3.css", false],
+  ] as const) {
+    const edge = await start({ ops });
+    for (const path of ["/v1.css", "/v2.css?a=b", "/one.css", "/v1.css"]) assert.equal((await get(edge, path)).body, "body");
+    assert.equal((await get(edge, "/v1.css")).cache, "HIT");
+    purge(purged);
+    edge.replica.apply(ops.slice(1));
+    assert.equal((await get(edge, "/v2.css?a=b")).cache, isGone ? "MISS" : "HIT", purged);
+  }
+  const before = asked.length;
+  purge("/v1.css");
+  const later = await start({ ops });
+  assert.equal((await get(later, "/one.css")).cache, "MISS", "heard of after a restart");
+  assert.equal(asked.length, before + 1);
+});
 
 test("what was purged does not come back, whether the purge was heard of before the restart or after", async (t) => {
   const { start, directory } = await site(t, (_req, res) => send(res, "body", { "Cache-Tag": "one" }));

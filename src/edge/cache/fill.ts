@@ -46,6 +46,8 @@ export interface Refusal {
   readonly status: CacheStatus;
   /** How long to remember it. */
   readonly keptMs: number;
+  /** Only those who want a part of it need not wait. */
+  readonly isForParts: boolean;
 }
 
 export interface FillRequest {
@@ -77,6 +79,9 @@ const OVER = 4;
 const REFUSED_MS = 30_000;
 const FAILED_MS = 1_000;
 
+/** What is longer is not fetched whole for somebody who wants a part of it. */
+const PARTS_LENGTH_MAX = 4_194_304;
+
 /** So much waits for the disk at most, and the origin goes on when so much is left. */
 const PENDING_BYTES_MAX = 4_194_304;
 const PENDING_BYTES_LOW = 1_048_576;
@@ -98,6 +103,8 @@ export class Fill implements Visitor, Waited {
   private readonly owner: FillOwner;
   /** The first is the one who is told where only one can be. */
   private readonly readers = new Set<CacheReader>();
+  /** Those who want a part: none of them is ever told the whole. */
+  private readonly parts = new Set<CacheReader>();
   private state = WAITING;
   private body: BodyBuffer | null = null;
   /** Instead of `body`, where that would be too large. */
@@ -127,14 +134,17 @@ export class Fill implements Visitor, Waited {
 
   /** Waits for the response, or reads along where it has begun. */
   join(reader: CacheReader): void {
-    this.readers.add(reader);
+    (reader.wantsPart ? this.parts : this.readers).add(reader);
     reader.waitFor(this);
     if (this.state === SHARED) this.share(reader);
   }
 
   /** Who still waits for a head, or for the end of what only one is told, does so no longer. */
   sendWaitersAway(): void {
-    if (this.state !== SHARED) this.sendOthersAway();
+    if (this.state === SHARED) return;
+    this.sendOthersAway();
+    // Where nobody is told the whole, one of those who want a part is as good as told until there is a head.
+    if (this.state !== WAITING || this.readers.size > 0) this.dismissParts();
   }
 
   onReaderDrain(): void {
@@ -145,8 +155,9 @@ export class Fill implements Visitor, Waited {
   onReaderGone(reader: CacheReader): void {
     const [told] = this.readers;
     this.readers.delete(reader);
+    this.parts.delete(reader);
     if (this.state === OVER || this.isBackground) return;
-    if (this.readers.size === 0 || (reader === told && this.state >= TOLD_ONE)) this.abandon();
+    if (this.readers.size + this.parts.size === 0 || (reader === told && this.state >= TOLD_ONE)) this.abandon();
   }
 
   admitBody(): void {}
@@ -168,10 +179,10 @@ export class Fill implements Visitor, Waited {
     const { request, owner } = this;
     const { stale } = request;
     const nowMs = owner.nowMs();
-    const [told] = this.readers;
-    if (told !== undefined) {
-      told.exchange.originStatus = head.status;
-      told.exchange.originTtfbMs = request.exchange.originTtfbMs;
+    const [first] = this.everyone();
+    if (first !== undefined) {
+      first.exchange.originStatus = head.status;
+      first.exchange.originTtfbMs = request.exchange.originTtfbMs;
     }
     if (stale !== null && head.status === 304) return this.confirm(stale, readFields(buffer, head), nowMs);
     if (stale !== null && head.status >= 500 && nowMs < stale.freshness.spareUntilMs) return this.useSpare(stale);
@@ -179,6 +190,8 @@ export class Fill implements Visitor, Waited {
     const storable = this.isDoomed ? null : storableOf(head.status, fields, this.storing(nowMs));
     const length = framing === NO_BODY ? 0 : framing === BY_LENGTH ? head.contentLength : null;
     const reason = buffer.toString("latin1", head.reasonStart, head.reasonEnd);
+    // A part of what is not kept, or of what is long, is the origin's to give.
+    if ((storable === null || (length ?? 0) > this.partsLengthMax) && this.dismissParts()) return;
     if (storable !== null && length !== null && length <= owner.objectBytesMax && this.set(length))
       this.beginShared(reason, storable, length);
     // The end of what ends with its connection cannot be told from a broken one.
@@ -209,15 +222,14 @@ export class Fill implements Visitor, Waited {
     }
     const response = this.complete();
     this.release(null);
-    if (state === SHARED) for (const reader of this.readers) reader.pump();
-    else {
-      told?.finish(trailers);
-      for (const reader of others) this.give(reader, response, "HIT");
-    }
+    if (state === SHARED) return this.pump();
+    told?.finish(trailers);
+    for (const reader of others) this.give(reader, response, "HIT");
+    for (const reader of [...this.parts]) this.give(reader, response, told === undefined ? this.status : "HIT");
   }
 
   flush(): boolean {
-    if (this.state === SHARED) for (const reader of this.readers) reader.pump();
+    if (this.state === SHARED) this.pump();
     if (this.state === SHARED || this.state === OVER) return true;
     const [told] = this.readers;
     const hasRoom = this.writer === null || this.writer.pendingBytes < PENDING_BYTES_MAX;
@@ -228,7 +240,7 @@ export class Fill implements Visitor, Waited {
   sendPage(page: Page): void {
     const { stale } = this.request;
     if (stale !== null && this.owner.nowMs() < stale.freshness.spareUntilMs) return this.useSpare(stale);
-    const [told, ...others] = this.readers;
+    const [told, ...others] = this.everyone();
     this.close(null);
     told?.sendPage(page);
     // Each of them finds out by itself: the page names the request it answers.
@@ -237,19 +249,19 @@ export class Fill implements Visitor, Waited {
 
   cut(): void {
     const { state } = this;
-    const [told, ...others] = this.readers;
+    const [told] = this.readers;
+    const everyone = this.everyone();
     this.close(null);
-    told?.cut();
-    for (const reader of others) {
-      if (state === SHARED) reader.cut();
+    for (const reader of everyone) {
+      if (state === SHARED || reader === told) reader.cut();
       else this.sendAway(reader);
     }
   }
 
   /** Ends it without a word to anybody: the last one who waited has left. */
-  private abandon(): void {
-    const others = [...this.readers];
-    this.close(null);
+  private abandon(refused: Refusal | null = null): void {
+    const others = this.everyone();
+    this.close(refused);
     this.source?.abort();
     for (const reader of others) this.sendAway(reader);
   }
@@ -258,7 +270,7 @@ export class Fill implements Visitor, Waited {
   private confirm(stale: StoredResponse, fields: readonly ResponseField[], nowMs: number): void {
     const { asked, hasAuthorization } = this.request;
     const next = refreshed(stale, fields, asked, this.storing(nowMs));
-    const readers = [...this.readers];
+    const readers = this.everyone();
     this.close(null);
     // What must not be kept for one who has credentials may still be kept for the others.
     if (next instanceof StoredResponse && !this.isDoomed) this.owner.renew(stale, next);
@@ -271,7 +283,7 @@ export class Fill implements Visitor, Waited {
 
   /** RFC 5861 §4 */
   private useSpare(stale: StoredResponse): void {
-    const readers = [...this.readers];
+    const readers = this.everyone();
     this.close(null);
     this.source?.abort();
     for (const reader of readers) this.give(reader, stale, "STALE");
@@ -282,13 +294,13 @@ export class Fill implements Visitor, Waited {
     this.state = SHARED;
     this.body = new BodyBuffer(length);
     this.response = new StoredResponse(asked, reason, storable, secondaryKey(storable.vary, exchange), length);
-    for (const reader of [...this.readers]) this.share(reader);
+    for (const reader of this.everyone()) this.share(reader);
   }
 
   private share(reader: CacheReader): void {
     const { response, body } = this;
     if (response === null || body === null) return;
-    if (!this.isFor(reader, response)) return this.sendAway(reader);
+    if (!this.isFor(reader, response) || (reader.wantsPart && response.length > this.partsLengthMax)) return this.sendAway(reader);
     this.owner.respond(reader, response, body, this.status);
   }
 
@@ -322,12 +334,14 @@ export class Fill implements Visitor, Waited {
   }
 
   private pass(buffer: Buffer, head: Head, framing: Framing, isRefused: boolean): void {
-    const [told, ...others] = this.readers;
+    const [told] = this.readers;
+    const others = this.everyone().filter((reader) => reader !== told);
     const { stale } = this.request;
     const status = isRefused && !this.isDoomed && STORED_STATUSES.has(head.status) ? "BYPASS" : this.status;
     this.state = PASSED;
     if (stale !== null && head.status < 500) this.owner.drop(stale);
-    this.release(this.isDoomed ? null : { status, keptMs: head.status >= 500 ? FAILED_MS : REFUSED_MS });
+    const keptMs = head.status >= 500 ? FAILED_MS : REFUSED_MS;
+    this.release(this.isDoomed ? null : { status, keptMs, isForParts: false });
     if (told === undefined) return this.abandon();
     told.sendHead(buffer, head, framing, status);
     for (const reader of others) this.sendAway(reader);
@@ -337,7 +351,10 @@ export class Fill implements Visitor, Waited {
     const { body, owner } = this;
     if (this.writer === null && body !== null) {
       const length = body.length + end - start;
-      if (this.state === SHARED || (length <= owner.objectBytesMax && this.set(length))) return body.append(buffer, start, end);
+      if (this.state === SHARED) return body.append(buffer, start, end);
+      const isKept = length <= owner.objectBytesMax && this.set(length);
+      if ((!isKept || length > this.partsLengthMax) && this.dismissParts()) return;
+      if (isKept) return body.append(buffer, start, end);
       this.body = null;
       const writer = length <= owner.diskObjectBytesMax ? this.openWriter() : null;
       if (writer !== null) {
@@ -351,8 +368,30 @@ export class Fill implements Visitor, Waited {
     this.writer?.abort();
     this.writer = this.pending = null;
     this.state = PASSED;
-    this.release({ status: this.status, keptMs: REFUSED_MS });
+    this.release({ status: this.status, keptMs: REFUSED_MS, isForParts: false });
     this.sendOthersAway();
+  }
+
+  /** Sends those away who want a part. True where it ended because nobody else waited. */
+  private dismissParts(): boolean {
+    if (this.parts.size === 0) return false;
+    const isLast = this.readers.size === 0 && !this.isBackground;
+    if (isLast) this.abandon({ status: this.status, keptMs: REFUSED_MS, isForParts: true });
+    else for (const reader of [...this.parts]) this.sendAway(reader);
+    return isLast;
+  }
+
+  private get partsLengthMax(): number {
+    return Math.min(PARTS_LENGTH_MAX, this.owner.objectBytesMax);
+  }
+
+  private pump(): void {
+    for (const reader of this.readers) reader.pump();
+    for (const reader of this.parts) reader.pump();
+  }
+
+  private everyone(): CacheReader[] {
+    return this.parts.size === 0 ? [...this.readers] : [...this.readers, ...this.parts];
   }
 
   private sendOthersAway(): void {
@@ -381,7 +420,7 @@ export class Fill implements Visitor, Waited {
 
   /** One who waited gets what is there now. */
   private give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void {
-    this.readers.delete(reader);
+    this.forget(reader);
     if (!this.isFor(reader, response)) return reader.goAlone();
     this.owner.give(reader, response, status);
   }
@@ -391,8 +430,13 @@ export class Fill implements Visitor, Waited {
   }
 
   private sendAway(reader: CacheReader): void {
-    this.readers.delete(reader);
+    this.forget(reader);
     reader.goAlone();
+  }
+
+  private forget(reader: CacheReader): void {
+    this.readers.delete(reader);
+    this.parts.delete(reader);
   }
 
   private storing(nowMs: number) {

@@ -1,6 +1,7 @@
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
 import { sortedQuery } from "./primary-key.ts";
+import { ANY_URL } from "./received-urls.ts";
 import type { Asked } from "./stored-response.ts";
 
 /** What a purge looks at; tags are null while they are not known. */
@@ -22,16 +23,22 @@ export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["ca
   };
 }
 
+const NONE: readonly string[] = [];
+
 const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, level: EdgeSettings["cache_level"]) => PurgeTest>> = {
   files: ({ values }, level) => {
     const urls = new Set(values.flatMap((url) => urlForms(url, level)));
     const bases = new Set(values.map((url) => url.split("?", 1)[0]!));
-    return ({ asked: { scheme, host, port, path, query, isQueryRuled } }) => {
-      // Which queries lead to it only its rule knew: it goes with any of them.
-      const rest = query === "" || isQueryRuled === true ? path : `${path}?${query}`;
-      const known = isQueryRuled === true ? bases : urls;
+    const origins = new Set(values.map((url) => /^[a-z]+:\/\/[^/?]*/.exec(url)?.[0]));
+    return ({ asked: { scheme, host, port, path, query, isQueryRuled, received = NONE } }) => {
       // A URL without a port means the one that visitors come to, whichever it is.
-      return known.has(`${scheme}://${host}${rest}`) || (port !== null && known.has(`${scheme}://${host}:${port}${rest}`));
+      const isNamed = (known: ReadonlySet<string | undefined>, rest: string): boolean =>
+        known.has(`${scheme}://${host}${rest}`) || (port !== null && known.has(`${scheme}://${host}:${port}${rest}`));
+      // Which queries lead to it only its rule knew: it goes with any of them.
+      if (isQueryRuled === true ? isNamed(bases, path) : isNamed(urls, query === "" ? path : `${path}?${query}`)) return true;
+      return received.some((url) =>
+        url === ANY_URL ? isNamed(origins, "") : isNamed(urls, url) || (isQueryRuled === true && isNamed(bases, url.split("?", 1)[0]!)),
+      );
     };
   },
   tags: ({ values }) => {
@@ -44,8 +51,10 @@ const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, leve
   },
   prefixes:
     ({ values }) =>
-    ({ asked: { host, path } }) =>
-      values.some((prefix) => `${host}${path}`.startsWith(prefix)),
+    ({ asked: { host, path, received = NONE } }) =>
+      values.some((prefix) =>
+        [path, ...received].some((known) => (known === ANY_URL ? prefix.split("/", 1)[0] === host : `${host}${known}`.startsWith(prefix))),
+      ),
 };
 
 /** A URL as the zone's level and order of parameters may have it in the cache. */

@@ -15,6 +15,8 @@ export interface Asked {
   readonly port: number | null;
   readonly path: string;
   readonly query: string;
+  /** Paths and queries with which visitors came, where a rule has rewritten them. */
+  received?: readonly string[] | undefined;
   /** A rule chose which parameters of the query count: its visitors came with others as well. */
   readonly isQueryRuled?: true;
   /** How many purges of its zone came before it was asked for: later ones take it away. */
