@@ -143,7 +143,7 @@ export function createControl(deps: ControlDeps): Control {
       store,
       clock,
       sealer,
-      events,
+      events: eventReads,
       vendorPrefix,
       mailServer: deps.mailServer,
       webhookAllowed: deps.webhookAllowed ?? isPublic,

@@ -1,4 +1,4 @@
-import type { EventQueries } from "#events/queries.ts";
+import type { EventReads } from "#events/reads.ts";
 import { ALERT_SERVICES, type AlertServiceId } from "#model/notification.ts";
 import { WINDOW_MS } from "./spikes.ts";
 
@@ -11,9 +11,9 @@ export interface WindowCount {
 
 /** How many security events there were, from times counted by the minute. */
 export interface EventCounts {
-  inWindow(fromMs: number, toMs: number): readonly WindowCount[];
+  inWindow(fromMs: number, toMs: number): Promise<readonly WindowCount[]>;
   /** One number for each window between the times, which are whole windows apart. */
-  windows(zoneId: string, service: AlertServiceId | null, fromMs: number, toMs: number): readonly number[];
+  windows(zoneId: string, service: AlertServiceId | null, fromMs: number, toMs: number): Promise<readonly number[]>;
 }
 
 /** Zones with events in one window, by phase. */
@@ -23,9 +23,9 @@ const SERVICE_BY_PHASE: ReadonlyMap<string, AlertServiceId> = new Map(
   ALERT_SERVICES.flatMap(({ id, phases }) => phases.map((phase) => [phase, id] as const)),
 );
 
-export const createEventCounts = (events: EventQueries): EventCounts => ({
-  inWindow: (fromMs, toMs) => {
-    const groups = events.groups("security_events", {
+export const createEventCounts = (events: EventReads): EventCounts => ({
+  inWindow: async (fromMs, toMs) => {
+    const groups = await events.groups("security_events", {
       where: [
         { column: "at_ms", operator: "ge", value: fromMs },
         { column: "at_ms", operator: "lt", value: toMs },
@@ -42,10 +42,10 @@ export const createEventCounts = (events: EventQueries): EventCounts => ({
     }));
   },
 
-  windows: (zoneId, service, fromMs, toMs) => {
+  windows: async (zoneId, service, fromMs, toMs) => {
     const windows = Array.from({ length: (toMs - fromMs) / WINDOW_MS }, () => 0);
     const phases = ALERT_SERVICES.find(({ id }) => id === service)?.phases;
-    const groups = events.groups("security_events", {
+    const groups = await events.groups("security_events", {
       where: [
         { column: "zone_id", operator: "eq", value: zoneId },
         { column: "at_ms", operator: "ge", value: fromMs },

@@ -1,4 +1,4 @@
-import type { EventQueries } from "#events/queries.ts";
+import type { EventReads } from "#events/reads.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { ALERT_TYPES } from "#model/notification.ts";
@@ -34,7 +34,7 @@ export interface NotificationsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  readonly events: EventQueries;
+  readonly events: EventReads;
   readonly vendorPrefix: string;
   /** Undefined where the installation sends no e-mail. */
   readonly mailServer?: MailServer | undefined;

@@ -34,8 +34,8 @@ async function watching(store: Store) {
     sendWebhook: async () => {},
   });
   const counts = {
-    inWindow: () => current.counts,
-    windows: (_zone: string, _service: string | null, fromMs: number, toMs: number) =>
+    inWindow: async () => current.counts,
+    windows: async (_zone: string, _service: string | null, fromMs: number, toMs: number) =>
       Array.from({ length: (toMs - fromMs) / (5 * MINUTE_MS) }, () => current.usual),
   };
   const watch = createNotificationWatch({ store, clock, counts, deliveries });
@@ -92,11 +92,16 @@ storeTest("a spike is told of once, however long it lasts; the next one after th
   assert.equal(await minute(), 0);
   for (let n = 0; n < 3; n++) await minute();
   assert.equal(await minute(events(one, 900)), 1);
+  assert.equal(await minute(), 0);
+  const begunEarly = [];
+  for (let n = 0; n < 10; n++) begunEarly.push(await minute(events(one, 700)));
+  assert.deepEqual(begunEarly, [0, 0, 0, 0, 0, 0, 0, 0, 1, 0], "it lasts until the interval has passed");
   current.usual = 1000;
   assert.equal(await minute(events(two, 1000)), 0, "as usual");
   assert.deepEqual(await subjects(), [
     "Security events in one.example: 250 in 5 minutes",
     "Security events in one.example: 900 in 5 minutes",
+    "Security events in one.example: 700 in 5 minutes",
   ]);
 });
 

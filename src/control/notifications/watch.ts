@@ -49,8 +49,8 @@ export function createNotificationWatch(deps: NotificationWatchDeps): Notificati
       if (policies.length === 0) return { told: 0 };
       const endMs = Math.floor((clock.nowMs() - SETTLE_MS) / MINUTE_MS) * MINUTE_MS;
       const window = { startMs: endMs - WINDOW_MS, endMs };
-      const subjects = await subjectsOf(store, counts.inWindow(window.startMs, window.endMs));
-      const usual = memoized((subject: Subject) => usualOf(samplesOf(counts, subject, window.startMs)));
+      const subjects = await subjectsOf(store, await counts.inWindow(window.startMs, window.endMs));
+      const usual = memoized(async (subject: Subject) => usualOf(await samplesOf(counts, subject, window.startMs)));
       let told = 0;
       for (const policy of policies) told += await judge(deps, call, { policy, subjects, usual, ...window });
       return { told };
@@ -77,7 +77,7 @@ async function subjectsOf(store: Store, counts: readonly WindowCount[]): Promise
 interface Judged {
   readonly policy: PolicyRow;
   readonly subjects: readonly Subject[];
-  readonly usual: (subject: Subject) => Usual;
+  readonly usual: (subject: Subject) => Promise<Usual>;
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -85,7 +85,11 @@ interface Judged {
 async function judge(deps: NotificationWatchDeps, call: Call, { policy, subjects, usual, startMs, endMs }: Judged): Promise<number> {
   const { store, clock, deliveries } = deps;
   const chosen = subjects.filter(chooser(policy));
-  const spikes = chosen.filter((subject) => subject.count > usual(subject).limit);
+  const spikes: (Subject & Usual)[] = [];
+  for (const subject of chosen) {
+    const known = await usual(subject);
+    if (subject.count > known.limit) spikes.push({ ...subject, ...known });
+  }
   const known = await spikesOf(store.read, policy.id);
   const over = known.filter(({ above, subject }) => above === 1 && !spikes.some(({ key }) => key === subject));
   const begun = spikes.filter(({ key }) => !known.some(({ subject, above }) => subject === key && above === 1));
@@ -100,16 +104,12 @@ async function judge(deps: NotificationWatchDeps, call: Call, { policy, subjects
     for (const subject of begun) {
       const before = now.get(subject.key);
       if (before?.above === 1) continue;
-      const early = before !== undefined && clock.nowMs() - before.told_ms < pauseMs;
-      const tell = !early && !silenced;
-      await putSpike(unit.db, {
-        policy_id: policy.id,
-        subject: subject.key,
-        above: 1,
-        told_ms: tell ? clock.nowMs() : (before?.told_ms ?? 0),
-      });
-      if (!tell) continue;
-      await deliveries.add(unit, policy, spikeAlert({ ...factsOf(subject), mean: usual(subject).mean, startMs, endMs }));
+      // Told of when the interval has passed, should it last until then.
+      if (before !== undefined && clock.nowMs() - before.told_ms < pauseMs) continue;
+      const told_ms = silenced ? (before?.told_ms ?? 0) : clock.nowMs();
+      await putSpike(unit.db, { policy_id: policy.id, subject: subject.key, above: 1, told_ms });
+      if (silenced) continue;
+      await deliveries.add(unit, policy, spikeAlert({ ...factsOf(subject), mean: subject.mean, startMs, endMs }));
       told += 1;
     }
     return told;
@@ -138,8 +138,9 @@ function chooser(policy: PolicyRow): (subject: Subject) => boolean {
     (services === undefined || services.has(service));
 }
 
-function samplesOf(counts: EventCounts, { zone, service }: Subject, startMs: number): readonly number[] {
-  return historyOf(startMs).flatMap(({ fromMs, toMs }) => counts.windows(zone.id, service, fromMs, toMs));
+async function samplesOf(counts: EventCounts, { zone, service }: Subject, startMs: number): Promise<readonly number[]> {
+  const stretches = historyOf(startMs).map(({ fromMs, toMs }) => counts.windows(zone.id, service, fromMs, toMs));
+  return (await Promise.all(stretches)).flat();
 }
 
 function memoized<K extends object, V>(of: (key: K) => V): (key: K) => V {
