@@ -23,6 +23,7 @@ import { gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
+import { rulesManaged } from "./rules-managed.ts";
 import { rulesRateLimits } from "./rules-rate-limits.ts";
 import { startToReady } from "./start-to-ready.ts";
 
@@ -70,5 +71,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   rulesThousand,
   rulesList,
   rulesCompile,
+  rulesManaged,
   rulesRateLimits,
 ];

@@ -1,0 +1,104 @@
+import { compileRuleset } from "#rules/compile-ruleset.ts";
+import { runPhase } from "#rules/engine.ts";
+import { MANAGED, SCORES } from "#rules/managed/request-rulesets.ts";
+import { createSignatureSet } from "#rules/managed/signatures/signature-set.ts";
+import { SIGNATURES } from "#rules/managed/signatures/table.ts";
+import { createRun } from "#rules/run.ts";
+import { testRequest } from "#rules/test-views.ts";
+import type { RequestView } from "#rules/views.ts";
+import type { Benchmark, Contender } from "./benchmark.ts";
+
+const PHASE = "http_request_firewall_managed";
+
+const HEADERS = {
+  Host: ["www.example.com"],
+  "User-Agent": ["Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"],
+  Accept: ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],
+  "Accept-Language": ["en-GB,en;q=0.7"],
+  "Accept-Encoding": ["gzip, deflate, br, zstd"],
+  Referer: ["https://www.example.com/search?q=lamps&page=2"],
+  Cookie: ["session=0123456789abcdef0123456789abcdef; theme=dark; consent=a%3A1%2Cb%3A0"],
+};
+
+/** A body of its own for each request, as bodies are. */
+const sending = (type: string, raw: string): RequestView =>
+  testRequest({
+    method: "POST",
+    headers: { ...HEADERS, "content-type": [type] },
+    body: { raw, size: raw.length, truncated: false },
+  });
+
+const document = (i: number): string =>
+  JSON.stringify({
+    id: i,
+    items: Array.from({ length: 16 }, (_, n) => ({
+      sku: `sku-${i}-${n}`,
+      title: "A lamp for the desk, in brass & glass",
+      price: 12.5,
+      note: "Ring twice; it's loud",
+    })),
+  });
+
+const WORDS = "the lamp stands on the desk and it is bright enough to read by at night ";
+const form = (i: number): string =>
+  Array.from({ length: 100 }, (_, n) => `field${n}=${i}+${WORDS.repeat(14).replaceAll(" ", "+")}`).join("&");
+
+const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb", readonly RequestView[]>> = {
+  get: Array.from({ length: 64 }, (_, i) =>
+    testRequest({
+      path: `/shop/item/${i}/brass-lamp`,
+      query: `page=${i}&sort=-date&q=a+lamp+for+O%27Brien&utm_source=mail`,
+      headers: HEADERS,
+    }),
+  ),
+  json_2kb: Array.from({ length: 16 }, (_, i) => sending("application/json", document(i))),
+  form_100kb: Array.from({ length: 2 }, (_, i) => sending("application/x-www-form-urlencoded", form(i))),
+};
+
+/** CPU time of what looks through one request after the other, in microseconds for one. */
+function cpuMicros(requests: readonly RequestView[], rounds: number, judge: (request: RequestView) => unknown): number {
+  const before = process.cpuUsage();
+  for (let round = 0; round < rounds; round++) for (const request of requests) judge(request);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / (rounds * requests.length);
+}
+
+function contender(name: string, scale: number, judge: (request: RequestView) => unknown): Contender {
+  return {
+    name,
+    run: () => {
+      const json_us = Math.round(cpuMicros(REQUESTS.json_2kb, Math.ceil(200 * scale), judge));
+      const form_us = Math.round(cpuMicros(REQUESTS.form_100kb, Math.ceil(50 * scale), judge));
+      return Promise.resolve({
+        value: cpuMicros(REQUESTS.get, Math.ceil(500 * scale), judge),
+        also: { json_2kb_us: json_us, form_100kb_us: form_us },
+      });
+    },
+  };
+}
+
+/** Both managed rulesets over harmless requests, beside asking each of their patterns. Without them a request pays nothing. */
+export const rulesManaged: Benchmark = {
+  name: "rules-managed",
+  unit: "µs of CPU for a GET",
+  better: "lower",
+  tools: [],
+  prepare: () => {
+    const execute = (id: string) => ({
+      id,
+      action: "execute",
+      action_parameters: { id },
+      expression: "true",
+      description: "",
+      enabled: true,
+    });
+    const entry = [compileRuleset({ id: "entry", phase: PHASE, rules: [execute(MANAGED.id), execute(SCORES.id)] })];
+    const everyByte = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+    const each = createSignatureSet(SIGNATURES.map((signature) => ({ ...signature, needs: everyByte })));
+    return Promise.resolve({
+      ours: contender("selvedge", 1, (request) => runPhase(entry, createRun(), request, null)),
+      peers: [contender("each-pattern", 0.05, (request) => SIGNATURES.forEach((_, number) => each.matches(request, number)))],
+      close: () => Promise.resolve(),
+    });
+  },
+};
