@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import { ERROR_CODES, type ErrorName } from "#kernel/error-codes.ts";
 
 /** The errors that the gateway itself answers with; providers' errors pass through as they are. */
@@ -59,8 +59,18 @@ export function sendError(res: ServerResponse, refusal: Refusal, headers: readon
   return status;
 }
 
-/** The same for a connection whose bytes are no request: there is no response object yet. */
-export function rawError(name: GatewayErrorName, reason = "Bad Request"): string {
-  const { status, body } = renderError({ name });
-  return `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+/** The same for a connection without a response object: its bytes are no request, or it is to become a WebSocket. */
+export function rawError(refusal: Refusal, headers: readonly string[] = []): string {
+  const { status, body } = renderError(refusal);
+  const all = [
+    ...headers,
+    ...(refusal.headers ?? []),
+    "content-type",
+    "application/json",
+    "content-length",
+    String(Buffer.byteLength(body)),
+  ];
+  let fields = "";
+  for (let i = 0; i < all.length; i += 2) fields += `${all[i]}: ${all[i + 1]}\r\n`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${fields}connection: close\r\n\r\n${body}`;
 }

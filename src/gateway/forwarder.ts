@@ -16,6 +16,7 @@ import { createRequestPlanner } from "./planner.ts";
 import { createPools } from "./pools.ts";
 import { createPrices } from "./prices.ts";
 import type { Upstreams } from "./providers.ts";
+import { createRealtime, type Realtime } from "./realtime/realtime.ts";
 import { createBodyReader } from "./request-body.ts";
 import { createRequestOptions } from "./request-options.ts";
 import { createResponseFields } from "./response-fields.ts";
@@ -30,6 +31,10 @@ export interface Forwarder {
    * all; then nothing was sent to the provider and no row begun. Never rejects.
    */
   forward(req: IncomingMessage, res: ServerResponse, admitted: Admitted): Promise<Refusal | undefined>;
+  /** The same for a WebSocket. */
+  readonly connect: Realtime["connect"];
+  /** Ends every WebSocket that is open. */
+  cutSessions(): void;
   /** Resolves when requests may come. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -68,6 +73,7 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   const runner = createRunner({ pools, cache, spend: createSpendLimits({ ledger, costs }), guards: [] });
   const dlp = createDataLossPrevention({ vendorPrefix: config.vendorPrefix });
   const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
+  const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
@@ -138,6 +144,8 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
       await runner.run(plan, first, exchange, { gateway: admitted.gateway, metadata: record.metadata });
       return undefined;
     },
+    connect: realtime.connect,
+    cutSessions: realtime.close,
     ready: () => cache.ready(),
     close: async () => {
       clearTimeout(warmUp);

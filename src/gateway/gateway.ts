@@ -1,6 +1,7 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayLogSink } from "#events/logs/entry.ts";
@@ -12,6 +13,7 @@ import { type GatewayErrorName, type Refusal, rawError, sendError } from "./erro
 import { createForwarder } from "./forwarder.ts";
 import { createUpstreams } from "./providers.ts";
 import { createRateLimits } from "./rate-limits.ts";
+import { readSubprotocols } from "./realtime/subprotocols.ts";
 import { createResponseFields } from "./response-fields.ts";
 
 export interface GatewayDeps {
@@ -73,13 +75,34 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
+  const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    socket.on("error", ignore);
+    const refuseRaw = (refusal: Refusal): void => {
+      countRefusal(metrics, refusal.name);
+      socket.end(rawError(refusal, fields.forRefusal(req.headers)), () => socket.destroy());
+    };
+    const protocols = readSubprotocols(req.headers, config.vendorPrefix);
+    if (protocols.token !== undefined) req.headers[`${config.vendorPrefix}-aig-authorization`] ??= `Bearer ${protocols.token}`;
+    if (req.headers.upgrade?.toLowerCase() !== "websocket" || isDraining) return refuseRaw({ name: "aig_bad_request" });
+    if (active.value >= config.limits.requestsMax) return refuseRaw({ name: "aig_overloaded" });
+    const admitted = admission.decide(req);
+    if (typeof admitted === "string") return refuseRaw({ name: admitted });
+    if (rateLimits.take(admitted.gateway) > 0) return refuseRaw({ name: "aig_rate_limited" });
+    active.value++;
+    void forwarder.connect(req, socket, head, admitted, protocols).then((refusal) => {
+      active.value--;
+      if (refusal !== undefined) refuseRaw(refusal);
+    });
+  };
+
   const server = createFront(config, handle);
+  server.on("upgrade", upgrade);
   // RFC 9110 §10.1.1: an expectation other than 100-continue, which nobody here can meet.
   server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => refuse(req, res, { name: "aig_bad_request" }));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     countRefusal(metrics, "aig_bad_request");
-    socket.end(rawError("aig_bad_request"), () => socket.destroy());
+    socket.end(rawError({ name: "aig_bad_request" }), () => socket.destroy());
   });
 
   return {
@@ -89,7 +112,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     close: async (timeoutMs) => {
       isDraining = true;
+      const limit = setTimeout(forwarder.cutSessions, timeoutMs);
       await closeWithin(server, timeoutMs);
+      clearTimeout(limit);
       await forwarder.close();
     },
   };

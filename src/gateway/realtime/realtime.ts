@@ -1,0 +1,259 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { type Duplex, pipeline } from "node:stream";
+import type { Clock } from "#kernel/clock.ts";
+import { newUlid } from "#kernel/ids.ts";
+import type { Admitted } from "../admission.ts";
+import type { GatewayLimits } from "../config.ts";
+import type { Costs } from "../costs.ts";
+import { rawError, type Refusal } from "../errors.ts";
+import type { FlatHeaders, HeaderRules } from "../headers.ts";
+import type { GatewayLog } from "../log.ts";
+import type { ReadyBody, Step } from "../plan.ts";
+import type { Prices } from "../prices.ts";
+import type { RequestOptionsReader } from "../request-options.ts";
+import type { ResponseFields } from "../response-fields.ts";
+import { stepOf } from "../steps.ts";
+import { SessionUsage } from "./session-usage.ts";
+import type { Subprotocols } from "./subprotocols.ts";
+
+export interface RealtimeDeps {
+  readonly clock: Clock;
+  readonly rules: HeaderRules;
+  readonly fields: ResponseFields;
+  readonly options: RequestOptionsReader;
+  readonly log: GatewayLog;
+  readonly prices: Prices;
+  readonly costs: Costs;
+  readonly limits: GatewayLimits;
+}
+
+export interface Realtime {
+  /**
+   * Connects a WebSocket client with its provider: after the handshake bytes pass both ways as they are, and where one
+   * side is slow the other one waits. Resolves when both are closed and the row is written. A refusal instead: nothing
+   * was sent to anybody.
+   */
+  connect(req: IncomingMessage, socket: Duplex, head: Buffer, admitted: Admitted, protocols: Subprotocols): Promise<Refusal | undefined>;
+  /** Cuts every session. */
+  close(): void;
+}
+
+const NO_BODY: ReadyBody = { kind: "whole", bytes: Buffer.alloc(0) };
+const REFUSED_BYTES_MAX = 64 * 1024;
+/** A session in which nobody says anything any more; providers end theirs after an hour at most. */
+const IDLE_MS = 600_000;
+
+export function createRealtime(deps: RealtimeDeps): Realtime {
+  const sessions = new Set<() => void>();
+  return {
+    connect: async (req, socket, head, admitted, protocols) => {
+      const step = stepFor(deps, req, admitted, protocols);
+      if ("name" in step) return step;
+      const loading = deps.prices.load();
+      if (loading !== undefined) await loading;
+      const session = createSession(deps, { req, socket, head, admitted, protocols, step });
+      sessions.add(session.cut);
+      await session.done;
+      sessions.delete(session.cut);
+      return undefined;
+    },
+    close: () => {
+      for (const cut of sessions) cut();
+    },
+  };
+}
+
+/** What is asked of the provider; OpenAI's own path stands in where the client names none. */
+function stepFor(deps: RealtimeDeps, req: IncomingMessage, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
+  const { route, path, gateway } = admitted;
+  if (route.kind !== "direct") return { name: "aig_bad_request", message: "WebSockets go to one provider: …/openai?model=…" };
+  if (gateway.dlp !== undefined)
+    return { name: "aig_bad_request", message: "Data loss prevention is on, and realtime sessions cannot be looked at." };
+  const rest = path.rest === "" ? "/realtime" : path.rest;
+  const place = path.rest === "" ? { ...route.place, path: `${route.place.path.replace(/\/$/, "")}${rest}` } : route.place;
+  const passed = deps.rules.toProvider(req.headers);
+  const headers: FlatHeaders = ["connection", "Upgrade", "upgrade", "websocket"];
+  for (let i = 0; i < passed.length; i += 2) {
+    const name = passed[i] ?? "";
+    // Compressed messages could not be counted.
+    if (name !== "sec-websocket-extensions" && name !== "sec-websocket-protocol") headers.push(name, passed[i + 1] ?? "");
+  }
+  if (others.length > 0) headers.push("sec-websocket-protocol", others.join(", "));
+  return stepOf({
+    index: 0,
+    upstream: route.upstream,
+    place,
+    rest,
+    query: path.query,
+    method: "GET",
+    model: new URLSearchParams(path.query).get("model")?.slice(0, 256) ?? "",
+    headers,
+    body: NO_BODY,
+    options: deps.options.read(req.headers, deps.options.ofGateway(gateway)),
+    transforms: [],
+  });
+}
+
+interface SessionParts {
+  readonly req: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly admitted: Admitted;
+  readonly protocols: Subprotocols;
+  readonly step: Step;
+}
+
+/** One client and one provider, from the handshake to the end of both. */
+function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done: Promise<void>; cut(): void } {
+  const { clock, costs, fields, limits, log, rules } = deps;
+  const { req, socket, head, admitted, protocols, step } = parts;
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const eventId = fields.eventId(req.headers);
+  const record = log.begin({
+    id: newUlid(clock.nowMs()),
+    eventId,
+    gateway: admitted.gateway,
+    method: "GET",
+    headers: req.headers,
+    body: NO_BODY,
+    isCompatible: false,
+  });
+  const answerFields = fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId })(step, false);
+  const usage = new SessionUsage();
+  const bytes = { fromClient: 0, fromProvider: 0 };
+  let upstreamSocket: Duplex | undefined;
+
+  const finish = (status: number, success: boolean): void => {
+    const { cost, isCustom } = costs.of(step, usage.usage, false);
+    const counted = { usage: usage.usage, cost, isCustomCost: isCustom, cached: false, contentType: "" };
+    record.finish({ step, status, success, requestBytes: bytes.fromClient, responseBytes: bytes.fromProvider, ...counted });
+    resolve();
+  };
+  const fail = (refusal: Refusal, status: number): void => {
+    socket.end(rawError(refusal, answerFields), () => socket.destroy());
+    finish(status, false);
+  };
+
+  const upstream = open(step, limits.connectTimeoutMs);
+  const cut = (): void => {
+    upstream.destroy();
+    upstreamSocket?.destroy();
+    socket.destroy();
+  };
+  upstream.on("upgrade", (res, provider, first) => {
+    upstreamSocket = provider;
+    if (socket.destroyed) return cut();
+    record.answered(101, res.headers);
+    socket.write(handshake(res.headers, rules, answerFields, protocols));
+    if (first.length > 0) provider.unshift(first);
+    if (head.length > 0) socket.unshift(head);
+    join({ socket, provider, usage, bytes }, () => finish(101, usage.isClosed));
+  });
+  upstream.on("response", (res) => relay(res, { socket, rules, answerFields }, (status) => finish(status, false)));
+  upstream.on("error", () => {
+    if (upstreamSocket === undefined && !socket.destroyed) fail({ name: "aig_upstream_failed" }, 502);
+  });
+  socket.on("error", ignore);
+  socket.once("close", () => {
+    if (upstreamSocket !== undefined) return;
+    upstream.destroy();
+    // The client left during the handshake.
+    finish(499, false);
+  });
+  upstream.end();
+  return { done, cut };
+}
+
+const ignore = (): void => undefined;
+
+function open({ origin, target, headers, method }: Step, timeoutMs: number) {
+  const { protocol, hostname, port } = new URL(origin);
+  const request = protocol === "https:" ? httpsRequest : httpRequest;
+  const made = request({
+    method,
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port,
+    path: target,
+    headers: objectOf(headers),
+    agent: false,
+  });
+  made.setTimeout(timeoutMs, () => made.destroy(new Error("the provider did not answer the handshake in time")));
+  made.once("upgrade", () => made.setTimeout(0));
+  return made;
+}
+
+function objectOf(flat: FlatHeaders): Record<string, string[]> {
+  const fields: Record<string, string[]> = {};
+  for (let i = 0; i < flat.length; i += 2) (fields[flat[i] ?? ""] ??= []).push(flat[i + 1] ?? "");
+  return fields;
+}
+
+/** The provider's agreement (RFC 6455 §4.2.2) with the gateway's fields. */
+function handshake(headers: IncomingHttpHeaders, rules: HeaderRules, fields: FlatHeaders, { others, tokenEntry }: Subprotocols): string {
+  const all = ["connection", "Upgrade", "upgrade", "websocket", ...rules.toClient(headers), ...fields];
+  // A client that offered nothing but the token still waits for one of its offers to be taken.
+  if (headers["sec-websocket-protocol"] === undefined && others.length === 0 && tokenEntry !== undefined)
+    all.push("sec-websocket-protocol", tokenEntry);
+  return `HTTP/1.1 101 Switching Protocols\r\n${lines(all)}\r\n`;
+}
+
+function lines(flat: FlatHeaders): string {
+  let text = "";
+  for (let i = 0; i < flat.length; i += 2) text += `${flat[i]}: ${flat[i + 1]}\r\n`;
+  return text;
+}
+
+/** Passes bytes both ways until one side ends, and then ends the other. */
+function join(
+  {
+    socket,
+    provider,
+    usage,
+    bytes,
+  }: { socket: Duplex; provider: Duplex; usage: SessionUsage; bytes: { fromClient: number; fromProvider: number } },
+  onEnd: () => void,
+): void {
+  let open = 2;
+  const ended = (): void => {
+    if (--open === 0) onEnd();
+    // The other side gets what is on its way to it, and no more.
+    else setTimeout(() => [socket, provider].forEach((one) => one.destroy()), LINGER_MS).unref();
+  };
+  socket.on("data", (chunk: Buffer) => (bytes.fromClient += chunk.length));
+  provider.on("data", (chunk: Buffer) => {
+    bytes.fromProvider += chunk.length;
+    usage.push(chunk);
+  });
+  for (const one of [socket, provider] as readonly (Duplex & { setTimeout?: (ms: number, then: () => void) => void })[])
+    one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("nobody says anything")));
+  pipeline(socket, provider, ended);
+  pipeline(provider, socket, ended);
+}
+
+const LINGER_MS = 1_000;
+
+/** A provider that does not want to talk says why. */
+function relay(
+  res: IncomingMessage,
+  { socket, rules, answerFields }: { readonly socket: Duplex; readonly rules: HeaderRules; readonly answerFields: FlatHeaders },
+  onEnd: (status: number) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  res.on("error", ignore);
+  res.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= REFUSED_BYTES_MAX) chunks.push(chunk);
+    else res.destroy();
+  });
+  res.once("close", () => {
+    const body = Buffer.concat(chunks);
+    const { "content-length": _length, ...headers } = res.headers;
+    const all = [...rules.toClient(headers), ...answerFields, "content-length", String(body.length), "connection", "close"];
+    const status = res.statusCode ?? 502;
+    socket.write(`HTTP/1.1 ${status} ${res.statusMessage ?? ""}\r\n${lines(all)}\r\n`);
+    socket.end(body, () => socket.destroy());
+    onEnd(status);
+  });
+}

@@ -1,0 +1,96 @@
+import { OPENAI_USAGE, type Usage } from "../usage-shapes.ts";
+import { objectOf, parsedJson } from "../translate/json.ts";
+
+const CONTINUATION = 0;
+const TEXT = 1;
+const CLOSE = 8;
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+/** The event that tells what one answer of a session cost. */
+const DONE = Buffer.from('"response.done"');
+
+/**
+ * Adds up what the answers of a realtime session cost, from the frames that the provider sends (RFC 6455 §5.2: unmasked;
+ * compression is not offered). Only looked at: frames that make no sense end the counting, not the session.
+ */
+export class SessionUsage {
+  /** The provider has said goodbye, of itself or because the client did (RFC 6455 §5.5.1). */
+  isClosed = false;
+  #tokensIn: number | null = null;
+  #tokensOut: number | null = null;
+  #tokensCacheRead: number | null = null;
+  #header = Buffer.alloc(0);
+  #isText = false;
+  #isFinal = false;
+  #left = 0;
+  #message: Buffer[] = [];
+  #messageBytes = 0;
+
+  get usage(): Usage {
+    return { tokensIn: this.#tokensIn, tokensOut: this.#tokensOut, tokensCacheRead: this.#tokensCacheRead };
+  }
+
+  push(bytes: Buffer): void {
+    let rest = bytes;
+    while (rest.length > 0) {
+      if (this.#left === 0) {
+        const taken = this.#readHeader(rest);
+        if (taken < 0) return;
+        rest = rest.subarray(taken);
+        if (this.#left === 0) this.#frameEnds();
+        continue;
+      }
+      const payload = rest.subarray(0, this.#left);
+      rest = rest.subarray(payload.length);
+      this.#left -= payload.length;
+      if (this.#isText && this.#messageBytes + payload.length <= MESSAGE_BYTES_MAX) {
+        this.#message.push(payload);
+        this.#messageBytes += payload.length;
+      } else this.#isText = false;
+      if (this.#left === 0) this.#frameEnds();
+    }
+  }
+
+  /** Bytes of the header that were in `bytes`; -1 where it goes on. */
+  #readHeader(bytes: Buffer): number {
+    const before = this.#header.length;
+    const head = before === 0 ? bytes : Buffer.concat([this.#header, bytes.subarray(0, 10)]);
+    const short = (head[1] ?? 0) & 0x7f;
+    const length = short === 127 ? 10 : short === 126 ? 4 : 2;
+    if (head.length < length) {
+      this.#header = Buffer.from(head);
+      return -1;
+    }
+    this.#header = Buffer.alloc(0);
+    const first = head[0] ?? 0;
+    const opcode = first & 0x0f;
+    // Control frames stand between the parts of a message and do not end it.
+    this.#isFinal = (first & 0x80) !== 0 && opcode < 8;
+    if (opcode === CLOSE) this.isClosed = true;
+    if (opcode === TEXT) this.#begin(true);
+    else if (opcode !== CONTINUATION && opcode < 8) this.#begin(false);
+    this.#left = short === 127 ? Number(head.readBigUInt64BE(2)) : short === 126 ? head.readUInt16BE(2) : short;
+    return length - before;
+  }
+
+  #begin(isText: boolean): void {
+    this.#isText = isText;
+    this.#message = [];
+    this.#messageBytes = 0;
+  }
+
+  #frameEnds(): void {
+    if (!this.#isFinal) return;
+    const message = Buffer.concat(this.#message);
+    const wasText = this.#isText;
+    this.#begin(false);
+    if (!wasText || !message.includes(DONE)) return;
+    const usage = objectOf(objectOf(objectOf(parsedJson(message.toString("utf8")))?.["response"])?.["usage"]);
+    if (usage === undefined) return;
+    const { tokensIn, tokensOut, tokensCacheRead = null } = OPENAI_USAGE.read(usage);
+    this.#tokensIn = added(this.#tokensIn, tokensIn);
+    this.#tokensOut = added(this.#tokensOut, tokensOut);
+    this.#tokensCacheRead = added(this.#tokensCacheRead, tokensCacheRead);
+  }
+}
+
+const added = (sum: number | null, more: number | null): number | null => (more === null ? sum : (sum ?? 0) + more);

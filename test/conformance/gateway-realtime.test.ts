@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, test, type TestContext } from "node:test";
+import { WebSocket, WebSocketServer } from "ws";
+import { gatewayFront, type GatewayFront, gatewayOp, gatewayTokenOp, testProvider } from "../support/gateway-front.ts";
+import { settled } from "../support/mock-provider.ts";
+
+const TOKEN = "gateway-token-of-forty-characters-length";
+
+interface Stage extends GatewayFront {
+  readonly provider: WebSocketServer;
+  readonly seen: IncomingMessage[];
+  /** `ws://…/v1/{account_id}/gw/openai?model=gpt-realtime` */
+  readonly url: string;
+}
+
+/** A provider that says what it hears, and tells counts when it is asked for an answer. */
+async function stage(t: TestContext): Promise<Stage> {
+  const provider = new WebSocketServer({
+    port: 0,
+    host: "127.0.0.1",
+    handleProtocols: (offered) => (offered.has("realtime") ? "realtime" : false),
+  });
+  await once(provider, "listening");
+  const seen: IncomingMessage[] = [];
+  provider.on("connection", (socket, req) => {
+    seen.push(req);
+    socket.on("message", (data, isBinary) => {
+      const text = isBinary ? "" : String(data);
+      if (text === "bye") return socket.close(4001, "enough");
+      if (text !== "answer") return socket.send(data, { binary: isBinary });
+      const usage = { input_tokens: 7, output_tokens: 5, total_tokens: 12 };
+      for (const piece of [false, true])
+        socket.send(piece ? '"response.done","response":{"usage":' + JSON.stringify(usage) + "}}" : '{"type":', { fin: piece });
+    });
+  });
+  t.after(() => {
+    for (const socket of provider.clients) socket.terminate();
+    provider.close();
+  });
+  const front = await gatewayFront(t, {
+    ops: [gatewayOp("gw", { authentication: true }), gatewayOp("open"), gatewayTokenOp(TOKEN)],
+    providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` },
+  });
+  return { ...front, provider, seen, url: `${front.base.replace("http", "ws")}/gw/openai?model=gpt-realtime` };
+}
+
+const opened = async (socket: WebSocket): Promise<WebSocket> => {
+  await once(socket, "open");
+  return socket;
+};
+const refusal = async (socket: WebSocket): Promise<{ status: number | undefined; code: unknown }> => {
+  const [, res] = (await once(socket, "unexpected-response")) as [unknown, IncomingMessage];
+  let body = "";
+  for await (const chunk of res) body += chunk;
+  return { status: res.statusCode, code: JSON.parse(body).error?.[0]?.code ?? body };
+};
+const authorized = { headers: { "svc-aig-authorization": `Bearer ${TOKEN}`, authorization: "Bearer provider-key" } };
+
+describe("realtime over WebSockets", () => {
+  test("messages pass both ways; the row is written at the end with what the answers cost", async (t) => {
+    const { url, seen, rows, provider } = await stage(t);
+    const socket = await opened(new WebSocket(url, authorized));
+    for (const message of ["hello", "x".repeat(300_000)]) {
+      socket.send(message);
+      const [data] = await once(socket, "message");
+      assert.equal(String(data), message);
+    }
+    socket.send(Buffer.from([1, 2, 3]));
+    assert.deepEqual((await once(socket, "message"))[0], Buffer.from([1, 2, 3]));
+    for (let i = 0; i < 2; i++) {
+      socket.send("answer");
+      await once(socket, "message");
+    }
+    assert.equal(rows.length, 0, "no row before the end");
+    socket.close(1000);
+    await once(socket, "close");
+    await settled(() => rows.length === 1);
+    const { path, model, status_code, success, tokens_in, tokens_out, request_bytes, response_bytes } = rows[0]!;
+    assert.deepEqual([path, model, status_code, success, tokens_in, tokens_out], ["/realtime", "gpt-realtime", 101, true, 14, 10]);
+    assert.ok(request_bytes > 300_000 && response_bytes > 300_000);
+    assert.equal(seen[0]?.url, "/v1/realtime?model=gpt-realtime");
+    assert.equal(seen[0]?.headers.authorization, "Bearer provider-key");
+    assert.ok(!JSON.stringify(seen[0]?.rawHeaders).includes(TOKEN), "the gateway's token stays here");
+    assert.equal(provider.clients.size, 0);
+  });
+
+  test("a browser's token is a subprotocol, which the provider never sees", async (t) => {
+    const { url, seen } = await stage(t);
+    for (const name of ["svc", "cf"]) {
+      const socket = await opened(new WebSocket(url, ["realtime", "openai-insecure-api-key.k", `${name}-aig-authorization.${TOKEN}`]));
+      assert.equal(socket.protocol, "realtime");
+      socket.close();
+      assert.equal(seen.at(-1)?.headers["sec-websocket-protocol"], "realtime,openai-insecure-api-key.k".replace(",", ", "));
+    }
+    const alone = await opened(new WebSocket(url, [`svc-aig-authorization.${TOKEN}`]));
+    assert.equal(alone.protocol, `svc-aig-authorization.${TOKEN}`, "one of the offers must be taken");
+    alone.close();
+  });
+
+  test("close codes of the provider arrive", async (t) => {
+    const { url, rows } = await stage(t);
+    const socket = await opened(new WebSocket(url, authorized));
+    socket.send("bye");
+    const [code, reason] = await once(socket, "close");
+    assert.deepEqual([code, String(reason)], [4001, "enough"]);
+    await settled(() => rows.length === 1);
+    assert.equal(rows[0]?.success, true);
+  });
+
+  test("without a valid token nobody connects to the provider, and there is no row", async (t) => {
+    const { url, seen, rows } = await stage(t);
+    assert.deepEqual(await refusal(new WebSocket(url)), { status: 401, code: 2009 });
+    assert.deepEqual(await refusal(new WebSocket(url, ["svc-aig-authorization.wrong"])), { status: 401, code: 2009 });
+    assert.deepEqual(await refusal(new WebSocket(url.replace("/gw/", "/none/"), authorized)), { status: 400, code: 2001 });
+    assert.deepEqual(await refusal(new WebSocket(url.replace("/openai", "/nobody"), authorized)), { status: 400, code: 2008 });
+    assert.deepEqual([seen.length, rows.length], [0, 0]);
+  });
+
+  test("a provider that refuses or is away says so, with a row", async (t) => {
+    const provider = await testProvider(t, (res) => res.writeHead(429, { "content-type": "text/plain" }).end("too many sessions"));
+    const front = await gatewayFront(t, { providers: { openai: `${provider.url}/v1`, groq: "http://127.0.0.1:1/v1" } });
+    const ws = front.base.replace("http", "ws");
+    const refused = new WebSocket(`${ws}/gw/openai?model=m`);
+    const [, res] = (await once(refused, "unexpected-response")) as [unknown, IncomingMessage];
+    assert.equal(res.statusCode, 429);
+    res.resume();
+    assert.deepEqual(await refusal(new WebSocket(`${ws}/gw/groq/realtime`)), { status: 502, code: 2902 });
+    await settled(() => front.rows.length === 2);
+    assert.deepEqual(
+      front.rows.map((row) => [row.status_code, row.success]),
+      [
+        [429, false],
+        [502, false],
+      ],
+    );
+  });
+
+  test("a client that leaves without a word ends the provider's session", async (t) => {
+    const { url, rows, provider, metric } = await stage(t);
+    const socket = await opened(new WebSocket(url, authorized));
+    socket.terminate();
+    await settled(() => rows.length === 1 && provider.clients.size === 0);
+    assert.deepEqual([metric("selvedge_gateway_active_requests"), rows[0]?.success], [0, false]);
+  });
+
+  test("a client that does not read makes the provider wait", async (t) => {
+    const { url, provider } = await stage(t);
+    const socket = await opened(new WebSocket(url, authorized));
+    const [peer] = provider.clients;
+    assert.ok(peer !== undefined);
+    socket.pause();
+    const piece = Buffer.alloc(1024 * 1024);
+    const before = process.memoryUsage().arrayBuffers;
+    let waiting = 0;
+    for (let i = 0; i < 64; i++) {
+      waiting++;
+      peer.send(piece, {}, () => waiting--);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.ok(waiting > 32, `${64 - waiting} MB were taken from the provider`);
+    assert.ok(process.memoryUsage().arrayBuffers - before < 100 * piece.length);
+    socket.resume();
+    let got = 0;
+    while (got < 64) {
+      await once(socket, "message");
+      got++;
+    }
+    socket.close();
+  });
+});
