@@ -2,7 +2,7 @@ import type { Access } from "#control/access/access.ts";
 import type { CachePurges } from "#control/cache/purge.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
 import type { RecordScans } from "#control/dns/record-scans.ts";
-import type { DnsAnalytics } from "#control/analytics/dns-analytics.ts";
+import type { Analytics } from "#control/analytics/analytics.ts";
 import type { DnsRecords } from "#control/dns/records.ts";
 import type { CustomNameServers } from "#control/dns/custom-name-servers.ts";
 import type { DnssecControl } from "#control/dns/dnssec.ts";
@@ -54,8 +54,8 @@ export interface Control {
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;
-  readonly dnsAnalytics: DnsAnalytics;
   readonly dlpProfiles: DlpProfiles;
+  readonly analytics: Analytics;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;
   readonly securityEvents: SecurityEvents;

@@ -3,7 +3,7 @@ import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
-import { createDnsAnalytics } from "#control/analytics/dns-analytics.ts";
+import { createAnalytics } from "#control/analytics/analytics.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
 import { createRecordScans } from "#control/dns/record-scans.ts";
@@ -113,7 +113,7 @@ export function createControl(deps: ControlDeps): Control {
   const access = createAccess({ store, clock });
   return {
     access,
-    dnsAnalytics: createDnsAnalytics({ access, reads: eventReads }),
+    analytics: createAnalytics({ access, reads: eventReads }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { ROLLUP_LEVELS, type Rollup, type RollupLevel, rollupOf, rollupTable } from "./rollups.ts";
-import type { EventTable, EventTables } from "./rows.ts";
+import type { ColumnOf, EventTable } from "./rows.ts";
 import { facetColumns } from "./schema.ts";
 import { columnsIn, facetJoins, facetsByColumn, isCondition, joined, joinedColumn, type Sql, type Where, whereSql } from "./where-sql.ts";
 
 /** A dimension that rows are counted by: a column, or a time cut to whole intervals. */
 export interface GroupBy<T extends EventTable = EventTable> {
-  readonly column: keyof EventTables[T] & string;
+  readonly column: ColumnOf<T>;
   readonly intervalMs?: number;
 }
 
@@ -14,7 +14,7 @@ export interface GroupBy<T extends EventTable = EventTable> {
 export interface Measure<T extends EventTable = EventTable> {
   /** `sum` counts each row as often as it stands for; `unique` counts different values; a number is a percentile. */
   readonly kind: "sum" | "unique" | number;
-  readonly column: keyof EventTables[T] & string;
+  readonly column: ColumnOf<T>;
 }
 
 export interface GroupQuery<T extends EventTable = EventTable> {

@@ -169,6 +169,8 @@ export interface EventTables {
 }
 
 export type EventTable = keyof EventTables;
+/** Of several tables, the columns of any of them. */
+export type ColumnOf<T extends EventTable> = T extends EventTable ? keyof EventTables[T] & string : never;
 
 /** Where planes put rows. Bounded: it never blocks and never throws, and counts what it had to drop. */
 export interface EventSink {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { EventTable, EventTables } from "./rows.ts";
+import type { ColumnOf, EventTable } from "./rows.ts";
 import { columnsOf, facetColumns, type FacetName, facetTable } from "./schema.ts";
 
 /**
@@ -9,7 +9,7 @@ import { columnsOf, facetColumns, type FacetName, facetTable } from "./schema.ts
 export type ConditionOperator = "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "has" | "like" | "not_like" | "within";
 
 export interface Condition<T extends EventTable = EventTable> {
-  readonly column: keyof EventTables[T] & string;
+  readonly column: ColumnOf<T>;
   readonly operator: ConditionOperator;
   /** A list for `in` and `not_in`. */
   readonly value: string | number | boolean | readonly (string | number)[];

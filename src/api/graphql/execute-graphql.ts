@@ -1,6 +1,9 @@
 import type * as GraphQl from "graphql";
 import { PlatformError } from "#kernel/errors.ts";
-import { dnsAnalyticsField, type GraphQlContext } from "./dns-analytics-fields.ts";
+import { ANALYTICS_LIMIT_MAX, ANALYTICS_LIMITS_SUM_MAX, ANALYTICS_NODES, type AnalyticsScope } from "#model/analytics.ts";
+import { analyticsNodes } from "./analytics-nodes.ts";
+import type { GraphQlContext, ScopeSource } from "./context.ts";
+import { withPlainTypes } from "./type-names.ts";
 
 export interface GraphQlRequest {
   readonly query: string;
@@ -10,29 +13,35 @@ export interface GraphQlRequest {
 
 /** A query of more than these is refused before it is understood. */
 const TOKENS_MAX = 2_000;
-/** Counts that one request may ask for; each may read many rows. */
-const COUNTS_MAX = 20;
+/** Nodes that one request may ask for; each may read many rows. */
+const NODES_MAX = 20;
+/** Fields in each other: no query of ours needs more than nine. */
+const DEPTH_MAX = 15;
 
 /** The response of GraphQL itself (its specification, §7), without the envelope: errors stand beside the data. */
 export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContext["req"]): Promise<object> {
   const { graphql, schema } = await (loaded ??= load());
   let document: GraphQl.DocumentNode;
   try {
-    document = graphql.parse(request.query, { maxTokens: TOKENS_MAX });
+    document = withPlainTypes(graphql, graphql.parse(request.query, { maxTokens: TOKENS_MAX }));
   } catch (error) {
     return { data: null, errors: [shownError(error)] };
   }
-  const problems = graphql.validate(schema, document);
+  const problems = graphql.validate(schema, document, [...graphql.specifiedRules, depthRule(graphql)]);
   if (problems.length > 0) return { data: null, errors: problems.map(shownError) };
-  let counts = 0;
-  const count = (): void => {
-    counts += 1;
-    if (counts > COUNTS_MAX) throw new PlatformError("invalid_input", { message: `one request may hold at most ${COUNTS_MAX} counts` });
+  let nodes = 0;
+  let limits = 0;
+  const spend = (limit: number): void => {
+    nodes += 1;
+    limits += limit;
+    if (nodes > NODES_MAX) throw new PlatformError("invalid_input", { message: `one request may hold at most ${NODES_MAX} nodes of data` });
+    if (limits > ANALYTICS_LIMITS_SUM_MAX)
+      throw new PlatformError("invalid_input", { message: `the limits of one request may add up to ${ANALYTICS_LIMITS_SUM_MAX}` });
   };
   const { data = null, errors } = await graphql.execute({
     schema,
     document,
-    contextValue: { req, count } satisfies GraphQlContext,
+    contextValue: { req, spend } satisfies GraphQlContext,
     variableValues: request.variables ?? {},
     operationName: request.operationName ?? null,
   });
@@ -52,27 +61,102 @@ function createSchema(graphql: typeof GraphQl): GraphQl.GraphQLSchema {
     graphql;
   const time = new GraphQLScalarType({ name: "Time", description: "ISO 8601, as 2030-01-31T08:00:00Z." });
   const date = new GraphQLScalarType({ name: "Date", description: "As 2030-01-31." });
-  const zone = new GraphQLObjectType<{ zoneTag: string }, GraphQlContext>({
-    name: "Zone",
-    fields: {
-      zoneTag: { type: new GraphQLNonNull(GraphQLString) },
-      dnsAnalyticsAdaptiveGroups: dnsAnalyticsField(graphql, { time, date }),
-    },
-  });
-  const zoneFilter = new GraphQLInputObjectType({ name: "ZoneFilter", fields: { zoneTag: { type: new GraphQLNonNull(GraphQLString) } } });
+  const nodes = analyticsNodes(graphql, { time, date });
+  const settings = settingsType(graphql);
+  const scopeOf = (name: "zone" | "account", tag: string): GraphQl.GraphQLObjectType<ScopeSource & object, GraphQlContext> =>
+    new GraphQLObjectType<ScopeSource & object, GraphQlContext>({
+      name: name === "zone" ? "Zone" : "Account",
+      fields: {
+        [tag]: { type: new GraphQLNonNull(GraphQLString) },
+        settings: { type: settings, resolve: () => nodeSettings(name) },
+        ...nodes(name),
+      },
+    });
+  const listed = (name: "zone" | "account", key: "zone_id" | "account_id"): GraphQl.GraphQLFieldConfig<unknown, GraphQlContext> => {
+    const tag = `${name}Tag`;
+    const filter = new GraphQLInputObjectType({
+      name: name === "zone" ? "ZoneFilter" : "AccountFilter",
+      fields: { [tag]: { type: GraphQLString }, [`${tag}_in`]: { type: new GraphQLList(new GraphQLNonNull(GraphQLString)) } },
+    });
+    return {
+      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(scopeOf(name, tag)))),
+      args: { filter: { type: new GraphQLNonNull(filter) }, limit: { type: graphql.GraphQLInt } },
+      resolve: (_parent, args) =>
+        tagsOf(tag, args as TagArguments).map((id) => ({ [tag]: id, scope: { [key]: id } as unknown as AnalyticsScope })),
+    };
+  };
   const viewer = new GraphQLObjectType<unknown, GraphQlContext>({
     name: "Viewer",
-    fields: {
-      zones: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(zone))),
-        args: { filter: { type: new GraphQLNonNull(zoneFilter) } },
-        resolve: (_parent, { filter }: { readonly filter: { readonly zoneTag: string } }) => [{ zoneTag: filter.zoneTag }],
-      },
-    },
+    fields: { zones: listed("zone", "zone_id"), accounts: listed("account", "account_id") },
   });
   const query = new GraphQLObjectType({ name: "Query", fields: { viewer: { type: new GraphQLNonNull(viewer), resolve: () => ({}) } } });
   return new GraphQLSchema({ query });
 }
+
+interface TagArguments {
+  readonly filter: Readonly<Record<string, string | readonly string[] | null | undefined>>;
+  readonly limit?: number | null;
+}
+
+/** Each is asked for by its identifier, and whether the caller may read it is seen with each node. */
+function tagsOf(tag: string, { filter, limit }: TagArguments): readonly string[] {
+  const tags = [filter[tag] ?? [], filter[`${tag}_in`] ?? []].flat();
+  if (tags.length === 0 || tags.length > NODES_MAX)
+    throw new PlatformError("invalid_input", { message: `filter must name from 1 to ${NODES_MAX} by ${tag} or ${tag}_in` });
+  return tags.slice(0, limit ?? NODES_MAX);
+}
+
+/** What the nodes allow, as clients ask for it before they ask for data. */
+const nodeSettings = (scope: "zone" | "account"): Record<string, object> =>
+  Object.fromEntries(
+    ANALYTICS_NODES.filter(({ scopes }) => scopes.includes(scope)).map(({ name }) => [
+      name,
+      {
+        enabled: true,
+        maxPageSize: ANALYTICS_LIMIT_MAX,
+        maxNumberOfFields: TOKENS_MAX,
+        maxDuration: KEPT_SECONDS,
+        notOlderThan: KEPT_SECONDS,
+      },
+    ]),
+  );
+
+/** Counts by the hour are kept for 400 days unless the operator says otherwise. */
+const KEPT_SECONDS = 400 * 86_400;
+
+function settingsType({ GraphQLBoolean, GraphQLInt, GraphQLObjectType }: typeof GraphQl): GraphQl.GraphQLObjectType {
+  const integer = { type: GraphQLInt };
+  const node = new GraphQLObjectType({
+    name: "NodeSettings",
+    fields: {
+      enabled: { type: GraphQLBoolean },
+      maxPageSize: integer,
+      maxNumberOfFields: integer,
+      maxDuration: integer,
+      notOlderThan: integer,
+    },
+  });
+  return new GraphQLObjectType({ name: "Settings", fields: Object.fromEntries(ANALYTICS_NODES.map(({ name }) => [name, { type: node }])) });
+}
+
+/** Refuses what stands too deep; validation has its own bound for introspection. */
+const depthRule =
+  ({ GraphQLError }: typeof GraphQl): GraphQl.ValidationRule =>
+  (context) => {
+    let depth = 0;
+    return {
+      Field: {
+        enter: (node) => {
+          depth += 1;
+          if (depth > DEPTH_MAX)
+            context.reportError(new GraphQLError(`Fields may stand ${DEPTH_MAX} deep in each other.`, { nodes: node }));
+        },
+        leave: () => {
+          depth -= 1;
+        },
+      },
+    };
+  };
 
 /** An error of the caller's, or one that PlatformError says may be told; anything else is thrown, for the server to handle. */
 function shownError(error: unknown): object {

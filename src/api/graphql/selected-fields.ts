@@ -1,10 +1,10 @@
 import type { FragmentDefinitionNode, GraphQLResolveInfo, SelectionSetNode } from "graphql";
 
 /**
- * Names of the fields asked for under the field `parent` of what is being resolved, through fragments of either kind,
- * each once. Validation has refused fragments that contain themselves (GraphQL §5.5.2.2), so that the walk ends.
+ * Names of the fields asked for under the field `parent` of what is being resolved, or of itself where it is null, through
+ * fragments of either kind, each once. Validation has refused fragments that contain themselves (GraphQL §5.5.2.2), so that the walk ends.
  */
-export function selectedFields(info: GraphQLResolveInfo, parent: string): readonly string[] {
+export function selectedFields(info: GraphQLResolveInfo, parent: string | null): readonly string[] {
   const fragments = info.fragments as unknown as Readonly<
     Record<string, FragmentDefinitionNode | { readonly definition: FragmentDefinitionNode }>
   >;
@@ -19,6 +19,6 @@ export function selectedFields(info: GraphQLResolveInfo, parent: string): readon
       else if (selection.name.value === parent) walk(selection.selectionSet, true);
     }
   };
-  for (const node of info.fieldNodes) walk(node.selectionSet, false);
+  for (const node of info.fieldNodes) walk(node.selectionSet, parent === null);
   return [...found];
 }

@@ -1,0 +1,64 @@
+import { PlatformError } from "#kernel/errors.ts";
+import {
+  ANALYTICS_OPERATORS,
+  type AnalyticsDataset,
+  type AnalyticsField,
+  type AnalyticsFilter,
+  type AnalyticsOperator,
+} from "#model/analytics.ts";
+import { parseTimestamp } from "#model/timestamp.ts";
+
+export type FilterInput = { readonly [name: string]: string | number | boolean | null | readonly (string | number | FilterInput)[] };
+
+const DEPTH_MAX = 5;
+/** Conditions of one node, and values of one list. */
+const CONDITIONS_MAX = 200;
+const VALUES_MAX = 1_000;
+
+/**
+ * The conditions of a node, as GraphQL has checked their types. Fields that a node calls otherwise are given by `renamed`.
+ * Throws `invalid_input` for a time that is none, and for more than anybody can mean.
+ */
+export function filtersOf(
+  dataset: AnalyticsDataset,
+  input: FilterInput,
+  renamed: Readonly<Record<string, string>> = {},
+): readonly AnalyticsFilter[] {
+  let conditions = 0;
+  const walk = (given: FilterInput, depth: number): AnalyticsFilter[] => {
+    if (depth > DEPTH_MAX) throw new PlatformError("invalid_input", { message: `AND and OR can stand ${DEPTH_MAX} deep in each other.` });
+    return Object.entries(given).flatMap(([name, value]): AnalyticsFilter[] => {
+      // What a variable leaves out is no condition.
+      if (value === null) return [];
+      if (name === "OR") return [{ any: (value as readonly FilterInput[]).map((inner) => walk(inner, depth + 1)) }];
+      if (name === "AND") return (value as readonly FilterInput[]).flatMap((inner) => walk(inner, depth + 1));
+      conditions += 1;
+      if (conditions > CONDITIONS_MAX)
+        throw new PlatformError("invalid_input", { message: `A filter can have ${CONDITIONS_MAX} conditions.` });
+      return [condition(dataset, name, value as Value, renamed)];
+    });
+  };
+  return walk(input, 1);
+}
+
+type Value = string | number | boolean | readonly (string | number)[];
+
+function condition(dataset: AnalyticsDataset, name: string, value: Value, renamed: Readonly<Record<string, string>>): AnalyticsFilter {
+  const [, base = "", suffix = ""] = /^(.*?)((?:_[a-z]+)?)$/.exec(name) ?? [];
+  const field = renamed[base] ?? base;
+  const known: AnalyticsField | undefined = dataset.fields[field];
+  if (known === undefined) throw new PlatformError("invalid_input", { message: `${name} is not among the conditions of this node.` });
+  const operator = (ANALYTICS_OPERATORS[known.kind] as Readonly<Record<string, AnalyticsOperator>>)[suffix]!;
+  if (Array.isArray(value) && value.length > VALUES_MAX)
+    throw new PlatformError("invalid_input", { message: `${name} can have ${VALUES_MAX} values.` });
+  return { field, operator, value: known.kind === "time" || known.kind === "date" ? timeOf(name, known.kind, String(value)) : value };
+}
+
+function timeOf(name: string, kind: "time" | "date", text: string): number {
+  const ms = parseTimestamp(kind === "date" ? `${text}T00:00:00Z` : text);
+  if (ms === undefined)
+    throw new PlatformError("invalid_input", {
+      message: `${name} must be a ${kind === "date" ? "date like 2030-01-31" : "time like 2030-01-31T08:00:00Z"}`,
+    });
+  return ms;
+}

@@ -1,0 +1,133 @@
+import type { Access } from "#control/access/access.ts";
+import type { Call } from "#control/call.ts";
+import type { GroupQuery } from "#events/group-sql.ts";
+import type { EventReads } from "#events/reads.ts";
+import type { EventTable } from "#events/rows.ts";
+import type { Where, WherePart } from "#events/where-sql.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import {
+  ANALYTICS_DATASETS,
+  type AnalyticsDataset,
+  type AnalyticsDatasetName,
+  type AnalyticsField,
+  type AnalyticsFilter,
+  type AnalyticsGroup,
+  type AnalyticsQuery,
+  type AnalyticsScope,
+  type AnalyticsValue,
+} from "#model/analytics.ts";
+
+/**
+ * What the planes logged, for a zone or an account that the caller may read: each throws `zone_not_found`,
+ * `unauthorized_resource` and `authentication_error` as every route does.
+ */
+export interface Analytics {
+  /** Throws `invalid_input` where the order is not among the dimensions. */
+  groups(call: Call, scope: AnalyticsScope, dataset: AnalyticsDatasetName, query: AnalyticsQuery): Promise<readonly AnalyticsGroup[]>;
+  /** Rows by their fields, by time. */
+  rows(
+    call: Call,
+    scope: AnalyticsScope,
+    dataset: AnalyticsDatasetName,
+    query: Pick<AnalyticsQuery, "filters" | "limit"> & { readonly fields: readonly string[]; readonly direction: "asc" | "desc" },
+  ): Promise<readonly Readonly<Record<string, AnalyticsValue>>[]>;
+}
+
+export function createAnalytics({ access, reads }: { readonly access: Pick<Access, "authorize">; readonly reads: EventReads }): Analytics {
+  const admit = async (call: Call, scope: AnalyticsScope, { zonePermissions, accountPermissions }: AnalyticsDataset): Promise<void> => {
+    if ("zone_id" in scope) await access.authorize(call.actor, { type: "zone", zone_id: scope.zone_id }, zonePermissions);
+    else await access.authorize(call.actor, { type: "account", account_id: scope.account_id }, accountPermissions);
+  };
+
+  return {
+    groups: async (call, scope, name, query) => {
+      const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
+      await admit(call, scope, dataset);
+      const groups = await reads.groups<EventTable>(dataset.table, groupQuery(dataset, scope, query));
+      return groups.map(({ count, dimensions, measures, sampleInterval }) => ({
+        count,
+        sampleInterval,
+        dimensions: Object.fromEntries(query.dimensions.map((field, i) => [field, shown(dataset.fields[field]!, dimensions[i] ?? null)])),
+        measures: measures.map((value, i) => (query.measures[i]?.kind === "average" ? value / Math.max(1, count) : value)),
+      }));
+    },
+    rows: async (call, scope, name, { filters, fields, direction, limit }) => {
+      const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
+      await admit(call, scope, dataset);
+      const { rows } = await reads.page<EventTable>(dataset.table, { where: whereOf(dataset, scope, filters), direction, limit });
+      return rows.map((row) =>
+        Object.fromEntries(
+          fields.map((field) => {
+            const known = dataset.fields[field]!;
+            const cell = (row as unknown as Readonly<Record<string, string | number | null>>)[known.column] ?? null;
+            return [
+              field,
+              shown(known, known.intervalMs === undefined ? cell : Math.floor(Number(cell) / known.intervalMs) * known.intervalMs),
+            ];
+          }),
+        ),
+      );
+    },
+  };
+}
+
+/** Column names come from the table of datasets, which a test holds against the rows. */
+function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: AnalyticsQuery): GroupQuery {
+  const by = query.dimensions.map((name) => {
+    const { column, intervalMs } = dataset.fields[name]!;
+    return intervalMs === undefined ? { column } : { column, intervalMs };
+  });
+  const order = query.order.map(({ by: wanted, direction }) => {
+    if (typeof wanted !== "object" || "measure" in wanted) return { by: wanted, direction };
+    const at = query.dimensions.indexOf(wanted.dimension);
+    if (at < 0)
+      throw new PlatformError("invalid_input", {
+        message: `orderBy ${wanted.dimension} needs ${wanted.dimension} among the dimensions asked for`,
+      });
+    return { by: at, direction };
+  });
+  const measures = query.measures.map(({ kind, column }) => ({ kind: kind === "average" ? "sum" : kind, column }));
+  return { where: whereOf(dataset, scope, query.filters), by, measures, order, limit: query.limit } as GroupQuery;
+}
+
+function whereOf(dataset: AnalyticsDataset, scope: AnalyticsScope, filters: readonly AnalyticsFilter[]): Where {
+  const site: WherePart =
+    "zone_id" in scope
+      ? { column: "zone_id", operator: "eq", value: scope.zone_id }
+      : { column: "account_id", operator: "eq", value: scope.account_id };
+  return [site, ...filters.flatMap((filter) => partsOf(dataset, filter))];
+}
+
+function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly WherePart[] {
+  if ("any" in filter) return [{ any: filter.any.map((all) => all.flatMap((inner) => partsOf(dataset, inner))) }];
+  const { column, intervalMs } = dataset.fields[filter.field]!;
+  if (intervalMs !== undefined) return timeParts(filter.operator, Number(filter.value), intervalMs);
+  return [{ column, operator: filter.operator, value: filter.value } as WherePart];
+}
+
+/** A time that is cut to whole intervals, compared as its cut value is. */
+function timeParts(operator: string, ms: number, intervalMs: number): readonly WherePart[] {
+  const down = Math.floor(ms / intervalMs) * intervalMs;
+  const up = Math.ceil(ms / intervalMs) * intervalMs;
+  const from = (value: number): WherePart => ({ column: "at_ms", operator: "ge", value });
+  const until = (value: number): WherePart => ({ column: "at_ms", operator: "lt", value });
+  switch (operator) {
+    case "ge":
+      return [from(up)];
+    case "gt":
+      return [from(down + intervalMs)];
+    case "lt":
+      return [until(up)];
+    case "le":
+      return [until(down + intervalMs)];
+    default:
+      return down === up ? [from(down), until(down + intervalMs)] : [{ any: [] }];
+  }
+}
+
+function shown({ kind }: AnalyticsField, value: string | number | boolean | null): AnalyticsValue {
+  if (value === null) return null;
+  if (kind === "time") return `${new Date(Number(value)).toISOString().slice(0, 19)}Z`;
+  if (kind === "date") return new Date(Number(value)).toISOString().slice(0, 10);
+  return kind === "boolean" ? Boolean(value) : value;
+}

@@ -1,0 +1,234 @@
+import type { PermissionGroupName } from "./permission-groups.ts";
+
+/** A field of a dataset, by which rows are shown, counted and filtered. Times are cut to whole intervals (UTC). */
+export interface AnalyticsField {
+  /** Of the row in the events database. */
+  readonly column: string;
+  readonly kind: "text" | "integer" | "boolean" | "time" | "date";
+  readonly intervalMs?: number;
+}
+
+/** Rows of one kind, and the names under which analytics know what they hold. */
+export interface AnalyticsDataset {
+  /** Begins the names of the dataset's types. */
+  readonly type: string;
+  readonly table: "security_events" | "requests" | "dns_queries" | "gateway_logs";
+  readonly description: string;
+  readonly fields: Readonly<Record<string, AnalyticsField>>;
+  /** Columns by the names of their sums; averages and percentiles likewise. */
+  readonly sums: Readonly<Record<string, string>>;
+  readonly averages: Readonly<Record<string, string>>;
+  readonly quantiles: Readonly<Record<string, string>>;
+  readonly uniques: Readonly<Record<string, string>>;
+  /** Any one of these lets a token read a zone's, or an account's. */
+  readonly zonePermissions: readonly PermissionGroupName[];
+  readonly accountPermissions: readonly PermissionGroupName[];
+}
+
+const TIMES = {
+  datetime: { column: "at_ms", kind: "time", intervalMs: 1_000 },
+  datetimeMinute: { column: "at_ms", kind: "time", intervalMs: 60_000 },
+  datetimeFiveMinutes: { column: "at_ms", kind: "time", intervalMs: 300_000 },
+  datetimeFifteenMinutes: { column: "at_ms", kind: "time", intervalMs: 900_000 },
+  datetimeHour: { column: "at_ms", kind: "time", intervalMs: 3_600_000 },
+  date: { column: "at_ms", kind: "date", intervalMs: 86_400_000 },
+} as const satisfies Readonly<Record<string, AnalyticsField>>;
+
+const text = (column: string): AnalyticsField => ({ column, kind: "text" });
+const integer = (column: string): AnalyticsField => ({ column, kind: "integer" });
+
+const REQUEST_FIELDS = {
+  clientIP: text("client_ip"),
+  clientCountryName: text("country"),
+  clientRequestHTTPHost: text("host"),
+  clientRequestHTTPMethodName: text("method"),
+  clientRequestPath: text("path"),
+  clientRequestQuery: text("query"),
+  clientRequestScheme: text("scheme"),
+  edgeResponseStatus: integer("status"),
+  rayName: text("ray_id"),
+  userAgent: text("user_agent"),
+  zoneTag: text("zone_id"),
+} as const;
+
+const ACCOUNT_READERS: readonly PermissionGroupName[] = ["Account Analytics Read", "Logs Read"];
+
+export const ANALYTICS_DATASETS = {
+  firewallEvents: {
+    type: "FirewallEvents",
+    table: "security_events",
+    description: "Security events: one for each rule that logged or acted on a request or response.",
+    fields: {
+      ...TIMES,
+      ...REQUEST_FIELDS,
+      action: text("action"),
+      source: text("service"),
+      phase: text("phase"),
+      ruleId: text("rule_id"),
+      rulesetId: text("ruleset_id"),
+      deployedBy: text("deployed_by"),
+      description: text("rule_description"),
+    },
+    sums: {},
+    averages: {},
+    quantiles: {},
+    uniques: { clientIPs: "client_ip", rayNames: "ray_id" },
+    zonePermissions: [
+      "Analytics Read",
+      "Zone WAF Read",
+      "Zone WAF Write",
+      "Firewall Services Read",
+      "Firewall Services Write",
+      "Logs Read",
+    ],
+    accountPermissions: ACCOUNT_READERS,
+  },
+  httpRequests: {
+    type: "HttpRequests",
+    table: "requests",
+    description: "Requests that the edge answered, or that ended before it could.",
+    fields: {
+      ...TIMES,
+      ...REQUEST_FIELDS,
+      clientRequestHTTPProtocol: text("http_version"),
+      clientSSLProtocol: text("tls_version"),
+      cacheStatus: text("cache_status"),
+      edgeResponseContentTypeName: text("content_type"),
+      edgeError: text("edge_error"),
+      originResponseStatus: integer("origin_status"),
+    },
+    sums: { edgeRequestBytes: "bytes_in", edgeResponseBytes: "bytes_out", edgeDurationMs: "duration_ms" },
+    averages: { edgeRequestBytes: "bytes_in", edgeResponseBytes: "bytes_out", edgeDurationMs: "duration_ms" },
+    quantiles: { edgeDurationMs: "duration_ms", edgeResponseBytes: "bytes_out" },
+    uniques: { clientIPs: "client_ip", rayNames: "ray_id" },
+    zonePermissions: ["Analytics Read", "Logs Read"],
+    accountPermissions: ACCOUNT_READERS,
+  },
+  dnsAnalytics: {
+    type: "DnsAnalytics",
+    table: "dns_queries",
+    description: "Questions that the nameservers answered.",
+    fields: {
+      ...TIMES,
+      queryName: text("query_name"),
+      queryType: text("query_type"),
+      responseCode: text("response_code"),
+      protocol: text("protocol"),
+      sourceIP: text("source_ip"),
+      ipVersion: integer("ip_version"),
+      zoneTag: text("zone_id"),
+    },
+    sums: { queryBytes: "query_bytes", responseBytes: "response_bytes" },
+    averages: { queryBytes: "query_bytes", responseBytes: "response_bytes" },
+    quantiles: {},
+    uniques: { sourceIPs: "source_ip" },
+    zonePermissions: ["Analytics Read", "DNS Read", "DNS Write"],
+    accountPermissions: ACCOUNT_READERS,
+  },
+  aiGatewayRequests: {
+    type: "AiGatewayRequests",
+    table: "gateway_logs",
+    description: "Requests that a gateway passed on to a provider.",
+    fields: {
+      ...TIMES,
+      gateway: text("gateway_id"),
+      provider: text("provider"),
+      model: text("model"),
+      path: text("path"),
+      requestType: text("request_type"),
+      statusCode: integer("status_code"),
+      cached: { column: "cached", kind: "boolean" },
+      success: { column: "success", kind: "boolean" },
+    },
+    sums: { cost: "cost", tokensIn: "tokens_in", tokensOut: "tokens_out", durationMs: "duration_ms" },
+    averages: { cost: "cost", tokensIn: "tokens_in", tokensOut: "tokens_out", durationMs: "duration_ms" },
+    quantiles: { durationMs: "duration_ms", firstByteMs: "first_byte_ms" },
+    uniques: {},
+    // A gateway is an account's.
+    zonePermissions: [],
+    accountPermissions: [...ACCOUNT_READERS, "AI Gateway Read", "AI Gateway Write"],
+  },
+} as const satisfies Readonly<Record<string, AnalyticsDataset>>;
+
+export type AnalyticsDatasetName = keyof typeof ANALYTICS_DATASETS;
+
+/** The nodes under which a dataset is asked for. */
+export interface AnalyticsNode {
+  readonly name: string;
+  readonly dataset: AnalyticsDatasetName;
+  readonly kind: "rows" | "groups" | "totals";
+  /** Of `totals`: their time is cut to this. */
+  readonly intervalMs?: number;
+  readonly scopes: readonly ("zone" | "account")[];
+}
+
+const BOTH = ["zone", "account"] as const;
+
+export const ANALYTICS_NODES: readonly AnalyticsNode[] = [
+  { name: "firewallEventsAdaptive", dataset: "firewallEvents", kind: "rows", scopes: BOTH },
+  { name: "firewallEventsAdaptiveGroups", dataset: "firewallEvents", kind: "groups", scopes: BOTH },
+  { name: "httpRequestsAdaptive", dataset: "httpRequests", kind: "rows", scopes: BOTH },
+  { name: "httpRequestsAdaptiveGroups", dataset: "httpRequests", kind: "groups", scopes: BOTH },
+  { name: "httpRequests1mGroups", dataset: "httpRequests", kind: "totals", intervalMs: 60_000, scopes: BOTH },
+  { name: "httpRequests1hGroups", dataset: "httpRequests", kind: "totals", intervalMs: 3_600_000, scopes: BOTH },
+  { name: "httpRequests1dGroups", dataset: "httpRequests", kind: "totals", intervalMs: 86_400_000, scopes: BOTH },
+  { name: "dnsAnalyticsAdaptive", dataset: "dnsAnalytics", kind: "rows", scopes: BOTH },
+  { name: "dnsAnalyticsAdaptiveGroups", dataset: "dnsAnalytics", kind: "groups", scopes: BOTH },
+  { name: "aiGatewayRequestsAdaptive", dataset: "aiGatewayRequests", kind: "rows", scopes: ["account"] },
+  { name: "aiGatewayRequestsAdaptiveGroups", dataset: "aiGatewayRequests", kind: "groups", scopes: ["account"] },
+];
+
+/** Comparisons that filters may end with, by the kind of the field. */
+export const ANALYTICS_OPERATORS = {
+  text: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _like: "like", _notlike: "not_like" },
+  integer: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
+  boolean: { "": "eq", _neq: "ne" },
+  time: { "": "eq", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
+  date: { "": "eq", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
+} as const;
+
+export type AnalyticsOperator = "eq" | "ne" | "in" | "not_in" | "like" | "not_like" | "gt" | "ge" | "lt" | "le";
+
+/** All must hold; of `any`, one list must. Times are Unix milliseconds. */
+export type AnalyticsFilter =
+  | {
+      readonly field: string;
+      readonly operator: AnalyticsOperator;
+      readonly value: string | number | boolean | readonly (string | number)[];
+    }
+  | { readonly any: readonly (readonly AnalyticsFilter[])[] };
+
+export type AnalyticsScope = { readonly zone_id: string } | { readonly account_id: string };
+
+export interface AnalyticsMeasure {
+  /** A number is a percentile. */
+  readonly kind: "sum" | "average" | "unique" | number;
+  readonly column: string;
+}
+
+export interface AnalyticsQuery {
+  readonly filters: readonly AnalyticsFilter[];
+  readonly dimensions: readonly string[];
+  readonly measures: readonly AnalyticsMeasure[];
+  readonly order: readonly {
+    readonly by: "count" | { readonly dimension: string } | { readonly measure: number };
+    readonly direction: "asc" | "desc";
+  }[];
+  readonly limit: number;
+}
+
+/** Rows that are alike in the dimensions asked for. */
+export interface AnalyticsGroup {
+  readonly count: number;
+  /** Times in ISO 8601, dates as YYYY-MM-DD. */
+  readonly dimensions: Readonly<Record<string, AnalyticsValue>>;
+  /** In the order asked for. */
+  readonly measures: readonly number[];
+  readonly sampleInterval: number;
+}
+
+export type AnalyticsValue = string | number | boolean | null;
+
+/** Rows or groups that one node may ask for, and all nodes of one request together. */
+export const ANALYTICS_LIMIT_MAX = 10_000;
+export const ANALYTICS_LIMITS_SUM_MAX = 50_000;

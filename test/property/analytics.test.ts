@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import fc from "fast-check";
+import { openEventDatabase } from "#events/database.ts";
+import type { RequestRow, SecurityEventRow } from "#events/rows.ts";
+import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import { ANALYTICS_DATASETS, type AnalyticsDataset } from "#model/analytics.ts";
+import { columnsOf } from "#events/schema.ts";
+import { type ApiServer, ask, startApi } from "../support/api-server.ts";
+
+const SEED = 20_261_123;
+const HOUR_MS = 3_600_000;
+const START_MS = 490_000 * HOUR_MS;
+
+const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+describe("GraphQL analytics", () => {
+  let server: ApiServer;
+  let zone = "";
+  let requests: readonly RequestRow[] = [];
+  let events: readonly SecurityEventRow[] = [];
+  before(async () => {
+    server = await startApi();
+    zone = await createZone("one.example");
+    const other = await createZone("two.example");
+    requests = rowsOf(600, (changes) => testRequestRow({ ...changes, account_id: server.account_id, zone_id: zone }));
+    events = rowsOf(300, (changes) => testSecurityRow({ ...changes, account_id: server.account_id, zone_id: zone }));
+    const database = openEventDatabase(server.eventsPath);
+    database.insert([
+      packed("requests", [...requests, testRequestRow({ account_id: server.account_id, zone_id: other, at_ms: START_MS })]),
+      packed("security_events", [...events, testSecurityRow({ zone_id: other, at_ms: START_MS })]),
+      packed("gateway_logs", [
+        testGatewayRow({ account_id: server.account_id, at_ms: START_MS, cost: 0.25 }),
+        testGatewayRow({ account_id: server.account_id, at_ms: START_MS, cost: 0.5, cached: true }),
+        testGatewayRow({ account_id: "another", at_ms: START_MS }),
+      ]),
+    ]);
+    database.close();
+  });
+  after(() => server.close());
+
+  const createZone = async (name: string): Promise<string> =>
+    (await ask(server, "POST", "/zones", { body: { name, account: { id: server.account_id } } })).body.result.id;
+  const query = async (text: string, variables: object = {}) => {
+    const { status, body } = await ask(server, "POST", "/graphql", { body: { query: text, variables } });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body as unknown as { data: any; errors: readonly { message: string; extensions: { code: unknown } }[] | null };
+  };
+  const node = async (selection: string, variables: object = {}, declared = ""): Promise<any> => {
+    const { data, errors } = await query(
+      `query ($zoneTag: string${declared}) { viewer { zones(filter: { zoneTag: $zoneTag }) { node: ${selection} } } }`,
+      { zoneTag: zone, ...variables },
+    );
+    assert.equal(errors, null, JSON.stringify(errors));
+    return data.viewer.zones[0].node;
+  };
+
+  /** Few values, so that groups have many members. */
+  function rowsOf<T>(count: number, make: (changes: object) => T): T[] {
+    const changes = fc.record({
+      at_ms: fc.integer({ min: START_MS, max: START_MS + 30 * HOUR_MS }),
+      method: fc.constantFrom("GET", "POST"),
+      host: fc.constantFrom("www.one.example", "api.one.example"),
+      path: fc.constantFrom("/", "/login", "/a_b"),
+      client_ip: fc.constantFrom("192.0.2.1", "192.0.2.2"),
+      status: fc.constantFrom(200, 404, 503),
+      cache_status: fc.constantFrom("HIT", "MISS", ""),
+      country: fc.constantFrom("PT", "NZ", ""),
+      scheme: fc.constantFrom("http" as const, "https" as const),
+      content_type: fc.constantFrom("text/html", "application/json"),
+      action: fc.constantFrom("block", "log", "managed_challenge"),
+      rule_id: fc.constantFrom("rule-1", "rule-2"),
+      bytes_out: fc.nat(5000),
+      duration_ms: fc.nat(400),
+    });
+    return fc.sample(changes, { seed: SEED, numRuns: count }).map(make);
+  }
+
+  test("every field of every dataset is a column", () => {
+    for (const dataset of Object.values(ANALYTICS_DATASETS) as readonly AnalyticsDataset[]) {
+      const columns = columnsOf(dataset.table).map(({ name }): string => name);
+      const named = [
+        ...Object.values(dataset.fields).map(({ column }) => column),
+        ...[dataset.sums, dataset.averages, dataset.quantiles, dataset.uniques].flatMap((of) => Object.values(of)),
+      ];
+      for (const column of named) assert.ok(columns.includes(column), `${dataset.table} has no ${column}`);
+    }
+  });
+
+  const FILTERS: Readonly<Record<string, (row: RequestRow) => boolean>> = {
+    "edgeResponseStatus_geq: 404": (row) => row.status >= 404,
+    "edgeResponseStatus_notin: [200]": (row) => row.status !== 200,
+    'clientRequestPath_like: "/_o%"': (row) => /^\/.o/.test(row.path),
+    'clientRequestPath_notlike: "/a\\\\_b"': () => true,
+    'clientRequestHTTPMethodName: "POST"': (row) => row.method === "POST",
+    'cacheStatus_neq: "HIT"': (row) => row.cache_status !== "HIT",
+    'clientCountryName_in: ["PT", "NZ"]': (row) => row.country !== "",
+    'AND: [{ clientIP: "192.0.2.1" }, { edgeResponseStatus_lt: 500 }]': (row) => row.client_ip === "192.0.2.1" && row.status < 500,
+    'OR: [{ edgeResponseStatus: 503, clientRequestHTTPMethodName: "GET" }, { clientRequestPath: "/login" }]': (row) =>
+      (row.status === 503 && row.method === "GET") || row.path === "/login",
+    [`datetime_geq: "${iso(START_MS + 5_000_000)}"`]: (row) => row.at_ms >= START_MS + 5_000_000,
+    [`datetime_lt: "${iso(START_MS + 50_000_000)}"`]: (row) => row.at_ms < START_MS + 50_000_000,
+    [`datetimeHour_gt: "${iso(START_MS + HOUR_MS)}"`]: (row) => row.at_ms >= START_MS + 2 * HOUR_MS,
+    [`datetimeHour_leq: "${iso(START_MS + 7 * HOUR_MS)}"`]: (row) => row.at_ms < START_MS + 8 * HOUR_MS,
+    [`datetimeHour_geq: "${iso(START_MS + 5_000_000)}"`]: (row) => row.at_ms >= START_MS + 2 * HOUR_MS,
+    [`datetimeHour_lt: "${iso(START_MS + 50_000_000)}"`]: (row) => row.at_ms < START_MS + 14 * HOUR_MS,
+    [`date: "${iso(START_MS).slice(0, 10)}"`]: (row) => iso(row.at_ms).slice(0, 10) === iso(START_MS).slice(0, 10),
+  };
+  const DIMENSIONS: Readonly<Record<string, (row: RequestRow) => unknown>> = {
+    edgeResponseStatus: (row) => row.status,
+    cacheStatus: (row) => row.cache_status,
+    clientRequestHTTPHost: (row) => row.host,
+    clientRequestPath: (row) => row.path,
+    datetimeHour: (row) => iso(Math.floor(row.at_ms / HOUR_MS) * HOUR_MS),
+    datetimeMinute: (row) => iso(Math.floor(row.at_ms / 60_000) * 60_000),
+    date: (row) => iso(row.at_ms).slice(0, 10),
+  };
+
+  test("groups are those of the rows, whatever is asked for", async () => {
+    const asked = fc.record({
+      filters: fc.subarray(Object.keys(FILTERS), { maxLength: 3 }),
+      dimensions: fc.subarray(Object.keys(DIMENSIONS), { maxLength: 3 }),
+      hasEach: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ filters, dimensions, hasEach }) => {
+        const each = hasEach ? "quantiles { edgeDurationMsP50 } uniq { clientIPs }" : "";
+        const named = dimensions.length === 0 ? "" : `dimensions { ${dimensions.join(" ")} }`;
+        const found: any[] = await node(
+          `httpRequestsAdaptiveGroups(limit: 10000, filter: { ${filters.join(", ")} }) { count ${named} sum { edgeResponseBytes } avg { edgeDurationMs sampleInterval } ${each} }`,
+        );
+        const rows = requests.filter((row) => filters.every((filter) => FILTERS[filter]!(row)));
+        const groups = Map.groupBy(rows, (row) => JSON.stringify(dimensions.map((name) => DIMENSIONS[name]!(row))));
+        if (dimensions.length === 0 && groups.size === 0) groups.set("[]", []);
+        const expected = Array.from(groups, ([key, members]) => {
+          const [bytes, durations] = [members.map((row) => row.bytes_out), members.map((row) => row.duration_ms)];
+          return {
+            key,
+            count: members.length,
+            bytes: total(bytes),
+            average: members.length === 0 ? 0 : total(durations) / members.length,
+            ...(hasEach ? { middle: middle(durations), addresses: new Set(members.map((row) => row.client_ip)).size } : {}),
+          };
+        });
+        const got = found.map((group) => ({
+          key: JSON.stringify(dimensions.map((name) => group.dimensions[name])),
+          count: group.count,
+          bytes: group.sum.edgeResponseBytes,
+          average: group.avg.edgeDurationMs,
+          ...(hasEach ? { middle: group.quantiles.edgeDurationMsP50, addresses: group.uniq.clientIPs } : {}),
+        }));
+        assert.deepEqual(byKey(got), byKey(expected));
+        assert.ok(found.every((group) => group.avg.sampleInterval === 1));
+      }),
+      { seed: SEED, numRuns: 120 },
+    );
+  });
+
+  test("rows come by time, and only the fields that were asked for", async () => {
+    const found = await node(
+      'firewallEventsAdaptive(limit: 50, filter: { action: "block" }, orderBy: [datetime_ASC]) { rule: ruleId datetime clientIP }',
+    );
+    const blocked = events.filter((row) => row.action === "block").toSorted((a, b) => a.at_ms - b.at_ms);
+    assert.deepEqual(
+      found,
+      blocked.slice(0, 50).map((row) => ({ rule: row.rule_id, datetime: iso(row.at_ms), clientIP: row.client_ip })),
+    );
+  });
+
+  test("groups are ordered by counts, sums and percentiles", async () => {
+    const by = async (order: string, selection: string) =>
+      node(`httpRequestsAdaptiveGroups(limit: 3, orderBy: [${order}]) { count ${selection} dimensions { clientRequestPath } }`);
+    const paths = (found: { dimensions: { clientRequestPath: string } }[]) => found.map(({ dimensions }) => dimensions.clientRequestPath);
+    const groups = [...Map.groupBy(requests, (row) => row.path)];
+    const ranked = (value: (rows: readonly RequestRow[]) => number) =>
+      groups.toSorted((a, b) => value(b[1]) - value(a[1])).map(([path]) => path);
+    assert.deepEqual(
+      paths(await by("count_DESC", "")),
+      ranked((rows) => rows.length),
+    );
+    assert.deepEqual(
+      paths(await by("sum_edgeResponseBytes_DESC", "")),
+      ranked((rows) => total(rows.map((row) => row.bytes_out))),
+    );
+    assert.deepEqual(paths(await by("clientRequestPath_ASC", "")), ["/", "/a_b", "/login"]);
+    assert.deepEqual(paths(await by("uniq_rayNames_DESC, clientRequestPath_DESC", "")), ["/login", "/a_b", "/"]);
+  });
+
+  test("totals by the hour and by the day", async () => {
+    const [all] = await node(
+      "httpRequests1dGroups(limit: 1) { sum { requests bytes cachedRequests encryptedBytes pageViews threats responseStatusMap { edgeResponseStatus requests } countryMap { clientCountryName requests bytes } } }",
+    );
+    const of = (holds: (row: RequestRow) => boolean): RequestRow[] => requests.filter(holds);
+    assert.equal(all.sum.requests, requests.length);
+    assert.equal(all.sum.bytes, total(requests.map((row) => row.bytes_out)));
+    assert.equal(all.sum.cachedRequests, of((row) => row.cache_status === "HIT").length);
+    assert.equal(all.sum.encryptedBytes, total(of((row) => row.scheme === "https").map((row) => row.bytes_out)));
+    assert.equal(all.sum.pageViews, of((row) => row.content_type === "text/html" && row.status === 200).length);
+    assert.equal(all.sum.threats, events.filter((row) => row.action !== "log").length);
+    const statuses = all.sum.responseStatusMap.map((part: any) => [part.edgeResponseStatus, part.requests]);
+    assert.deepEqual(
+      Object.fromEntries(statuses),
+      Object.fromEntries([200, 404, 503].map((status) => [status, of((row) => row.status === status).length])),
+    );
+    const hours = await node(
+      "httpRequests1hGroups(limit: 100, filter: $filter, orderBy: [datetime_DESC]) { dimensions { datetime date } sum { requests } }",
+      { filter: { datetime_geq: iso(START_MS + HOUR_MS), datetime_lt: iso(START_MS + 4 * HOUR_MS) } },
+      ", $filter: ZoneHttpRequests1hGroupsFilter_InputObject",
+    );
+    assert.deepEqual(
+      hours,
+      [3, 2, 1].map((n) => ({
+        dimensions: { datetime: iso(START_MS + n * HOUR_MS), date: iso(START_MS + n * HOUR_MS).slice(0, 10) },
+        sum: { requests: of((row) => Math.floor((row.at_ms - START_MS) / HOUR_MS) === n).length },
+      })),
+    );
+    const days = await node('httpRequests1dGroups(limit: 9, filter: { date_gt: "2020-01-01" }) { dimensions { date } sum { requests } }');
+    assert.equal(total(days.map((day: any) => day.sum.requests)), requests.length);
+  });
+
+  test("an account's gateways", async () => {
+    const { data, errors } = await query(
+      `{ viewer { accounts(filter: { accountTag: "${server.account_id}" }) { aiGatewayRequestsAdaptiveGroups(limit: 9, orderBy: [sum_cost_DESC]) { count sum { cost tokensIn } dimensions { cached gateway } } httpRequestsAdaptiveGroups(limit: 9) { count } } } }`,
+    );
+    assert.equal(errors, null, JSON.stringify(errors));
+    assert.deepEqual(data.viewer.accounts[0], {
+      aiGatewayRequestsAdaptiveGroups: [
+        { count: 1, sum: { cost: 0.5, tokensIn: 3 }, dimensions: { cached: true, gateway: "gateway" } },
+        { count: 1, sum: { cost: 0.25, tokensIn: 3 }, dimensions: { cached: false, gateway: "gateway" } },
+      ],
+      httpRequestsAdaptiveGroups: [{ count: requests.length + 1 }],
+    });
+  });
+
+  test("what a client asks of the schema itself, and of the bounds", async () => {
+    const { data } = await query(
+      `{ described: __type(name: "HttpRequestsFilter") { inputFields { name } } viewer { zones(filter: { zoneTag: "${zone}" }) { settings { firewallEventsAdaptive { enabled maxPageSize } } } } }`,
+    );
+    assert.ok(data.described.inputFields.some((field: { name: string }) => field.name === "edgeResponseStatus_geq"));
+    assert.deepEqual(data.viewer.zones[0].settings.firewallEventsAdaptive, { enabled: true, maxPageSize: 10_000 });
+  });
+
+  const refusal = async (inner: string): Promise<string> => {
+    const { errors } = await query(`{ viewer { zones(filter: { zoneTag: "${zone}" }) { ${inner} } } }`);
+    return errors?.[0]?.message ?? "none";
+  };
+  const nested = (depth: number): string => (depth === 0 ? 'clientIP: "192.0.2.1"' : `AND: [{ ${nested(depth - 1)} }]`);
+
+  test("what is too much, too deep or wrong is told, and the rest of the answer stands", async () => {
+    assert.match(await refusal("httpRequestsAdaptiveGroups(limit: 10001) { count }"), /limit must be between/);
+    assert.match(await refusal("httpRequestsAdaptiveGroups { count }"), /limit must be between/);
+    assert.match(await refusal(`httpRequestsAdaptive(limit: 1, filter: { ${nested(6)} }) { clientIP }`), /5 deep/);
+    const many = Array.from({ length: 6 }, (_, n) => `a${n}: httpRequestsAdaptive(limit: 10000) { clientIP }`).join(" ");
+    assert.match(await refusal(many), /add up to 50000/);
+    assert.match(await refusal("httpRequestsAdaptiveGroups(limit: 1, orderBy: [clientIP_ASC]) { count }"), /orderBy clientIP needs/);
+    const deep = `{ viewer { ${"zones(filter: {}) { ".repeat(20)} zoneTag ${"} ".repeat(20)} } }`;
+    assert.match((await query(deep)).errors?.map(({ message }) => message).join() ?? "", /15 deep/);
+    const { data, errors } = await query(
+      `{ viewer { zones(filter: { zoneTag_in: ["${zone}", "${"0".repeat(32)}"] }) { zoneTag } mine: zones(filter: { zoneTag: "${zone}" }) { events: firewallEventsAdaptiveGroups(limit: 1) { count } } } }`,
+    );
+    assert.equal(errors, null);
+    assert.equal(data.viewer.mine[0].events[0].count, events.length);
+  });
+});
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+const byKey = <T extends { readonly key: string }>(groups: readonly T[]): readonly T[] =>
+  groups.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted.length === 0 ? 0 : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
+}
