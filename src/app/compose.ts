@@ -6,7 +6,7 @@ import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
 import type { MailServer } from "#control/notifications/send-email.ts";
-import { createAddressPolicy } from "#edge/address-policy.ts";
+import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";

@@ -229,6 +229,11 @@ export const CONFIG_KEYS = {
     max: 604_800,
     doc: "Time that an upgraded connection, such as a WebSocket, is kept open without a byte either way.",
   },
+  "gateway.provider_allow": {
+    type: "networks",
+    default: [],
+    doc: "Networks whose providers accounts may add when the gateway is bound publicly.",
+  },
   "gateway.cache_memory_bytes_max": {
     type: "count",
     default: 67_108_864,

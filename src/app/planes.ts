@@ -275,6 +275,7 @@ const gatewayConfig = ({ config, tls, files }: PlanesDeps, bound: Bound): Gatewa
   ...(config.gateway.cache_disk_bytes_max === 0
     ? {}
     : { cacheDisk: { directory: join(files.cache, GATEWAY_CACHE), bytesMax: config.gateway.cache_disk_bytes_max } }),
+  providerAllow: config.gateway.provider_allow,
   spendJournal: files.spendJournal,
   limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
 });

@@ -9,7 +9,7 @@ import type { EventSink } from "#events/rows.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Replica } from "#snapshot/feed.ts";
-import { createAddressPolicy } from "./address-policy.ts";
+import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { createAdmission } from "./admission.ts";
 import { createEdgeCache } from "./cache/cache.ts";
 import { createLaunch } from "./cache/launch.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { RecordEntry } from "#snapshot/entries.ts";
-import type { AddressPolicy } from "./address-policy.ts";
+import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { OriginHealth } from "./origin-health.ts";

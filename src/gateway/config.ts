@@ -13,6 +13,8 @@ export interface GatewayConfig {
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** Where answers are kept beyond memory; absent: nowhere. */
   readonly cacheDisk?: { readonly directory: string; readonly bytesMax: number };
+  /** Networks in which providers of customers may be, beside public ones. */
+  readonly providerAllow?: readonly string[];
   /** File in which spent amounts outlive the process; absent: nowhere. */
   readonly spendJournal?: string;
   readonly limits: GatewayLimits;
@@ -69,6 +71,8 @@ export interface GatewayWorkerData {
   /** To the writer of events. */
   readonly events: MessagePort;
   readonly lastGoodPath: string;
+  /** File with the key that opens what travels sealed. */
+  readonly sealKeyPath: string;
   /** Directory for the segments of the log. */
   readonly logSegments: string;
 }

@@ -6,7 +6,7 @@ import type { Usage } from "./usage-shapes.ts";
 /** US dollars that a request cost; null where nobody knows. */
 export interface Cost {
   readonly cost: number | null;
-  /** The request said so itself. */
+  /** The request, or the owner of the provider, said so. */
   readonly isCustom: boolean;
 }
 
@@ -14,11 +14,12 @@ export interface Costs {
   of(step: Step, usage: Usage, isCached: boolean): Cost;
 }
 
-/** A kept answer costs nothing; else what the request says counts, and then the table. */
+/** A kept answer costs nothing; else what the request says counts, then what the provider's owner says, then the table. */
 export const createCosts = (prices: Prices): Costs => ({
-  of: ({ provider, model, options }, usage, isCached) => {
+  of: ({ provider, model, options, price }, usage, isCached) => {
     if (isCached) return { cost: 0, isCustom: false };
     if (options.customCost !== undefined) return { cost: customCost(options.customCost, usage), isCustom: true };
+    if (price !== undefined) return { cost: price(model, usage), isCustom: true };
     return { cost: prices.cost(provider, model, usage), isCustom: false };
   },
 });

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Admitted } from "./admission.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { type DiskAnswers, openDiskAnswers } from "./cache/disk-answers.ts";
 import type { GatewayConfig } from "./config.ts";
+import { createServiceTokens } from "./credentials/service-account.ts";
+import { createStoredKeys } from "./credentials/stored-keys.ts";
 import { createCosts } from "./costs.ts";
 import { Exchange } from "./exchange.ts";
 import type { GatewayDeps } from "./gateway.ts";
@@ -17,6 +20,7 @@ import { createPools } from "./pools.ts";
 import { createPrices } from "./prices.ts";
 import type { Upstreams } from "./providers.ts";
 import { createRealtime, type Realtime } from "./realtime/realtime.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import { createBodyReader } from "./request-body.ts";
 import { createRequestOptions } from "./request-options.ts";
 import { createResponseFields } from "./response-fields.ts";
@@ -40,6 +44,11 @@ export interface Forwarder {
   close(): Promise<void>;
 }
 
+export interface ForwarderDeps extends GatewayDeps {
+  readonly upstreams: Upstreams;
+  readonly rateLimits: RateLimits;
+}
+
 const PRICES_WARM_UP_MS = 2_000;
 
 const NO_GUARDS: readonly MakeTransform[] = [];
@@ -55,8 +64,8 @@ function refusalOf(action: () => void): Refusal | undefined {
   }
 }
 
-export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstreams }): Forwarder {
-  const { config, clock, metrics, upstreams } = deps;
+export function createForwarder(deps: ForwarderDeps): Forwarder {
+  const { config, clock, metrics, upstreams, replica, sealer, rateLimits } = deps;
   const { limits } = config;
   const rules = createHeaderRules(config.vendorPrefix);
   const fields = createResponseFields(config.vendorPrefix, clock);
@@ -66,11 +75,12 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
   const costs = createCosts(prices);
   const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
-  const pools = createPools(limits);
+  const pools = createPools(limits, createAddressPolicy(config.host, config.providerAllow ?? []));
+  const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config) });
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
   const ledger = createSpendLedger({ clock, journal });
-  const runner = createRunner({ pools, cache, spend: createSpendLimits({ ledger, costs }), guards: [] });
+  const runner = createRunner({ pools, keys, cache, spend: createSpendLimits({ ledger, costs }) });
   const dlp = createDataLossPrevention({ vendorPrefix: config.vendorPrefix });
   const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
   const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits });
@@ -78,7 +88,11 @@ export function createForwarder(deps: GatewayDeps & { readonly upstreams: Upstre
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
   const wholeBytesMax = ({ route, gateway }: Admitted): number =>
-    route.kind !== "direct" || gateway.cache !== undefined || gateway.retry !== undefined || gateway.dlp !== undefined
+    route.kind !== "direct" ||
+    route.upstream.provider.isSigned === true ||
+    gateway.cache !== undefined ||
+    gateway.retry !== undefined ||
+    gateway.dlp !== undefined
       ? limits.requestWholeBytesMax
       : limits.requestBufferBytes;
 

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayLogSink } from "#events/logs/entry.ts";
 import type { EventSink } from "#events/rows.ts";
@@ -10,6 +11,7 @@ import type { Replica } from "#snapshot/feed.ts";
 import { createAdmission } from "./admission.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type GatewayErrorName, type Refusal, rawError, sendError } from "./errors.ts";
+import { createCustomProviders } from "./custom-providers.ts";
 import { createForwarder } from "./forwarder.ts";
 import { createUpstreams } from "./providers.ts";
 import { createRateLimits } from "./rate-limits.ts";
@@ -21,6 +23,8 @@ export interface GatewayDeps {
   readonly events: EventSink;
   /** Takes the rows of accepted requests with their bodies; without it `events` takes the rows. */
   readonly logs?: GatewayLogSink;
+  /** Opens what travels sealed; without one, keys that gateways keep cannot be used. */
+  readonly sealer?: Pick<Sealer, "open"> | undefined;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;
@@ -36,10 +40,10 @@ export interface Gateway {
 /** The AI gateway plane: one HTTP server in front, one pool of connections a provider behind. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { config, metrics } = deps;
-  const upstreams = createUpstreams(config.providers);
+  const upstreams = createUpstreams(config.providers, createCustomProviders({ replica: deps.replica, sealer: deps.sealer }));
   const admission = createAdmission({ ...deps, upstreams });
-  const forwarder = createForwarder({ ...deps, upstreams });
   const rateLimits = createRateLimits(deps);
+  const forwarder = createForwarder({ ...deps, upstreams, rateLimits });
   const fields = createResponseFields(config.vendorPrefix, deps.clock);
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
   let isDraining = false;

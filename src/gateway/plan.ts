@@ -5,7 +5,7 @@ import type { FlatHeaders } from "./headers.ts";
 import type { RequestBody } from "./request-body.ts";
 import type { RequestOptions } from "./request-options.ts";
 import type { RequestPath } from "./request-path.ts";
-import type { UsageShape } from "./usage-shapes.ts";
+import type { Usage, UsageShape } from "./usage-shapes.ts";
 
 /**
  * What the runner does for one request: steps in their order, each a question to one provider. A step is asked for only
@@ -26,6 +26,8 @@ export interface Step {
   readonly path: string;
   /** `https://api.example.com` */
   readonly origin: string;
+  /** The origin was named by a customer: where it is is looked at before it is connected to. */
+  readonly isGuarded: boolean;
   /** Path and query at the origin. */
   readonly target: string;
   readonly method: string;
@@ -34,6 +36,8 @@ export interface Step {
   readonly body: ReadyBody;
   /** How the provider tells token counts: read from its answer as it comes, before any transform. */
   readonly usage: UsageShape;
+  /** US dollars, where the provider's owner says so; undefined: the table does. */
+  readonly price: ((model: string, usage: Usage) => number | null) | undefined;
   readonly options: RequestOptions;
   /** What the answer goes through on its way to the client, in this order. */
   readonly transforms: readonly MakeTransform[];

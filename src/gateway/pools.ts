@@ -1,9 +1,17 @@
+import { lookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
 import type { Dispatcher } from "undici";
+import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { GatewayLimits } from "./config.ts";
+import { RefusalError } from "./errors.ts";
 
 /** Kept-alive connections to providers, one pool an origin. */
 export interface Pools {
-  get(origin: string): Dispatcher | Promise<Dispatcher>;
+  /**
+   * `isGuarded`: only addresses that may be reached are connected to, whatever names lead to. Throws a RefusalError for an
+   * origin that is itself an address that may not.
+   */
+  get(origin: string, options?: { readonly isGuarded: boolean }): Dispatcher | Promise<Dispatcher>;
   /** Cuts what is under way. */
   destroy(): Promise<void>;
 }
@@ -14,21 +22,21 @@ const WARM_UP_MS = 1_000;
 const POOLS_MAX = 256;
 
 /** The client library is loaded soon after the start, or by the first request if that is sooner. */
-export function createPools(limits: GatewayLimits): Pools {
+export function createPools(limits: GatewayLimits, allows: AddressPolicy): Pools {
   const pools = new Map<string, Dispatcher>();
   const load = (): Promise<typeof import("undici")> => import("undici");
   const warmUp = setTimeout(load, WARM_UP_MS).unref();
-  const open = async (origin: string): Promise<Dispatcher> => {
+  const open = async (name: string, origin: string, isGuarded: boolean): Promise<Dispatcher> => {
     const { Pool } = await load();
     // Another request may have opened it while this one waited.
-    const known = pools.get(origin);
+    const known = pools.get(name);
     if (known !== undefined) return known;
     const pool = new Pool(origin, {
       connections: limits.upstreamConnectionsMax,
       pipelining: 1,
       headersTimeout: limits.firstByteTimeoutMs,
       bodyTimeout: limits.idleTimeoutMs,
-      connect: { timeout: limits.connectTimeoutMs },
+      connect: { timeout: limits.connectTimeoutMs, ...(isGuarded ? { lookup: guardedLookup(allows) } : {}) },
     });
     const [oldest] = pools.size < POOLS_MAX ? [] : pools;
     if (oldest !== undefined) {
@@ -36,11 +44,18 @@ export function createPools(limits: GatewayLimits): Pools {
       // What is under way comes to its end.
       void oldest[1].close();
     }
-    pools.set(origin, pool);
+    pools.set(name, pool);
     return pool;
   };
   return {
-    get: (origin) => pools.get(origin) ?? open(origin),
+    get: (origin, { isGuarded } = { isGuarded: false }) => {
+      if (!isGuarded) return pools.get(origin) ?? open(origin, origin, false);
+      // A connection to an address looks nothing up.
+      const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
+      if (isIP(host) !== 0 && !allows(host)) throw new RefusalError({ name: "aig_upstream_not_allowed" });
+      const name = `guarded ${origin}`;
+      return pools.get(name) ?? open(name, origin, true);
+    },
     destroy: async () => {
       clearTimeout(warmUp);
       await Promise.all(Array.from(pools.values(), (pool) => pool.destroy()));
@@ -48,3 +63,17 @@ export function createPools(limits: GatewayLimits): Pools {
     },
   };
 }
+
+/** Gives only addresses that may be reached, at the moment in which one of them is connected to. */
+const guardedLookup =
+  (allows: AddressPolicy): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      const allowed = error === null ? found.filter(({ address }) => allows(address)) : [];
+      const [first] = allowed;
+      const failure = error ?? (first === undefined ? new Error("the provider's address may not be reached from here") : null);
+      if (failure !== null || first === undefined) callback(failure, "");
+      else if (options.all === true) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };

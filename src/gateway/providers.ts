@@ -5,6 +5,7 @@ import {
   GOOGLE_USAGE,
   NO_USAGE_SHAPE,
   OPENAI_USAGE,
+  type Usage,
   type UsageShape,
 } from "./usage-shapes.ts";
 
@@ -31,6 +32,14 @@ export interface Provider {
   readonly modelInPath?: RegExp;
   /** Tells token counts of a streamed chat completion only when it is asked: `stream_options.include_usage`. */
   readonly isAskedForUsage?: boolean;
+  /** Credentials cover the body, so that it must be there before anything is sent. */
+  readonly isSigned?: boolean;
+  /** Added by a customer: its address must be one that may be reached from here. */
+  readonly isGuarded?: boolean;
+  /** Fields of every request, names and values by turns. */
+  readonly headers?: readonly string[];
+  /** US dollars, where the provider's owner says so instead of the table; null where nobody knows. */
+  readonly price?: (model: string, usage: Usage) => number | null;
   /** Finds the address in the path; undefined where the path has none. */
   readonly place?: (rest: string) => Place | undefined;
 }
@@ -117,6 +126,7 @@ const ROWS: readonly Provider[] = [
     versionSegment: "v1",
     chatPaths: NONE,
     usage: BEDROCK_USAGE,
+    isSigned: true,
     modelInPath: /\/model\/([^/]+)/,
     place: (rest) => {
       const [, service, region, path] = BEDROCK_PATH.exec(rest) ?? [];
@@ -163,8 +173,8 @@ export interface Upstreams {
   find(accountId: string, provider: string): Upstream | undefined;
 }
 
-/** Throws RangeError for an address that is not http or https, or for a name that is in no row. */
-export function createUpstreams(overrides: Readonly<Record<string, string>>): Upstreams {
+/** `custom`: those beside the table. Throws RangeError for an address that is not http or https, or for a name that is in no row. */
+export function createUpstreams(overrides: Readonly<Record<string, string>>, custom?: Upstreams): Upstreams {
   const unknown = Object.keys(overrides).find((name) => !PROVIDERS.has(name));
   if (unknown !== undefined) throw new RangeError(`no such provider: ${unknown} (known: ${[...PROVIDERS.keys()].join(", ")})`);
   const builtIn = new Map(
@@ -177,7 +187,7 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>): Up
       return [provider.name, { provider, origin: url.origin, basePath, isReplaced: replaced !== undefined }];
     }),
   );
-  return { find: (_accountId, provider) => builtIn.get(provider) };
+  return { find: (accountId, provider) => builtIn.get(provider) ?? custom?.find(accountId, provider) };
 }
 
 /** Where the request with this path goes; undefined where the provider needs more in it than there is. */

@@ -5,7 +5,11 @@ import type { GatewayEntry } from "#snapshot/entries.ts";
 export interface RateLimits {
   /** Counts a request, or says in how many whole seconds there is room for one; 0 where it is within the limit. */
   take(gateway: GatewayEntry): number;
+  /** The same for anything else that has a limit, by a name of its own. */
+  takeFor(name: string, rate: RateLimit): number;
 }
+
+export type RateLimit = NonNullable<GatewayEntry["rate_limit"]>;
 
 interface Window {
   startMs: number;
@@ -44,21 +48,21 @@ export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimi
     return window;
   };
 
+  const takeFor = (name: string, { limit, interval_seconds, technique }: RateLimit): number => {
+    const intervalMs = interval_seconds * 1000;
+    const nowMs = clock.nowMs();
+    const window = windowOf(name, nowMs, intervalMs);
+    const elapsedMs = nowMs - window.startMs;
+    const carried = technique === "sliding" ? window.before * (1 - elapsedMs / intervalMs) : 0;
+    if (window.count + carried + 1 <= limit) {
+      window.count++;
+      return 0;
+    }
+    return Math.max(1, Math.ceil(waitMs(window, limit, technique, elapsedMs, intervalMs) / 1000));
+  };
   return {
-    take: ({ account_id, gateway_id, rate_limit }) => {
-      if (rate_limit === undefined) return 0;
-      const { limit, interval_seconds, technique } = rate_limit;
-      const intervalMs = interval_seconds * 1000;
-      const nowMs = clock.nowMs();
-      const window = windowOf(`${account_id}/${gateway_id}`, nowMs, intervalMs);
-      const elapsedMs = nowMs - window.startMs;
-      const carried = technique === "sliding" ? window.before * (1 - elapsedMs / intervalMs) : 0;
-      if (window.count + carried + 1 <= limit) {
-        window.count++;
-        return 0;
-      }
-      return Math.max(1, Math.ceil(waitMs(window, limit, technique, elapsedMs, intervalMs) / 1000));
-    },
+    take: ({ account_id, gateway_id, rate_limit }) => (rate_limit === undefined ? 0 : takeFor(`${account_id}/${gateway_id}`, rate_limit)),
+    takeFor,
   };
 }
 

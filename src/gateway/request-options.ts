@@ -20,8 +20,8 @@ export interface RequestOptions {
   /** Stands in for everything that would make the key. */
   readonly cacheKey: string | undefined;
   readonly customCost: CustomCost | undefined;
-  /** Which of the account's keys for a provider is used where the request brings none. */
-  readonly keyAlias: string;
+  /** Which of the gateway's keys for a provider is used, whatever the request brings; undefined: the default one where it brings none. */
+  readonly keyAlias: string | undefined;
 }
 
 export const DEFAULT_KEY_ALIAS = "default";
@@ -44,7 +44,7 @@ const PLAIN: RequestOptions = {
   isCacheAsked: false,
   cacheKey: undefined,
   customCost: undefined,
-  keyAlias: DEFAULT_KEY_ALIAS,
+  keyAlias: undefined,
 };
 
 export interface RequestOptionsReader {

@@ -6,18 +6,13 @@ import type { CacheScope } from "./cache/cache-key.ts";
 import type { CacheFill } from "./cache/fill.ts";
 import type { KeptAnswer } from "./cache/kept-answer.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
+import type { StoredKeys } from "./credentials/stored-keys.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Pools } from "./pools.ts";
 import { isClaim, type SpendLimits } from "./spend/spend-limits.ts";
 import { type RequestOptions, RETRY_DELAY_MS_MAX } from "./request-options.ts";
 import { mediaType } from "./usage.ts";
-
-/** Looks at each step before anything of it leaves. In a list of them the first refusal counts. */
-export interface StepGuard {
-  /** A refusal ends the whole request, whatever the plan has left. */
-  check(step: Step): Refusal | undefined | Promise<Refusal | undefined>;
-}
 
 /** Whose request it is. */
 export interface RunContext {
@@ -31,6 +26,7 @@ export interface Runner {
   run(plan: Plan, first: Step, exchange: Exchange, context: RunContext): Promise<void>;
 }
 
+const GUARDED = { isGuarded: true };
 /** Steps of one request, whatever a plan offers. */
 const STEPS_MAX = 32;
 
@@ -42,37 +38,25 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([0, 408, 409, 425, 429, 50
 
 export interface RunnerDeps {
   readonly pools: Pools;
+  readonly keys: StoredKeys;
   readonly cache: AnswerCache;
   readonly spend: SpendLimits;
-  readonly guards: readonly StepGuard[];
 }
 
-export function createRunner({ pools, cache, spend, guards }: RunnerDeps): Runner {
+export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner {
   const send = async (
     step: Step,
     exchange: Exchange,
     fill: CacheFill | undefined,
     canGoOn: (failure: Failure) => boolean,
   ): Promise<Failure | undefined> => {
-    const opened = pools.get(step.origin);
+    const opened = step.isGuarded ? pools.get(step.origin, GUARDED) : pools.get(step.origin);
     const pool = opened instanceof Promise ? await opened : opened;
     if (exchange.isSettled) return undefined;
     return new Promise((resolve) => {
       const attempt = new Attempt({ exchange, fill, timeoutMs: step.options.timeoutMs, canGoOn, onSettled: resolve });
       pool.dispatch(dispatchOptions(step), attempt);
     });
-  };
-
-  /** Looks at the step before anything of it leaves. False: the exchange is over. */
-  const passes = async (step: Step, exchange: Exchange): Promise<boolean> => {
-    for (const guard of guards) {
-      const checked = guard.check(step);
-      const refusal = checked instanceof Promise ? await checked : checked;
-      if (refusal === undefined) continue;
-      exchange.fail(refusal);
-      return false;
-    }
-    return !exchange.isSettled;
   };
 
   /** Asks until there is an answer or nothing more to hope for. Gives false where the next step may be tried. */
@@ -106,11 +90,14 @@ export function createRunner({ pools, cache, spend, guards }: RunnerDeps): Runne
           };
           following = undefined;
           exchange.trying(step);
-          if (guards.length > 0 && !(await passes(step, exchange))) return;
+          const keying = keys.apply(step, context.gateway);
+          const keyed = keying instanceof Promise ? await keying : keying;
+          if (keyed.step !== step) exchange.trying((step = keyed.step));
           const looked = cache.find(step, scope);
           const found = looked instanceof Promise ? await looked : looked;
           if (found !== undefined && "kept" in found) return replay(found.kept, exchange);
-          const claimed = spend.reserve(context.gateway, step, context.metadata);
+          const waitSeconds = keyed.take?.() ?? 0;
+          const claimed = waitSeconds > 0 ? tooMany(waitSeconds) : spend.reserve(context.gateway, step, context.metadata);
           if (claimed !== undefined && !isClaim(claimed)) {
             found?.fill.drop();
             // Another provider or model may be within its limits.
@@ -133,6 +120,8 @@ export function createRunner({ pools, cache, spend, guards }: RunnerDeps): Runne
     },
   };
 }
+
+const tooMany = (waitSeconds: number): Refusal => ({ name: "aig_rate_limited", headers: ["retry-after", String(waitSeconds)] });
 
 const cacheScope = ({ account_id, gateway_id, cache_epoch = "" }: GatewayEntry): CacheScope => ({
   accountId: account_id,

@@ -38,11 +38,13 @@ export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Ste
     // Without the query, since some providers take keys there.
     path: rest.slice(0, LOGGED_PATH_CHARACTERS_MAX),
     origin: place.origin,
+    isGuarded: upstream.provider.isGuarded === true,
     target: place.path + query,
     method: spec.method,
-    headers: spec.headers,
+    headers: upstream.provider.headers === undefined ? spec.headers : [...spec.headers, ...upstream.provider.headers],
     body,
     usage: upstream.provider.usage,
+    price: upstream.provider.price,
     options: spec.options,
     transforms,
   };

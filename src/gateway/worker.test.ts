@@ -2,7 +2,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
@@ -49,12 +49,15 @@ test("the plane's thread serves what the publisher says, writes rows through the
   t.after(() => writer.terminate());
   await message(writer, "listening");
   const config = { host: "127.0.0.1", port: 0, vendorPrefix: "svc", providers: { openai: `${mock.url}/v1` }, limits: GATEWAY_LIMITS };
+  const sealKeyPath = join(directory, "seal.key");
+  writeFileSync(sealKeyPath, Buffer.alloc(32, 7));
   const data: GatewayWorkerData = {
     name: "gateway",
     config,
     feed: feed.port2,
     events: events.port2,
     lastGoodPath: join(directory, "last-good"),
+    sealKeyPath,
     logSegments: logSegmentsOf(eventsPath),
   };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), {

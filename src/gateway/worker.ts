@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { createSealer } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
@@ -20,11 +22,12 @@ const logs = createLogJournal({ directory: data.logSegments, metrics });
 const replica = await openReplica({
   port: createMessagePortFeed(data.feed),
   name: data.name,
-  kinds: ["gateway", "token"],
+  kinds: ["gateway", "token", "provider_key", "custom_provider", "gateway_route"],
   lastGoodPath: data.lastGoodPath,
   log: voice.log,
 });
-const gateway = createGateway({ replica, events, logs, clock: systemClock, metrics, config: data.config });
+const sealer = createSealer(readFileSync(data.sealKeyPath));
+const gateway = createGateway({ replica, events, logs, sealer, clock: systemClock, metrics, config: data.config });
 
 voice.serve({
   metrics,

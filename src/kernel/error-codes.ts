@@ -609,6 +609,21 @@ export const ERROR_CODES = {
     cause: "The provider sent nothing within the gateway's time limit.",
     remedy: "Retry, or ask for a stream so that the answer begins earlier.",
   },
+  aig_provider_key_unusable: {
+    code: 2906,
+    status: 400,
+    message: "The key that the gateway keeps for this provider cannot be used",
+    cause:
+      "There is no key under the alias that the request names, or the kept key is not one that the provider's requests can be made with.",
+    remedy: "Store the provider's key for the gateway again, or send one with the request.",
+  },
+  aig_upstream_not_allowed: {
+    code: 2907,
+    status: 400,
+    message: "The provider's address may not be reached from here",
+    cause: "A provider that an account has added is at an address of this machine or its network, and the operator does not allow it.",
+    remedy: "Use a public address, or ask the operator to allow the network: gateway.provider_allow.",
+  },
   aig_overloaded: {
     code: 2904,
     status: 503,

@@ -19,6 +19,9 @@ export interface EntryTypes {
   readonly certificate: CertificateEntry;
   readonly purge: PurgeEntry;
   readonly gateway: GatewayEntry;
+  readonly provider_key: ProviderKeyEntry;
+  readonly custom_provider: CustomProviderEntry;
+  readonly gateway_route: GatewayRouteEntry;
   readonly token: TokenEntry;
 }
 
@@ -279,6 +282,87 @@ export interface SpendRuleEntry {
   /** Of the request's metadata. Without values it only tells apart whose costs are counted together. */
   readonly metadata?: readonly { readonly name: string; readonly values?: readonly string[] }[];
 }
+
+/** id = the configuration's id. A key for a provider that a gateway keeps, so that its clients need none. */
+export interface ProviderKeyEntry {
+  readonly account_id: string;
+  readonly gateway_id: string;
+  readonly provider: string;
+  readonly alias: string;
+  /** Used where a request names no alias. */
+  readonly is_default: boolean;
+  /** Sealed with the context `provider-key:{id}`. */
+  readonly secret: string;
+  /** Requests that it may be used for in each interval; absent: any. */
+  readonly rate_limit?: { readonly limit: number; readonly interval_seconds: number };
+}
+
+/** id = the provider's id. A provider that the account has added, reached as `custom-{slug}`. Only those that are enabled. */
+export interface CustomProviderEntry {
+  readonly account_id: string;
+  readonly slug: string;
+  readonly base_url: string;
+  /** JSON of an object of field names and values that every request gets, sealed with the context `custom-provider:{id}`; absent: none. */
+  readonly headers?: string;
+  /** In the order in which they are looked at. */
+  readonly costs: readonly CustomCostEntry[];
+}
+
+/** US dollars a token. */
+export interface CustomCostEntry {
+  readonly model: string;
+  readonly rule: "equals" | "starts-with" | "contains";
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+}
+
+/** id = the route's id. What of a dynamic route is deployed, reached as the model `dynamic/{name}`. */
+export interface GatewayRouteEntry {
+  readonly account_id: string;
+  readonly gateway_id: string;
+  readonly name: string;
+  readonly elements: readonly RouteElement[];
+}
+
+/** A node of a dynamic route. Each output names the element that comes next. */
+export type RouteElement =
+  | { readonly id: string; readonly type: "start"; readonly outputs: { readonly next: RouteTarget } }
+  | {
+      readonly id: string;
+      readonly type: "conditional";
+      readonly properties: { readonly conditions?: RouteCondition; readonly condition?: RouteCondition };
+      readonly outputs: { readonly true: RouteTarget; readonly false: RouteTarget };
+    }
+  | { readonly id: string; readonly type: "percentage"; readonly outputs: Readonly<Record<string, RouteTarget>> }
+  | {
+      readonly id: string;
+      readonly type: "rate" | "rate_limit";
+      readonly properties: {
+        readonly key?: string;
+        readonly limit: number;
+        readonly limitType?: "count" | "cost";
+        readonly window?: number;
+        readonly interval?: number;
+        readonly technique?: "fixed" | "sliding";
+      };
+      readonly outputs: { readonly success: RouteTarget; readonly fallback: RouteTarget };
+    }
+  | {
+      readonly id: string;
+      readonly type: "model";
+      readonly properties: { readonly provider: string; readonly model: string; readonly retries?: number; readonly timeout?: number };
+      readonly outputs: { readonly success: RouteTarget; readonly fallback: RouteTarget };
+    }
+  | { readonly id: string; readonly type: "end"; readonly outputs?: Readonly<Record<string, RouteTarget>> };
+
+export interface RouteTarget {
+  readonly elementId: string;
+}
+
+/** An object in the manner of document queries: fields and operators, `$and`, `$or`, `$not`. */
+export type RouteCondition = Readonly<Record<string, unknown>>;
 
 /** id = token id. Only tokens that may run gateways. */
 export interface TokenEntry {

@@ -1,6 +1,6 @@
-import { createCidrSet } from "#kernel/cidr.ts";
-import { classifyIp, type IpClass } from "#kernel/ip-class.ts";
-import { parseIp } from "#kernel/ip.ts";
+import { createCidrSet } from "./cidr.ts";
+import { classifyIp, type IpClass } from "./ip-class.ts";
+import { parseIp } from "./ip.ts";
 
 /** Whether an origin may be at an address. Asked after resolution, about the very address that is then connected to. */
 export type AddressPolicy = (address: string) => boolean;

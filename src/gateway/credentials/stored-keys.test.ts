@@ -1,0 +1,172 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { createVerify, generateKeyPairSync } from "node:crypto";
+import { createSealer } from "#kernel/seal.ts";
+import type { Op, ProviderKeyEntry } from "#snapshot/entries.ts";
+import {
+  answerChat,
+  type FrontOptions,
+  GATEWAY_ACCOUNT,
+  gatewayFront,
+  gatewayOp,
+  type SeenRequest,
+  TEST_CHAT,
+  testProvider,
+} from "../../../test/support/gateway-front.ts";
+import { signAws } from "./sign-aws.ts";
+
+const SEALER = createSealer(Buffer.alloc(32, 7));
+
+const keyOp = (id: string, provider: string, secret: string, more: Partial<ProviderKeyEntry> = {}): Op => ({
+  kind: "provider_key",
+  id,
+  value: {
+    account_id: GATEWAY_ACCOUNT,
+    gateway_id: "gw",
+    provider,
+    alias: id,
+    is_default: false,
+    secret: SEALER.seal(secret, `provider-key:${id}`),
+    ...more,
+  },
+});
+
+const withKeys = (ops: readonly Op[], options: FrontOptions): FrontOptions => ({
+  ops: [gatewayOp("gw"), gatewayOp("other"), ...ops],
+  deps: { sealer: SEALER },
+  ...options,
+});
+
+/** A request without any credential of its own. */
+const ask = (url: string, headers: Record<string, string> = {}, body: unknown = TEST_CHAT): Promise<Response> =>
+  fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+
+test("a kept key is sent where the request brings none, or names its alias; each provider gets it in its own field", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const ops = [
+    keyOp("main", "openai", "sk-main", { is_default: true }),
+    keyOp("second", "openai", "sk-second"),
+    keyOp("claude", "anthropic", "sk-claude", { alias: "default" }),
+    keyOp("azure", "azure-openai", "azure-key", { is_default: true }),
+  ];
+  const providers = { openai: provider.url, anthropic: provider.url, "azure-openai": provider.url };
+  const { base, rows } = await gatewayFront(t, withKeys(ops, { providers }));
+  const seen = async (path: string, headers: Record<string, string> = {}): Promise<readonly (string | undefined)[]> => {
+    const answer = await ask(base + path, headers);
+    assert.equal(answer.status, 200, await answer.text());
+    const { authorization, "x-api-key": key, "api-key": azure } = provider.seen.at(-1)?.headers ?? {};
+    return [authorization, key as string, azure as string];
+  };
+  const chat = "/gw/openai/chat/completions";
+  assert.deepEqual(await seen(chat), ["Bearer sk-main", undefined, undefined]);
+  assert.deepEqual(await seen(chat, { authorization: "Bearer own" }), ["Bearer own", undefined, undefined]);
+  assert.deepEqual(await seen(chat, { authorization: "Bearer own", "cf-aig-byok-alias": "second" }), [
+    "Bearer sk-second",
+    undefined,
+    undefined,
+  ]);
+  assert.deepEqual(await seen("/gw/anthropic/v1/messages"), [undefined, "sk-claude", undefined]);
+  assert.deepEqual(await seen("/gw/azure-openai/acme/gpt/chat/completions"), [undefined, undefined, "azure-key"]);
+  assert.deepEqual(
+    await seen("/other/openai/chat/completions"),
+    [undefined, undefined, undefined],
+    "another gateway's key is not for this one",
+  );
+  const unknown = await ask(base + chat, { "svc-aig-byok-alias": "nobody" });
+  assert.deepEqual([unknown.status, ((await unknown.json()) as { internalCode: number }).internalCode], [400, 2906]);
+  assert.ok(!JSON.stringify(rows).includes("sk-"));
+});
+
+test("a key's own rate limit refuses with the seconds to wait, and leads to the next step where there is one", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const ops = [keyOp("main", "openai", "sk-main", { is_default: true, rate_limit: { limit: 2, interval_seconds: 60 } })];
+  const { base, clock } = await gatewayFront(t, withKeys(ops, { providers: { openai: provider.url, groq: provider.url } }));
+  const url = `${base}/gw/openai/chat/completions`;
+  assert.deepEqual([(await ask(url)).status, (await ask(url)).status], [200, 200]);
+  const refused = await ask(url);
+  assert.deepEqual([refused.status, Number(refused.headers.get("retry-after")) > 0], [429, true]);
+  const step = (name: string): object => ({ provider: name, endpoint: "chat/completions", query: TEST_CHAT });
+  assert.equal((await ask(`${base}/gw`, {}, [step("openai"), step("groq")])).headers.get("svc-aig-step"), "1");
+  clock.advance(120_000);
+  assert.equal((await ask(url)).status, 200);
+});
+
+test("requests for bedrock are signed with the kept key, for the region in their path", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const secret = JSON.stringify({ access_key_id: "AKID", secret_access_key: "secret", session_token: "session" });
+  const { base, clock } = await gatewayFront(
+    t,
+    withKeys([keyOp("aws", "aws-bedrock", secret, { is_default: true })], { providers: { "aws-bedrock": provider.url } }),
+  );
+  const answer = await ask(`${base}/gw/aws-bedrock/bedrock-runtime/eu-west-1/model/some.model-v1%3A0/invoke?a=b`, {}, { inputText: "hi" });
+  assert.equal(answer.status, 200);
+  const { headers, url, body } = provider.seen[0] as SeenRequest;
+  assert.equal(url, "/model/some.model-v1%3A0/invoke?a=b");
+  const expected = signAws(
+    {
+      method: "POST",
+      host: new URL(provider.url).host,
+      target: url,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(body),
+      region: "eu-west-1",
+      service: "bedrock",
+      atMs: clock.nowMs(),
+    },
+    { accessKeyId: "AKID", secretAccessKey: "secret", sessionToken: "session" },
+  );
+  for (const [name, value] of Object.entries(expected)) assert.equal(headers[name], value);
+});
+
+test("a service account is exchanged for a token once, and again when that ends", async (t) => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  let issued = 0;
+  const provider = await testProvider(t, (res, { url, body }) => {
+    if (url !== "/token") return answerChat(res, "hello");
+    const assertion = new URLSearchParams(body).get("assertion") ?? "";
+    const [head = "", claims = "", signature = ""] = assertion.split(".");
+    const isSigned = createVerify("RSA-SHA256").update(`${head}.${claims}`).verify(publicKey, signature, "base64url");
+    const { iss, aud } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { iss: string; aud: string };
+    assert.deepEqual([isSigned, iss, aud], [true, "robot@project", `${provider.url}/token`]);
+    res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ access_token: `token-${++issued}`, expires_in: 3600 }));
+  });
+  const account = {
+    type: "service_account",
+    client_email: "robot@project",
+    private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
+    private_key_id: "k1",
+    token_uri: `${provider.url}/token`,
+  };
+  const { base, clock } = await gatewayFront(
+    t,
+    withKeys([keyOp("vertex", "google-vertex-ai", JSON.stringify(account), { is_default: true })], {
+      providers: { "google-vertex-ai": provider.url },
+    }),
+  );
+  const path = "/gw/google-vertex-ai/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash:generateContent";
+  const token = async (): Promise<string | undefined> => {
+    assert.equal((await ask(base + path, {}, { contents: [] })).status, 200);
+    return provider.seen.at(-1)?.headers.authorization;
+  };
+  assert.deepEqual(new Set(await Promise.all([token(), token(), token()])), new Set(["Bearer token-1"]));
+  clock.advance(3_539_000);
+  assert.equal(await token(), "Bearer token-1");
+  clock.advance(2_000);
+  assert.equal(await token(), "Bearer token-2");
+});
+
+test("a key that cannot be opened or used is refused, and nothing is asked", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const foreign = createSealer(Buffer.alloc(32, 8)).seal("sk", "provider-key:foreign");
+  const ops = [
+    keyOp("foreign", "openai", "", { is_default: true, secret: foreign }),
+    keyOp("vertex", "google-vertex-ai", '{"client_email":"x","private_key":"no key"}', { is_default: true }),
+  ];
+  const { base, rows } = await gatewayFront(t, withKeys(ops, { providers: { openai: provider.url, "google-vertex-ai": provider.url } }));
+  const paths = [
+    "/gw/openai/chat/completions",
+    "/gw/google-vertex-ai/v1/projects/p/locations/us-central1/publishers/google/models/m:predict",
+  ];
+  for (const path of paths) assert.equal((await ask(base + path)).status, 400, path);
+  assert.deepEqual([provider.seen.length, rows.length], [0, 2]);
+});

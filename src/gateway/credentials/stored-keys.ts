@@ -1,0 +1,152 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import type { GatewayEntry, ProviderKeyEntry } from "#snapshot/entries.ts";
+import type { Replica } from "#snapshot/feed.ts";
+import { RefusalError } from "../errors.ts";
+import type { Step } from "../plan.ts";
+import type { RateLimits } from "../rate-limits.ts";
+import { DEFAULT_KEY_ALIAS } from "../request-options.ts";
+import { hasCredential, keyFields, withFields } from "./credential-fields.ts";
+import { type AwsCredentials, signAws } from "./sign-aws.ts";
+import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
+
+/** Keys for providers that gateways keep, so that their clients need none. */
+export interface StoredKeys {
+  /**
+   * The step with a kept key, where the request brings none or asks for one by its alias; else as it is. Throws a
+   * RefusalError where there is no such key, or it cannot be used.
+   */
+  apply(step: Step, gateway: GatewayEntry): Keyed | Promise<Keyed>;
+}
+
+export interface Keyed {
+  readonly step: Step;
+  /** Counts one use; gives the seconds after which there is room for one, 0 where there is now. */
+  readonly take?: () => number;
+}
+
+export interface StoredKeysDeps {
+  readonly replica: Replica;
+  /** Opens keys; without one none can be used. */
+  readonly sealer: Pick<Sealer, "open"> | undefined;
+  readonly rateLimits: RateLimits;
+  readonly serviceTokens: ServiceTokens;
+  readonly clock: Clock;
+}
+
+interface StoredKey {
+  readonly id: string;
+  readonly entry: ProviderKeyEntry;
+  /** Opened at the first use and kept, since opening costs more than the request. */
+  secret: string | undefined;
+}
+
+const nameOf = (account: string, gateway: string, provider: string, alias: string): string =>
+  JSON.stringify([account, gateway, provider, alias]);
+
+export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
+  const { replica, sealer, rateLimits } = deps;
+  const byAlias = new Map<string, StoredKey>();
+  const rebuild = (): void => {
+    byAlias.clear();
+    const defaults: StoredKey[] = [];
+    for (const [id, entry] of replica.snapshot.entries("provider_key")) {
+      const key: StoredKey = { id, entry, secret: undefined };
+      byAlias.set(nameOf(entry.account_id, entry.gateway_id, entry.provider, entry.alias), key);
+      if (entry.is_default) defaults.push(key);
+    }
+    for (const key of defaults) {
+      const { account_id, gateway_id, provider } = key.entry;
+      byAlias.set(nameOf(account_id, gateway_id, provider, DEFAULT_KEY_ALIAS), key);
+    }
+  };
+  rebuild();
+  replica.onApplied((ops) => {
+    if (ops === null || ops.some(({ kind }) => kind === "provider_key")) rebuild();
+  });
+
+  const open = (key: StoredKey): string => {
+    if (sealer === undefined) throw new RefusalError({ name: "aig_provider_key_unusable" });
+    try {
+      return (key.secret ??= sealer.open(key.entry.secret, `provider-key:${key.id}`).toString("utf8"));
+    } catch {
+      throw new RefusalError({ name: "aig_provider_key_unusable" });
+    }
+  };
+
+  return {
+    apply: (step, { account_id, gateway_id }) => {
+      const { keyAlias } = step.options;
+      if (keyAlias === undefined && (byAlias.size === 0 || hasCredential(step.headers, step.target))) return { step };
+      const key = byAlias.get(nameOf(account_id, gateway_id, step.provider, keyAlias ?? DEFAULT_KEY_ALIAS));
+      // Without an own wish the provider may well ask for nothing.
+      if (key === undefined && keyAlias === undefined) return { step };
+      if (key === undefined)
+        throw new RefusalError({
+          name: "aig_provider_key_unusable",
+          message: `The gateway keeps no key '${keyAlias}' for ${step.provider}`,
+        });
+      const { rate_limit } = key.entry;
+      const take =
+        rate_limit === undefined
+          ? {}
+          : { take: () => rateLimits.takeFor(`key/${key.id}`, { ...rate_limit, technique: "sliding" as const }) };
+      const headers = credentialFields(deps, step, open(key));
+      if (!(headers instanceof Promise)) return { step: { ...step, headers: withFields(step.headers, headers) }, ...take };
+      return headers.then((fields) => ({ step: { ...step, headers: withFields(step.headers, fields) }, ...take }));
+    },
+  };
+}
+
+type Fields = Record<string, string>;
+
+function credentialFields({ clock, serviceTokens }: StoredKeysDeps, step: Step, secret: string): Fields | Promise<Fields> {
+  if (step.provider === "aws-bedrock") return awsFields(step, secret, clock.nowMs());
+  if (step.provider === "google-vertex-ai" && secret.trimStart().startsWith("{")) {
+    const account = JSON.parse(secret) as ServiceAccount;
+    return serviceTokens.token(account).then(
+      (token) => ({ authorization: `Bearer ${token}` }),
+      () => {
+        throw new RefusalError({ name: "aig_provider_key_unusable" });
+      },
+    );
+  }
+  return keyFields(step.provider, secret);
+}
+
+/** What is kept for this provider: `{ access_key_id, secret_access_key, session_token?, region? }`, or an API key of its newer kind. */
+interface AwsSecret {
+  readonly access_key_id: string;
+  readonly secret_access_key: string;
+  readonly session_token?: string;
+}
+
+/** The region stands behind the service in the path: `/bedrock-runtime/eu-west-1/model/…`. */
+const AWS_PATH = /^\/[a-z-]+\/([a-z0-9-]+)\//;
+
+function awsFields({ body, method, origin, target, path, headers }: Step, secret: string, nowMs: number): Fields {
+  if (!secret.trimStart().startsWith("{")) return keyFields("", secret);
+  // What is signed covers the body, so it must be here.
+  if (body.kind === "stream") throw new RefusalError({ name: "aig_body_too_large" });
+  const { access_key_id, secret_access_key, session_token } = JSON.parse(secret) as AwsSecret;
+  const region = AWS_PATH.exec(path)?.[1] ?? "us-east-1";
+  const credentials: AwsCredentials = {
+    accessKeyId: access_key_id,
+    secretAccessKey: secret_access_key,
+    ...(session_token === undefined ? {} : { sessionToken: session_token }),
+  };
+  const type = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "content-type");
+  return signAws(
+    {
+      method,
+      host: new URL(origin).host,
+      target,
+      headers: type < 0 ? {} : { "content-type": headers[type + 1] ?? "" },
+      body: body.bytes,
+      region,
+      service: "bedrock",
+      atMs: nowMs,
+    },
+    credentials,
+  );
+}

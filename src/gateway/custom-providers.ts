@@ -1,0 +1,79 @@
+import type { Sealer } from "#kernel/seal.ts";
+import type { CustomCostEntry, CustomProviderEntry } from "#snapshot/entries.ts";
+import type { Replica } from "#snapshot/feed.ts";
+import type { Provider, Upstream, Upstreams } from "./providers.ts";
+import { OPENAI_USAGE, type Usage } from "./usage-shapes.ts";
+
+const CUSTOM_PREFIX = "custom-";
+
+/** Providers that accounts have added, by account and slug; made anew when one of them changes. */
+export function createCustomProviders({
+  replica,
+  sealer,
+}: {
+  readonly replica: Replica;
+  readonly sealer: Pick<Sealer, "open"> | undefined;
+}): Upstreams {
+  const byName = new Map<string, Upstream>();
+  const rebuild = (): void => {
+    byName.clear();
+    for (const [id, entry] of replica.snapshot.entries("custom_provider")) {
+      const upstream = upstreamOf(id, entry, sealer);
+      if (upstream !== undefined) byName.set(`${entry.account_id}/${upstream.provider.name}`, upstream);
+    }
+  };
+  rebuild();
+  replica.onApplied((ops) => {
+    if (ops === null || ops.some(({ kind }) => kind === "custom_provider")) rebuild();
+  });
+  return { find: (accountId, name) => byName.get(`${accountId}/${name}`) };
+}
+
+const CHAT: ReadonlySet<string> = new Set(["/chat/completions", "/v1/chat/completions"]);
+
+/** Undefined for one whose address or fields cannot be read: a request without them would go where it should not. */
+function upstreamOf(id: string, entry: CustomProviderEntry, sealer: Pick<Sealer, "open"> | undefined): Upstream | undefined {
+  const url = URL.parse(entry.base_url);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined;
+  try {
+    const headers =
+      entry.headers === undefined
+        ? {}
+        : (JSON.parse(sealer?.open(entry.headers, `custom-provider:${id}`).toString() ?? "") as Record<string, string>);
+    const provider: Provider = {
+      name: CUSTOM_PREFIX + entry.slug,
+      baseAddress: entry.base_url,
+      // The address is taken as it is: what follows is appended.
+      versionSegment: "",
+      chatPaths: CHAT,
+      usage: OPENAI_USAGE,
+      isGuarded: true,
+      headers: Object.entries(headers).flat(),
+      ...(entry.costs.length === 0 ? {} : { price: (model, usage) => priceOf(entry.costs, model, usage) }),
+    };
+    return { provider, origin: url.origin, basePath: url.pathname.replace(/\/+$/, ""), isReplaced: false };
+  } catch {
+    return undefined;
+  }
+}
+
+const RULES: Readonly<Record<CustomCostEntry["rule"], (model: string, text: string) => boolean>> = {
+  equals: (model, text) => model === text,
+  "starts-with": (model, text) => model.startsWith(text),
+  contains: (model, text) => model.includes(text),
+};
+
+/** Null where no rule is about the model, or no tokens are known. */
+function priceOf(costs: readonly CustomCostEntry[], model: string, usage: Usage): number | null {
+  const cost = costs.find(({ model: text, rule }) => RULES[rule](model, text));
+  if (cost === undefined || (usage.tokensIn === null && usage.tokensOut === null)) return null;
+  const read = usage.tokensCacheRead ?? 0;
+  const written = usage.tokensCacheWrite ?? 0;
+  const plain = Math.max(0, (usage.tokensIn ?? 0) - read - written);
+  const sum =
+    plain * cost.input +
+    read * (cost.cache_read ?? cost.input) +
+    written * (cost.cache_write ?? cost.input) +
+    (usage.tokensOut ?? 0) * cost.output;
+  return Math.round(sum * 1e12) / 1e12;
+}
