@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { GatewayLimits } from "./config.ts";
 import type { Cost } from "./costs.ts";
 import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts";
+import { ANSWER_BYTES_KEPT, type Estimates } from "./estimates.ts";
 import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "./plan.ts";
@@ -24,6 +25,7 @@ export interface ExchangeOptions {
   /** Fields that are known only when the answer's first byte goes out. */
   readonly lastFields: () => FlatHeaders;
   readonly costOf: (step: Step, usage: Usage, isCached: boolean) => Cost;
+  readonly estimates: Estimates;
   readonly limits: GatewayLimits;
   readonly record: LogRecord;
   /** Bytes of the request's body so far. */
@@ -55,6 +57,8 @@ export class Exchange {
   /** Of an answer that goes out as it comes: where it ends by its own word, and the piece that ends it. */
   #length = Number.NaN;
   #lastChunk: Buffer | undefined;
+  readonly #answer: Buffer[] = [];
+  #keptBytes = 0;
   #isSettled = false;
   #onGone: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -121,6 +125,7 @@ export class Exchange {
   data(bytes: Buffer, onDrain: () => void): boolean {
     if (this.#isSettled) return true;
     this.#usage?.chunk(bytes);
+    this.#keep(bytes);
     if (this.#transforms === undefined) return this.#send(bytes, onDrain);
     let sent = true;
     this.#guarded(() => {
@@ -226,6 +231,13 @@ export class Exchange {
     return false;
   }
 
+  /** What counts are guessed from, where none are told. */
+  #keep(bytes: Buffer): void {
+    if (this.#isCached || this.#keptBytes + bytes.length > ANSWER_BYTES_KEPT) return;
+    this.#keptBytes += bytes.length;
+    this.#answer.push(bytes);
+  }
+
   #writeHead(headers: FlatHeaders): void {
     headers.push(...this.#options.lastFields());
     this.#options.res.writeHead(this.#status, headers);
@@ -239,9 +251,12 @@ export class Exchange {
 
   #settle(status: number, success: boolean): void {
     this.#isSettled = true;
-    const { record, requestBytes, onSettled, costOf } = this.#options;
-    const usage = this.#isCached ? CACHED_USAGE : (this.#usage?.end() ?? NO_USAGE);
+    const { record, requestBytes, onSettled, costOf, estimates } = this.#options;
     const step = this.#step;
+    const told = this.#isCached ? CACHED_USAGE : (this.#usage?.end() ?? NO_USAGE);
+    const guessed = this.#isCached || status >= 400 ? undefined : estimates.complete(step, told, this.#answer, success);
+    if (guessed !== undefined) record.note({ estimated: true });
+    const usage = guessed ?? told;
     const { cost, isCustom } = costOf(step, usage, this.#isCached);
     record.finish({
       step,

@@ -9,6 +9,7 @@ import type { GatewayConfig } from "./config.ts";
 import { createServiceTokens } from "./credentials/service-account.ts";
 import { createStoredKeys } from "./credentials/stored-keys.ts";
 import { createCosts } from "./costs.ts";
+import { createEstimates } from "./estimates.ts";
 import { Exchange } from "./exchange.ts";
 import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
@@ -73,6 +74,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const prices = createPrices(deps);
   // Once the whole server is ready: the table takes a moment to load.
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
+  const estimates = createEstimates();
   const costs = createCosts(prices);
   const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
   const pools = createPools(limits, createAddressPolicy(config.host, config.providerAllow ?? []));
@@ -140,6 +142,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
           rules,
           fields: fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId }),
           costOf: costs.of,
+          estimates,
           guards: inspection?.transforms ?? NO_GUARDS,
           lastFields: () => inspection?.fields() ?? [],
           limits,

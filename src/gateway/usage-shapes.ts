@@ -15,6 +15,8 @@ export const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
 /** How providers of one kind tell token counts: under which keys, and what the object there says. */
 export interface UsageShape {
   readonly keys: readonly string[];
+  /** What a stream tells before its end is not what came out. */
+  readonly isCountedAtEnd?: boolean;
   /** Reads the object under one of the keys. */
   read(usage: Readonly<Record<string, unknown>>): Usage;
 }
@@ -43,11 +45,13 @@ export const OPENAI_USAGE: UsageShape = {
 /** What was read from or written to the provider's own cache was sent all the same. */
 export const ANTHROPIC_USAGE: UsageShape = {
   keys: ["usage"],
+  isCountedAtEnd: true,
   read: (usage) => ({
     tokensIn: sum(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
     tokensOut: tokens(usage["output_tokens"]),
     tokensCacheRead: tokens(usage["cache_read_input_tokens"]),
     tokensCacheWrite: tokens(usage["cache_creation_input_tokens"]),
+    tokensReasoning: tokens(within(usage["output_tokens_details"], "thinking_tokens")),
   }),
 };
 

@@ -136,6 +136,39 @@ describe("slow sides", () => {
     assert.equal(rows[0]?.success, false);
   });
 
+  test("what a client that left had received is counted, and marked as a guess", async (t) => {
+    const said = "The quick brown fox jumps over the lazy dog. ";
+    for (const [path, model, beginning] of [
+      ["openai/chat/completions", "gpt-4o", delta(said).repeat(10)],
+      [
+        "compat/chat/completions",
+        "anthropic/claude-haiku-4-5",
+        anthropic("message_start", { message: { usage: { input_tokens: 3, output_tokens: 1 } } }) +
+          anthropic("content_block_delta", { index: 0, delta: { type: "text_delta", text: said } }).repeat(10),
+      ],
+    ] as const) {
+      const { gateway, rows } = await front(t, (res) => {
+        res.writeHead(200, HEAD);
+        res.write(beginning);
+      });
+      const abort = new AbortController();
+      const res = await fetch(`${gateway}/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...STREAM, model }),
+        signal: abort.signal,
+      });
+      await res.body?.getReader().read();
+      abort.abort();
+      await settled(() => rows.length === 1);
+      const { tokens_in, tokens_out, estimated, cost } = rows[0]!;
+      assert.equal(estimated, true);
+      assert.ok(tokens_in !== null && tokens_in > 0 && tokens_in < 20, `${tokens_in}`);
+      assert.ok(tokens_out !== null && tokens_out > 80 && tokens_out < 130, `${tokens_out}`);
+      assert.ok(cost !== null && cost > 0);
+    }
+  });
+
   for (const path of ["openai/chat/completions", "compat/chat/completions"])
     test(`${path}: a reader that stops makes the provider wait, with bounded memory`, async (t) => {
       const isTranslated = path.startsWith("compat");

@@ -1,0 +1,78 @@
+import { EventStreamReader } from "#wire/http/event-stream.ts";
+import { eventTexts } from "./guard/texts.ts";
+import type { Step } from "./plan.ts";
+import { streamKindOf } from "./stream-kinds.ts";
+import { parsedJson } from "./translate/json.ts";
+import type { Usage } from "./usage-shapes.ts";
+
+export interface Estimates {
+  /**
+   * Counts with guesses where the provider told none: of a stream that nobody waited for, or of one that never tells.
+   * Undefined where nothing can or need be guessed.
+   */
+  complete(step: Step, told: Usage, answer: readonly Buffer[], isFinished: boolean): Usage | undefined;
+}
+
+/** Of a longer text only so much is counted, and the rest is taken to be alike. */
+const COUNTED_CHARACTERS_MAX = 32 * 1024;
+/** Of most languages, until the tokenizer is there. */
+const CHARACTERS_A_TOKEN = 4;
+/** Bytes of an answer that are kept for it. */
+export const ANSWER_BYTES_KEPT = 256 * 1024;
+
+type CountTokens = (text: string) => number;
+
+/** The tokenizer takes 80 MB, so that it is loaded only once something must be guessed. */
+export function createEstimates(): Estimates {
+  let countTokens: CountTokens | undefined;
+  let loading: Promise<void> | undefined;
+  const count = (text: string): number => {
+    loading ??= import("gpt-tokenizer/encoding/o200k_base").then((loaded) => void (countTokens = loaded.countTokens));
+    if (text === "") return 0;
+    const counted = text.slice(0, COUNTED_CHARACTERS_MAX);
+    const tokens = countTokens?.(counted) ?? counted.length / CHARACTERS_A_TOKEN;
+    return Math.ceil((tokens * text.length) / counted.length);
+  };
+  return {
+    complete: (step, told, answer, isFinished) => {
+      // Some tell what went in at the start of a stream, and the first token with it.
+      const isOutTold = told.tokensOut !== null && (isFinished || !step.usage.isCountedAtEnd);
+      if (answer.length === 0 || (told.tokensIn !== null && isOutTold) || streamKindOf(step.path) === undefined) return undefined;
+      return {
+        ...told,
+        tokensIn: told.tokensIn ?? (step.body.kind === "whole" ? count(textOf(parsedJson(step.body.bytes.toString("utf8")))) : null),
+        tokensOut: isOutTold ? told.tokensOut : Math.max(told.tokensOut ?? 0, count(answerText(answer))),
+      };
+    },
+  };
+}
+
+/** What a model read or said; embedded files are counted otherwise, by each provider in its way. */
+function textOf(value: unknown): string {
+  try {
+    return eventTexts(value)
+      .filter(({ text }) => !text.startsWith("data:"))
+      .map(({ text }) => text)
+      .join(" ");
+  } catch {
+    return "";
+  }
+}
+
+function answerText(chunks: readonly Buffer[]): string {
+  const bytes = Buffer.concat(chunks);
+  const whole = parsedJson(bytes.toString("utf8"));
+  if (whole !== undefined) return textOf(whole);
+  const texts = new Map<string, string>();
+  const reader = new EventStreamReader(({ data }) => addTexts(texts, parsedJson(data)), { eventBytesMax: ANSWER_BYTES_KEPT * 2 });
+  reader.push(bytes);
+  return [...texts.values()].join(" ");
+}
+
+function addTexts(texts: Map<string, string>, value: unknown): void {
+  try {
+    for (const { channel, text } of eventTexts(value)) texts.set(channel, (texts.get(channel) ?? "") + text);
+  } catch {
+    // An event that is nested too deep says nothing.
+  }
+}
