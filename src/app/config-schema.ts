@@ -128,6 +128,11 @@ export const CONFIG_KEYS = {
     max: 1_000_000,
     doc: "Connections to one address of an origin, of all edge threads together; more requests wait for their turn.",
   },
+  "edge.place_databases": {
+    type: "paths",
+    default: [],
+    doc: "Databases in MaxMind's format (.mmdb) that know countries, cities or autonomous systems of addresses; read again when a file changes.",
+  },
   "edge.proxy_protocol_from": {
     type: "networks",
     default: [],

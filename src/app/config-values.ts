@@ -8,6 +8,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 export interface ConfigTypes {
   readonly text: string;
   readonly path: string;
+  readonly paths: readonly string[];
   readonly secret: string;
   readonly password: string;
   readonly label: string;
@@ -66,6 +67,11 @@ const listFromText = (text: string): unknown =>
 export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigTypes[T]> } = {
   text: { expects: "text", accept: textOrUndefined },
   path: { expects: "a path", accept: (value) => textOrUndefined(value) || undefined },
+  paths: {
+    expects: "a list of paths",
+    accept: (value) => listOf(value, (item) => item !== "" && !item.includes("\0")),
+    fromText: listFromText,
+  },
   secret: {
     // The characters that an Authorization header can carry after "Bearer " (RFC 6750 §2.1).
     expects: "8 to 256 letters, digits or any of -._~+/=",

@@ -33,6 +33,7 @@ export interface PlaneWorker {
   /** Another plane can be reached at this port; the next start is to be told by its own configuration. */
   introduce(name: NeighbourName, port: number): void;
   useTicketKeys(keys: TicketKeys): void;
+  usePlaces(databases: readonly SharedArrayBuffer[]): void;
   /** Lets requests under way finish, then ends the thread. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -132,6 +133,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     reconnect: (to, port) => post({ type: "reconnect", to, port }, [port]),
     introduce: (neighbour, port) => post({ type: "neighbour", name: neighbour, port }),
     useTicketKeys: (keys) => post({ type: "ticket_keys", keys }),
+    usePlaces: (databases) => post({ type: "places", databases }),
     stop: async (timeoutMs) => {
       const mustDrain = state === "up";
       state = "stopping";

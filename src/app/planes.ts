@@ -12,6 +12,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
+import { createPlaceFiles } from "./place-files.ts";
 import { createTicketKeyRing } from "./ticket-keys.ts";
 import { type Bound, channel, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
 
@@ -73,6 +74,11 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   /** 0 until a nameserver listens; edges that have started by then are told. */
   let dohPort = 0;
   const ticketKeys = createTicketKeyRing((keys) => edges.forEach((edge) => edge.useTicketKeys(keys)));
+  const places = createPlaceFiles({
+    paths: config.edge.place_databases,
+    log: deps.log,
+    onChanged: (databases) => edges.forEach((edge) => edge.usePlaces(databases)),
+  });
   const writer = startPlaneWorker({
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
@@ -92,6 +98,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   });
   const stop = async (timeoutMs: number): Promise<void> => {
     ticketKeys.stop();
+    places.stop();
     await Promise.all(serving.map((worker) => worker.stop(timeoutMs)));
     await detector.stop(SINK_STOP_MS);
     await writer.stop(SINK_STOP_MS);
@@ -108,6 +115,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       ...edgeConfig(config, { ...siblings, ...bound }, dohPort),
       cacheDisk: cacheDisk(deps, name),
       ticketKeys: ticketKeys.keys(),
+      places: places.databases(),
       counters,
     }));
     edges.push(worker);
@@ -217,7 +225,11 @@ const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBu
   limits: NAMESERVER_LIMITS,
 });
 
-const edgeConfig = (config: Config, bound: Bound, dohPort: number): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters"> => ({
+const edgeConfig = (
+  config: Config,
+  bound: Bound,
+  dohPort: number,
+): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,

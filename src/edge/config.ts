@@ -1,4 +1,6 @@
 import type { TicketKeys } from "#kernel/worker-protocol.ts";
+import type { PlaceDatabases } from "./places.ts";
+
 /** What the edge speaks over TLS, by ALPN identifiers (RFC 7301), the best first. */
 export const EDGE_ALPN: readonly string[] = ["h2", "http/1.1"];
 
@@ -30,6 +32,8 @@ export interface EdgeConfig {
   readonly ticketKeys: TicketKeys;
   /** What rate limits count in, the same memory for all workers (rules/rate-limit/counter-table.ts). */
   readonly counters: SharedArrayBuffer;
+  /** Databases of places, the same memory for all workers. */
+  readonly places: PlaceDatabases;
   readonly limits: EdgeLimits;
 }
 

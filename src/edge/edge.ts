@@ -33,6 +33,7 @@ import { createOriginHealth } from "./origin-health.ts";
 import { createOriginTlsClient } from "./origin-tls.ts";
 import { createOriginSelector } from "./origin.ts";
 import { createPipeline } from "./pipeline.ts";
+import { createPlaces, type PlaceDatabases, type Places } from "./places.ts";
 import { createRecorder } from "./records.ts";
 import { createResolver } from "./resolver.ts";
 import { createTimers } from "./timers.ts";
@@ -68,6 +69,8 @@ export interface Edge {
   nameserverAt(port: number): void;
   /** What session tickets are sealed and opened with from now on. */
   useTicketKeys(keys: TicketKeys): void;
+  /** Databases of places from now on. */
+  usePlaces(databases: PlaceDatabases): void;
 }
 
 export function createEdge(deps: EdgeDeps): Edge {
@@ -79,7 +82,11 @@ export function createEdge(deps: EdgeDeps): Edge {
     createCounterTable(config.counters),
   );
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
-  const context = createContext(deps, zones, doh, state);
+  const places = createPlaces(
+    config.places,
+    metrics.counter("selvedge_edge_place_lookups_failed_total", "Look-ups of places that a broken database made fail"),
+  );
+  const context = createContext(deps, zones, doh, places, state);
   const { connections, timers } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
   const certificates = createCertificates({
@@ -133,6 +140,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   return {
     nameserverAt: doh.moveTo,
     useTicketKeys: tlsFront.useTicketKeys,
+    usePlaces: places.use,
     listen: async () => {
       const http = await listenFor("http", config.httpPort);
       listeners = [http];
@@ -160,7 +168,7 @@ interface EdgeState {
   ports: EdgePorts;
 }
 
-function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeState): EdgeContext {
+function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Places, state: EdgeState): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
@@ -180,7 +188,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, state: EdgeS
   const codecs = createCodecs(metrics);
   const pipeline = createPipeline({
     codecs,
-    ...{ zones, doh, clearance, challenges, tap: deps.tap },
+    ...{ zones, doh, clearance, challenges, places, tap: deps.tap },
     loopName: config.vendorPrefix,
     ports: () => state.ports,
   });

@@ -6,7 +6,7 @@ import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
 import { rememberLast } from "#rules/expression/memo.ts";
-import { type BodyView, type HeaderFields, NO_BODY_VIEW, type RequestView, type TlsView } from "#rules/views.ts";
+import { type BodyView, type HeaderFields, NO_BODY_VIEW, type PlaceView, type RequestView, type TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
@@ -17,6 +17,7 @@ import type { OriginPlan } from "./origin.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
 import { addedFields, changeField, type FieldChange, type ResponseEdits } from "./response-edits.ts";
+import type { Places } from "./places.ts";
 import type { Zone } from "./zones.ts";
 
 /** Where the connection came from, the same for each of its requests. */
@@ -73,6 +74,8 @@ export class Exchange implements RequestView, RuleRun {
   /** What rules of earlier phases skip. */
   skips: Skips | null = null;
   readonly trace = null;
+  /** Knows where addresses are; null where no zone was found. */
+  places: Pick<Places, "of"> | null = null;
   /** Knows who has passed a challenge; null where no zone was found. */
   clearance: Pick<Clearance, "has"> | null = null;
   private cleared: boolean | undefined;
@@ -140,6 +143,10 @@ export class Exchange implements RequestView, RuleRun {
     this.fieldLines = this.received = buffer.toString("latin1", head.fieldsStart, head.end - 4);
     this.user_agent = this.fieldValue(head, head.userAgentIndex);
     this.accept = this.fieldValue(head, head.acceptIndex);
+  }
+
+  get place(): PlaceView | undefined {
+    return this.places?.of(this.client_ip);
   }
 
   get isCleared(): boolean {

@@ -48,6 +48,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
       if (edits !== null) dropEdited(buffer, head, edits);
       const host = exchange.hostHeader === "" ? exchange.authority : exchange.hostHeader;
       const original = exchange.hostHeader === "" ? "" : `X-Forwarded-Host: ${exchange.authority}\r\n`;
+      const country = exchange.settings.ip_geolocation ? exchange.place?.country : undefined;
       const loop = head.loopIndex < 0 ? "" : `${exchange.headers("cdn-loop").join(", ")}, `;
       return (
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
@@ -58,6 +59,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
         `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n${original}` +
         (exchange.deviceType === "" ? "" : `${prefix}-device-type: ${exchange.deviceType}\r\n`) +
         `${prefix}-connecting-ip: ${exchange.client_ip}\r\n${prefix}-ray: ${exchange.ray_id}\r\n${prefix}-visitor: {"scheme":"${exchange.scheme}"}\r\n` +
+        (country === undefined ? "" : `${prefix}-ipcountry: ${country}\r\n`) +
         `CDN-Loop: ${loop}${prefix}\r\n\r\n`
       );
     },

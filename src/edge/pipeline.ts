@@ -25,6 +25,7 @@ import { finishPage } from "./stages/finish-page.ts";
 import { logFields } from "./stages/log-fields.ts";
 import { redirectPage } from "./stages/redirect.ts";
 import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "./stages/rewrite.ts";
+import type { Places } from "./places.ts";
 import type { Zones } from "./zones.ts";
 
 const NO_RULESETS: readonly CompiledRuleset[] = [];
@@ -55,6 +56,7 @@ export interface PipelineDeps {
   /** Known once the edge listens. */
   ports(): EdgePorts;
   readonly clearance: Clearance;
+  readonly places: Pick<Places, "of">;
   readonly challenges: Challenges;
   readonly codecs: Pick<Codecs, "hasRoom">;
 }
@@ -186,11 +188,12 @@ function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
 }
 
 /** A zone that is paused or has moved away leaves its visitors to its own servers. */
-function findZone(exchange: Exchange, { zones, clearance }: PipelineDeps): Page | null {
+function findZone(exchange: Exchange, { zones, clearance, places }: PipelineDeps): Page | null {
   const zone = zones.find(exchange.host);
   if (zone === null || zone.entry.paused || zone.entry.status === "moved") return plainPage(exchange, "unroutable");
   exchange.zone = zone;
   exchange.clearance = clearance;
+  exchange.places = places;
   exchange.settings = zone.settings;
   exchange.zone_name = zone.entry.name;
   return null;

@@ -12,6 +12,7 @@ import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "./config.ts";
 import type { ScanSubject } from "./detection/job.ts";
 import { createEdge } from "./edge.ts";
+import type { PlaceDatabases } from "./places.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
 export interface TestEdge {
@@ -25,6 +26,7 @@ export interface TestEdge {
   readonly scanned: { readonly subject: ScanSubject; body: string; ended: boolean }[];
   readonly errors: unknown[];
   useTicketKeys(keys: TicketKeys): void;
+  usePlaces(databases: PlaceDatabases): void;
   close(timeoutMs?: number): Promise<void>;
 }
 
@@ -83,14 +85,15 @@ export async function startEdge(
       counters: createCounterMemory(4096, systemClock.nowMs()),
       cacheMemoryBytesMax: 4_000_000,
       cacheDisk: null,
+      places: [],
       ...config,
       limits: { ...EDGE_LIMITS, ...limits },
     },
   });
   const { http, https } = await edge.listen();
-  const { useTicketKeys } = edge;
+  const { useTicketKeys, usePlaces } = edge;
   const close = (timeoutMs = 0): Promise<void> => edge.close(timeoutMs);
-  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, useTicketKeys, close };
+  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, useTicketKeys, usePlaces, close };
 }
 
 /** `www.example.com`, proxied to an origin on this port of this machine. */

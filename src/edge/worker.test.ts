@@ -41,6 +41,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       vendorPrefix: "svc",
       originPort: 0,
       originAllow: [],
+      places: [],
       counters: createCounterMemory(4096, systemClock.nowMs()),
       cacheMemoryBytesMax: 1_000_000,
       cacheDisk: null,

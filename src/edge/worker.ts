@@ -61,6 +61,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     metrics,
     neighbour: (_name, port) => edge.nameserverAt(port),
     ticketKeys: edge.useTicketKeys,
+    places: edge.usePlaces,
     reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),
     drain: async (timeoutMs) => {
       await edge.close(timeoutMs);

@@ -25,6 +25,8 @@ export type ToWorker =
   /** A thread that this one sends to has been started again, and listens here now. */
   | { readonly type: "reconnect"; readonly to: SinkName; readonly port: MessagePort }
   | { readonly type: "ticket_keys"; readonly keys: TicketKeys }
+  /** The operator's databases of places are these now, whole files in shared memory. */
+  | { readonly type: "places"; readonly databases: readonly SharedArrayBuffer[] }
   /** Another plane takes what this one hands on to it at a port of this machine. */
   | { readonly type: "neighbour"; readonly name: NeighbourName; readonly port: number }
   /** Stop accepting, finish what is under way within the time, then answer `drained`. */
@@ -50,6 +52,7 @@ export interface WorkerDuties {
   reconnect?(to: SinkName, port: MessagePort): void;
   neighbour?(name: NeighbourName, port: number): void;
   ticketKeys?(keys: TicketKeys): void;
+  places?(databases: readonly SharedArrayBuffer[]): void;
 }
 
 /** A worker's words to the main thread. */
@@ -81,6 +84,8 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
             return duties.neighbour?.(message.name, message.port);
           case "ticket_keys":
             return duties.ticketKeys?.(message.keys);
+          case "places":
+            return duties.places?.(message.databases);
           case "drain":
             return void duties.drain(message.timeoutMs).finally(() => {
               say({ type: "drained" });

@@ -49,6 +49,7 @@ export const EDITABLE_SETTINGS = {
   cache_level: setting(Type.Enum(["aggressive", "basic", "simplified"]), "aggressive"),
   development_mode: setting(OnOff, "off"),
   http2: setting(OnOff, "on"),
+  ip_geolocation: setting(OnOff, "on"),
   min_tls_version: setting(Type.Enum(["1.0", "1.1", "1.2", "1.3"]), "1.2", { "1.0": OLD_TLS, "1.1": OLD_TLS }),
   security_header: setting(SecurityHeader, {
     strict_transport_security: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },
@@ -106,12 +107,7 @@ export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   ...off("Use a rule on the Referer header.", "hotlink_protection"),
   ...off("HTTP/3 is not spoken.", "http3"),
   ...off("Streams are served in the order in which their bytes are ready.", "h2_prioritization"),
-  ...off(
-    "Requests carry the visitor's address in the fields that are documented.",
-    "ip_geolocation",
-    "pseudo_ipv4",
-    "true_client_ip_header",
-  ),
+  ...off("Requests carry the visitor's address in the fields that are documented.", "pseudo_ipv4", "true_client_ip_header"),
   ...off("Visitors are not told of HTTPS in responses over plain HTTP; use always_use_https.", "opportunistic_encryption"),
   ...off("Responses are streamed.", "response_buffering"),
   ...off("Certificates are signed with SHA-256.", "sha1_support"),

@@ -20,6 +20,7 @@ test("each setting becomes something at the edge", () => {
     cache_level: "basic",
     development_mode: "on",
     http2: "off",
+    ip_geolocation: "off",
     min_tls_version: "1.3",
     security_header: { strict_transport_security: { enabled: true } },
     sort_query_string_for_cache: "on",

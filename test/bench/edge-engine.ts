@@ -47,6 +47,7 @@ const edge = createEdge({
     counters: createCounterMemory(4096, systemClock.nowMs()),
     cacheMemoryBytesMax: 1_000_000,
     cacheDisk: null,
+    places: [],
     resolvers: [],
     ticketKeys: [],
     doh: { hosts: [], port: 0 },
