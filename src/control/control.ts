@@ -14,6 +14,8 @@ import type { SensitiveData } from "./detection/sensitive-data.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { DlpProfiles } from "#control/gateways/dlp-profiles.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
+import type { GatewayDatasets } from "#control/gateways/datasets.ts";
+import type { GatewayEvaluations } from "#control/gateways/evaluations.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
 import type { RuleListItems } from "#control/lists/list-items.ts";
@@ -58,6 +60,8 @@ export interface Control {
   readonly analytics: Analytics;
   readonly gateways: Gateways;
   readonly gatewayLogs: GatewayLogs;
+  readonly gatewayDatasets: GatewayDatasets;
+  readonly gatewayEvaluations: GatewayEvaluations;
   readonly securityEvents: SecurityEvents;
   readonly sensitiveData: SensitiveData;
   readonly notifications: Notifications;

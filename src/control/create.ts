@@ -21,6 +21,8 @@ import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
+import { createGatewayDatasets } from "#control/gateways/datasets.ts";
+import { createGatewayEvaluations } from "#control/gateways/evaluations.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createNotifications } from "#control/notifications/notifications.ts";
 import type { MailServer } from "#control/notifications/send-email.ts";
@@ -137,6 +139,8 @@ export function createControl(deps: ControlDeps): Control {
     ruleTraces: createRuleTraces({ store, clock }),
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({ store, clock }),
+    gatewayDatasets: createGatewayDatasets({ store, clock }),
+    gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
     securityEvents: createSecurityEvents({ reads: eventReads }),
     notifications: createNotifications({

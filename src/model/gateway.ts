@@ -21,6 +21,7 @@ const CHOICES = {
   /** SPEC 2.9: Authenticated Gateway. */
   authentication: Type.Boolean({ default: false }),
   dlp: Nullable(Dlp),
+  log_classification: Type.Boolean(),
   log_management: Nullable(Type.Integer({ minimum: 10_000, maximum: 10_000_000 })),
   log_management_strategy: Nullable(Type.Enum(["STOP_INSERTING", "DELETE_OLDEST"])),
   logpush: Type.Boolean({ default: false }),
@@ -35,8 +36,21 @@ const CHOICES = {
   zdr: Type.Boolean(),
 };
 
-/** What protects traffic must not be taken and then left undone, so a value other than null is refused. */
-export const UNAVAILABLE_SETTINGS = ["guardrails", "otel", "stripe"] as const;
+/**
+ * What would have no effect must not be taken as if it had: besides these values and null, any is refused. What is named
+ * here and not stored is shown as null.
+ */
+export const UNAVAILABLE_SETTINGS = {
+  guardrails: [],
+  otel: [],
+  stripe: [],
+  log_classification: [false],
+  logpush: [false],
+  logpush_public_key: [],
+  store_id: [],
+  workers_ai_billing_mode: ["postpaid"],
+  zdr: [false],
+} as const satisfies Readonly<Record<string, readonly unknown[]>>;
 
 const OPTIONAL = Type.Partial(Type.Object(CHOICES));
 
@@ -55,6 +69,9 @@ export const Gateway = Type.Object({
   account_id: Type.String(),
   ...REQUIRED,
   ...CHOICES,
+  guardrails: Type.Null(),
+  otel: Type.Null(),
+  stripe: Type.Null(),
   is_default: Type.Boolean(),
   created_at: Type.String({ format: "date-time" }),
   modified_at: Type.String({ format: "date-time" }),
@@ -64,6 +81,7 @@ export type Gateway = Static<typeof Gateway>;
 const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
   authentication: false,
   dlp: null,
+  log_classification: false,
   log_management: null,
   log_management_strategy: null,
   logpush: false,

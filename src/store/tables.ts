@@ -23,6 +23,8 @@ export interface Tables {
   rule_list_items: RuleListItemsTable;
   rule_list_operations: RuleListOperationsTable;
   gateways: GatewaysTable;
+  gateway_datasets: GatewayDatasetsTable;
+  gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
   cache_purges: CachePurgesTable;
   zone_dnssec: ZoneDnssecTable;
@@ -265,6 +267,24 @@ export interface GatewaysTable {
   /** The gateway object as JSON, less its key and times. */ settings: string;
   created_at: string;
   modified_at: string;
+}
+/** What is kept below a gateway and has a name. */
+interface NamedTable {
+  id: string;
+  account_id: string;
+  gateway_id: string;
+  name: string;
+  created_at: string;
+  modified_at: string;
+}
+export interface GatewayDatasetsTable extends NamedTable {
+  enable: number;
+  /** JSON. */ filters: string;
+}
+export interface GatewayEvaluationsTable extends NamedTable {
+  /** JSON of the datasets as they were. */ datasets: string;
+  /** JSON. */ results: string;
+  total_logs: number;
 }
 export interface CertificatesTable {
   id: string;

@@ -1,3 +1,4 @@
+import { EVALUATION_TYPES } from "#model/gateway-dataset.ts";
 import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
 
 /** What a route is called with to show that it works. */
@@ -37,6 +38,7 @@ const token = (accountId: string): object => ({
 export const routeFixtures = (
   accountId: string,
   ruleIds: { readonly zone: string; readonly account: string } = { zone: "", account: "" },
+  datasetId = "",
 ): Readonly<Record<string, RouteFixture>> => ({
   "user-get": {},
   "user-edit": { body: { first_name: "Ada", telephone: null } },
@@ -225,6 +227,18 @@ export const routeFixtures = (
   "gateways-get": {},
   "gateways-update": { body: GATEWAY },
   "gateways-delete": {},
+  "gateway-datasets-list": {},
+  "gateway-datasets-create": { body: { name: "d", enable: true, filters: [{ key: "cost", operator: "gt", value: [0.5] }] } },
+  "gateway-datasets-get": {},
+  "gateway-datasets-update": { body: { name: "e", enable: false, filters: [] } },
+  "gateway-datasets-delete": {},
+  "gateway-evaluation-types-list": {},
+  "gateway-evaluations-list": {},
+  "gateway-evaluations-create": {
+    body: { name: "e", dataset_ids: [datasetId], evaluation_type_ids: EVALUATION_TYPES.map(({ id }) => id) },
+  },
+  "gateway-evaluations-get": {},
+  "gateway-evaluations-delete": {},
   "gateway-logs-list": {},
   "gateway-logs-update": { body: { feedback: 1, score: 90, metadata: { user: "x" } } },
   "gateway-logs-request": {},

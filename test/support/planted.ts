@@ -8,6 +8,7 @@ import { createMetrics } from "#kernel/metrics.ts";
 import type { EventTable, EventTables, GatewayLogRow } from "#events/rows.ts";
 import { packed } from "#events/test-rows.ts";
 import { newId, newUlid } from "#kernel/ids.ts";
+import { EVALUATION_TYPES } from "#model/gateway-dataset.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
 import { PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
 import type { TokenPolicyWrite } from "#model/token.ts";
@@ -68,6 +69,13 @@ export async function plant(server: ApiServer): Promise<Planted> {
     rate_limiting_interval: null,
     rate_limiting_limit: null,
   });
+  const gateway = `/accounts/${account}/ai-gateway/gateways/${GATEWAY_ID}`;
+  const dataset = await made("POST", `${gateway}/datasets`, { name: "planted dataset", enable: true, filters: [] });
+  const evaluation = await made("POST", `${gateway}/evaluations`, {
+    name: "planted evaluation",
+    dataset_ids: [dataset.id],
+    evaluation_type_ids: [EVALUATION_TYPES[0]?.id],
+  });
   const ruleList = await made("POST", `/accounts/${account}/rules/lists`, {
     name: "planted_list",
     kind: "ip",
@@ -105,6 +113,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         phase: PLANTED_PHASE,
         setting_id: "ssl",
         gateway_id: GATEWAY_ID,
+        dataset_id: dataset.id,
+        evaluation_id: evaluation.id,
         token_id: atAccount ? accountToken.id : userToken.id,
         membership_id: membership.id,
         custom_ns_id: CUSTOM_NS,
@@ -125,6 +135,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
       ...Object.values(transfers),
       TSIG_SECRET,
       server.user_id,
+      dataset.id,
+      evaluation.id,
       events.logId,
       events.eventId,
     ],

@@ -10,6 +10,7 @@ import { DNSSEC_ROUTES } from "#api/routes/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/dlp-profiles.ts";
+import { GATEWAY_DATASET_ROUTES } from "#api/routes/gateway-datasets.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
@@ -51,5 +52,6 @@ export const ROUTES: readonly Route[] = [
   ...GATEWAY_ROUTES,
   ...DLP_PROFILE_ROUTES,
   ...GATEWAY_LOG_ROUTES,
+  ...GATEWAY_DATASET_ROUTES,
   ...GRAPHQL_ROUTES,
 ];

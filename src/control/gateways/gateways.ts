@@ -107,6 +107,9 @@ const gatewayView = (row: GatewayRow): Gateway => ({
   id: row.id,
   account_id: row.account_id,
   ...storedSettings(row.settings),
+  guardrails: null,
+  otel: null,
+  stripe: null,
   is_default: false,
   created_at: row.created_at,
   modified_at: row.modified_at,
@@ -128,9 +131,9 @@ function checkAvailable(body: GatewayUpdate): void {
       message: `There is no profile ${profile}; list them at /dlp/profiles.`,
       source: "/dlp",
     });
-  for (const key of UNAVAILABLE_SETTINGS) {
+  for (const [key, harmless] of Object.entries<readonly unknown[]>(UNAVAILABLE_SETTINGS)) {
     const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
-    if (value !== null)
+    if (value !== null && !harmless.includes(value))
       throw new PlatformError("gateway_input_invalid", { message: `${key} is not available in this version.`, source: `/${key}` });
   }
 }

@@ -79,8 +79,8 @@ export interface GatewayLogStore {
   list(scope: LogScope, query: LogQuery): readonly GatewayLogRow[];
   count(scope: LogScope, query: Pick<LogQuery, "filters" | "search">): number;
   bounds(scope: LogScope, query: Pick<LogQuery, "filters" | "search">): LogBounds;
-  /** Over the newest rows, so that the work is bounded. */
-  averages(scope: LogScope, filters: readonly LogFilter[]): LogAverages;
+  /** Of the rows that fit one of the lists of filters; over the newest ones, so that the work is bounded. */
+  averages(scope: LogScope, alternatives: readonly (readonly LogFilter[])[]): LogAverages;
   get(scope: LogScope, id: string): GatewayLogRow | undefined;
   /** Null where there are none, or none any more. */
   bodies(row: GatewayLogRow): LogBodies | null;
@@ -142,9 +142,11 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
         const { sql, values } = whereSql(scope, query);
         return { ...db.prepare(`SELECT ${BOUND_COLUMNS} FROM gateway_logs WHERE ${sql}`).get(...values) } as unknown as LogBounds;
       }),
-    averages: (scope, filters) =>
+    averages: (scope, alternatives) =>
       run(NO_AVERAGES, (db) => {
-        const { sql, values } = whereSql(scope, { filters, search: "" });
+        const fitting = alternatives.map(filtersSql);
+        const sql = `account_id = ? AND gateway_id = ? AND (${fitting.map((one) => one.sql).join(" OR ") || "0"})`;
+        const values = [scope.account_id, scope.gateway_id, ...fitting.flatMap((one) => one.values)];
         const found = db
           .prepare(
             `SELECT COUNT(*) AS rows, AVG(cost) AS cost, AVG(duration_ms) AS duration, IFNULL(SUM(feedback > 0), 0) AS liked, COUNT(NULLIF(feedback, 0)) AS rated FROM (SELECT cost, duration_ms, feedback FROM gateway_logs WHERE ${sql} ORDER BY at_ms DESC LIMIT ${AVERAGED_ROWS_MAX})`,

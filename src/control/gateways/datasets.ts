@@ -1,0 +1,109 @@
+import { type Call, type Page, type PageRequest } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { filtersSql } from "#events/logs/filters.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/ids.ts";
+import type { GatewayDataset, GatewayDatasetWrite, NamedList } from "#model/gateway-dataset.ts";
+import {
+  deleteNamed,
+  type GatewayDatasetRow,
+  type GatewayKey,
+  insertDataset,
+  listNamed,
+  namedById,
+  updateDataset,
+} from "#store/gateway-datasets.ts";
+import { gatewayById } from "#store/gateways.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { withLogFilters } from "./log-filters.ts";
+
+/** Throws `gateway_not_found` for another account's gateway or dataset alike. */
+export interface GatewayDatasets {
+  list(key: GatewayKey, query: NamedList, page: PageRequest): Promise<Page<GatewayDataset>>;
+  get(key: GatewayKey, id: string): Promise<GatewayDataset>;
+  create(call: Call, key: GatewayKey, body: GatewayDatasetWrite): Promise<GatewayDataset>;
+  update(call: Call, key: GatewayKey, id: string, body: GatewayDatasetWrite): Promise<GatewayDataset>;
+  /** Gives what was deleted. */
+  delete(call: Call, key: GatewayKey, id: string): Promise<GatewayDataset>;
+}
+
+export function createGatewayDatasets(deps: { readonly store: Store; readonly clock: Clock }): GatewayDatasets {
+  const { store, clock } = deps;
+  const now = (): string => isoMicros(clock.nowMicros());
+  const load = async (db: Unit["db"], key: GatewayKey, id: string): Promise<GatewayDatasetRow> => {
+    const row = await namedById(db, "gateway_datasets", key, id);
+    if (row === undefined) throw new PlatformError("gateway_not_found", { message: "There is no such dataset." });
+    return row;
+  };
+
+  return {
+    list: async (key, query, { page, per_page }) => {
+      await checkGateway(store.read, key);
+      const { items, total } = await listNamed(store.read, "gateway_datasets", key, namedPage(query, { page, per_page }));
+      return { items: items.map(datasetView), page, per_page, total_count: total };
+    },
+    get: async (key, id) => datasetView(await load(store.read, key, id)),
+    create: (call, key, body) =>
+      commit(deps, call, async (unit) => {
+        await checkGateway(unit.db, key);
+        const row = { id: newId(), ...key, ...columnsOf(body), created_at: now(), modified_at: now() };
+        await insertDataset(unit.db, row);
+        audit(unit, call, "gateway_dataset.create", null, row);
+        return datasetView(row);
+      }),
+    update: (call, key, id, body) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, key, id);
+        const row = { ...before, ...columnsOf(body), modified_at: now() };
+        await updateDataset(unit.db, row);
+        audit(unit, call, "gateway_dataset.update", before, row);
+        return datasetView(row);
+      }),
+    delete: (call, key, id) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, key, id);
+        await deleteNamed(unit.db, "gateway_datasets", id);
+        audit(unit, call, "gateway_dataset.delete", before, null);
+        return datasetView(before);
+      }),
+  };
+}
+
+export async function checkGateway(db: Unit["db"], { account_id, gateway_id }: GatewayKey): Promise<void> {
+  if ((await gatewayById(db, account_id, gateway_id)) === undefined) throw new PlatformError("gateway_not_found");
+}
+
+export const namedPage = ({ name = "", search = "" }: NamedList, { page, per_page }: PageRequest) => ({
+  name,
+  search,
+  limit: per_page,
+  offset: (page - 1) * per_page,
+});
+
+function columnsOf({ name, enable, filters }: GatewayDatasetWrite): Pick<GatewayDatasetRow, "name" | "enable" | "filters"> {
+  withLogFilters(() => filtersSql(filters));
+  return { name, enable: enable ? 1 : 0, filters: JSON.stringify(filters) };
+}
+
+export const datasetView = ({ account_id, enable, filters, ...row }: GatewayDatasetRow): GatewayDataset => ({
+  ...row,
+  account_id,
+  account_tag: account_id,
+  enable: enable === 1,
+  filters: JSON.parse(filters) as GatewayDataset["filters"],
+});
+
+function audit(unit: Unit, call: Call, action: string, before: GatewayDatasetRow | null, after: GatewayDatasetRow | null): void {
+  const row = after ?? before;
+  if (row === null) return;
+  unit.audit({
+    action,
+    actor: auditActor(call),
+    account_id: row.account_id,
+    zone_id: null,
+    resource: { type: "gateway_dataset", id: row.id },
+    before: before && datasetView(before),
+    after: after && datasetView(after),
+  });
+}

@@ -1,0 +1,165 @@
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { GatewayLogStore, LogAverages } from "#events/logs/store.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/ids.ts";
+import {
+  EVALUATION_TYPES,
+  type EvaluationResult,
+  type EvaluationType,
+  type GatewayDataset,
+  type GatewayEvaluation,
+  type GatewayEvaluationCreate,
+  type NamedList,
+} from "#model/gateway-dataset.ts";
+import {
+  deleteNamed,
+  type GatewayEvaluationRow,
+  type GatewayKey,
+  insertEvaluation,
+  listNamed,
+  namedById,
+} from "#store/gateway-datasets.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { checkGateway, datasetView, namedPage } from "./datasets.ts";
+
+/** Throws `gateway_not_found` for another account's gateway or evaluation alike. */
+export interface GatewayEvaluations {
+  types(page: PageRequest): Page<EvaluationType>;
+  list(key: GatewayKey, query: NamedList, page: PageRequest): Promise<Page<GatewayEvaluation>>;
+  get(key: GatewayKey, id: string): Promise<GatewayEvaluation>;
+  /** Looks at the logs of all its datasets together, at once. */
+  create(call: Call, key: GatewayKey, body: GatewayEvaluationCreate): Promise<GatewayEvaluation>;
+  /** Gives what was deleted. */
+  delete(call: Call, key: GatewayKey, id: string): Promise<GatewayEvaluation>;
+}
+
+/** What each type makes of the logs; null where no log has what it needs. */
+const EVALUATORS: Readonly<Record<string, (averages: LogAverages) => number | null>> = {
+  cost: ({ cost }) => cost,
+  speed: ({ duration }) => duration,
+  human_feedback: ({ liked, rated }) => (rated === 0 ? null : (100 * liked) / rated),
+};
+const DONE = { status: 1, status_description: "done" };
+const NOTHING_FOUND = { status: 2, status_description: "no log has what this evaluation needs" };
+
+export function createGatewayEvaluations(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logs: GatewayLogStore;
+}): GatewayEvaluations {
+  const { store, clock, logs } = deps;
+  const load = async (db: Unit["db"], key: GatewayKey, id: string): Promise<GatewayEvaluationRow> => {
+    const row = await namedById(db, "gateway_evaluations", key, id);
+    if (row === undefined) throw new PlatformError("gateway_not_found", { message: "There is no such evaluation." });
+    return row;
+  };
+  const datasetsOf = (db: Unit["db"], key: GatewayKey, ids: readonly string[]): Promise<GatewayDataset[]> =>
+    Promise.all(
+      [...new Set(ids)].map(async (id) => {
+        const row = await namedById(db, "gateway_datasets", key, id);
+        if (row === undefined) throw invalid(`There is no dataset ${id}.`, "/dataset_ids");
+        return datasetView(row);
+      }),
+    );
+
+  return {
+    types: ({ page, per_page }) => ({
+      items: EVALUATION_TYPES.slice((page - 1) * per_page, page * per_page),
+      page,
+      per_page,
+      total_count: EVALUATION_TYPES.length,
+    }),
+    list: async (key, query, { page, per_page }) => {
+      await checkGateway(store.read, key);
+      const { items, total } = await listNamed(store.read, "gateway_evaluations", key, namedPage(query, { page, per_page }));
+      return { items: items.map(evaluationView), page, per_page, total_count: total };
+    },
+    get: async (key, id) => evaluationView(await load(store.read, key, id)),
+    create: async (call, key, body) => {
+      await checkGateway(store.read, key);
+      const types = body.evaluation_type_ids.map(evaluationType);
+      const datasets = await datasetsOf(store.read, key, body.dataset_ids);
+      const averages = logs.averages(
+        key,
+        datasets.filter((dataset) => dataset.enable).map((dataset) => dataset.filters),
+      );
+      const now = isoMicros(clock.nowMicros());
+      const id = newId();
+      const results = types.map((type) => resultOf(id, type, averages, now));
+      const found = { datasets: JSON.stringify(datasets), results: JSON.stringify(results), total_logs: averages.rows };
+      const row: GatewayEvaluationRow = { id, ...key, name: body.name, ...found, created_at: now, modified_at: now };
+      return commit(deps, call, async (unit) => {
+        await checkGateway(unit.db, key);
+        await insertEvaluation(unit.db, row);
+        audit(unit, call, "gateway_evaluation.create", null, row);
+        return evaluationView(row);
+      });
+    },
+    delete: (call, key, id) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, key, id);
+        await deleteNamed(unit.db, "gateway_evaluations", id);
+        audit(unit, call, "gateway_evaluation.delete", before, null);
+        return evaluationView(before);
+      }),
+  };
+}
+
+function resultOf(evaluationId: string, { id, type }: EvaluationType, averages: LogAverages, now: string): EvaluationResult {
+  const value = EVALUATORS[type]?.(averages) ?? null;
+  return {
+    id: newId(),
+    evaluation_id: evaluationId,
+    evaluation_type_id: id,
+    result: value === null ? "" : String(value),
+    ...(value === null ? NOTHING_FOUND : DONE),
+    total_logs: averages.rows,
+    created_at: now,
+    modified_at: now,
+  };
+}
+
+function evaluationType(id: string): EvaluationType {
+  const type = EVALUATION_TYPES.find((one) => one.id === id);
+  if (type === undefined) throw invalid(`There is no evaluation type ${id}.`, "/evaluation_type_ids");
+  return type;
+}
+
+const invalid = (message: string, source: string): PlatformError => new PlatformError("gateway_input_invalid", { message, source });
+
+const evaluationView = ({
+  id,
+  gateway_id,
+  name,
+  datasets,
+  results,
+  total_logs,
+  created_at,
+  modified_at,
+}: GatewayEvaluationRow): GatewayEvaluation => ({
+  id,
+  gateway_id,
+  name,
+  datasets: JSON.parse(datasets) as GatewayEvaluation["datasets"],
+  processed: true,
+  results: JSON.parse(results) as GatewayEvaluation["results"],
+  total_logs,
+  created_at,
+  modified_at,
+});
+
+function audit(unit: Unit, call: Call, action: string, before: GatewayEvaluationRow | null, after: GatewayEvaluationRow | null): void {
+  const row = after ?? before;
+  if (row === null) return;
+  unit.audit({
+    action,
+    actor: auditActor(call),
+    account_id: row.account_id,
+    zone_id: null,
+    resource: { type: "gateway_evaluation", id: row.id },
+    before: before && evaluationView(before),
+    after: after && evaluationView(after),
+  });
+}

@@ -1,0 +1,92 @@
+import { type Static, Type } from "typebox";
+import { GatewayLogFilters } from "./gateway-log-filter.ts";
+
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+
+export const GatewayDatasetWrite = Type.Object({ name: Name, enable: Type.Boolean(), filters: GatewayLogFilters });
+export type GatewayDatasetWrite = Static<typeof GatewayDatasetWrite>;
+
+/** The logs of a gateway that fit its filters, at any time. */
+export const GatewayDataset = Type.Object({
+  id: Type.String(),
+  account_id: Type.String(),
+  /** The older name of account_id. */
+  account_tag: Type.String(),
+  gateway_id: Type.String(),
+  ...GatewayDatasetWrite.properties,
+  created_at: Type.String({ format: "date-time" }),
+  modified_at: Type.String({ format: "date-time" }),
+});
+export type GatewayDataset = Static<typeof GatewayDataset>;
+
+const EVALUATED_ON = "2026-01-01T00:00:00.000000Z";
+
+/** What can be found out about logs without asking anybody. Ids never change: stored evaluations name them. */
+export const EVALUATION_TYPES = [
+  { id: "c05700000000000000000000000000a1", name: "Cost", type: "cost", description: "What a request costs on average, in US dollars." },
+  {
+    id: "5beed0000000000000000000000000a2",
+    name: "Speed",
+    type: "speed",
+    description: "How long a request takes on average, in milliseconds.",
+  },
+  {
+    id: "feedbac0000000000000000000000a30",
+    name: "Human Feedback",
+    type: "human_feedback",
+    description: "Of the requests that were given feedback, the part whose feedback was good, in per cent.",
+  },
+].map((type) => ({ ...type, enable: true, mandatory: true, created_at: EVALUATED_ON, modified_at: EVALUATED_ON }));
+
+export const EvaluationType = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  type: Type.String(),
+  description: Type.String(),
+  enable: Type.Boolean(),
+  mandatory: Type.Boolean(),
+  created_at: Type.String(),
+  modified_at: Type.String(),
+});
+export type EvaluationType = Static<typeof EvaluationType>;
+
+export const GatewayEvaluationCreate = Type.Object({
+  name: Name,
+  dataset_ids: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 5 }),
+  evaluation_type_ids: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 10 }),
+});
+export type GatewayEvaluationCreate = Static<typeof GatewayEvaluationCreate>;
+
+const Result = Type.Object({
+  id: Type.String(),
+  evaluation_id: Type.String(),
+  evaluation_type_id: Type.String(),
+  /** A number as text; empty where no request has what it is made of. */
+  result: Type.String(),
+  /** 1: done. 2: no request has what it is made of. */
+  status: Type.Integer(),
+  status_description: Type.String(),
+  total_logs: Type.Integer(),
+  created_at: Type.String(),
+  modified_at: Type.String(),
+});
+export type EvaluationResult = Static<typeof Result>;
+
+/** What was found out when it was made; logs that come later do not change it. */
+export const GatewayEvaluation = Type.Object({
+  id: Type.String(),
+  gateway_id: Type.String(),
+  name: Name,
+  datasets: Type.Array(GatewayDataset),
+  processed: Type.Boolean(),
+  results: Type.Array(Result),
+  total_logs: Type.Integer(),
+  created_at: Type.String({ format: "date-time" }),
+  modified_at: Type.String({ format: "date-time" }),
+});
+export type GatewayEvaluation = Static<typeof GatewayEvaluation>;
+
+const Text = Type.Optional(Type.String({ maxLength: 256 }));
+/** `name` is the whole name, `search` a part of it. */
+export const NamedList = Type.Object({ name: Text, search: Text });
+export type NamedList = Static<typeof NamedList>;
