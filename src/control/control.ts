@@ -11,6 +11,7 @@ import type { DnsSettings } from "#control/dns/settings.ts";
 import type { DnsVersions } from "#control/dns/versions.ts";
 import type { ZoneFiles } from "#control/dns/zone-files.ts";
 import type { SensitiveData } from "./detection/sensitive-data.ts";
+import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { DlpProfiles } from "#control/gateways/dlp-profiles.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
@@ -63,6 +64,7 @@ export interface Control {
   readonly gatewayDatasets: GatewayDatasets;
   readonly gatewayEvaluations: GatewayEvaluations;
   readonly securityEvents: SecurityEvents;
+  readonly loggedRequests: LoggedRequests;
   readonly sensitiveData: SensitiveData;
   readonly notifications: Notifications;
 }

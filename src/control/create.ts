@@ -19,6 +19,7 @@ import { createDnsVersions } from "#control/dns/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files.ts";
 import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
+import { createLoggedRequests } from "#control/events/logged-requests.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayDatasets } from "#control/gateways/datasets.ts";
@@ -143,6 +144,7 @@ export function createControl(deps: ControlDeps): Control {
     gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
     securityEvents: createSecurityEvents({ reads: eventReads }),
+    loggedRequests: createLoggedRequests({ reads: eventReads }),
     notifications: createNotifications({
       store,
       clock,

@@ -215,6 +215,7 @@ export const routeFixtures = (
   "account-rulesets-versions-delete": {},
   "account-rulesets-versions-by-tag": {},
   "security-events-list": {},
+  "request-logs-list": {},
   "security-events-export": {},
   "security-events-tail": { query: "?for_seconds=1" },
   "account-security-events-list": {},

@@ -16,6 +16,7 @@ import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { NOTIFICATION_ROUTES } from "#api/routes/notifications.ts";
+import { REQUEST_LOG_ROUTES } from "#api/routes/request-logs.ts";
 import { RULE_LIST_ROUTES } from "#api/routes/rule-lists.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/secondary-dns.ts";
@@ -47,6 +48,7 @@ export const ROUTES: readonly Route[] = [
   ...RULESET_ROUTES,
   ...RULE_LIST_ROUTES,
   ...SECURITY_EVENT_ROUTES,
+  ...REQUEST_LOG_ROUTES,
   ...SENSITIVE_DATA_ROUTES,
   ...NOTIFICATION_ROUTES,
   ...GATEWAY_ROUTES,

@@ -50,7 +50,7 @@ export function eventsOf(scope: EventScope, filter: SecurityEventFilter): Events
 const listOf = <T>(given: T | readonly T[]): readonly T[] => (Array.isArray(given) ? (given as readonly T[]) : [given as T]);
 
 /** The index over time serves for rays, since they begin with theirs; an event comes a little later than its ray. */
-function aroundRay(ray: string): Condition<"security_events">[] {
+export function aroundRay(ray: string): { readonly column: "at_ms"; readonly operator: "ge" | "le"; readonly value: number }[] {
   const ms = rayTimeMs(ray);
   if (ms === undefined) return [];
   return [
@@ -69,13 +69,13 @@ const ruleIs = (id: string): Condition<"security_events">[] => [
   { column: "matches", operator: "has", value: JSON.stringify({ rule_id: id }).slice(1, -1) },
 ];
 
-function timeOf(name: string, text: string): number {
+export function timeOf(name: string, text: string): number {
   const ms = parseTimestamp(text);
   if (ms === undefined) throw new PlatformError("invalid_input", { message: `${name} must be a time like 2030-01-31T08:00:00Z` });
   return ms;
 }
 
-function fromNetwork(text: string): Condition<"security_events"> {
+export function fromNetwork(text: string): { readonly column: "client_ip"; readonly operator: "eq" | "within"; readonly value: string } {
   const [, address = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const canonical = canonicalIp(address);
   if (canonical === undefined || Number(bits ?? 0) > (isIpv4(address) ? 32 : 128))
