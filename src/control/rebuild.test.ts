@@ -70,7 +70,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   putRules: inZone(({ control, call }, zone, pick) =>
     control.rulesets.putEntryPoint(
       call(),
-      { level: "zone", account_id: zone.account_id, zone_id: zone.id, plan: null },
+      { level: "zone", account_id: zone.account_id, zone_id: zone.id, plan: null, actor: call().actor },
       "http_request_firewall_custom",
       { rules: Array.from({ length: pick % 3 }, () => ({ action: "block", expression: "true" })) },
     ),

@@ -11,6 +11,7 @@ import { incomingTransfers } from "./migrations/0009-incoming-transfers.ts";
 import { zoneSettings } from "./migrations/0010-zone-settings.ts";
 import { rules } from "./migrations/0011-rules.ts";
 import { cachePurges } from "./migrations/0012-cache-purges.ts";
+import { phasePermissions } from "./migrations/0013-phase-permissions.ts";
 import { gatewayDatasets } from "./migrations/0020-gateway-datasets.ts";
 import { notifications } from "./migrations/0024-notifications.ts";
 import type { Dialect, Session } from "./session.ts";
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, name: "zone-settings", statements: zoneSettings },
   { version: 11, name: "rules", statements: rules },
   { version: 12, name: "cache-purges", statements: cachePurges },
+  { version: 13, name: "phase-permissions", statements: phasePermissions },
   { version: 20, name: "gateway-datasets", statements: gatewayDatasets },
   { version: 24, name: "notifications", statements: notifications },
 ];

@@ -12,8 +12,8 @@ import {
   RuleListUpdate,
 } from "#model/rule-list.ts";
 
-const WRITE = ["Account Rulesets Write", "Account WAF Write"] as const;
-const READ = ["Account Rulesets Read", "Account WAF Read", ...WRITE] as const;
+const WRITE = ["Account Rule Lists Write", "Account Rulesets Write", "Account WAF Write"] as const;
+const READ = ["Account Rule Lists Read", "Account Rulesets Read", "Account WAF Read", ...WRITE] as const;
 
 const LISTS = "/accounts/:account_id/rules/lists";
 const read = { scope: "account", method: "GET", permissions: READ } as const;

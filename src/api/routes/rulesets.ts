@@ -1,12 +1,13 @@
 import { Type } from "typebox";
-import { type Resolved, type Route, route } from "#api/route.ts";
+import { type Req, type Route, route } from "#api/route.ts";
+import { groupsOfLevel } from "#control/rulesets/phase-permissions.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 import { RuleTrace, RuleTraceRequest } from "#model/rule-trace.ts";
 import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
 
-/** Where rulesets hang, and who may see and change them there. The routes below it are the same. */
+/** Where rulesets hang, and who may see and change some of them there: each phase has permissions of its own. The routes below it are the same. */
 interface Level {
   readonly scope: "account" | "zone";
   readonly id: string;
@@ -14,26 +15,21 @@ interface Level {
   readonly write: readonly PermissionGroupName[];
 }
 
-const ACCOUNT_WRITE = ["Account Rulesets Write", "Account WAF Write"] as const;
-const ZONE_WRITE = ["Zone WAF Write", "Firewall Services Write", "Origin Write"] as const;
+const levelOf = (scope: Level["scope"]): Level => ({
+  scope,
+  id: scope,
+  read: groupsOfLevel(scope, "read"),
+  write: groupsOfLevel(scope, "write"),
+});
 
-const ACCOUNT: Level = {
-  scope: "account",
-  id: "account",
-  read: ["Account Rulesets Read", "Account WAF Read", ...ACCOUNT_WRITE],
-  write: ACCOUNT_WRITE,
-};
-const ZONE: Level = {
-  scope: "zone",
-  id: "zone",
-  read: ["Zone WAF Read", "Firewall Services Read", "Origin Read", ...ZONE_WRITE],
-  write: ZONE_WRITE,
-};
+const ACCOUNT = levelOf("account");
+const ZONE = levelOf("zone");
 
 /** Routes of both scopes are called with the account or the zone resolved. */
-function scopeOf(resolved: Resolved): RulesetScope {
-  if (resolved.zone) return { level: "zone", account_id: resolved.zone.account_id, zone_id: resolved.zone.id, plan: resolved.zone.plan };
-  if (resolved.account) return { level: "account", account_id: resolved.account.id, zone_id: null, plan: null };
+function scopeOf({ resolved, call: { actor } }: Pick<Req<string, unknown, unknown>, "resolved" | "call">): RulesetScope {
+  if (resolved.zone)
+    return { actor, level: "zone", account_id: resolved.zone.account_id, zone_id: resolved.zone.id, plan: resolved.zone.plan };
+  if (resolved.account) return { actor, level: "account", account_id: resolved.account.id, zone_id: null, plan: null };
   throw new PlatformError("unauthorized_resource");
 }
 
@@ -50,7 +46,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       result: RulesetSummary,
       paging: "cursor",
       per_page: { default: 50, max: 50 },
-      handler: ({ control, resolved, cursor }) => control.rulesets.list(scopeOf(resolved), cursor),
+      handler: ({ control, call, resolved, cursor }) => control.rulesets.list(scopeOf({ resolved, call }), cursor),
     }),
     route({
       ...write,
@@ -59,7 +55,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       id: `${level.id}-rulesets-create`,
       summary: "Create a ruleset",
       body: RulesetCreate,
-      handler: ({ control, call, resolved, body }) => control.rulesets.create(call, scopeOf(resolved), body),
+      handler: ({ control, call, resolved, body }) => control.rulesets.create(call, scopeOf({ resolved, call }), body),
     }),
     route({
       ...read,
@@ -69,7 +65,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Show the entry point ruleset of a phase",
       result: Ruleset,
       paging: "one",
-      handler: ({ control, resolved, params }) => control.rulesets.entryPoint(scopeOf(resolved), params.phase),
+      handler: ({ control, call, resolved, params }) => control.rulesets.entryPoint(scopeOf({ resolved, call }), params.phase),
     }),
     route({
       ...write,
@@ -78,7 +74,8 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       id: `${level.id}-rulesets-entrypoint-update`,
       summary: "Create or replace the entry point ruleset of a phase",
       body: RulesetUpdate,
-      handler: ({ control, call, resolved, params, body }) => control.rulesets.putEntryPoint(call, scopeOf(resolved), params.phase, body),
+      handler: ({ control, call, resolved, params, body }) =>
+        control.rulesets.putEntryPoint(call, scopeOf({ resolved, call }), params.phase, body),
     }),
     route({
       ...read,
@@ -88,7 +85,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Show a ruleset",
       result: Ruleset,
       paging: "one",
-      handler: ({ control, resolved, params }) => control.rulesets.get(scopeOf(resolved), params.ruleset_id),
+      handler: ({ control, call, resolved, params }) => control.rulesets.get(scopeOf({ resolved, call }), params.ruleset_id),
     }),
     route({
       ...write,
@@ -97,7 +94,8 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       id: `${level.id}-rulesets-update`,
       summary: "Replace a ruleset's rules",
       body: RulesetUpdate,
-      handler: ({ control, call, resolved, params, body }) => control.rulesets.update(call, scopeOf(resolved), params.ruleset_id, body),
+      handler: ({ control, call, resolved, params, body }) =>
+        control.rulesets.update(call, scopeOf({ resolved, call }), params.ruleset_id, body),
     }),
     route({
       ...write,
@@ -108,7 +106,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       result: Type.Null(),
       status: 204,
       handler: async ({ control, call, resolved, params }) => {
-        await control.rulesets.delete(call, scopeOf(resolved), params.ruleset_id);
+        await control.rulesets.delete(call, scopeOf({ resolved, call }), params.ruleset_id);
         return null;
       },
     }),
@@ -119,7 +117,8 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       id: `${level.id}-rulesets-rules-create`,
       summary: "Add a rule, at the end unless a position is given",
       body: RuleWriteAt,
-      handler: ({ control, call, resolved, params, body }) => control.rulesets.addRule(call, scopeOf(resolved), params.ruleset_id, body),
+      handler: ({ control, call, resolved, params, body }) =>
+        control.rulesets.addRule(call, scopeOf({ resolved, call }), params.ruleset_id, body),
     }),
     route({
       ...write,
@@ -129,7 +128,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Replace or move a rule",
       body: RuleWriteAt,
       handler: ({ control, call, resolved, params, body }) =>
-        control.rulesets.editRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id, body),
+        control.rulesets.editRule(call, scopeOf({ resolved, call }), params.ruleset_id, params.rule_id, body),
     }),
     route({
       ...write,
@@ -138,7 +137,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       id: `${level.id}-rulesets-rules-delete`,
       summary: "Delete a rule",
       handler: ({ control, call, resolved, params }) =>
-        control.rulesets.deleteRule(call, scopeOf(resolved), params.ruleset_id, params.rule_id),
+        control.rulesets.deleteRule(call, scopeOf({ resolved, call }), params.ruleset_id, params.rule_id),
     }),
   ];
 }
@@ -153,7 +152,7 @@ function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "List the versions of an entry point ruleset, newest first",
       result: RulesetSummary,
       paging: "list",
-      handler: ({ control, resolved, params }) => control.rulesetVersions.ofEntryPoint(scopeOf(resolved), params.phase),
+      handler: ({ control, call, resolved, params }) => control.rulesetVersions.ofEntryPoint(scopeOf({ resolved, call }), params.phase),
     }),
     route({
       ...read,
@@ -162,8 +161,8 @@ function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Show a version of an entry point ruleset",
       result: Ruleset,
       paging: "one",
-      handler: ({ control, resolved, params }) =>
-        control.rulesetVersions.getOfEntryPoint(scopeOf(resolved), params.phase, params.ruleset_version),
+      handler: ({ control, call, resolved, params }) =>
+        control.rulesetVersions.getOfEntryPoint(scopeOf({ resolved, call }), params.phase, params.ruleset_version),
     }),
     route({
       ...read,
@@ -172,7 +171,7 @@ function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "List the versions of a ruleset, newest first",
       result: RulesetSummary,
       paging: "list",
-      handler: ({ control, resolved, params }) => control.rulesetVersions.list(scopeOf(resolved), params.ruleset_id),
+      handler: ({ control, call, resolved, params }) => control.rulesetVersions.list(scopeOf({ resolved, call }), params.ruleset_id),
     }),
     route({
       ...read,
@@ -181,7 +180,8 @@ function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Show a version of a ruleset",
       result: Ruleset,
       paging: "one",
-      handler: ({ control, resolved, params }) => control.rulesetVersions.get(scopeOf(resolved), params.ruleset_id, params.ruleset_version),
+      handler: ({ control, call, resolved, params }) =>
+        control.rulesetVersions.get(scopeOf({ resolved, call }), params.ruleset_id, params.ruleset_version),
     }),
     route({
       scope: level.scope,
@@ -195,7 +195,7 @@ function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       paging: "one",
       status: 204,
       handler: async ({ control, call, resolved, params }) => {
-        await control.rulesetVersions.delete(call, scopeOf(resolved), params.ruleset_id, params.ruleset_version);
+        await control.rulesetVersions.delete(call, scopeOf({ resolved, call }), params.ruleset_id, params.ruleset_version);
         return null;
       },
     }),
@@ -206,8 +206,8 @@ function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Show the rules of a version that have a tag",
       result: Ruleset,
       paging: "one",
-      handler: ({ control, resolved, params }) =>
-        control.rulesetVersions.byTag(scopeOf(resolved), params.ruleset_id, params.ruleset_version, params.rule_tag),
+      handler: ({ control, call, resolved, params }) =>
+        control.rulesetVersions.byTag(scopeOf({ resolved, call }), params.ruleset_id, params.ruleset_version, params.rule_tag),
     }),
   ];
 }
@@ -223,7 +223,7 @@ const traceRouteOf = <const B extends "/accounts/:account_id" | "/zones/:zone_id
     body: RuleTraceRequest,
     result: RuleTrace,
     paging: "one",
-    handler: ({ control, resolved, body }) => control.ruleTraces.trace(scopeOf(resolved), body),
+    handler: ({ control, call, resolved, body }) => control.ruleTraces.trace(scopeOf({ resolved, call }), body),
   });
 
 export const RULESET_ROUTES: readonly Route[] = [

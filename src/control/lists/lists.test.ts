@@ -94,7 +94,7 @@ storeTest("a list that a rule names stays, and a rule that names none is refused
   const { control, account_id, call } = await controlOver(store);
   const { ruleLists, rulesets, zones } = control;
   const zone = await zones.create(call(), { name: "example.test", account: { id: account_id } });
-  const scope = { level: "zone", account_id, zone_id: zone.id, plan: "enterprise" } as const;
+  const scope = { level: "zone", account_id, zone_id: zone.id, plan: "enterprise", actor: call().actor } as const;
   const phase = "http_request_firewall_custom";
   const rules = [{ action: "block", expression: "ip.src in $office" }];
   await assert.rejects(rulesets.putEntryPoint(call(), scope, phase, { rules }), failing(20127, "/rules/0/expression"));

@@ -5,7 +5,7 @@ import type { Unit } from "#store/store.ts";
 
 /** The scope's entry point of a phase. Throws `entrypoint_not_found` where it has none (SPEC 4.5). */
 export async function entryPointOf(db: Unit["db"], scope: RulesetScope, name: string): Promise<RulesetRow> {
-  const phase = phaseFor(scope, name, undefined);
+  const phase = phaseFor(scope, name, "read", undefined);
   const row = await entryPoint(db, ownerOf(scope), phase.name);
   if (row === undefined)
     throw new PlatformError("entrypoint_not_found", { message: `could not find entrypoint ruleset in the ${phase.name} phase` });

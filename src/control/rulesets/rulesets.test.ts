@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { systemActor } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Control } from "#control/control.ts";
 import { type Call, TrialOver } from "#control/call.ts";
@@ -42,8 +43,8 @@ async function scoped(store: Store, options: Parameters<typeof controlOver>[1] =
     rulesets: control.rulesets,
     versions: control.rulesetVersions,
     call,
-    zone: { level: "zone", account_id, zone_id: id, plan: "enterprise" },
-    account: { level: "account", account_id, zone_id: null, plan: null },
+    zone: { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: systemActor("test") },
+    account: { level: "account", account_id, zone_id: null, plan: null, actor: systemActor("test") },
   };
 }
 

@@ -7,6 +7,7 @@ import { commit } from "#control/commit.ts";
 import { pageAfter } from "#control/cursor.ts";
 import { entryPointOf } from "#control/rulesets/entry-point.ts";
 import { checkRuleCount, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
+import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type StoredRule } from "#control/rulesets/rules.ts";
 import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
@@ -22,7 +23,7 @@ import type { Store, Unit } from "#store/store.ts";
 
 /** Each write makes a new version of the ruleset and is checked whole before anything is stored. */
 export interface Rulesets {
-  /** The scope's own rulesets, then the managed ones that it can execute. */
+  /** The scope's own rulesets of phases that the caller may read, then the managed ones that it can execute. */
   list(scope: RulesetScope, page: CursorRequest): Promise<CursorPage<RulesetSummary>>;
   create(call: Call, scope: RulesetScope, body: RulesetCreate): Promise<Ruleset>;
   get(scope: RulesetScope, id: string): Promise<Ruleset>;
@@ -54,14 +55,15 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
 
   return {
     list: async (scope, page) => {
-      const rows = await rulesetsOf(store.read, ownerOf(scope));
+      const own = await rulesetsOf(store.read, ownerOf(scope));
+      const rows = own.filter(({ phase }) => mayUse(scope.actor, scope, phase, "read"));
       const managed = [...MANAGED_RULESETS.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const all = [...rows.map(rulesetSummary), ...managed.map(managedSummary)];
       return pageAfter(all, page, ({ kind, id }) => (kind === "managed" ? "1" : "0") + id);
     },
 
     create: async (call, scope, body) => {
-      const phase = phaseFor(scope, body.phase, "/phase");
+      const phase = phaseFor(scope, body.phase, "write", "/phase");
       checkKind(scope, body.kind, phase);
       return commit(deps, call, async (unit) => {
         if (body.kind === "custom") await writing.checkCustomCount(unit, scope);
@@ -72,15 +74,15 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
 
     get: async (scope, id) => {
       const managed = MANAGED_RULESETS.get(id);
-      return managed ? managedView(managed) : rulesetView(await ownRuleset(store.read, scope, id));
+      return managed ? managedView(managed) : rulesetView(await ownRuleset(store.read, scope, id, "read"));
     },
 
     update: (call, scope, id, body) =>
-      commit(deps, call, async (unit) => replace(unit, call, scope, await ownRuleset(unit.db, scope, id), body)),
+      commit(deps, call, async (unit) => replace(unit, call, scope, await ownRuleset(unit.db, scope, id, "write"), body)),
 
     delete: (call, scope, id) =>
       commit(deps, call, async (unit) => {
-        const before = await ownRuleset(unit.db, scope, id);
+        const before = await ownRuleset(unit.db, scope, id, "write");
         if (before.kind === "custom") await refuseInUse(unit, scope, id);
         await deleteRuleset(unit.db, id);
         unit.audit({ ...auditOf(call, scope, "ruleset.delete", id), before: rulesetView(before) });
@@ -90,7 +92,7 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
     entryPoint: async (scope, name) => rulesetView(await entryPointOf(store.read, scope, name)),
 
     putEntryPoint: async (call, scope, name, body) => {
-      const phase = phaseFor(scope, name, undefined);
+      const phase = phaseFor(scope, name, "write", undefined);
       return commit(deps, call, async (unit) => {
         const before = await entryPoint(unit.db, ownerOf(scope), phase.name);
         if (before) return replace(unit, call, scope, before, body);
@@ -179,7 +181,7 @@ function createWriting(deps: RulesetsDeps) {
     /** Loads the ruleset inside the unit, so that what `change` makes of its rules is based on the newest. */
     changeRules: (call: Call, scope: RulesetScope, id: string, change: ChangeRules): Promise<Ruleset> =>
       commit(deps, call, async (unit) => {
-        const before = await ownRuleset(unit.db, scope, id);
+        const before = await ownRuleset(unit.db, scope, id, "write");
         const rules = change(rulesOf(before), before.phase, await surroundingsOf(unit.db, scope, before.kind));
         checkRules(scope, rules);
         return save(unit, call, scope, before, { rules: JSON.stringify(rules) });

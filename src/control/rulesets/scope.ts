@@ -1,3 +1,5 @@
+import type { Actor } from "#control/call.ts";
+import { checkUse } from "#control/rulesets/phase-permissions.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { type Phase, phaseNamed } from "#rules/phases.ts";
 import { type RulesetOwner, type RulesetRow, rulesetById } from "#store/rulesets.ts";
@@ -10,24 +12,28 @@ export interface RulesetScope {
   readonly zone_id: string | null;
   /** Of the zone. */
   readonly plan: string | null;
+  /** Who asks: each phase has permissions of its own. */
+  readonly actor: Actor;
 }
 
 export const ownerOf = (scope: RulesetScope): RulesetOwner => ({ level: scope.level, owner_id: scope.zone_id ?? scope.account_id });
 
-/** The scope's own ruleset. Throws `ruleset_not_found`. */
-export async function ownRuleset(db: Unit["db"], scope: RulesetScope, id: string): Promise<RulesetRow> {
+/** The scope's own ruleset, for one who may use its phase so. Throws `ruleset_not_found`, `authentication_error`. */
+export async function ownRuleset(db: Unit["db"], scope: RulesetScope, id: string, use: "read" | "write"): Promise<RulesetRow> {
   const row = await rulesetById(db, ownerOf(scope), id);
   if (row === undefined) throw new PlatformError("ruleset_not_found", { message: `could not find ruleset ${id}` });
+  checkUse(scope.actor, scope, row.phase, use);
   return row;
 }
 
-/** Throws `ruleset_invalid` for what is no phase, and for one that the level has no rulesets in. */
-export function phaseFor(scope: RulesetScope, name: string, source: string | undefined): Phase {
+/** Throws `ruleset_invalid` for what is no phase, and for one that the level has no rulesets in; `authentication_error` for one that the caller may not use so. */
+export function phaseFor(scope: RulesetScope, name: string, use: "read" | "write", source: string | undefined): Phase {
   const phase = phaseNamed(name);
   const place = source === undefined ? {} : { source };
   if (phase === undefined) throw new PlatformError("ruleset_invalid", { message: `'${name}' is not a valid value for phase`, ...place });
   if (!phase.levels.includes(scope.level))
     throw new PlatformError("ruleset_invalid", { message: `phase ${name} has no rulesets at the ${scope.level} level`, ...place });
+  checkUse(scope.actor, scope, phase.name, use);
   return phase;
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { systemActor } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -7,8 +8,8 @@ storeTest("a trace shows the path of a described request through every phase, ac
   const { control, account_id, call } = await controlOver(store);
   const { rulesets, ruleTraces, ruleLists, ruleListItems } = control;
   const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
-  const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise" } as const;
-  const account = { level: "account", account_id, zone_id: null, plan: null } as const;
+  const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: systemActor("test") } as const;
+  const account = { level: "account", account_id, zone_id: null, plan: null, actor: systemActor("test") } as const;
   const list = await ruleLists.create(call(), account_id, { name: "office", kind: "ip" });
   await ruleListItems.add(call(), account_id, list.id, [{ ip: "198.51.100.0/24" }]);
   await ruleListItems.idle();

@@ -1,4 +1,5 @@
 import { describeRequest, describeResponse, type DescribedRequest } from "#control/rulesets/described-request.ts";
+import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -125,14 +126,19 @@ async function loadRulesets(db: Unit["db"], scope: RulesetScope, zoneId: string 
   // Account before zone.
   for (const row of rows.toSorted((a, b) => (a.level < b.level ? -1 : 1))) {
     const definitions = JSON.parse(row.rules) as RuleDefinition[];
-    // Who may see a zone's rules need not see the account's: of those only what they did.
-    if (row.level === scope.level || scope.level === "account") for (const rule of definitions) rules.set(`${row.id}/${rule.id}`, rule);
+    // Who may see some rules need not see those of others, or of other phases: of those only what they did.
+    if (isShown(row, scope)) for (const rule of definitions) rules.set(`${row.id}/${rule.id}`, rule);
     const definition = { id: row.id, phase: row.phase, version: String(row.version), rules: definitions };
     const compiled = compileRuleset(definition, { custom: (id) => customs.get(id), lists });
     if (row.kind === "custom") customs.set(row.id, compiled);
     else entryPoints.set(row.phase, [...(entryPoints.get(row.phase) ?? []), compiled]);
   }
   return { of: (phase) => entryPoints.get(phase) ?? [], rules };
+}
+
+function isShown(row: RulesetRow, scope: RulesetScope): boolean {
+  if (row.level === scope.level) return mayUse(scope.actor, scope, row.phase, "read");
+  return scope.level === "account" && mayUse(scope.actor, { ...scope, level: "zone", zone_id: row.owner_id }, row.phase, "read");
 }
 
 /** Only the lists that a rule names are read. */

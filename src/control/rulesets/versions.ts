@@ -39,7 +39,7 @@ export function createRulesetVersions(deps: { readonly store: Store }): RulesetV
 
   const get = async (scope: RulesetScope, id: string, version: string): Promise<Ruleset> => {
     const managed = MANAGED_RULESETS.get(id);
-    if (managed === undefined) return shown(await ownRuleset(store.read, scope, id), version);
+    if (managed === undefined) return shown(await ownRuleset(store.read, scope, id, "read"), version);
     if (version !== managed.version && version !== "latest") throw absent(id, version);
     return managedView(managed);
   };
@@ -47,7 +47,7 @@ export function createRulesetVersions(deps: { readonly store: Store }): RulesetV
   return {
     list: async (scope, id) => {
       const managed = MANAGED_RULESETS.get(id);
-      return managed ? [managedSummary(managed)] : summaries(await ownRuleset(store.read, scope, id));
+      return managed ? [managedSummary(managed)] : summaries(await ownRuleset(store.read, scope, id, "read"));
     },
     get,
     byTag: async (scope, id, version, tag) => {
@@ -56,7 +56,7 @@ export function createRulesetVersions(deps: { readonly store: Store }): RulesetV
     },
     delete: (call, scope, id, version) =>
       commit(deps, call, async (unit) => {
-        const row = await ownRuleset(unit.db, scope, id);
+        const row = await ownRuleset(unit.db, scope, id, "write");
         const number = numberOf(id, version);
         const kept = await versionOf(unit.db, id, number);
         if (kept === undefined) throw absent(id, version);

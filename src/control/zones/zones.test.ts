@@ -66,7 +66,7 @@ storeTest("a zone is edited, and goes with everything in it", async ({ store }) 
   const record = await control.dnsRecords.create(call(), zone, { type: "A", name: "www", content: "192.0.2.1" });
   const ruleset = await control.rulesets.create(
     call(),
-    { level: "zone", account_id, zone_id: id, plan: null },
+    { level: "zone", account_id, zone_id: id, plan: null, actor: call().actor },
     { kind: "zone", phase: "http_request_firewall_custom" },
   );
   const deletion = call();
