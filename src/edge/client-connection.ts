@@ -156,7 +156,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   sendPage(page: Page): void {
-    if (this.flow.exchange !== null) this.flow.exchange.status = page.status;
+    this.flow.exchange?.answerWith(page);
     // What follows an unread body is not a request.
     if (!this.reader.isComplete) this.responder.keepAlive = false;
     this.responder.page(page);

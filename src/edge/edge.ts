@@ -156,6 +156,8 @@ export function createEdge(deps: EdgeDeps): Edge {
       context.pools.close();
       await untilEmpty(connections, timeoutMs);
       for (const connection of [...connections]) connection.destroy();
+      // What they were about leaves its rows when they have closed.
+      await untilEmpty(connections, DESTROYED_WITHIN_MS);
       timers.close();
       await context.cache.close();
     },
@@ -254,6 +256,8 @@ function welcome(context: EdgeContext, socket: Socket, arrival: Arrival): void {
 }
 
 const POLL_MS = 20;
+
+const DESTROYED_WITHIN_MS = 500;
 
 async function untilEmpty(connections: ReadonlySet<unknown>, timeoutMs: number): Promise<void> {
   for (let waitedMs = 0; connections.size > 0 && waitedMs < timeoutMs; waitedMs += POLL_MS)

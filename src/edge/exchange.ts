@@ -13,6 +13,8 @@ import type { CacheRule } from "./cache/cache-rule.ts";
 import type { Coding } from "./compression/accept-encoding.ts";
 import type { Algorithm } from "./compression/choose-coding.ts";
 import type { CacheStatus } from "./cache/cache-status.ts";
+import type { Page } from "./error-page.ts";
+import { mediaType } from "./media-type.ts";
 import type { OriginPlan } from "./origin.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
@@ -106,6 +108,10 @@ export class Exchange implements RequestView, RuleRun {
   cacheStatus: CacheStatus | null = null;
   status = 0;
   originStatus: number | null = null;
+  /** Of the response that goes out, without parameters. */
+  contentType = "";
+  /** The code of the edge's own error that answers; empty where none does. */
+  edgeError = "";
   /** How long the origin took to the head of its response; undefined where it was not asked. */
   originTtfbMs: number | undefined = undefined;
   /** Whose time it is measured in; null where nobody measures. */
@@ -147,6 +153,13 @@ export class Exchange implements RequestView, RuleRun {
 
   get place(): PlaceView | undefined {
     return this.places?.of(this.client_ip);
+  }
+
+  /** The edge answers itself. */
+  answerWith(page: Page): void {
+    this.status = page.status;
+    this.contentType = mediaType(page.contentType);
+    this.edgeError = page.error === undefined ? "" : String(page.error.code);
   }
 
   get isCleared(): boolean {

@@ -168,7 +168,7 @@ export class Http2Stream implements Visitor, Checked {
   sendPage(page: Page): void {
     const { exchange } = this.flow;
     if (exchange === null) return;
-    exchange.status = page.status;
+    exchange.answerWith(page);
     this.guard(() => {
       this.responder.page(page, exchange);
       this.finish();

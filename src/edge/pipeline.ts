@@ -17,6 +17,7 @@ import { blockPage, errorPage, type Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedView, type OwnView, responseView } from "./response-view.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
+import { mediaType } from "./media-type.ts";
 import { changeField, editResponse } from "./response-edits.ts";
 import type { Challenges } from "./stages/challenge.ts";
 import { customError } from "./stages/custom-error.ts";
@@ -129,6 +130,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
     },
     response: (exchange, buffer, head, framing) => {
+      exchange.contentType = mediaType(head.value(buffer, head.contentTypeIndex));
       const taps: BodyTap[] = [];
       let original: OwnView | null = null;
       const run = (stages: readonly ResponseStage[]): void => {

@@ -3,6 +3,7 @@ import { newUlid } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink, SecurityEventRow } from "#events/rows.ts";
 import type { Exchange, LoggedMatch } from "./exchange.ts";
+import { withoutSecrets } from "./secret-parameters.ts";
 
 interface RecorderDeps {
   readonly events: EventSink;
@@ -28,7 +29,7 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       scheme: exchange.scheme,
       host: exchange.host,
       path: exchange.path,
-      query: exchange.query,
+      query: withoutSecrets(exchange.query),
       user_agent: exchange.user_agent,
       status: exchange.status,
       origin_status: exchange.originStatus,
@@ -36,6 +37,12 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       bytes_out: exchange.bytesOut,
       duration_ms: Math.round((clock.monotonicMs() - exchange.startedMs) * 1000) / 1000,
       custom_fields: exchange.loggedFields,
+      http_version: exchange.http_version,
+      tls_version: exchange.tls?.version ?? "",
+      content_type: exchange.contentType,
+      cache_status: exchange.cacheStatus ?? "",
+      edge_error: exchange.edgeError,
+      country: exchange.place?.country ?? "",
     });
     for (const logged of exchange.logged) events.push("security_events", securityEvent(exchange, logged));
   };
@@ -60,9 +67,10 @@ function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch): Secur
     scheme: exchange.scheme,
     host: exchange.host,
     path: exchange.path,
-    query: exchange.query,
+    query: withoutSecrets(exchange.query),
     user_agent: exchange.user_agent,
     status: exchange.status,
     matches: [],
+    country: exchange.place?.country ?? "",
   };
 }
