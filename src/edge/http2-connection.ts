@@ -88,6 +88,9 @@ export class Http2Connection implements OpenConnection {
   }
 }
 
+/** As good as none. */
+const SESSION_MEGABYTES_MAX = 1_000_000;
+
 const ignore = (): void => undefined;
 
 const sessionOptions = (limits: EdgeLimits) => ({
@@ -100,6 +103,9 @@ const sessionOptions = (limits: EdgeLimits) => ({
     maxHeaderListSize: limits.http2HeadBytesMax,
   },
   maxHeaderListPairs: limits.http2FieldsMax,
+  // Node.js does not subtract what a stream held when it was reset, and refuses every stream once the sum of that has reached
+  // this bound. What a connection holds is bounded by its streams, and by what waits in each.
+  maxSessionMemory: SESSION_MEGABYTES_MAX,
   // Asking and taking back costs the origin more than the client (CVE-2023-44487).
   streamResetBurst: limits.http2ResetsMax,
   streamResetRate: limits.http2ResetsPerSecond,

@@ -314,6 +314,26 @@ test("a visitor that goes away takes its upstream request with it", async () => 
   slow.close();
 });
 
+test("a connection lives on however many answers its visitor has taken back", async (t) => {
+  const site = await startSecureEdge(origin.port, { http2ResetsMax: 10_000 });
+  t.after(() => site.close());
+  const session = site.session();
+  const reset = (): Promise<boolean> => {
+    const stream = session.request({ ":path": "/big", ":authority": "www.example.com" });
+    let hasAnswer = false;
+    // Unread, so that some of the answer waits at the edge when it is taken back.
+    stream
+      .on("error", () => undefined)
+      .on("response", () => {
+        hasAnswer = true;
+        setTimeout(() => stream.close(8), 10);
+      });
+    return new Promise((resolve) => stream.on("close", () => resolve(hasAnswer)));
+  };
+  for (let i = 0; i < 60; i++) assert.deepEqual(await Promise.all(Array.from({ length: 8 }, reset)), Array(8).fill(true), `${i}`);
+  assert.equal((await fetchOver(session, { ":path": "/length" })).body, "hello");
+});
+
 test("an error of the edge itself costs one stream, and is counted", async () => {
   const faulty = await startSecureEdge(origin.port);
   const keep = faulty.requests.push.bind(faulty.requests);

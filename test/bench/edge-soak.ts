@@ -183,9 +183,11 @@ function askOver(session: ClientHttp2Session, path: string, body = "", expected 
 /** Asks, and does not want it after all. */
 async function takeBack(session: ClientHttp2Session, path: string, patienceMs: number): Promise<boolean> {
   const stream = session.request({ ":path": path, ":authority": MIXED_HOST });
+  const closed = new Promise((done) => stream.on("close", done));
   stream.on("error", () => undefined).resume();
   await new Promise((done) => setTimeout(done, patienceMs + 1));
-  await new Promise((done) => stream.on("close", done).close(constants.NGHTTP2_CANCEL));
+  stream.close(constants.NGHTTP2_CANCEL);
+  await closed;
   return true;
 }
 
