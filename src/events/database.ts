@@ -66,7 +66,7 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
   const facets = createFacetStore(db, nowMs);
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
   const rollups = new Map(ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup)]));
-  const logs = createLogTables(db, EVENT_SCHEMA.gateway_logs.columns, createInserter(db, "gateway_logs"));
+  const logs = createLogTables(db, createInserter(db, "gateway_logs"));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 
   const insert = (tables: readonly PackedRows[]): void => {

@@ -23,7 +23,7 @@ const limits: RetentionLimits = retention;
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
 /** How often the segments of the gateway are looked at; what is there is read at once. */
-const SEGMENTS_EVERY_MS = 50;
+const SEGMENTS_EVERY_MS = 100;
 const SEGMENTS_RETRY_MS = 1_000;
 /** Few enough that looking for them keeps no batch waiting. */
 const FACETS_AT_ONCE = 1_000;

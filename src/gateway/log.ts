@@ -8,7 +8,7 @@ import type { GatewayEntry } from "#snapshot/entries.ts";
 import { createLogOptions, type LogOptions } from "./log-options.ts";
 import type { ReadyBody, Step } from "./plan.ts";
 import { requestKind } from "./request-kinds.ts";
-import { createSecretMask, credentialsOf, type SecretMask } from "./secret-mask.ts";
+import { createSecretMask, credentialsOf } from "./secret-mask.ts";
 import type { Usage } from "./usage-shapes.ts";
 import { mediaType } from "./usage.ts";
 
@@ -171,9 +171,13 @@ class Recorder implements LogRecord {
     if (!collect) return { row, keep: NOT_KEPT, request: null, response: [] };
     const secrets = credentialsOf(headers, outcome.step.headers, outcome.step.target);
     const keep = keepRule(gateway);
-    if (!collectPayload) return { row: maskedRow(row, this.#tools.mask, secrets), keep, request: null, response: [] };
-    const [request = null, ...response] = this.#tools.mask.mask([keptRequest(body), ...this.#chunks], secrets);
-    return { row: maskedRow(row, this.#tools.mask, secrets), keep, request, response };
+    const bodies = collectPayload ? [keptRequest(body), ...this.#chunks] : [];
+    const texts = Buffer.from(FREE_COLUMNS.map((column) => row[column] ?? "").join("\n"));
+    const parts = [...bodies, SEPARATOR, texts];
+    const masked = this.#tools.mask.mask(parts, secrets);
+    const [request = null, ...response] = masked.slice(0, bodies.length);
+    const maskedTexts = masked.at(-1) as Buffer;
+    return { row: maskedTexts === texts ? row : withTexts(row, maskedTexts), keep, request, response };
   }
 
   #row({ step, usage, ...outcome }: RequestOutcome): GatewayLogRow {
@@ -238,11 +242,11 @@ const keptRequest = (body: ReadyBody): Buffer => {
 /** What clients may write into a row. */
 const FREE_COLUMNS = ["path", "model", "event_id", "metadata", "user_agent", "request_content_type", "response_content_type"] as const;
 
-function maskedRow(row: GatewayLogRow, mask: SecretMask, secrets: readonly string[]): GatewayLogRow {
-  const parts = [Buffer.from(FREE_COLUMNS.map((column) => row[column] ?? "").join("\n"))];
-  const masked = mask.mask(parts, secrets);
-  if (masked === parts) return row;
-  const texts = (masked[0] as Buffer).toString().split("\n");
+/** Stands between what belongs to nothing before it. */
+const SEPARATOR = Buffer.from("\n");
+
+function withTexts(row: GatewayLogRow, masked: Buffer): GatewayLogRow {
+  const texts = masked.toString().split("\n");
   // A secret that reached over the end of a column would have taken the line's end along.
   const values = texts.length === FREE_COLUMNS.length ? texts : FREE_COLUMNS.map(() => "");
   return { ...row, ...Object.fromEntries(FREE_COLUMNS.map((column, i) => [column, values[i]])) };

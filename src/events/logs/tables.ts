@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { EventTables } from "#events/rows.ts";
-import type { Cell } from "#events/schema.ts";
+import type { ColumnOf } from "#events/rows.ts";
+import { type Cell, columnsOf } from "#events/schema.ts";
 import type { ReadRecord } from "./reader.ts";
 
 /**
@@ -40,14 +40,36 @@ export interface LogTables {
   deleteUsageBefore(hourMs: number): void;
 }
 
-type Row = Readonly<Record<string, unknown>>;
-type InsertRows = (rows: readonly Row[]) => void;
+/** A row on its way into the table, whose cells stand in the order of its columns. */
+interface IndexedRow {
+  readonly cells: Cell[];
+  readonly keepMode: unknown;
+  readonly keepRows: unknown;
+}
 
-export function createLogTables(
-  db: DatabaseSync,
-  columns: readonly { readonly name: string }[],
-  insert: (cells: readonly Cell[]) => void,
-): LogTables {
+type Insert = (cells: readonly Cell[]) => void;
+
+const COLUMNS = columnsOf("gateway_logs");
+const place = (name: ColumnOf<"gateway_logs">): number => COLUMNS.findIndex((column) => column.name === name);
+const AT = {
+  account: place("account_id"),
+  gateway: place("gateway_id"),
+  time: place("at_ms"),
+  provider: place("provider"),
+  model: place("model"),
+  success: place("success"),
+  cached: place("cached"),
+  tokensIn: place("tokens_in"),
+  tokensOut: place("tokens_out"),
+  cost: place("cost"),
+  duration: place("duration_ms"),
+  segment: place("segment"),
+  segmentAt: place("segment_at"),
+  requestKept: place("request_kept"),
+  responseKept: place("response_kept"),
+};
+
+export function createLogTables(db: DatabaseSync, insert: Insert): LogTables {
   for (const statement of LOG_TABLES) db.exec(statement);
   const newest = db.prepare("SELECT segment, read_to FROM gateway_segments ORDER BY segment DESC LIMIT 1");
   const lastRow = db.prepare("SELECT IFNULL(MAX(row_id), 0) AS n FROM gateway_logs");
@@ -60,35 +82,51 @@ export function createLogTables(
   const dropUsage = db.prepare("DELETE FROM gateway_usage WHERE hour_ms < ?");
   const usage = createUsage(db);
   const limits = createLimits(db);
-  const insertRows: InsertRows = (rows) => insert(rows.flatMap((row) => columns.map(({ name }) => (row[name] ?? null) as Cell)));
 
   return {
     checkpoint: () => {
       const row = newest.get();
       return row === undefined ? undefined : { segment: Number(row["segment"]), readTo: Number(row["read_to"]) };
     },
-    index: ({ segment, columns: names, records, readTo }) => {
-      const rows = records.flatMap((record) => (record.cells === null ? [] : [rowOf(names, record, segment)]));
+    index: (batch) => {
+      const rows = rowsOf(batch);
       usage.add(rows);
       const before = Number(lastRow.get()?.["n"]);
-      limits.keep(rows, insertRows);
+      limits.keep(rows, insert);
       const after = Number(lastRow.get()?.["n"]);
-      remember.run(segment, readTo, after > before ? before + 1 : null, after > before ? after : null);
+      remember.run(batch.segment, batch.readTo, after > before ? before + 1 : null, after > before ? after : null);
     },
     takeEmptySegments: () => empty.all().map((row) => Number(row["segment"])),
     deleteUsageBefore: (hourMs) => void dropUsage.run(hourMs),
   };
 }
 
-function rowOf(names: readonly string[], { at, head, cells }: ReadRecord, segment: number): Row {
-  const row: Record<string, unknown> = { request_kept: head.requestBytes, response_kept: head.responseBytes };
-  for (let i = 0; i < names.length; i++) row[names[i] as string] = cells?.[i];
-  if (head.requestBytes + head.responseBytes > 0) Object.assign(row, { segment, segment_at: at });
-  return row;
+/** A segment of an older version may lack columns, and name some that are gone. */
+function rowsOf({ segment, columns, records }: LogBatch): readonly IndexedRow[] {
+  const places = columns.map((name) => COLUMNS.findIndex((column) => column.name === name));
+  const [mode, max] = [columns.indexOf("keep_mode"), columns.indexOf("keep_rows")];
+  const blank = COLUMNS.map((column): Cell => (column.nullable ? null : column.sql === "TEXT" ? "" : 0));
+  const rows: IndexedRow[] = [];
+  for (const { at, head, cells: given } of records) {
+    if (given === null) continue;
+    const cells = blank.slice();
+    for (let i = 0; i < places.length; i++) {
+      const to = places[i] as number;
+      if (to >= 0) cells[to] = given[i] as Cell;
+    }
+    cells[AT.requestKept] = head.requestBytes;
+    cells[AT.responseKept] = head.responseBytes;
+    if (head.requestBytes + head.responseBytes > 0) {
+      cells[AT.segment] = segment;
+      cells[AT.segmentAt] = at;
+    }
+    rows.push({ cells, keepMode: given[mode], keepRows: given[max] });
+  }
+  return rows;
 }
 
 /** Rows that each gateway keeps at most (`log_management`). */
-function createLimits(db: DatabaseSync): { keep(rows: readonly Row[], insert: InsertRows): void } {
+function createLimits(db: DatabaseSync): { keep(rows: readonly IndexedRow[], insert: Insert): void } {
   const countOf = db.prepare("SELECT rows FROM gateway_log_counts WHERE account_id = ? AND gateway_id = ?");
   const setCount = db.prepare(
     "INSERT INTO gateway_log_counts (account_id, gateway_id, rows) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rows = excluded.rows",
@@ -99,19 +137,19 @@ function createLimits(db: DatabaseSync): { keep(rows: readonly Row[], insert: In
   );
   return {
     keep: (rows, insert) => {
-      for (const [key, group] of Map.groupBy(rows, (row) => `${String(row["account_id"])}/${String(row["gateway_id"])}`)) {
+      for (const [key, group] of Map.groupBy(rows, ({ cells }) => `${cells[AT.account]}/${cells[AT.gateway]}`)) {
         const [account = "", gateway = ""] = key.split("/", 2);
         const count = Number((countOf.get(account, gateway) ?? recount.get(account, gateway))?.["rows"]);
-        const wanted = group.filter((row) => row["keep_mode"] !== "none");
-        const { keep_mode: mode, keep_rows: max } = wanted.at(-1) ?? {};
-        const rowsMax = typeof max === "number" ? max : Infinity;
-        const kept = mode === "STOP_INSERTING" ? wanted.slice(0, Math.max(0, rowsMax - count)) : wanted;
+        const wanted = group.filter((row) => row.keepMode !== "none");
+        const { keepMode, keepRows } = wanted.at(-1) ?? {};
+        const rowsMax = typeof keepRows === "number" ? keepRows : Infinity;
+        const kept = keepMode === "STOP_INSERTING" ? wanted.slice(0, Math.max(0, rowsMax - count)) : wanted;
         if (kept.length === 0) continue;
-        insert(kept);
+        insert(kept.flatMap((row) => row.cells));
         setCount.run(account, gateway, count + kept.length);
         const surplus = count + kept.length - rowsMax;
         // The trigger counts what is deleted.
-        if (mode === "DELETE_OLDEST" && surplus > 0) dropOldest.run(account, gateway, surplus);
+        if (keepMode === "DELETE_OLDEST" && surplus > 0) dropOldest.run(account, gateway, surplus);
       }
     },
   };
@@ -122,10 +160,30 @@ const MODELS_MAX = 500;
 const OTHER_MODELS = "(other)";
 const HOUR_MS = 3_600_000;
 
+/** What is summed up, in the order of the table's columns. */
+const SUMS = [
+  "requests",
+  "failed",
+  "cached",
+  "tokens_in",
+  "tokens_out",
+  "tokens_in_cached",
+  "tokens_out_cached",
+  "cost",
+  "duration_ms",
+] as const;
+
+interface HourSums {
+  readonly key: readonly [account: string, gateway: string, hourMs: number, provider: string];
+  readonly model: string;
+  readonly sums: number[];
+}
+
 /** Sums of the hour; what is not kept counts too. */
-function createUsage(db: DatabaseSync): { add(rows: readonly Row[]): void } {
+function createUsage(db: DatabaseSync): { add(rows: readonly IndexedRow[]): void } {
+  const changes = SUMS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
   const add = db.prepare(
-    "INSERT INTO gateway_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, failed = failed + excluded.failed, cached = cached + excluded.cached, tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out, tokens_in_cached = tokens_in_cached + excluded.tokens_in_cached, tokens_out_cached = tokens_out_cached + excluded.tokens_out_cached, cost = cost + excluded.cost, duration_ms = duration_ms + excluded.duration_ms",
+    `INSERT INTO gateway_usage VALUES (?, ?, ?, ?, ?${", ?".repeat(SUMS.length)}) ON CONFLICT DO UPDATE SET ${changes}`,
   );
   const known = db.prepare(
     "SELECT 1 FROM gateway_usage WHERE account_id = ? AND gateway_id = ? AND hour_ms = ? AND provider = ? AND model = ?",
@@ -133,38 +191,41 @@ function createUsage(db: DatabaseSync): { add(rows: readonly Row[]): void } {
   const models = db.prepare("SELECT COUNT(*) AS n FROM gateway_usage WHERE account_id = ? AND gateway_id = ? AND hour_ms = ?");
   return {
     add: (rows) => {
-      const groups = Map.groupBy(rows, (row) => JSON.stringify([...scopeOf(row), row["provider"], row["model"]]));
-      for (const [key, group] of groups) {
-        const [account, gateway, hour, provider, model] = JSON.parse(key) as [string, string, number, string, string];
-        const isNew = known.get(account, gateway, hour, provider, model) === undefined;
-        const isOver = isNew && Number(models.get(account, gateway, hour)?.["n"]) >= MODELS_MAX;
-        const cached = group.filter((row) => row["cached"] === 1);
-        add.run(
-          account,
-          gateway,
-          hour,
-          provider,
-          isOver ? OTHER_MODELS : model,
-          group.length,
-          group.filter((row) => row["success"] !== 1).length,
-          cached.length,
-          sum(group, "tokens_in"),
-          sum(group, "tokens_out"),
-          sum(cached, "tokens_in"),
-          sum(cached, "tokens_out"),
-          sum(group, "cost"),
-          sum(group, "duration_ms"),
-        );
+      for (const { key, model, sums } of hourSums(rows)) {
+        const [account, gateway, hourMs] = key;
+        const isNew = known.get(...key, model) === undefined;
+        const isOver = isNew && Number(models.get(account, gateway, hourMs)?.["n"]) >= MODELS_MAX;
+        add.run(...key, isOver ? OTHER_MODELS : model, ...sums);
       }
     },
   };
 }
 
-const scopeOf = (row: Row): readonly unknown[] => [
-  row["account_id"],
-  row["gateway_id"],
-  Math.floor(Number(row["at_ms"]) / HOUR_MS) * HOUR_MS,
-];
-
-const sum = (rows: readonly Row[], column: keyof EventTables["gateway_logs"]): number =>
-  rows.reduce((total, row) => total + Number(row[column] ?? 0), 0);
+function hourSums(rows: readonly IndexedRow[]): Iterable<HourSums> {
+  const found = new Map<string, HourSums>();
+  for (const { cells } of rows) {
+    const hourMs = Math.floor(Number(cells[AT.time]) / HOUR_MS) * HOUR_MS;
+    const name = `${cells[AT.account]} ${cells[AT.gateway]} ${hourMs} ${cells[AT.provider]} ${cells[AT.model]}`;
+    let hour = found.get(name);
+    if (hour === undefined) {
+      const key = [String(cells[AT.account]), String(cells[AT.gateway]), hourMs, String(cells[AT.provider])] as const;
+      found.set(name, (hour = { key, model: String(cells[AT.model]), sums: SUMS.map(() => 0) }));
+    }
+    const [tokensIn, tokensOut] = [Number(cells[AT.tokensIn]), Number(cells[AT.tokensOut])];
+    const cached = cells[AT.cached] === 1 ? 1 : 0;
+    const failed = cells[AT.success] === 1 ? 0 : 1;
+    const added = [
+      1,
+      failed,
+      cached,
+      tokensIn,
+      tokensOut,
+      cached * tokensIn,
+      cached * tokensOut,
+      Number(cells[AT.cost]),
+      Number(cells[AT.duration]),
+    ];
+    for (let i = 0; i < added.length; i++) hour.sums[i]! += added[i]!;
+  }
+  return found.values();
+}
