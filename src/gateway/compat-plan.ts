@@ -6,6 +6,7 @@ import type { PlannerDeps } from "./planner.ts";
 import { placeOf, type Upstream } from "./providers.ts";
 import type { RequestOptions } from "./request-options.ts";
 import { MODEL_CHARACTERS_MAX } from "./request-model.ts";
+import { planDynamic } from "./routes/dynamic-plan.ts";
 import { stepOf } from "./steps.ts";
 import { readChat } from "./translate/chat.ts";
 import { createChatAnswer } from "./translate/chat-answer.ts";
@@ -24,6 +25,9 @@ export interface ChatRequest {
   readonly options: RequestOptions;
 }
 
+/** Before the name of a dynamic route, where a model would stand. */
+const DYNAMIC = "dynamic/";
+
 /** `/compat/chat/completions`: one step to the provider that the model names (reference: code 2019 without one). */
 export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | GatewayErrorName {
   const { path, body, options } = request;
@@ -32,6 +36,10 @@ export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | Gate
   const chat = objectOf(body.bytes);
   const model = chat?.["model"];
   if (chat === undefined || typeof model !== "string") return "aig_bad_request_body";
+  if (model.startsWith(DYNAMIC)) {
+    const route = deps.routes.find(request.gateway, model.slice(DYNAMIC.length));
+    return route === undefined ? "aig_unknown_route" : planDynamic(deps, route, request, chat);
+  }
   const step = chatStep(deps, { request, chat, model, index: 0, options });
   return typeof step === "string" ? step : planOf([step]);
 }

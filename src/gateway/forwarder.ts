@@ -24,6 +24,8 @@ import { createRealtime, type Realtime } from "./realtime/realtime.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { createBodyReader } from "./request-body.ts";
 import { createRequestOptions } from "./request-options.ts";
+import { createMetadataReader } from "./log-options.ts";
+import { createGatewayRoutes } from "./routes/gateway-routes.ts";
 import { createResponseFields } from "./response-fields.ts";
 import { createRunner } from "./runner.ts";
 import { createSpendJournal, NO_JOURNAL } from "./spend/journal.ts";
@@ -84,7 +86,16 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const ledger = createSpendLedger({ clock, journal });
   const runner = createRunner({ pools, keys, cache, spend: createSpendLimits({ ledger, costs }) });
   const dlp = createDataLossPrevention({ vendorPrefix: config.vendorPrefix });
-  const planner = createRequestPlanner({ rules, upstreams, clock, options: requestOptions });
+  const planner = createRequestPlanner({
+    rules,
+    upstreams,
+    clock,
+    options: requestOptions,
+    routes: createGatewayRoutes(replica),
+    rateLimits,
+    ledger,
+    metadata: createMetadataReader(config.vendorPrefix),
+  });
   const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 

@@ -31,6 +31,15 @@ export function createLogOptions(vendorPrefix: string): (headers: IncomingHttpHe
   });
 }
 
+/** The metadata alone, as the row has them. */
+export function createMetadataReader(vendorPrefix: string): (headers: IncomingHttpHeaders) => string {
+  const [own, published] = [`${vendorPrefix}-aig-metadata`, "cf-aig-metadata"];
+  return (headers) => {
+    const text = headers[own] ?? headers[published];
+    return metadataOf(typeof text === "string" ? text : undefined);
+  };
+}
+
 const said = (text: string | undefined): boolean | undefined =>
   text === undefined ? undefined : ({ true: true, false: false } as Readonly<Record<string, boolean>>)[text.trim().toLowerCase()];
 

@@ -5,6 +5,7 @@ import type { FlatHeaders } from "./headers.ts";
 import type { RequestBody } from "./request-body.ts";
 import type { RequestOptions } from "./request-options.ts";
 import type { RequestPath } from "./request-path.ts";
+import type { SpendBound } from "./spend/ledger.ts";
 import type { Usage, UsageShape } from "./usage-shapes.ts";
 
 /**
@@ -39,6 +40,8 @@ export interface Step {
   /** US dollars, where the provider's owner says so; undefined: the table does. */
   readonly price: ((model: string, usage: Usage) => number | null) | undefined;
   readonly options: RequestOptions;
+  /** What it may cost beside the gateway's own rules. */
+  readonly bounds?: readonly SpendBound[];
   /** What the answer goes through on its way to the client, in this order. */
   readonly transforms: readonly MakeTransform[];
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "#kernel/clock.ts";
 import type { Admitted, Route } from "./admission.ts";
 import type { GatewayErrorName } from "./errors.ts";
@@ -5,7 +6,10 @@ import type { HeaderRules } from "./headers.ts";
 import { planCompat } from "./compat-plan.ts";
 import { type Plan, type PlanRequest, planOf } from "./plan.ts";
 import type { Upstreams } from "./providers.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import type { RequestOptionsReader } from "./request-options.ts";
+import type { GatewayRoutes } from "./routes/gateway-routes.ts";
+import type { SpendLedger } from "./spend/ledger.ts";
 import { modelOf, stepOf } from "./steps.ts";
 import { planUniversal } from "./universal-plan.ts";
 
@@ -14,6 +18,11 @@ export interface PlannerDeps {
   readonly upstreams: Upstreams;
   readonly options: RequestOptionsReader;
   readonly clock: Clock;
+  readonly routes: GatewayRoutes;
+  readonly rateLimits: RateLimits;
+  readonly ledger: SpendLedger;
+  /** JSON of the request's metadata; empty where it has none. */
+  readonly metadata: (headers: IncomingHttpHeaders) => string;
 }
 
 /** How each kind of route becomes a plan. */

@@ -624,6 +624,13 @@ export const ERROR_CODES = {
     cause: "A provider that an account has added is at an address of this machine or its network, and the operator does not allow it.",
     remedy: "Use a public address, or ask the operator to allow the network: gateway.provider_allow.",
   },
+  aig_unknown_route: {
+    code: 2908,
+    status: 400,
+    message: "The gateway has no such dynamic route",
+    cause: "The model is dynamic/{name}, and no route of this name is deployed.",
+    remedy: "Create the route through the management API and deploy a version of it.",
+  },
   aig_overloaded: {
     code: 2904,
     status: 503,

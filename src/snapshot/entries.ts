@@ -1,3 +1,4 @@
+import type { RouteCondition } from "#rules/route-conditions.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
 /**
@@ -360,9 +361,6 @@ export type RouteElement =
 export interface RouteTarget {
   readonly elementId: string;
 }
-
-/** An object in the manner of document queries: fields and operators, `$and`, `$or`, `$not`. */
-export type RouteCondition = Readonly<Record<string, unknown>>;
 
 /** id = token id. Only tokens that may run gateways. */
 export interface TokenEntry {

@@ -13,6 +13,8 @@ export interface SpendBound {
 export interface SpendLedger {
   /** Sets the amount aside in all of the bounds, or in none: then gives the one that has no room for it. */
   reserve(bounds: readonly SpendBound[], amount: SpendEstimate): Reservation | SpendBound;
+  /** Whether anything is left, of what is set aside too. */
+  hasRoom(bound: SpendBound): boolean;
   close(): void;
 }
 
@@ -82,7 +84,7 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
     if (technique === "fixed") return account.spent;
     return account.spent + account.before * (1 - (clock.nowMs() - account.startMs) / windowMs);
   };
-  const hasRoom = (bound: SpendBound, amount: number, isUpperBound: boolean): boolean => {
+  const fits = (bound: SpendBound, amount: number, isUpperBound: boolean): boolean => {
     const account = accountOf(bound.key, bound.windowMs);
     const spent = spentIn(account, bound);
     return (
@@ -97,9 +99,13 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
   }
 
   return {
+    hasRoom: (bound) => {
+      const account = accountOf(bound.key, bound.windowMs);
+      return spentIn(account, bound) + account.reserved < units(bound.limit);
+    },
     reserve: (bounds, { dollars, isUpperBound }) => {
       const amount = units(dollars);
-      const full = bounds.find((bound) => !hasRoom(bound, amount, isUpperBound));
+      const full = bounds.find((bound) => !fits(bound, amount, isUpperBound));
       if (full !== undefined) return full;
       const held = bounds.map(({ key, windowMs }) => ({ key, account: accountOf(key, windowMs) }));
       for (const { account } of held) account.reserved += amount;

@@ -30,17 +30,17 @@ type Metadata = Readonly<Record<string, unknown>>;
 export function createSpendLimits({ ledger, costs }: { readonly ledger: SpendLedger; readonly costs: Costs }): SpendLimits {
   const estimates = createEstimates(costs);
   return {
-    reserve: (gateway, step, text) => {
-      const { spend_rules } = gateway;
-      if (spend_rules === undefined) return undefined;
-      const metadata = (text === "" ? {} : JSON.parse(text)) as Metadata;
-      const rules = spend_rules.filter((rule) => isAbout(rule, step, metadata));
-      if (rules.length === 0) return undefined;
+    reserve: (gateway, step, metadata) => {
+      const { spend_rules = [] } = gateway;
+      if (spend_rules.length === 0 && step.bounds === undefined) return undefined;
+      const values = (metadata === "" ? {} : JSON.parse(metadata)) as Metadata;
+      const rules = spend_rules.filter((rule) => isAbout(rule, step, values));
+      const bounds = [...rules.map((rule) => boundOf(gateway, rule, values)), ...(step.bounds ?? [])];
+      if (bounds.length === 0) return undefined;
       const amount = estimates.of(step);
-      const bounds = rules.map((rule) => boundOf(gateway, rule, metadata));
       const outcome = ledger.reserve(bounds, amount);
       if ("settle" in outcome) return claim(outcome, amount.dollars, (usage) => estimates.learn(step, usage.tokensOut));
-      return refusal(rules[bounds.indexOf(outcome)], step);
+      return refusal(outcome, rules[bounds.indexOf(outcome)]?.id ?? "route", step);
     },
   };
 }
@@ -70,7 +70,7 @@ function boundOf({ account_id, gateway_id }: GatewayEntry, rule: SpendRuleEntry,
   };
 }
 
-const refusal = (rule: SpendRuleEntry | undefined, { provider, model }: Step): Refusal => ({
+const refusal = ({ limit, windowMs, technique }: SpendBound, rule: string, { provider, model }: Step): Refusal => ({
   name: "aig_spend_limit_exceeded",
-  message: `Spend limit exceeded: rule '${rule?.id}' (cost limit ${rule?.limit} per ${rule?.window_seconds}s, ${rule?.technique}) for ${provider} ${model}`,
+  message: `Spend limit exceeded: rule '${rule}' (cost limit ${limit} per ${windowMs / 1000}s, ${technique}) for ${provider} ${model}`,
 });
