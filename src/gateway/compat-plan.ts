@@ -1,29 +1,8 @@
-import { newUlid } from "#kernel/ids.ts";
-import { type GatewayErrorName, RefusalError, refusalMessage } from "./errors.ts";
-import type { FlatHeaders } from "./headers.ts";
-import { type Plan, type PlanRequest, planOf, type Step } from "./plan.ts";
+import { chatStep } from "./chat-step.ts";
+import type { GatewayErrorName } from "./errors.ts";
+import { type Plan, type PlanRequest, planOf } from "./plan.ts";
 import type { PlannerDeps } from "./planner.ts";
-import { placeOf, type Upstream } from "./providers.ts";
-import type { RequestOptions } from "./request-options.ts";
-import { MODEL_CHARACTERS_MAX } from "./request-model.ts";
 import { planDynamic } from "./routes/dynamic-plan.ts";
-import { stepOf } from "./steps.ts";
-import { readChat } from "./translate/chat.ts";
-import { createChatAnswer } from "./translate/chat-answer.ts";
-import type { Dialect } from "./translate/dialect.ts";
-import { DIALECTS } from "./translate/dialects.ts";
-import { UntranslatableError } from "./translate/json.ts";
-
-/** A chat completion in the shape of OpenAI, for whichever provider its model names. */
-export interface ChatRequest {
-  readonly request: PlanRequest;
-  /** The body's object. */
-  readonly chat: Readonly<Record<string, unknown>>;
-  /** `{provider}/{model}` */
-  readonly model: string;
-  readonly index: number;
-  readonly options: RequestOptions;
-}
 
 /** Before the name of a dynamic route, where a model would stand. */
 const DYNAMIC = "dynamic/";
@@ -42,75 +21,6 @@ export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | Gate
   }
   const step = chatStep(deps, { request, chat, model, index: 0, options });
   return typeof step === "string" ? step : planOf([step]);
-}
-
-/** The step that asks the model's provider, in the provider's own shape. */
-export function chatStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName {
-  const { upstreams, rules } = deps;
-  const { request, chat, model, index, options } = asked;
-  const slash = model.indexOf("/");
-  const name = model.slice(slash + 1).slice(0, MODEL_CHARACTERS_MAX);
-  if (slash <= 0 || name === "") return "aig_bad_request_body";
-  const upstream = upstreams.find(request.gateway.account_id, model.slice(0, slash));
-  if (upstream === undefined) return "aig_invalid_provider";
-  const dialect = DIALECTS.get(upstream.provider.name);
-  if (dialect !== undefined) return dialectStep(deps, dialect, upstream, name, asked);
-  const rest = "/chat/completions";
-  const place = upstream.provider.chatPaths.has(rest) ? placeOf(upstream, rest) : undefined;
-  if (place === undefined) return "aig_invalid_provider";
-  const bytes = Buffer.from(JSON.stringify({ ...chat, model: name }));
-  const { method, headers } = request;
-  const spec = { index, upstream, place, rest, query: "", method, model: name, options };
-  return stepOf({ ...spec, headers: rules.toProvider(headers), body: { kind: "whole", bytes } });
-}
-
-/** The same for a provider that speaks otherwise: the request is translated, and so will be the answer. */
-function dialectStep(
-  { rules, clock }: PlannerDeps,
-  dialect: Dialect,
-  upstream: Upstream,
-  model: string,
-  { request, chat, index, options }: ChatRequest,
-): Step | GatewayErrorName {
-  const asked = readable(() => readChat(chat));
-  const [rest = "", query = ""] = dialect.path(model, asked.stream).split(/(?=\?)/);
-  const place = placeOf(upstream, rest);
-  if (place === undefined) return "aig_invalid_provider";
-  const bytes = Buffer.from(JSON.stringify(readable(() => dialect.request(asked, model))));
-  const nowMs = clock.nowMs();
-  const facts = {
-    id: `chatcmpl-${newUlid(nowMs)}`,
-    model,
-    createdSeconds: Math.floor(nowMs / 1000),
-    includeUsage: asked.includeUsage,
-  };
-  const headers = withKey(rules.toProvider(request.headers), dialect);
-  const spec = { index, upstream, place, rest, query, method: request.method, model, options, headers };
-  return stepOf({ ...spec, body: { kind: "whole", bytes }, transforms: [(head) => createChatAnswer(dialect, facts, head)] });
-}
-
-/** Throws a RefusalError with the place in the request that the provider's dialect has no words for. */
-function readable<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof UntranslatableError)) throw error;
-    throw new RefusalError({ name: "aig_bad_request_body", message: `${refusalMessage("aig_bad_request_body")}: ${error.message}` });
-  }
-}
-
-/** The key that clients of OpenAI send as a bearer token, in the header in which the provider wants it. */
-function withKey(headers: FlatHeaders, { keyHeader, headers: needed }: Dialect): FlatHeaders {
-  const names = new Set(headers.filter((_, i) => i % 2 === 0));
-  const all: FlatHeaders = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name = "", value = ""] = [headers[i], headers[i + 1]];
-    const key = name === "authorization" && !names.has(keyHeader) ? /^bearer +(.+)$/i.exec(value)?.[1] : undefined;
-    if (key === undefined) all.push(name, value);
-    else all.push(keyHeader, key);
-  }
-  for (const [name, value] of Object.entries(needed)) if (!names.has(name)) all.push(name, value);
-  return all;
 }
 
 function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { chatStep } from "./compat-plan.ts";
+import { chatStep } from "./chat-step.ts";
 import { RefusalError } from "./errors.ts";
 import { type Plan, type PlanRequest, planOf, type Step } from "./plan.ts";
 import type { PlannerDeps } from "./planner.ts";

@@ -1,6 +1,6 @@
 import { fieldOf, holds, type RouteFacts } from "#rules/route-conditions.ts";
 import type { RouteElement, RouteTarget } from "#snapshot/entries.ts";
-import { type ChatRequest, chatStep } from "../compat-plan.ts";
+import { type ChatRequest, chatStep } from "../chat-step.ts";
 import { RefusalError } from "../errors.ts";
 import type { Plan, PlanRequest, Step } from "../plan.ts";
 import type { PlannerDeps } from "../planner.ts";
