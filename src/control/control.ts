@@ -22,6 +22,7 @@ import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
 import type { RuleListItems } from "#control/lists/list-items.ts";
 import type { RuleLists } from "#control/lists/lists.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
+import type { RuleExpressions } from "#control/rulesets/expressions.ts";
 import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
@@ -54,6 +55,7 @@ export interface Control {
   readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
   readonly ruleTraces: RuleTraces;
+  readonly ruleExpressions: RuleExpressions;
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;

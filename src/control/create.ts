@@ -31,6 +31,7 @@ import { createRuleListItems } from "#control/lists/list-items.ts";
 import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
 import type { RulesetLimits } from "#control/rulesets/limits.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
+import { createRuleExpressions } from "#control/rulesets/expressions.ts";
 import { createRuleTraces } from "#control/rulesets/trace.ts";
 import { createRulesetVersions } from "#control/rulesets/versions.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
@@ -138,6 +139,7 @@ export function createControl(deps: ControlDeps): Control {
     ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleTraces: createRuleTraces({ store, clock }),
+    ruleExpressions: createRuleExpressions({ store }),
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({ store, clock }),
     gatewayDatasets: createGatewayDatasets({ store, clock }),

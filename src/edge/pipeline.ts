@@ -1,4 +1,5 @@
 import type { PhaseName } from "#rules/phases.ts";
+import { SETTABLE } from "#rules/actions/requests.ts";
 import { CHALLENGES, runPhase } from "#rules/engine.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
@@ -217,9 +218,10 @@ function changing(action: string, change: (exchange: Exchange, match: Match) => 
   };
 }
 
-/** Settings that a rule names are the request's own; their shapes are those of the zone's. */
-function configure(exchange: Exchange, match: Match): void {
-  exchange.settings = { ...exchange.settings, ...(match.action_parameters as Partial<EdgeSettings>) };
+/** Settings that a rule names are the request's own; their shapes are those of the zone's. Others are what they are everywhere. */
+function configure(exchange: Exchange, { action_parameters: parameters }: Match): void {
+  const chosen = SETTABLE.filter((name) => parameters[name] !== undefined).map((name) => [name, parameters[name]]);
+  if (chosen.length > 0) exchange.settings = { ...exchange.settings, ...(Object.fromEntries(chosen) as Partial<EdgeSettings>) };
 }
 
 /** Each parameter is set by the last rule that names it. */

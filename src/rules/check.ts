@@ -2,7 +2,7 @@ import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
 import { compileExpression, ExpressionError } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
 import { isObject } from "./parameters.ts";
-import { type PhaseName, phaseNamed } from "./phases.ts";
+import { type Phase, type PhaseName, phaseNamed } from "./phases.ts";
 import { rateLimit } from "./rate-limit/shape.ts";
 import type { RuleProblem } from "./types.ts";
 
@@ -38,16 +38,18 @@ function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurround
   if (phase === undefined) return [{ pointer: "", message: `unknown phase "${phaseName}"` }];
   if (typeof rule.action !== "string") return [{ pointer: "/action", message: "action must be a string" }];
   const name = rule.action as ActionName;
-  if (!phase.actions.includes(name)) return [{ pointer: "/action", message: misplaced(name, phaseName, phase.actions) }];
+  if (!phase.actions.includes(name)) return [{ pointer: "/action", message: misplaced(name, phase) }];
   const action = ACTIONS[name];
   const parameters = rule.action_parameters ?? {};
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
   const problems = action.parameters(parameters, "", { phase: phaseName as PhaseName, around });
   // Last, since what is wrong with the rule itself says more.
   if (problems.length === 0 && !phase.runs)
-    return [{ pointer: "/action", message: `this version does not run the phase ${phaseName} yet` }];
+    return [{ pointer: "/action", message: `this version does not run the phase ${phaseName}${insteadOf(phase)}` }];
   return problems.map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
 }
+
+const insteadOf = ({ instead }: Phase): string => (instead === undefined ? "" : `: ${instead}`);
 
 /** Rules of one phase count, and those of no other do. */
 function limitProblems(rule: RuleDraft, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
@@ -59,8 +61,9 @@ function limitProblems(rule: RuleDraft, phase: string, around: RuleSurroundings)
   return rateLimit(rule.ratelimit, at, { phase, around });
 }
 
-function misplaced(action: ActionName, phase: string, allowed: readonly ActionName[]): string {
-  const here = allowed.length === 0 ? `phase ${phase} holds no rules` : `phase ${phase} allows ${allowed.join(", ")}`;
+function misplaced(action: ActionName, phase: Phase): string {
+  const { name, actions } = phase;
+  const here = actions.length === 0 ? `phase ${name} holds no rules${insteadOf(phase)}` : `phase ${name} allows ${actions.join(", ")}`;
   const elsewhere = phasesOf(action);
   return elsewhere.length === 0 ? `unknown action "${action}": ${here}` : `action "${action}" may not stand here: ${here}`;
 }

@@ -17,6 +17,8 @@ export interface Phase {
   readonly actions: readonly ActionName[];
   /** Whether a plane runs it; where none does, rules are refused at save instead of being ignored. */
   readonly runs: boolean;
+  /** What serves in place of a phase that does not run. */
+  readonly instead?: string;
 }
 
 const BOTH = ["account", "zone"] as const;
@@ -24,29 +26,42 @@ const ZONE = ["zone"] as const;
 const ACCOUNT = ["account"] as const;
 const MITIGATIONS = ["block", "js_challenge", "managed_challenge", "challenge", "log"] as const;
 
+const PACKETS = "packets are the operating system's; rules of http_ratelimit count requests";
+const SANITIZE = "every request that two programs could read differently is refused already, in every zone";
+const FLOODS = "use rules of http_ratelimit; connections and heads are limited by the operator's configuration";
+const BOTS = "use rules of http_request_firewall_custom with managed_challenge";
+const CACHE = "use edge_ttl, browser_ttl and strip_set_cookie of http_request_cache_settings, and the origin's own Cache-Tag";
+
 /** Every phase in the order in which it runs (waf.md, contract.md §7). `http_ratelimit` counts responses too. */
 export const PHASES = [
-  { name: "magic_transit", side: "packet", levels: ACCOUNT, actions: [], runs: false },
-  { name: "magic_transit_managed", side: "packet", levels: ACCOUNT, actions: [], runs: false },
-  { name: "magic_transit_ids_managed", side: "packet", levels: ACCOUNT, actions: [], runs: false },
-  { name: "magic_transit_ratelimit", side: "packet", levels: ACCOUNT, actions: [], runs: false },
-  { name: "ddos_l4", side: "packet", levels: ACCOUNT, actions: [], runs: false },
+  { name: "magic_transit", side: "packet", levels: ACCOUNT, actions: [], runs: false, instead: PACKETS },
+  { name: "magic_transit_managed", side: "packet", levels: ACCOUNT, actions: [], runs: false, instead: PACKETS },
+  { name: "magic_transit_ids_managed", side: "packet", levels: ACCOUNT, actions: [], runs: false, instead: PACKETS },
+  { name: "magic_transit_ratelimit", side: "packet", levels: ACCOUNT, actions: [], runs: false, instead: PACKETS },
+  { name: "ddos_l4", side: "packet", levels: ACCOUNT, actions: [], runs: false, instead: PACKETS },
 
-  { name: "http_request_sanitize", side: "request", levels: ZONE, actions: ["execute"], runs: false },
+  { name: "http_request_sanitize", side: "request", levels: ZONE, actions: ["execute"], runs: false, instead: SANITIZE },
   { name: "http_request_dynamic_redirect", side: "request", levels: ZONE, actions: ["redirect"], runs: true },
   { name: "http_request_transform", side: "request", levels: ZONE, actions: ["rewrite"], runs: true },
   { name: "http_config_settings", side: "request", levels: ZONE, actions: ["set_config"], runs: true },
   { name: "http_request_origin", side: "request", levels: ZONE, actions: ["route"], runs: true },
-  { name: "ddos_l7", side: "request", levels: BOTH, actions: ["execute"], runs: false },
+  { name: "ddos_l7", side: "request", levels: BOTH, actions: ["execute"], runs: false, instead: FLOODS },
   { name: "http_request_firewall_custom", side: "request", levels: BOTH, actions: [...MITIGATIONS, "skip", "execute"], runs: true },
   { name: "http_ratelimit", side: "request", levels: BOTH, actions: [...MITIGATIONS, "execute"], runs: true },
   { name: "http_request_firewall_managed", side: "request", levels: BOTH, actions: ["execute", "skip"], runs: true },
-  { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"], runs: false },
+  { name: "http_request_sbfm", side: "request", levels: ZONE, actions: [...MITIGATIONS, "skip"], runs: false, instead: BOTS },
   { name: "http_request_redirect", side: "request", levels: ACCOUNT, actions: ["redirect"], runs: true },
   { name: "http_request_late_transform", side: "request", levels: BOTH, actions: ["rewrite"], runs: true },
   { name: "http_request_cache_settings", side: "request", levels: ZONE, actions: ["set_cache_settings"], runs: true },
 
-  { name: "http_response_cache_settings", side: "response", levels: ZONE, actions: ["set_cache_control", "set_cache_tags"], runs: false },
+  {
+    name: "http_response_cache_settings",
+    side: "response",
+    levels: ZONE,
+    actions: ["set_cache_control", "set_cache_tags"],
+    runs: false,
+    instead: CACHE,
+  },
   { name: "http_custom_errors", side: "response", levels: BOTH, actions: ["serve_error"], runs: true },
   { name: "http_response_headers_transform", side: "response", levels: BOTH, actions: ["rewrite"], runs: true },
   { name: "http_response_compression", side: "response", levels: ZONE, actions: ["compress_response"], runs: true },

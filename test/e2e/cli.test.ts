@@ -42,7 +42,7 @@ function directory(t: TestContext): string {
 test("help names every command and says how to begin; a mistyped command is pointed out", async () => {
   const help = await selvedge(["--help"]);
   assert.equal(help.code, 0);
-  for (const command of ["start", "status", "token", "zone", "config"]) assert.match(help.out, new RegExp(`^  ${command}`, "m"));
+  for (const command of ["start", "status", "token", "zone", "rules", "config"]) assert.match(help.out, new RegExp(`^  ${command}`, "m"));
   const create = await selvedge(["token", "create", "--help"]);
   assert.match(create.out, /--permission <group>/);
   assert.match(create.out, /--data <value>/);
@@ -50,6 +50,22 @@ test("help names every command and says how to begin; a mistyped command is poin
   assert.deepEqual([mistyped.code, mistyped.out], [2, ""]);
   assert.match(mistyped.err, /Did you mean start/);
   assert.equal((await selvedge([])).code, 2);
+});
+
+test("rules fmt prints an expression as it is written, checks it for a phase and points at mistakes", async () => {
+  const plain = await selvedge(["rules", "fmt", '( http.host == "a" )&&(not(ssl))||ip.src in {10.0.0.0/8   1.1.1.1}']);
+  assert.deepEqual([plain.code, plain.out, plain.err], [0, 'http.host eq "a" and not ssl or ip.src in {10.0.0.0/8 1.1.1.1}\n', ""]);
+  const piped = await selvedge(["rules", "fmt", "--phase", "http_request_firewall_custom"], {}, "ip.src==1.1.1.1\n");
+  assert.deepEqual([piped.code, piped.out], [0, "ip.src eq 1.1.1.1\n"]);
+  const value = await selvedge(["rules", "fmt", "--value", 'concat( "a",http.host )']);
+  assert.deepEqual([value.code, value.out], [0, 'concat("a", http.host)\n']);
+  const late = await selvedge(["rules", "fmt", "--phase", "http_request_firewall_custom", "http.response.code eq 200"]);
+  assert.equal(late.code, 1);
+  assert.match(late.err, /Filter parsing error \(1:1\)/);
+  const broken = await selvedge(["rules", "fmt", "ip.src =="]);
+  assert.deepEqual([broken.code, broken.out], [1, ""]);
+  assert.match(broken.err, /\^/);
+  assert.equal((await selvedge(["rules", "fmt", "--phase", "none", "true"])).code, 2);
 });
 
 test("config check prints values with their sources, secrets masked, and exits 2 with file and line", async (t) => {

@@ -4,6 +4,7 @@ import { groupsOfLevel } from "#control/rulesets/phase-permissions.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
+import { CheckedExpression, ExpressionCheck, ExpressionLanguage, ExpressionLanguageQuery } from "#model/rule-expression.ts";
 import { RuleTrace, RuleTraceRequest } from "#model/rule-trace.ts";
 import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
 
@@ -226,11 +227,39 @@ const traceRouteOf = <const B extends "/accounts/:account_id" | "/zones/:zone_id
     handler: ({ control, call, resolved, body }) => control.ruleTraces.trace(scopeOf({ resolved, call }), body),
   });
 
+function expressionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
+  const read = { scope: level.scope, permissions: level.read, paging: "one" } as const;
+  return [
+    route({
+      ...read,
+      method: "POST",
+      path: `${base}/rulesets/expressions`,
+      id: `${level.id}-rulesets-expressions-check`,
+      summary: "Check, format and complete an expression",
+      body: ExpressionCheck,
+      result: CheckedExpression,
+      handler: ({ control, call, resolved, body }) => control.ruleExpressions.check(scopeOf({ resolved, call }), body),
+    }),
+    route({
+      ...read,
+      method: "GET",
+      path: `${base}/rulesets/expressions/language`,
+      id: `${level.id}-rulesets-expressions-language`,
+      summary: "List the fields, functions and operators of a phase's expressions",
+      query: ExpressionLanguageQuery,
+      result: ExpressionLanguage,
+      handler: async ({ control, call, resolved, query }) => control.ruleExpressions.language(scopeOf({ resolved, call }), query.phase),
+    }),
+  ];
+}
+
 export const RULESET_ROUTES: readonly Route[] = [
   ...rulesetRoutesOf("/zones/:zone_id", ZONE),
   ...versionRoutesOf("/zones/:zone_id", ZONE),
   traceRouteOf("/zones/:zone_id", ZONE),
+  ...expressionRoutesOf("/zones/:zone_id", ZONE),
   ...rulesetRoutesOf("/accounts/:account_id", ACCOUNT),
   ...versionRoutesOf("/accounts/:account_id", ACCOUNT),
   traceRouteOf("/accounts/:account_id", ACCOUNT),
+  ...expressionRoutesOf("/accounts/:account_id", ACCOUNT),
 ];

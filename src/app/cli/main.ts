@@ -39,6 +39,7 @@ function createProgram(finish: Finish): Command {
   addZoneDiff(zone, finish);
   addZoneRevert(zone, finish);
   addZoneRollKey(zone, finish);
+  addRules(program.command("rules").description("Work on expressions of rules."), finish);
   addConfig(program.command("config").description("Look at the configuration."), finish);
   return program;
 }
@@ -141,6 +142,18 @@ function addZoneRollKey(parent: Command, finish: Finish): void {
     .option("--status", "only show how far a replacement has come");
   const flags = addConfigFlags(withApi(command));
   command.action(async (zone: string, options) => finish(await (await import("./zone-roll-key.ts")).zoneRollKey(zone, options, flags)));
+}
+
+function addRules(parent: Command, finish: Finish): void {
+  parent
+    .command("fmt")
+    .description("Print an expression in its canonical form. Exits 1 where it cannot be read, or the phase would refuse it.")
+    .argument("[expression]", "the expression (default: standard input)")
+    .option("--phase <phase>", "check it as an expression of this phase, lists excepted")
+    .option("--value", "it gives a value, as rewrites and redirects have them")
+    .action(async (expression: string | undefined, options: { phase?: string; value?: boolean }) =>
+      finish(await (await import("./rules-format.ts")).rulesFormat(expression, options)),
+    );
 }
 
 const withApi = (command: Command): Command =>

@@ -1,4 +1,4 @@
-import { byPlace, flag, isObject, map, object, oneOf, problem, type Shape, text, unavailable, whole } from "../parameters.ts";
+import { byPlace, flag, isObject, map, object, oneOf, problem, type Shape, text, whole } from "../parameters.ts";
 import { source } from "../values.ts";
 import { HOST } from "./answers.ts";
 
@@ -77,32 +77,46 @@ const SETTINGS = {
   sort_query_string_for_cache: flag,
 } as const satisfies Readonly<Record<(typeof SETTABLE)[number], Shape>>;
 
-/** Known to the interface; nothing of them exists here. */
-const SETTINGS_ELSEWHERE = [
-  "automatic_https_rewrites",
-  "autominify",
-  "bic",
-  "content_converter",
-  "disable_apps",
-  "disable_pay_per_crawl",
-  "disable_rum",
-  "disable_zaraz",
-  "email_obfuscation",
-  "fonts",
-  "hotlink_protection",
-  "mirage",
-  "opportunistic_encryption",
-  "polish",
-  "redirects_for_ai_training",
-  "request_body_buffering",
-  "response_body_buffering",
-  "rocket_loader",
-  "security_level",
-  "server_side_excludes",
-  "sxg",
-];
+const REWRITING = "bodies pass through unchanged";
+const NO_PRODUCT = "there is no such product here";
+
+/** Settings of other installations that are what they are here: a rule may say so, and choose nothing else. */
+const FIXED: Readonly<Record<string, readonly [value: unknown, why: string]>> = {
+  automatic_https_rewrites: [false, REWRITING],
+  autominify: [{ css: false, html: false, js: false }, REWRITING],
+  bic: [false, "visitors are not judged by their browser; use rules that challenge"],
+  content_converter: [false, REWRITING],
+  disable_apps: [true, NO_PRODUCT],
+  disable_pay_per_crawl: [true, NO_PRODUCT],
+  disable_rum: [true, NO_PRODUCT],
+  disable_zaraz: [true, NO_PRODUCT],
+  email_obfuscation: [false, REWRITING],
+  fonts: [false, REWRITING],
+  hotlink_protection: [false, "use a rule on the Referer header"],
+  mirage: [false, REWRITING],
+  opportunistic_encryption: [false, "use always_use_https of the zone"],
+  polish: ["off", REWRITING],
+  redirects_for_ai_training: [false, "use redirect rules"],
+  request_body_buffering: ["none", "requests are streamed"],
+  response_body_buffering: ["none", "responses are streamed"],
+  rocket_loader: [false, REWRITING],
+  security_level: ["off", "visitors are not scored; use rules that challenge"],
+  server_side_excludes: [false, REWRITING],
+  sxg: [false, NO_PRODUCT],
+};
+
+const fixed =
+  ([known, why]: readonly [value: unknown, why: string]): Shape =>
+  (value, at) =>
+    isSame(value, known) ? [] : [problem(at, `${at.slice(at.lastIndexOf("/") + 1)} can be ${JSON.stringify(known)} alone: ${why}`)];
+
+/** Of an object, each member that is given. */
+const isSame = (value: unknown, known: unknown): boolean =>
+  isObject(value) && isObject(known) ? Object.entries(value).every(([key, member]) => known[key] === member) : value === known;
+
+const FIXED_NAMES = Object.keys(FIXED);
 
 export const setConfig = object(
-  { ...SETTINGS, ...Object.fromEntries(SETTINGS_ELSEWHERE.map((name) => [name, unavailable])) },
-  { some: [...SETTABLE, ...SETTINGS_ELSEWHERE] },
+  { ...SETTINGS, ...Object.fromEntries(FIXED_NAMES.map((name) => [name, fixed(FIXED[name]!)])) },
+  { some: [...SETTABLE, ...FIXED_NAMES] },
 );

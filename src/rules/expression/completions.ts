@@ -99,7 +99,7 @@ function returnType(name: string): ValueType | null {
   return returns === undefined || typeof returns === "function" ? null : returns;
 }
 
-const OPERATORS: readonly { readonly label: string; readonly types: readonly string[]; readonly summary: string }[] = [
+export const OPERATORS: readonly { readonly label: string; readonly types: readonly string[]; readonly summary: string }[] = [
   { label: "eq", types: ["string", "integer", "ip"], summary: "equal" },
   { label: "ne", types: ["string", "integer", "ip"], summary: "not equal" },
   { label: "lt", types: ["string", "integer"], summary: "less than" },

@@ -1,0 +1,32 @@
+import { text } from "node:stream/consumers";
+import { ExpressionError } from "#rules/expression.ts";
+import { expressionProblem, type ExpressionUse, formatExpression } from "#rules/format.ts";
+import { phaseNamed } from "#rules/phases.ts";
+import { CliError, EXIT, type ExitCode } from "./outcome.ts";
+
+export interface RulesFormatOptions {
+  readonly phase?: string;
+  readonly value?: boolean;
+}
+
+/** Prints an expression in its canonical form: the argument, or standard input where it is missing or `-`. */
+export async function rulesFormat(expression: string | undefined, { phase, value }: RulesFormatOptions): Promise<ExitCode> {
+  const use: ExpressionUse = value === true ? "value" : "filter";
+  if (phase !== undefined && phaseNamed(phase) === undefined) throw new CliError(`there is no phase ${phase}`, EXIT.usage);
+  const given = expression === undefined || expression === "-" ? (await text(process.stdin)).trimEnd() : expression;
+  process.stdout.write(`${formatted(given, use)}\n`);
+  // Which lists there are, only an account knows.
+  const lists = { find: () => undefined };
+  const problem = phase === undefined ? null : expressionProblem(given, phase, use, { lists });
+  if (problem !== null) throw new CliError(problem.message);
+  return EXIT.ok;
+}
+
+function formatted(expression: string, use: ExpressionUse): string {
+  try {
+    return formatExpression(expression, use);
+  } catch (error) {
+    if (error instanceof ExpressionError) throw new CliError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { type Static, Type } from "typebox";
+
+/** An expression that is being written, and what its writer wants to know of it. */
+export const ExpressionCheck = Type.Object(
+  {
+    expression: Type.String({ maxLength: 8192 }),
+    phase: Type.String({ maxLength: 64 }),
+    use: Type.Optional(Type.Enum(["filter", "value"], { default: "filter" })),
+    complete_at: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 8192, description: "Where something is to be completed, in characters from the start." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ExpressionCheck = Static<typeof ExpressionCheck>;
+
+export const CheckedExpression = Type.Object({
+  formatted: Type.Union([Type.String(), Type.Null()], { description: "Null where it cannot be read." }),
+  problem: Type.Union([Type.Object({ message: Type.String(), line: Type.Integer(), column: Type.Integer() }), Type.Null()]),
+  completions: Type.Optional(
+    Type.Object({
+      from: Type.Integer({ description: "What is inserted stands in place of the characters from here to `to`." }),
+      to: Type.Integer(),
+      items: Type.Array(Type.Object({ label: Type.String(), kind: Type.String(), detail: Type.String(), summary: Type.String() })),
+    }),
+  ),
+});
+export type CheckedExpression = Static<typeof CheckedExpression>;
+
+/** What may stand in expressions of rules of a phase. */
+export const ExpressionLanguage = Type.Object({
+  fields: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      type: Type.String(),
+      summary: Type.String(),
+      is_missing: Type.Boolean({ description: "Nothing here can know it: no comparison with it holds." }),
+    }),
+  ),
+  functions: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      signature: Type.String(),
+      summary: Type.String(),
+      in_filters: Type.Boolean(),
+      in_values: Type.Boolean(),
+    }),
+  ),
+  operators: Type.Array(Type.Object({ name: Type.String(), types: Type.Array(Type.String()), summary: Type.String() })),
+  connectives: Type.Array(Type.String()),
+});
+export type ExpressionLanguage = Static<typeof ExpressionLanguage>;
+
+export const ExpressionLanguageQuery = Type.Object({ phase: Type.String({ minLength: 1, maxLength: 64 }) });

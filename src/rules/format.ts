@@ -1,0 +1,35 @@
+import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "./expression.ts";
+import { parseExpression, parseValue } from "./expression/parse.ts";
+import { printExpression, printValue } from "./expression/print.ts";
+import { STRING } from "./expression/value-type.ts";
+
+/** `filter`: whether a rule applies; `value`: what a rewrite or redirect writes. */
+export type ExpressionUse = "filter" | "value";
+
+export interface ExpressionProblem {
+  readonly message: string;
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The expression in its canonical form. Throws ExpressionError where it cannot be read. */
+export const formatExpression = (text: string, use: ExpressionUse): string =>
+  use === "filter" ? printExpression(parseExpression(text)) : printValue(parseValue(text));
+
+/** The first mistake of an expression for rules of a phase; null where it can be saved. */
+export function expressionProblem(
+  text: string,
+  phase: string,
+  use: ExpressionUse,
+  options: ExpressionOptions = {},
+): ExpressionProblem | null {
+  try {
+    if (use === "filter") compileExpression(text, phase, options);
+    else compileValue(text, phase, STRING, options);
+    return null;
+  } catch (error) {
+    if (error instanceof ExpressionError) return { message: error.message, line: error.line, column: error.column };
+    throw error;
+  }
+}
