@@ -21,6 +21,7 @@ import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
 import { createDohRoute, type DohRoute } from "./doh-route.ts";
+import type { RuleLeftOut } from "./entry-points.ts";
 import type { Arrival } from "./exchange.ts";
 import { Http2Connection } from "./http2-connection.ts";
 import { rayField } from "./http1-responder.ts";
@@ -57,6 +58,7 @@ export interface EdgeDeps {
   readonly originRoots: readonly string[];
   /** Where errors go that should not be; they never end a worker. */
   onError(error: unknown): void;
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
 /** The HTTP(S) data plane of one thread. */
@@ -76,11 +78,12 @@ export interface Edge {
 export function createEdge(deps: EdgeDeps): Edge {
   const { config, metrics } = deps;
   const doh = createDohRoute(config.doh);
-  const zones = createZones(
-    deps.replica,
-    metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run"),
-    createCounterTable(config.counters),
-  );
+  const leftOut = metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run");
+  const ruleLeftOut: RuleLeftOut = (rule) => {
+    leftOut.value++;
+    deps.warn("a rule does not compile and is not run", rule);
+  };
+  const zones = createZones(deps.replica, ruleLeftOut, createCounterTable(config.counters));
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
   const places = createPlaces(
     config.places,

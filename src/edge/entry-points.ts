@@ -1,4 +1,3 @@
-import type { Metric } from "#kernel/metrics.ts";
 import { compileRuleset } from "#rules/compile-ruleset.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
@@ -17,8 +16,10 @@ export interface EntryPoints {
   collect(zone: ZoneEntry, phase: PhaseName): readonly CompiledRuleset[];
 }
 
-/** `rulesLeftOut` counts rules that did not compile: one bad rule must not take its zone down. */
-export function createEntryPoints(rulesLeftOut: Metric, lists: Pick<RuleLists, "of">, counters?: RateCounters): EntryPoints {
+/** Told of each rule that did not compile and is not run: one bad rule must not take its zone down. */
+export type RuleLeftOut = (rule: { readonly ruleset_id: string; readonly rule_id: string; readonly message: string }) => void;
+
+export function createEntryPoints(ruleLeftOut: RuleLeftOut, lists: Pick<RuleLists, "of">, counters?: RateCounters): EntryPoints {
   const byOwner = new Map<string, Map<string, CompiledRuleset>>();
   const customs = new Map<string, CompiledRuleset>();
   let version = 0;
@@ -30,7 +31,7 @@ export function createEntryPoints(rulesLeftOut: Metric, lists: Pick<RuleLists, "
         lists: lists.of(entry.account_id ?? entry.owner_id),
         ...(counters === undefined ? {} : { counters }),
       });
-      rulesLeftOut.value += compiled.problems.length;
+      for (const problem of compiled.problems) ruleLeftOut({ ruleset_id: id, ...problem });
       version++;
       // A custom ruleset runs only where an entry point executes it, which looks it up each time.
       if (entry.kind === "custom") return void customs.set(id, compiled);

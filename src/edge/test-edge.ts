@@ -25,6 +25,7 @@ export interface TestEdge {
   readonly security: EventTables["security_events"][];
   readonly scanned: { readonly subject: ScanSubject; body: string; ended: boolean }[];
   readonly errors: unknown[];
+  readonly warnings: Readonly<Record<string, unknown>>[];
   useTicketKeys(keys: TicketKeys): void;
   usePlaces(databases: PlaceDatabases): void;
   close(timeoutMs?: number): Promise<void>;
@@ -44,6 +45,7 @@ export async function startEdge(
   const security: TestEdge["security"] = [];
   const scanned: TestEdge["scanned"] = [];
   const errors: unknown[] = [];
+  const warnings: TestEdge["warnings"] = [];
   const edge = createEdge({
     replica,
     sealer,
@@ -69,6 +71,7 @@ export async function startEdge(
         };
       },
     },
+    warn: (message, fields) => void warnings.push({ message, ...fields }),
     onError: (error) => void errors.push(error),
     config: {
       host: "127.0.0.1",
@@ -93,7 +96,7 @@ export async function startEdge(
   const { http, https } = await edge.listen();
   const { useTicketKeys, usePlaces } = edge;
   const close = (timeoutMs = 0): Promise<void> => edge.close(timeoutMs);
-  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, useTicketKeys, usePlaces, close };
+  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, warnings, useTicketKeys, usePlaces, close };
 }
 
 /** `www.example.com`, proxied to an origin on this port of this machine. */

@@ -54,6 +54,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const originRoots = [readFileSync(data.localRootPath, "utf8")];
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, onError },
+    warn: (message, fields) => voice.log("warn", message, fields),
     clock: systemClock,
     config: data.config,
   });

@@ -1,4 +1,3 @@
-import type { Metric } from "#kernel/metrics.ts";
 import { readsBody } from "#rules/compile-ruleset.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
@@ -7,7 +6,7 @@ import type { CompiledRuleset } from "#rules/types.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica } from "#snapshot/feed.ts";
-import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
+import { createEntryPoints, type EntryPoints, type RuleLeftOut } from "./entry-points.ts";
 import { createRuleLists, type RuleLists } from "./rule-lists.ts";
 import { createZoneNames, type ZoneNames } from "./zone-names.ts";
 
@@ -30,12 +29,11 @@ export interface Zones {
   find(host: string): Zone | null;
 }
 
-/** `rulesLeftOut` counts rules that did not compile. */
-export function createZones(replica: Replica, rulesLeftOut: Metric, counters?: RateCounters): Zones {
+export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters?: RateCounters): Zones {
   const byId = new Map<string, Zone>();
   const byName = new Map<string, Zone>();
   const lists = createRuleLists();
-  const entryPoints = createEntryPoints(rulesLeftOut, lists, counters);
+  const entryPoints = createEntryPoints(ruleLeftOut, lists, counters);
   /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
   const waiting = new Map<string, Set<RecordEntry>>();
 

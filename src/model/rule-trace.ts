@@ -45,6 +45,9 @@ export const RuleTrace = Type.Object({
     { description: "As it goes on to the origin." },
   ),
   phases: Type.Array(Type.Object({ phase: Type.String(), steps: Type.Array(Step) })),
+  left_out: Type.Array(Type.Object({ ruleset_id: Type.String(), rule_id: Type.String(), message: Type.String() }), {
+    description: "Rules that do not compile, and are therefore not run.",
+  }),
   truncated: Type.Boolean({ description: "There were more steps than are shown." }),
 });
 export type RuleTrace = Static<typeof RuleTrace>;

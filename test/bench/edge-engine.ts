@@ -56,6 +56,7 @@ const edge = createEdge({
   },
   originRoots: [],
   onError: (error) => console.error(error),
+  warn: (message) => console.error(message),
 });
 process.once("SIGTERM", () => void edge.close(0));
 await edge.listen();

@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 import { type Req, type Route, route } from "#api/route.ts";
 import { groupsOfLevel } from "#control/rulesets/phase-permissions.ts";
+import type { Call } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
@@ -34,6 +36,15 @@ function scopeOf({ resolved, call: { actor } }: Pick<Req<string, unknown, unknow
   throw new PlatformError("unauthorized_resource");
 }
 
+/** Who looks at a ruleset is told of rules in it that are not run. */
+async function withNotes(control: Control, call: Call, scope: RulesetScope, ruleset: Ruleset): Promise<Ruleset> {
+  const notes = ruleset.kind === "managed" ? [] : await control.ruleTraces.leftOut(scope, ruleset.id);
+  if (notes.length > 0) (call.notes ??= []).push(...notes.slice(0, NOTES_MAX));
+  return ruleset;
+}
+
+const NOTES_MAX = 20;
+
 function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
   const read = { scope: level.scope, permissions: level.read } as const;
   const write = { scope: level.scope, permissions: level.write, paging: "one", result: Ruleset, dry_run: true } as const;
@@ -66,7 +77,8 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Show the entry point ruleset of a phase",
       result: Ruleset,
       paging: "one",
-      handler: ({ control, call, resolved, params }) => control.rulesets.entryPoint(scopeOf({ resolved, call }), params.phase),
+      handler: async ({ control, call, resolved, params }) =>
+        withNotes(control, call, scopeOf({ resolved, call }), await control.rulesets.entryPoint(scopeOf({ resolved, call }), params.phase)),
     }),
     route({
       ...write,
@@ -86,7 +98,8 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Show a ruleset",
       result: Ruleset,
       paging: "one",
-      handler: ({ control, call, resolved, params }) => control.rulesets.get(scopeOf({ resolved, call }), params.ruleset_id),
+      handler: async ({ control, call, resolved, params }) =>
+        withNotes(control, call, scopeOf({ resolved, call }), await control.rulesets.get(scopeOf({ resolved, call }), params.ruleset_id)),
     }),
     route({
       ...write,

@@ -81,3 +81,33 @@ storeTest("a trace shows the path of a described request through every phase, ac
   ] as const)
     await assert.rejects(ruleTraces.trace(zone, input), (error) => error instanceof PlatformError && error.source === source);
 });
+
+storeTest("a stored rule that no longer compiles is told of, by the trace and to who looks at the ruleset", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { rulesets, ruleTraces } = control;
+  const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
+  const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: call().actor } as const;
+  const { id: rulesetId, rules } = await rulesets.putEntryPoint(call(), zone, "http_request_firewall_custom", {
+    rules: [
+      { action: "block", expression: 'http.request.uri.path eq "/old"' },
+      { action: "block", expression: 'http.request.uri.path eq "/admin"' },
+    ],
+  });
+  assert.deepEqual(await ruleTraces.leftOut(zone, rulesetId), []);
+  const { rules: stored } = await store.read.selectFrom("rulesets").select("rules").where("id", "=", rulesetId).executeTakeFirstOrThrow();
+  const broken = stored.replace("http.request.uri.path eq", "http.request.uri.gone eq");
+  await store.write(async ({ db }) => {
+    await db.updateTable("rulesets").set({ rules: broken, version: 2 }).where("id", "=", rulesetId).execute();
+  });
+  const message = /unknown field "http\.request\.uri\.gone"/;
+  const notes = await ruleTraces.leftOut(zone, rulesetId);
+  assert.equal(notes.length, 1);
+  assert.match(notes[0] ?? "", new RegExp(`^Rule ${rules[0]?.id} is not run: `));
+  assert.match(notes[0] ?? "", message);
+  const trace = await ruleTraces.trace(zone, { url: "https://www.example.test/admin" });
+  assert.equal(trace.terminated_by?.rule_id, rules[1]?.id);
+  assert.deepEqual(
+    trace.left_out.map(({ ruleset_id, rule_id }) => [ruleset_id, rule_id]),
+    [[rulesetId, rules[0]?.id]],
+  );
+});

@@ -1,11 +1,11 @@
 import { describeRequest, describeResponse, type DescribedRequest } from "#control/rulesets/described-request.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
+import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { isWithin } from "#kernel/hostname.ts";
 import type { RuleTrace, RuleTraceRequest } from "#model/rule-trace.ts";
-import { compileRuleset } from "#rules/compile-ruleset.ts";
 import { runPhase } from "#rules/engine.ts";
 import type { ListKind, NamedList, NamedLists } from "#rules/expression/lists.ts";
 import { listContent } from "#rules/list-content.ts";
@@ -23,13 +23,24 @@ import { zonesOfAccount } from "#store/zones.ts";
 export interface RuleTraces {
   /** Throws `invalid_input` for a description that is none, or of another zone's host. */
   trace(scope: RulesetScope, input: RuleTraceRequest): Promise<RuleTrace>;
+  /** Sentences about rules of a ruleset that do not compile, and are therefore not run: those of an older version perhaps. */
+  leftOut(scope: RulesetScope, rulesetId: string): Promise<readonly string[]>;
 }
 
 /** Statuses of the edge's own answers: what ends a request phase is answered with one of them. */
 const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, serve_error: 500 };
 
 export function createRuleTraces({ store, clock }: { readonly store: Store; readonly clock: Clock }): RuleTraces {
+  const compiledRows = createCompiledRows();
   return {
+    leftOut: async (scope, rulesetId) => {
+      const owners = scope.zone_id === null ? [scope.account_id] : [scope.zone_id];
+      const row = (await rulesetsWithRules(store.read, owners)).find(({ id }) => id === rulesetId);
+      if (row === undefined) return [];
+      const lists = await loadLists(store.read, scope.account_id, [row]);
+      const { problems } = await compiledRows.compile(row, { lists, custom: () => undefined });
+      return problems.map(({ rule_id, message }) => `Rule ${rule_id} is not run: ${message}`);
+    },
     trace: async (scope, input) => {
       const draft = describeRequest(input, "", clock.nowMs());
       const zones = await zonesOfAccount(store.read, scope.account_id);
@@ -39,13 +50,16 @@ export function createRuleTraces({ store, clock }: { readonly store: Store; read
       if (zone === undefined && scope.zone_id !== null)
         throw new PlatformError("invalid_input", { message: `"url" names a host of another zone.`, source: "/url" });
       const request = describeRequest(input, zone?.name ?? "", clock.nowMs());
-      const rulesets = await loadRulesets(store.read, scope, zone?.id ?? null);
+      const rulesets = await loadRulesets(store.read, compiledRows, scope, zone?.id ?? null);
       return { zone_name: zone?.name ?? null, ...follow(rulesets, request, input) };
     },
   };
 }
 
 interface Loaded {
+  /** Before they run, in the same turn. */
+  begin(): void;
+  readonly leftOut: RuleTrace["left_out"];
   of(phase: PhaseName): readonly CompiledRuleset[];
   /** Those that may be shown, by ruleset and id. */
   readonly rules: ReadonlyMap<string, RuleDefinition>;
@@ -53,6 +67,7 @@ interface Loaded {
 
 /** The request phases until one ends them, then the response phases. */
 function follow(loaded: Loaded, request: DescribedRequest, input: RuleTraceRequest): Omit<RuleTrace, "zone_name"> {
+  loaded.begin();
   const run = createTracedRun();
   const phases: RuleTrace["phases"] = [];
   let terminated: RuleTrace["terminated_by"] = null;
@@ -79,6 +94,7 @@ function follow(loaded: Loaded, request: DescribedRequest, input: RuleTraceReque
     terminated_by: terminated,
     request: { method, url, headers: Object.fromEntries([...fields].map(([name, values]) => [name, [...values]])) },
     phases,
+    left_out: [...loaded.leftOut],
     truncated: run.trace.truncated,
   };
 }
@@ -116,24 +132,28 @@ const plainStep = (step: TraceStep) => ({
 });
 
 /** The account's rulesets and the zone's, compiled as the edge compiles them. Nothing is counted, so no limit is ever reached. */
-async function loadRulesets(db: Unit["db"], scope: RulesetScope, zoneId: string | null): Promise<Loaded> {
+async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: RulesetScope, zoneId: string | null): Promise<Loaded> {
   const { account_id: accountId } = scope;
   const rows = await rulesetsWithRules(db, zoneId === null ? [accountId] : [accountId, zoneId]);
   const lists = await loadLists(db, accountId, rows);
   const customs = new Map<string, CompiledRuleset>();
   const entryPoints = new Map<string, CompiledRuleset[]>();
   const rules = new Map<string, RuleDefinition>();
+  const leftOut: { ruleset_id: string; rule_id: string; message: string }[] = [];
+  const around = { lists, custom: (id: string) => customs.get(id) };
   // Account before zone.
   for (const row of rows.toSorted((a, b) => (a.level < b.level ? -1 : 1))) {
     const definitions = JSON.parse(row.rules) as RuleDefinition[];
     // Who may see some rules need not see those of others, or of other phases: of those only what they did.
     if (isShown(row, scope)) for (const rule of definitions) rules.set(`${row.id}/${rule.id}`, rule);
-    const definition = { id: row.id, phase: row.phase, version: String(row.version), rules: definitions };
-    const compiled = compileRuleset(definition, { custom: (id) => customs.get(id), lists });
+    const compiled = await compiledRows.compile(row, around);
+    // Messages quote what a rule says.
+    for (const { rule_id, message } of compiled.problems)
+      if (rules.has(`${row.id}/${rule_id}`)) leftOut.push({ ruleset_id: row.id, rule_id, message });
     if (row.kind === "custom") customs.set(row.id, compiled);
     else entryPoints.set(row.phase, [...(entryPoints.get(row.phase) ?? []), compiled]);
   }
-  return { of: (phase) => entryPoints.get(phase) ?? [], rules };
+  return { leftOut, begin: () => compiledRows.lookAround(around), of: (phase) => entryPoints.get(phase) ?? [], rules };
 }
 
 function isShown(row: RulesetRow, scope: RulesetScope): boolean {
