@@ -74,6 +74,7 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
       const cells = unpackRows(packed, facets.numberOf);
       inserts.get(packed.table)?.(cells);
       rollups.get(packed.table)?.(cells);
+      if (packed.table === "gateway_logs") logs.count(cells);
     }
   };
   return {
@@ -93,6 +94,7 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
     logs: {
       checkpoint: () => transaction(db, () => logs.checkpoint()),
       index: (batch) => transaction(db, () => logs.index(batch)),
+      count: (cells) => transaction(db, () => logs.count(cells)),
       takeEmptySegments: () => transaction(db, () => logs.takeEmptySegments()),
       deleteUsageBefore: (hourMs) => transaction(db, () => logs.deleteUsageBefore(hourMs)),
     },

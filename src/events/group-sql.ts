@@ -2,7 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { ROLLUP_LEVELS, type Rollup, type RollupLevel, rollupOf, rollupTable } from "./rollups.ts";
 import type { ColumnOf, EventTable } from "./rows.ts";
 import { facetColumns } from "./schema.ts";
-import { columnsIn, facetJoins, facetsByColumn, isCondition, joined, joinedColumn, type Sql, type Where, whereSql } from "./where-sql.ts";
+import { usageGroups } from "./logs/usage-groups.ts";
+import { windowOf } from "./time-window.ts";
+import { columnsIn, facetJoins, facetsByColumn, joined, joinedColumn, type Sql, type Where, whereSql } from "./where-sql.ts";
 
 /** A dimension that rows are counted by: a column, or a time cut to whole intervals. */
 export interface GroupBy<T extends EventTable = EventTable> {
@@ -51,6 +53,8 @@ interface Piece {
 }
 
 export function readGroups(db: DatabaseSync, table: EventTable, query: GroupQuery): readonly Group[] {
+  const counted = table === "gateway_logs" ? usageGroups(db, query) : undefined;
+  if (counted !== undefined) return counted;
   const { fromMs, toMs, rest } = windowOf(query.where);
   const rollup = rollupOf(table);
   const level = rollup && coarsestLevel(rollup, query, rest);
@@ -122,21 +126,6 @@ function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition:
     sql: `SELECT ${columns.join(", ")} FROM ${piece.table}${where.sql === "" ? "" : ` WHERE ${where.sql}`}${grouped}`,
     values: where.values,
   };
-}
-
-/** The stretch that the whole condition lies in, and what else it says. */
-function windowOf(where: Where): { readonly fromMs: number; readonly toMs: number; readonly rest: Where } {
-  let fromMs = -Infinity;
-  let toMs = Infinity;
-  const rest = where.filter((part) => {
-    if (!isCondition(part) || part.column !== "at_ms" || typeof part.value !== "number") return true;
-    const { operator, value } = part;
-    if (operator === "ge" || operator === "gt") fromMs = Math.max(fromMs, operator === "ge" ? Math.ceil(value) : Math.floor(value) + 1);
-    else if (operator === "lt" || operator === "le") toMs = Math.min(toMs, operator === "lt" ? Math.ceil(value) : Math.floor(value) + 1);
-    else return true;
-    return false;
-  });
-  return { fromMs, toMs, rest };
 }
 
 /** The longest intervals that the question can be answered from; undefined where it needs the rows. */

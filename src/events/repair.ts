@@ -38,6 +38,7 @@ export function openRepairedDatabase({ path, nowMs, damaged }: RepairDeps): Even
     logs: {
       checkpoint: () => run(({ logs }) => logs.checkpoint()),
       index: (batch) => run(({ logs }) => logs.index(batch)),
+      count: (cells) => run(({ logs }) => logs.count(cells)),
       takeEmptySegments: () => run(({ logs }) => logs.takeEmptySegments()),
       deleteUsageBefore: (hourMs) => run(({ logs }) => logs.deleteUsageBefore(hourMs)),
     },

@@ -34,6 +34,8 @@ export interface LogTables {
   checkpoint(): Checkpoint | undefined;
   /** Inserts the rows that are to be kept, counts all of them, and remembers how far the segment was read: all or nothing. */
   index(batch: LogBatch): void;
+  /** Counts rows that came in another way; their cells follow one another. */
+  count(cells: readonly Cell[]): void;
   /** Segments, but for the newest, none of whose rows are left; they are forgotten. */
   takeEmptySegments(): readonly number[];
   /** Forgets hours before this one. */
@@ -90,12 +92,14 @@ export function createLogTables(db: DatabaseSync, insert: Insert): LogTables {
     },
     index: (batch) => {
       const rows = rowsOf(batch);
-      usage.add(rows);
+      usage.add(rows.map((row) => row.cells));
       const before = Number(lastRow.get()?.["n"]);
       limits.keep(rows, insert);
       const after = Number(lastRow.get()?.["n"]);
       remember.run(batch.segment, batch.readTo, after > before ? before + 1 : null, after > before ? after : null);
     },
+    count: (cells) =>
+      usage.add(Array.from({ length: cells.length / COLUMNS.length }, (_, i) => cells.slice(i * COLUMNS.length, (i + 1) * COLUMNS.length))),
     takeEmptySegments: () => empty.all().map((row) => Number(row["segment"])),
     deleteUsageBefore: (hourMs) => void dropUsage.run(hourMs),
   };
@@ -180,7 +184,7 @@ interface HourSums {
 }
 
 /** Sums of the hour; what is not kept counts too. */
-function createUsage(db: DatabaseSync): { add(rows: readonly IndexedRow[]): void } {
+function createUsage(db: DatabaseSync): { add(rows: readonly (readonly Cell[])[]): void } {
   const changes = SUMS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
   const add = db.prepare(
     `INSERT INTO gateway_usage VALUES (?, ?, ?, ?, ?${", ?".repeat(SUMS.length)}) ON CONFLICT DO UPDATE SET ${changes}`,
@@ -201,9 +205,9 @@ function createUsage(db: DatabaseSync): { add(rows: readonly IndexedRow[]): void
   };
 }
 
-function hourSums(rows: readonly IndexedRow[]): Iterable<HourSums> {
+function hourSums(rows: readonly (readonly Cell[])[]): Iterable<HourSums> {
   const found = new Map<string, HourSums>();
-  for (const { cells } of rows) {
+  for (const cells of rows) {
     const hourMs = Math.floor(Number(cells[AT.time]) / HOUR_MS) * HOUR_MS;
     const name = `${cells[AT.account]} ${cells[AT.gateway]} ${hourMs} ${cells[AT.provider]} ${cells[AT.model]}`;
     let hour = found.get(name);

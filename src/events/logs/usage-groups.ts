@@ -1,0 +1,71 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Group, GroupQuery } from "#events/group-sql.ts";
+import { windowOf } from "#events/time-window.ts";
+import { columnsIn, whereSql } from "#events/where-sql.ts";
+
+const HOUR_MS = 3_600_000;
+const KEYS: ReadonlySet<string> = new Set(["account_id", "gateway_id", "provider", "model"]);
+const SUMS: ReadonlySet<string> = new Set(["cost", "tokens_in", "tokens_out", "duration_ms"]);
+
+/**
+ * Requests of gateways counted from the sums of their hours, and from rows before the first and behind the last whole hour.
+ * Hours also know of requests whose rows are not kept, or not any more. Undefined where they do not know what is asked for.
+ */
+export function usageGroups(db: DatabaseSync, query: GroupQuery): readonly Group[] | undefined {
+  const { fromMs, toMs, rest } = windowOf(query.where);
+  const hours = { fromMs: ceil(fromMs), toMs: floor(toMs) };
+  if (hours.fromMs >= hours.toMs || !isKnown(query, rest)) return undefined;
+  const condition = whereSql(db, "gateway_logs", rest);
+  const fitting = condition.sql === "" ? "" : ` AND ${condition.sql}`;
+  const pieces = [
+    piece(query, "gateway_usage", { count: "requests", time: "hour_ms" }, `hour_ms >= ? AND hour_ms < ?${fitting}`),
+    piece(query, "gateway_logs", { count: "1", time: "at_ms" }, `((at_ms >= ? AND at_ms < ?) OR (at_ms >= ? AND at_ms < ?))${fitting}`),
+  ];
+  const values = [hours.fromMs, hours.toMs, ...condition.values];
+  const edges = [fromMs, hours.fromMs, hours.toMs, toMs].map(finite);
+  const grouped = query.by.length === 0 ? "" : ` GROUP BY ${query.by.map((_, i) => `d${i}`).join(", ")}`;
+  const order = query.order.map(({ by, direction }) => {
+    const column = by === "count" ? "n" : typeof by === "number" ? `d${by}` : `m${by.measure}`;
+    return `${column} ${direction === "asc" ? "ASC" : "DESC"}`;
+  });
+  const columns = [
+    "IFNULL(SUM(n), 0) AS n",
+    ...query.by.map((_, i) => `d${i}`),
+    ...query.measures.map((_, i) => `IFNULL(SUM(m${i}), 0) AS m${i}`),
+  ];
+  const rows = db
+    .prepare(
+      `SELECT ${columns.join(", ")} FROM (${pieces.join(" UNION ALL ")})${grouped}${order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`} LIMIT ?`,
+    )
+    .all(...values.map(finiteValue), ...edges, ...condition.values, query.limit);
+  return rows.map((row) => ({
+    count: Number(row["n"]),
+    dimensions: query.by.map((_, i) => row[`d${i}`] as string | number | null),
+    measures: query.measures.map((_, i) => Number(row[`m${i}`])),
+    sampleInterval: 1,
+  }));
+}
+
+const isKnown = ({ by, measures }: GroupQuery, rest: GroupQuery["where"]): boolean =>
+  measures.every(({ kind, column }) => kind === "sum" && SUMS.has(column)) &&
+  columnsIn(rest).every((column) => KEYS.has(column)) &&
+  by.every(({ column, intervalMs }) => (column === "at_ms" ? intervalMs !== undefined && intervalMs % HOUR_MS === 0 : KEYS.has(column)));
+
+function piece(
+  { by, measures }: GroupQuery,
+  table: string,
+  { count, time }: { readonly count: string; readonly time: string },
+  where: string,
+): string {
+  const dimensions = by.map(
+    ({ column, intervalMs }, i) => `${intervalMs === undefined ? column : `${time} / ${intervalMs} * ${intervalMs}`} AS d${i}`,
+  );
+  const sums = measures.map(({ column }, i) => `${column} AS m${i}`);
+  return `SELECT ${[`${count} AS n`, ...dimensions, ...sums].join(", ")} FROM ${table} WHERE ${where}`;
+}
+
+const ceil = (ms: number): number => Math.ceil(ms / HOUR_MS) * HOUR_MS;
+const floor = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
+/** SQLite has no infinite integers. */
+const finite = (ms: number): number => Math.max(Math.min(ms, Number.MAX_SAFE_INTEGER), -Number.MAX_SAFE_INTEGER);
+const finiteValue = <T>(value: T): T | number => (typeof value === "number" ? finite(value) : value);
