@@ -28,3 +28,36 @@ test("a limit never ends before its time, and not long after it", (t) => {
     }
   }
 });
+
+test("whatever comes and goes, all are checked at least once a second, and few of them at a time", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const clock = fixedClock(0);
+  const timers = createTimers(clock);
+  let checkedNow = 0;
+  const all: { atMs: number; check(nowMs: number): void }[] = [];
+  const add = (): void => {
+    const checked = {
+      atMs: clock.monotonicMs(),
+      check(nowMs: number) {
+        checkedNow++;
+        assert.ok(nowMs - this.atMs <= 1000, `${nowMs - this.atMs} ms passed`);
+        this.atMs = nowMs;
+      },
+    };
+    all.push(checked);
+    timers.add(checked);
+  };
+  for (let i = 0; i < 1000; i++) add();
+  let most = 0;
+  for (let step = 0; step < 400; step++) {
+    clock.advance(50);
+    checkedNow = 0;
+    t.mock.timers.tick(50);
+    most = Math.max(most, checkedNow);
+    for (let i = 0; i < (step * 7) % 23; i++) add();
+    for (let i = 0; i < (step * 5) % 19 && all.length > 1; i++) timers.remove(all.splice((step * 31 + i * 17) % all.length, 1)[0]!);
+  }
+  for (const { atMs } of all) assert.ok(clock.monotonicMs() - atMs <= 1000);
+  assert.ok(most <= all.length / 5, `${most} of ${all.length} at once`);
+  timers.close();
+});
