@@ -96,6 +96,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       edgeAddresses: edgeAddresses(config),
       localOriginAllowed: originPolicy(config),
       vendorPrefix: config.vendor.prefix,
+      hasGuardrailModel: config.gateway.guardrail_model !== "",
       nameServers: config.dns.name_servers,
       scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
       dnssecRolloverDays: config.dns.dnssec_rollover_days,

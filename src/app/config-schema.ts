@@ -239,6 +239,16 @@ export const CONFIG_KEYS = {
     default: [],
     doc: "Networks whose providers accounts may add when the gateway is bound publicly.",
   },
+  "gateway.guardrail_model": {
+    type: "text",
+    default: "",
+    doc: "PROVIDER/MODEL of the Llama Guard kind, by which gateways' guardrails judge prompts and answers; empty: none can be switched on.",
+  },
+  "gateway.guardrail_key": {
+    type: "secret",
+    default: "",
+    doc: "Key for the provider of gateway.guardrail_model; empty: it asks for none.",
+  },
   "gateway.cache_memory_bytes_max": {
     type: "count",
     default: 67_108_864,

@@ -126,6 +126,11 @@ function contradictions({ tls, edge, gateway }: Config): string[] {
       `gateway.providers: there is no provider "${name}"${near === undefined ? `; known: ${[...PROVIDERS.keys()].join(", ")}` : `; did you mean "${near}"?`}`,
     );
   }
+  const [judge = "", model = ""] = gateway.guardrail_model.split(/\/(.*)/s);
+  if (gateway.guardrail_model !== "" && (!PROVIDERS.has(judge) || model === ""))
+    problems.push(
+      "gateway.guardrail_model must be PROVIDER/MODEL with a provider of the gateway, for example groq/meta-llama/llama-guard-4-12b",
+    );
   return problems;
 }
 

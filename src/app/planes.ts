@@ -278,11 +278,17 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
 });
 
+function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
+  const [provider = "", model = ""] = gateway.guardrail_model.split(/\/(.*)/s);
+  return model === "" ? {} : { guardrail: { provider, model, key: gateway.guardrail_key } };
+}
+
 const gatewayConfig = ({ config, tls, files }: PlanesDeps, bound: Bound): GatewayConfig => ({
   host: config.gateway.host,
   port: bound["http"] ?? config.gateway.port,
   vendorPrefix: config.vendor.prefix,
   providers: config.gateway.providers,
+  ...guardrailModel(config),
   ...tls,
   ...(config.gateway.cache_disk_bytes_max === 0
     ? {}

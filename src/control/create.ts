@@ -68,6 +68,8 @@ export interface ControlDeps {
   localOriginAllowed(address: IpAddress): boolean;
   /** Names our own fields: `managed_by_<vendor>_tunnel`. */
   readonly vendorPrefix: string;
+  /** Whether the gateways have a model that tells hazards; none unless given. */
+  readonly hasGuardrailModel?: boolean;
   /** Host names of the installation's name servers; by default names that exist nowhere, so that nobody is asked by mistake. */
   readonly nameServers?: readonly string[];
   /** Resolvers that are asked for records elsewhere, as addresses with or without a port; the system's unless given. */
@@ -141,7 +143,7 @@ export function createControl(deps: ControlDeps): Control {
     ruleTraces: createRuleTraces({ store, clock }),
     ruleExpressions: createRuleExpressions({ store }),
     rulesetVersions: createRulesetVersions({ store }),
-    gateways: createGateways({ store, clock }),
+    gateways: createGateways({ store, clock, hasGuardrailModel: deps.hasGuardrailModel ?? false }),
     gatewayDatasets: createGatewayDatasets({ store, clock }),
     gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),

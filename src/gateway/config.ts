@@ -17,7 +17,17 @@ export interface GatewayConfig {
   readonly providerAllow?: readonly string[];
   /** File in which spent amounts outlive the process; absent: nowhere. */
   readonly spendJournal?: string;
+  /** By which guardrails judge; absent: nothing can be judged. */
+  readonly guardrail?: GuardrailModel;
   readonly limits: GatewayLimits;
+}
+
+/** A model that tells hazards, at a provider of the table. */
+export interface GuardrailModel {
+  readonly provider: string;
+  readonly model: string;
+  /** Empty for a provider that asks for none. */
+  readonly key: string;
 }
 
 /** Bounds of what one client or provider can make the gateway hold or wait for. */

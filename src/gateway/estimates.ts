@@ -1,5 +1,4 @@
-import { EventStreamReader } from "#wire/http/event-stream.ts";
-import { eventTexts } from "./guard/texts.ts";
+import { answerText, plainText } from "./guard/texts.ts";
 import type { Step } from "./plan.ts";
 import { streamKindOf } from "./stream-kinds.ts";
 import { parsedJson } from "./translate/json.ts";
@@ -40,39 +39,9 @@ export function createEstimates(): Estimates {
       if (answer.length === 0 || (told.tokensIn !== null && isOutTold) || streamKindOf(step.path) === undefined) return undefined;
       return {
         ...told,
-        tokensIn: told.tokensIn ?? (step.body.kind === "whole" ? count(textOf(parsedJson(step.body.bytes.toString("utf8")))) : null),
+        tokensIn: told.tokensIn ?? (step.body.kind === "whole" ? count(plainText(parsedJson(step.body.bytes.toString("utf8")))) : null),
         tokensOut: isOutTold ? told.tokensOut : Math.max(told.tokensOut ?? 0, count(answerText(answer))),
       };
     },
   };
-}
-
-/** What a model read or said; embedded files are counted otherwise, by each provider in its way. */
-function textOf(value: unknown): string {
-  try {
-    return eventTexts(value)
-      .filter(({ text }) => !text.startsWith("data:"))
-      .map(({ text }) => text)
-      .join(" ");
-  } catch {
-    return "";
-  }
-}
-
-function answerText(chunks: readonly Buffer[]): string {
-  const bytes = Buffer.concat(chunks);
-  const whole = parsedJson(bytes.toString("utf8"));
-  if (whole !== undefined) return textOf(whole);
-  const texts = new Map<string, string>();
-  const reader = new EventStreamReader(({ data }) => addTexts(texts, parsedJson(data)), { eventBytesMax: ANSWER_BYTES_KEPT * 2 });
-  reader.push(bytes);
-  return [...texts.values()].join(" ");
-}
-
-function addTexts(texts: Map<string, string>, value: unknown): void {
-  try {
-    for (const { channel, text } of eventTexts(value)) texts.set(channel, (texts.get(channel) ?? "") + text);
-  } catch {
-    // An event that is nested too deep says nothing.
-  }
 }

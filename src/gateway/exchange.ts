@@ -137,9 +137,20 @@ export class Exchange {
 
   end(): void {
     if (this.#isSettled) return;
-    const { res, record } = this.#options;
     let last: Buffer | undefined;
     if (this.#transforms !== undefined && !this.#guarded(() => void (last = transformedEnd(this.#transforms ?? [])))) return;
+    const verdicts = this.#transforms?.flatMap((transform) => transform.verdict?.() ?? []) ?? [];
+    if (verdicts.length === 0) return this.#finish(last);
+    Promise.all(verdicts).then(
+      () => this.#finish(last),
+      (error: unknown) => this.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" }),
+    );
+  }
+
+  #finish(rest: Buffer | undefined): void {
+    if (this.#isSettled) return;
+    const { res, record } = this.#options;
+    let last = rest;
     if (last !== undefined && last.length > 0) {
       this.#responseBytes += last.length;
       record.sent(last);

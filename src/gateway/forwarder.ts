@@ -14,7 +14,8 @@ import { Exchange } from "./exchange.ts";
 import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
 import { createGatewayLog } from "./log.ts";
-import { createDataLossPrevention } from "./guard/dlp.ts";
+import { createClassifier } from "./guard/classifier.ts";
+import { createGuards, isLookedAt } from "./guard/guards.ts";
 import type { MakeTransform, Plan, ReadyBody, Step } from "./plan.ts";
 import { createRequestPlanner } from "./planner.ts";
 import { createPools } from "./pools.ts";
@@ -56,17 +57,6 @@ const PRICES_WARM_UP_MS = 2_000;
 
 const NO_GUARDS: readonly MakeTransform[] = [];
 
-const refusalIn = (error: unknown): Refusal => (error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
-
-function refusalOf(action: () => void): Refusal | undefined {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    return refusalIn(error);
-  }
-}
-
 export function createForwarder(deps: ForwarderDeps): Forwarder {
   const { config, clock, metrics, upstreams, replica, sealer, rateLimits } = deps;
   const { limits } = config;
@@ -79,13 +69,15 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const estimates = createEstimates();
   const costs = createCosts(prices);
   const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
-  const pools = createPools(limits, createAddressPolicy(config.host, config.providerAllow ?? []));
+  const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
+  const pools = createPools(limits, allows);
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config) });
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
   const ledger = createSpendLedger({ clock, journal });
   const runner = createRunner({ pools, keys, cache, spend: createSpendLimits({ ledger, costs }) });
-  const dlp = createDataLossPrevention({ vendorPrefix: config.vendorPrefix });
+  const classifier = config.guardrail === undefined ? undefined : createClassifier(config.guardrail, { upstreams, pools });
+  const guards = createGuards({ vendorPrefix: config.vendorPrefix, classifier });
   const planner = createRequestPlanner({
     rules,
     upstreams,
@@ -96,7 +88,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     ledger,
     metadata: createMetadataReader(config.vendorPrefix),
   });
-  const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits });
+  const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits, keys, allows });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
@@ -105,7 +97,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     route.upstream.provider.isSigned === true ||
     gateway.cache !== undefined ||
     gateway.retry !== undefined ||
-    gateway.dlp !== undefined
+    isLookedAt(gateway)
       ? limits.requestWholeBytesMax
       : limits.requestBufferBytes;
 
@@ -129,7 +121,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       const first = plan.next();
       return first === undefined ? { name: "aig_bad_request" } : { plan, first };
     } catch (error) {
-      return refusalIn(error);
+      return error instanceof RefusalError ? error.refusal : { name: "aig_internal" };
     }
   };
 
@@ -146,7 +138,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       const { plan, first } = found;
       const eventId = fields.eventId(req.headers);
       const record = begin(req, admitted, body, eventId);
-      const inspection = dlp.inspect(admitted.gateway, (action) => record.note({ dlp_action: action }));
+      const guarding = guards.of(admitted.gateway, record);
       const exchange = new Exchange(
         {
           res,
@@ -154,8 +146,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
           fields: fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId }),
           costOf: costs.of,
           estimates,
-          guards: inspection?.transforms ?? NO_GUARDS,
-          lastFields: () => inspection?.fields() ?? [],
+          guards: guarding?.transforms ?? NO_GUARDS,
+          lastFields: () => guarding?.fields() ?? [],
           limits,
           record,
           requestBytes: () => (body.kind === "whole" ? body.bytes.length : body.stream.bytes),
@@ -164,7 +156,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
         },
         first,
       );
-      const blocked = refusalOf(() => inspection?.checkRequest(body));
+      const blocked = guarding === undefined ? undefined : await guarding.check(body);
       if (blocked !== undefined) return void exchange.fail(blocked);
       // The first requests load it; a row without its cost could not be told from one without a price.
       const loading = prices.load();

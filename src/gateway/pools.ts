@@ -50,9 +50,7 @@ export function createPools(limits: GatewayLimits, allows: AddressPolicy): Pools
   return {
     get: (origin, { isGuarded } = { isGuarded: false }) => {
       if (!isGuarded) return pools.get(origin) ?? open(origin, origin, false);
-      // A connection to an address looks nothing up.
-      const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !allows(host)) throw new RefusalError({ name: "aig_upstream_not_allowed" });
+      checkAddress(origin, allows);
       const name = `guarded ${origin}`;
       return pools.get(name) ?? open(name, origin, true);
     },
@@ -64,8 +62,14 @@ export function createPools(limits: GatewayLimits, allows: AddressPolicy): Pools
   };
 }
 
+/** Throws a RefusalError for an origin that is itself an address that may not be reached: a connection to it looks nothing up. */
+export function checkAddress(origin: string, allows: AddressPolicy): void {
+  const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0 && !allows(host)) throw new RefusalError({ name: "aig_upstream_not_allowed" });
+}
+
 /** Gives only addresses that may be reached, at the moment in which one of them is connected to. */
-const guardedLookup =
+export const guardedLookup =
   (allows: AddressPolicy): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {

@@ -638,6 +638,29 @@ export const ERROR_CODES = {
     cause: "The gateway holds as many requests or bytes as it may.",
     remedy: "Wait for the seconds in Retry-After.",
   },
+  aig_guardrail_prompt_blocked: {
+    code: 2016,
+    status: 400,
+    message: "Prompt blocked due to security configurations",
+    cause:
+      "The gateway's guardrails forbid a hazard that the model which judges prompts found in this one. Nothing was sent to the provider.",
+    remedy: "Ask otherwise, or change the gateway's guardrails; the answer's guardrails header names the categories.",
+  },
+  aig_guardrail_response_blocked: {
+    code: 2017,
+    status: 424,
+    message: "Response blocked due to security configurations",
+    cause: "The gateway's guardrails forbid a hazard that the model which judges answers found in this one.",
+    remedy: "Ask otherwise, or change the gateway's guardrails. Asking the same again costs the same again.",
+  },
+  aig_guardrail_unavailable: {
+    code: 2912,
+    status: 503,
+    message: "The gateway's guardrails could not be applied",
+    cause:
+      "The model that judges prompts and answers gave no verdict, or the text is longer than it can judge; what should be blocked does not pass unseen.",
+    remedy: "Retry; the operator checks gateway.guardrail_model and gateway.guardrail_key.",
+  },
   aig_dlp_request_blocked: {
     code: 2029,
     status: 400,

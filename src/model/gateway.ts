@@ -1,4 +1,5 @@
 import { Dlp } from "./dlp.ts";
+import { Guardrails } from "./guardrails.ts";
 import { Type, type Static, type TSchema } from "typebox";
 import { SpendLimits } from "./spend-limits.ts";
 
@@ -21,6 +22,7 @@ const CHOICES = {
   /** SPEC 2.9: Authenticated Gateway. */
   authentication: Type.Boolean({ default: false }),
   dlp: Nullable(Dlp),
+  guardrails: Nullable(Guardrails),
   log_classification: Type.Boolean(),
   log_management: Nullable(Type.Integer({ minimum: 10_000, maximum: 10_000_000 })),
   log_management_strategy: Nullable(Type.Enum(["STOP_INSERTING", "DELETE_OLDEST"])),
@@ -41,7 +43,6 @@ const CHOICES = {
  * here and not stored is shown as null.
  */
 export const UNAVAILABLE_SETTINGS = {
-  guardrails: [],
   otel: [],
   stripe: [],
   log_classification: [false],
@@ -81,6 +82,7 @@ export type Gateway = Static<typeof Gateway>;
 const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
   authentication: false,
   dlp: null,
+  guardrails: null,
   log_classification: false,
   log_management: null,
   log_management_strategy: null,

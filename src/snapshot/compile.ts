@@ -223,9 +223,15 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     ...retryOf(settings),
     ...spendRulesOf(settings),
     ...dlpOf(settings),
+    ...guardrailsOf(settings),
     ...(settings.cache_invalidate_on_update ? { cache_epoch: row.modified_at } : {}),
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
+}
+
+function guardrailsOf({ guardrails }: GatewaySettings): Pick<GatewayEntry, "guardrails"> {
+  const { prompt = {}, response = {} } = guardrails ?? {};
+  return Object.keys(prompt).length + Object.keys(response).length === 0 ? {} : { guardrails: { prompt, response } };
 }
 
 function dlpOf({ dlp }: GatewaySettings): Pick<GatewayEntry, "dlp"> {

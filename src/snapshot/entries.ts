@@ -256,6 +256,11 @@ export interface GatewayEntry {
   };
   /** Answers are kept for requests that say nothing about it; absent where they are not. */
   readonly cache?: { readonly ttl_seconds: number };
+  /** Hazards (`S1` …) by what is done about them; absent where there are none. */
+  readonly guardrails?: {
+    readonly prompt: Readonly<Record<string, "FLAG" | "BLOCK">>;
+    readonly response: Readonly<Record<string, "FLAG" | "BLOCK">>;
+  };
   /** Policies of data loss prevention that are in force; absent where there are none. */
   readonly dlp?: readonly {
     readonly id: string;

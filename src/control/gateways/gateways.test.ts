@@ -67,7 +67,7 @@ storeTest("protection that this version cannot give is refused instead of ignore
   const { control, account_id, call } = await controlOver(store);
   const body = { id: "mine", ...PLAIN };
   await assert.rejects(
-    control.gateways.create(call(), account_id, { ...body, guardrails: { prompt: {}, response: {} } } as typeof body),
+    control.gateways.create(call(), account_id, { ...body, guardrails: { prompt: { S1: "BLOCK" }, response: {} } } as typeof body),
     failing(7001, "/guardrails"),
   );
   await control.gateways.create(call(), account_id, { ...body, dlp: null } as typeof body);

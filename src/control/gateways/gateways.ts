@@ -13,6 +13,7 @@ import {
   UNAVAILABLE_SETTINGS,
 } from "#model/gateway.ts";
 import { storedSpendLimits } from "#model/spend-limits.ts";
+import { guardrailsProblem } from "#model/guardrails.ts";
 import { unknownProfile } from "#model/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
@@ -29,8 +30,15 @@ export interface Gateways {
   delete(call: Call, accountId: string, id: string): Promise<Gateway>;
 }
 
-export function createGateways(deps: { readonly store: Store; readonly clock: Clock }): Gateways {
-  const { store, clock } = deps;
+export interface GatewaysDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Whether there is a model that tells hazards. */
+  readonly hasGuardrailModel?: boolean;
+}
+
+export function createGateways(deps: GatewaysDeps): Gateways {
+  const { store, clock, hasGuardrailModel = false } = deps;
 
   const load = async (db: Unit["db"], accountId: string, id: string): Promise<GatewayRow> => {
     const row = await gatewayById(db, accountId, id);
@@ -40,7 +48,7 @@ export function createGateways(deps: { readonly store: Store; readonly clock: Cl
 
   return {
     create: async (call, accountId, body) => {
-      checkAvailable(body);
+      checkAvailable(body, hasGuardrailModel);
       return commit(deps, call, async (unit) => {
         if (await gatewayById(unit.db, accountId, body.id))
           throw new PlatformError("gateway_input_invalid", { message: `A gateway with the id ${body.id} already exists.`, source: "/id" });
@@ -66,7 +74,7 @@ export function createGateways(deps: { readonly store: Store; readonly clock: Cl
     get: async (accountId, id) => gatewayView(await load(store.read, accountId, id)),
 
     update: async (call, accountId, id, body) => {
-      checkAvailable(body);
+      checkAvailable(body, hasGuardrailModel);
       return commit(deps, call, async (unit) => {
         const before = await load(unit.db, accountId, id);
         const settings = gatewaySettings(completed(body), JSON.parse(before.settings) as GatewaySettings);
@@ -124,7 +132,9 @@ function completed<T extends GatewayUpdate>(body: T): T {
   return { ...body, spend_limits };
 }
 
-function checkAvailable(body: GatewayUpdate): void {
+function checkAvailable(body: GatewayUpdate, hasGuardrailModel: boolean): void {
+  const problem = body.guardrails ? guardrailsProblem(body.guardrails, hasGuardrailModel) : undefined;
+  if (problem !== undefined) throw new PlatformError("gateway_input_invalid", problem);
   const profile = body.dlp === undefined || body.dlp === null ? undefined : unknownProfile(body.dlp);
   if (profile !== undefined)
     throw new PlatformError("gateway_input_invalid", {

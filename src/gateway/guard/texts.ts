@@ -1,3 +1,4 @@
+import { EventStreamReader } from "#wire/http/event-stream.ts";
 import { listOf, objectOf, parsedJson } from "../translate/json.ts";
 
 /** A text in a JSON value, and where: the same channel names the same place in each event of a stream. */
@@ -86,3 +87,34 @@ const indexOf = (item: unknown): number | undefined => {
   const index = objectOf(item)?.["index"];
   return typeof index === "number" ? index : undefined;
 };
+
+/** What a model read or said; embedded files are counted otherwise, by each provider in its way. */
+export function plainText(value: unknown): string {
+  try {
+    return eventTexts(value)
+      .filter(({ text }) => !text.startsWith("data:"))
+      .map(({ text }) => text)
+      .join(" ");
+  } catch {
+    return "";
+  }
+}
+
+/** What a model said, whole or in events. */
+export function answerText(chunks: readonly Buffer[]): string {
+  const bytes = Buffer.concat(chunks);
+  const whole = parsedJson(bytes.toString("utf8"));
+  if (whole !== undefined) return plainText(whole);
+  const texts = new Map<string, string>();
+  const reader = new EventStreamReader(({ data }) => addTexts(texts, parsedJson(data)), { eventBytesMax: bytes.length + 1 });
+  reader.push(bytes);
+  return [...texts.values()].join(" ");
+}
+
+function addTexts(texts: Map<string, string>, value: unknown): void {
+  try {
+    for (const { channel, text } of eventTexts(value)) texts.set(channel, (texts.get(channel) ?? "") + text);
+  } catch {
+    // An event that is nested too deep says nothing.
+  }
+}

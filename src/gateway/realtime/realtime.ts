@@ -1,15 +1,19 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { type Duplex, pipeline } from "node:stream";
+import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Admitted } from "../admission.ts";
 import type { GatewayLimits } from "../config.ts";
+import { isLookedAt } from "../guard/guards.ts";
 import type { Costs } from "../costs.ts";
-import { rawError, type Refusal } from "../errors.ts";
+import type { StoredKeys } from "../credentials/stored-keys.ts";
+import { rawError, type Refusal, RefusalError } from "../errors.ts";
 import type { FlatHeaders, HeaderRules } from "../headers.ts";
 import type { GatewayLog } from "../log.ts";
 import type { ReadyBody, Step } from "../plan.ts";
+import { checkAddress, guardedLookup } from "../pools.ts";
 import type { Prices } from "../prices.ts";
 import type { RequestOptionsReader } from "../request-options.ts";
 import type { ResponseFields } from "../response-fields.ts";
@@ -26,6 +30,8 @@ export interface RealtimeDeps {
   readonly prices: Prices;
   readonly costs: Costs;
   readonly limits: GatewayLimits;
+  readonly keys: StoredKeys;
+  readonly allows: AddressPolicy;
 }
 
 export interface Realtime {
@@ -48,7 +54,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const sessions = new Set<() => void>();
   return {
     connect: async (req, socket, head, admitted, protocols) => {
-      const step = stepFor(deps, req, admitted, protocols);
+      const step = await stepFor(deps, req, admitted, protocols);
       if ("name" in step) return step;
       const loading = deps.prices.load();
       if (loading !== undefined) await loading;
@@ -64,12 +70,25 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   };
 }
 
+/** The step with its key, at an address that may be reached; or why there is none. */
+async function stepFor(deps: RealtimeDeps, req: IncomingMessage, admitted: Admitted, protocols: Subprotocols): Promise<Step | Refusal> {
+  try {
+    const planned = plannedStep(deps, req, admitted, protocols);
+    if ("name" in planned) return planned;
+    if (planned.isGuarded) checkAddress(planned.origin, deps.allows);
+    const { step, take } = await deps.keys.apply(planned, admitted.gateway);
+    return (take?.() ?? 0) > 0 ? { name: "aig_rate_limited" } : step;
+  } catch (error) {
+    return error instanceof RefusalError ? error.refusal : { name: "aig_internal" };
+  }
+}
+
 /** What is asked of the provider; OpenAI's own path stands in where the client names none. */
-function stepFor(deps: RealtimeDeps, req: IncomingMessage, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
+function plannedStep(deps: RealtimeDeps, req: IncomingMessage, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
   const { route, path, gateway } = admitted;
   if (route.kind !== "direct") return { name: "aig_bad_request", message: "WebSockets go to one provider: …/openai?model=…" };
-  if (gateway.dlp !== undefined)
-    return { name: "aig_bad_request", message: "Data loss prevention is on, and realtime sessions cannot be looked at." };
+  if (isLookedAt(gateway))
+    return { name: "aig_bad_request", message: "Data loss prevention or guardrails are on, and realtime sessions cannot be looked at." };
   const rest = path.rest === "" ? "/realtime" : path.rest;
   const place = path.rest === "" ? { ...route.place, path: `${route.place.path.replace(/\/$/, "")}${rest}` } : route.place;
   const passed = deps.rules.toProvider(req.headers);
@@ -106,7 +125,7 @@ interface SessionParts {
 
 /** One client and one provider, from the handshake to the end of both. */
 function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done: Promise<void>; cut(): void } {
-  const { clock, costs, fields, limits, log, rules } = deps;
+  const { clock, costs, fields, log, rules } = deps;
   const { req, socket, head, admitted, protocols, step } = parts;
   const { promise: done, resolve } = Promise.withResolvers<void>();
   const eventId = fields.eventId(req.headers);
@@ -135,7 +154,7 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
     finish(status, false);
   };
 
-  const upstream = open(step, limits.connectTimeoutMs);
+  const upstream = open(step, deps);
   const cut = (): void => {
     upstream.destroy();
     upstreamSocket?.destroy();
@@ -167,7 +186,7 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
 
 const ignore = (): void => undefined;
 
-function open({ origin, target, headers, method }: Step, timeoutMs: number) {
+function open({ origin, target, headers, method, isGuarded }: Step, { limits, allows }: RealtimeDeps) {
   const { protocol, hostname, port } = new URL(origin);
   const request = protocol === "https:" ? httpsRequest : httpRequest;
   const made = request({
@@ -177,8 +196,9 @@ function open({ origin, target, headers, method }: Step, timeoutMs: number) {
     path: target,
     headers: objectOf(headers),
     agent: false,
+    ...(isGuarded ? { lookup: guardedLookup(allows) } : {}),
   });
-  made.setTimeout(timeoutMs, () => made.destroy(new Error("the provider did not answer the handshake in time")));
+  made.setTimeout(limits.connectTimeoutMs, () => made.destroy(new Error("the provider did not answer the handshake in time")));
   made.once("upgrade", () => made.setTimeout(0));
   return made;
 }

@@ -1,0 +1,60 @@
+import { objectOf, objectsOf, parsedJson, textOf } from "../translate/json.ts";
+import type { GuardrailModel } from "../config.ts";
+import type { Pools } from "../pools.ts";
+import { placeOf, type Upstreams } from "../providers.ts";
+
+/** A text and who said it. */
+export interface Said {
+  readonly role: "user" | "assistant";
+  readonly content: string;
+}
+
+export interface Classifier {
+  /** Hazards in the last of what was said, as `S1` to `S13`; empty for none. Rejects where the model did not say. */
+  hazards(said: readonly Said[]): Promise<readonly string[]>;
+}
+
+const TIMEOUT_MS = 15_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
+
+/** Asks a model of the Llama Guard kind, at any provider that speaks OpenAI's dialect: it says `safe`, or `unsafe` and the categories. */
+export function createClassifier(
+  model: GuardrailModel,
+  { upstreams, pools }: { readonly upstreams: Upstreams; readonly pools: Pools },
+): Classifier {
+  return {
+    hazards: async (said) => {
+      const upstream = upstreams.find("", model.provider);
+      const place = upstream === undefined ? undefined : placeOf(upstream, "/chat/completions");
+      if (place === undefined) throw new Error(`no such provider: ${model.provider}`);
+      const pool = await pools.get(place.origin);
+      const { statusCode, body } = await pool.request({
+        method: "POST",
+        path: place.path,
+        headers: {
+          "content-type": "application/json",
+          "accept-encoding": "identity",
+          ...(model.key === "" ? {} : { authorization: `Bearer ${model.key}` }),
+        },
+        body: JSON.stringify({ model: model.model, messages: said, temperature: 0, max_tokens: 64 }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      let text = "";
+      for await (const chunk of body) {
+        text += String(chunk);
+        if (text.length > ANSWER_BYTES_MAX) throw new Error("the guardrail model says too much");
+      }
+      if (statusCode !== 200) throw new Error(`the guardrail model answered ${statusCode}`);
+      return hazardsIn(text);
+    },
+  };
+}
+
+function hazardsIn(body: string): readonly string[] {
+  const [choice] = objectsOf(objectOf(parsedJson(body))?.["choices"]);
+  const verdict = (textOf(objectOf(choice?.["message"])?.["content"]) ?? "").trim().toLowerCase();
+  if (verdict.startsWith("safe")) return [];
+  const hazards = verdict.startsWith("unsafe") ? [...new Set(verdict.match(/\bs(?:1[0-4]|[1-9])\b/g))] : [];
+  if (hazards.length === 0) throw new Error("the guardrail model gave no verdict");
+  return hazards.map((name) => name.toUpperCase());
+}

@@ -1,0 +1,124 @@
+import type { GatewayEntry } from "#snapshot/entries.ts";
+import { type GatewayErrorName, type Refusal, RefusalError } from "../errors.ts";
+import type { FlatHeaders } from "../headers.ts";
+import type { AnswerTransform, MakeTransform, ReadyBody } from "../plan.ts";
+import { parsedJson } from "../translate/json.ts";
+import type { Classifier, Said } from "./classifier.ts";
+import { answerText, plainText } from "./texts.ts";
+
+type Actions = NonNullable<GatewayEntry["guardrails"]>["prompt"];
+type Side = "prompt" | "response";
+
+/** Guardrails for one request. */
+export interface Guarding {
+  /** What a blocked prompt is refused with. */
+  checkPrompt(body: ReadyBody): Promise<Refusal | undefined>;
+  /** Holds an answer until the model has seen all of it. */
+  readonly transforms: readonly MakeTransform[];
+  fields(): FlatHeaders;
+}
+
+export interface Guardrails {
+  /** Undefined for a gateway that has none. */
+  guard(gateway: GatewayEntry): Guarding | undefined;
+}
+
+const BLOCKED: Readonly<Record<Side, GatewayErrorName>> = {
+  prompt: "aig_guardrail_prompt_blocked",
+  response: "aig_guardrail_response_blocked",
+};
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** What the model is asked at a time, and how often for one text; a longer one is not judged. */
+const PIECE_CHARACTERS_MAX = 16_000;
+const PIECES_MAX = 8;
+
+/** Without a model, a gateway that has guardrails refuses everything: they were switched on when there was one. */
+export function createGuardrails(classifier: Classifier | undefined, vendorPrefix: string): Guardrails {
+  return {
+    guard: ({ guardrails }) =>
+      guardrails === undefined ? undefined : new RequestGuarding(classifier, guardrails, `${vendorPrefix}-aig-guardrails`),
+  };
+}
+
+class RequestGuarding implements Guarding {
+  readonly #classifier: Classifier | undefined;
+  readonly #actions: Readonly<Record<Side, Actions>>;
+  readonly #fieldName: string;
+  readonly #found: Partial<Record<Side, readonly string[]>> = {};
+  #prompt = "";
+
+  constructor(classifier: Classifier | undefined, actions: Readonly<Record<Side, Actions>>, fieldName: string) {
+    this.#classifier = classifier;
+    this.#actions = actions;
+    this.#fieldName = fieldName;
+  }
+
+  async checkPrompt(body: ReadyBody): Promise<Refusal | undefined> {
+    this.#prompt = body.kind === "whole" ? plainText(parsedJson(body.bytes.toString("utf8"))) : "";
+    if (body.kind === "stream" && isBlocking(this.#actions.prompt)) return { name: "aig_body_too_large" };
+    return this.#judge(
+      "prompt",
+      pieces(this.#prompt, (content) => [{ role: "user", content }]),
+    );
+  }
+
+  get transforms(): readonly MakeTransform[] {
+    if (Object.keys(this.#actions.response).length === 0) return [];
+    return [
+      ({ status, headers }) =>
+        status < 400 && /json|text\//i.test(String(headers["content-type"] ?? "")) ? this.#answerGuard() : undefined,
+    ];
+  }
+
+  fields(): FlatHeaders {
+    return Object.keys(this.#found).length === 0 ? [] : [this.#fieldName, JSON.stringify(this.#found)];
+  }
+
+  #answerGuard(): AnswerTransform {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    return {
+      head: (head) => head,
+      chunk: (bytes) => {
+        size += bytes.length;
+        if (size > ANSWER_BYTES_MAX) throw new RefusalError({ name: "aig_answer_unreadable" });
+        chunks.push(bytes);
+        return undefined;
+      },
+      end: () => Buffer.concat(chunks),
+      verdict: async () => {
+        const asked: Said = { role: "user", content: this.#prompt.slice(-PIECE_CHARACTERS_MAX) || "-" };
+        const refusal = await this.#judge(
+          "response",
+          pieces(answerText(chunks), (content) => [asked, { role: "assistant", content }]),
+        );
+        if (refusal !== undefined) throw new RefusalError(refusal);
+      },
+    };
+  }
+
+  async #judge(side: Side, asked: readonly (readonly Said[])[]): Promise<Refusal | undefined> {
+    const actions = this.#actions[side];
+    if (Object.keys(actions).length === 0 || asked.length === 0) return undefined;
+    try {
+      const { hazards } = this.#classifier ?? {};
+      if (hazards === undefined || asked.length > PIECES_MAX) throw new Error("the text cannot be judged");
+      const named = (await Promise.all(asked.map((said) => hazards(said)))).flat().filter((name) => actions[name] !== undefined);
+      if (named.length === 0) return undefined;
+      this.#found[side] = [...new Set(named)];
+      return named.some((name) => actions[name] === "BLOCK") ? { name: BLOCKED[side], headers: this.fields() } : undefined;
+    } catch {
+      // What should be blocked and cannot be judged does not pass.
+      return isBlocking(actions) ? { name: "aig_guardrail_unavailable" } : undefined;
+    }
+  }
+}
+
+const isBlocking = (actions: Actions): boolean => Object.values(actions).includes("BLOCK");
+
+function pieces(text: string, said: (content: string) => readonly Said[]): readonly (readonly Said[])[] {
+  const all: (readonly Said[])[] = [];
+  for (let at = 0; at < text.length && all.length <= PIECES_MAX; at += PIECE_CHARACTERS_MAX)
+    all.push(said(text.slice(at, at + PIECE_CHARACTERS_MAX)));
+  return all;
+}

@@ -1,0 +1,57 @@
+import type { GatewayEntry } from "#snapshot/entries.ts";
+import { type Refusal, RefusalError } from "../errors.ts";
+import type { FlatHeaders } from "../headers.ts";
+import type { LogRecord } from "../log.ts";
+import type { MakeTransform, ReadyBody } from "../plan.ts";
+import { type Classifier } from "./classifier.ts";
+import { createDataLossPrevention } from "./dlp.ts";
+import { createGuardrails } from "./guardrails.ts";
+
+/** Everything that looks at one request and its answer. */
+export interface RequestGuards {
+  /** What the request is refused with, before anything of it leaves. */
+  check(body: ReadyBody): Promise<Refusal | undefined>;
+  readonly transforms: readonly MakeTransform[];
+  /** Fields of the answer that tell what was found so far. */
+  fields(): FlatHeaders;
+}
+
+export interface Guards {
+  of(gateway: GatewayEntry, record: LogRecord): RequestGuards | undefined;
+}
+
+/** Whether everything about the gateway's traffic must be looked at whole. */
+export const isLookedAt = ({ dlp, guardrails }: GatewayEntry): boolean => dlp !== undefined || guardrails !== undefined;
+
+export function createGuards({
+  vendorPrefix,
+  classifier,
+}: {
+  readonly vendorPrefix: string;
+  readonly classifier: Classifier | undefined;
+}): Guards {
+  const dlp = createDataLossPrevention({ vendorPrefix });
+  const guardrails = createGuardrails(classifier, vendorPrefix);
+  return {
+    of: (gateway, record) => {
+      if (!isLookedAt(gateway)) return undefined;
+      const inspection = dlp.inspect(gateway, (action) => record.note({ dlp_action: action }));
+      const guarding = guardrails.guard(gateway);
+      return {
+        // First what costs nothing.
+        check: async (body) => refusalOf(() => inspection?.checkRequest(body)) ?? guarding?.checkPrompt(body),
+        transforms: [...(inspection?.transforms ?? []), ...(guarding?.transforms ?? [])],
+        fields: () => [...(inspection?.fields() ?? []), ...(guarding?.fields() ?? [])],
+      };
+    },
+  };
+}
+
+function refusalOf(action: () => void): Refusal | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error instanceof RefusalError ? error.refusal : { name: "aig_internal" };
+  }
+}

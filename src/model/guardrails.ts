@@ -1,0 +1,32 @@
+import { Type, type Static } from "typebox";
+
+const Action = Type.Enum(["FLAG", "BLOCK"]);
+const CATEGORIES = ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13"] as const;
+
+const Side = Type.Partial(
+  Type.Object({
+    ...(Object.fromEntries(CATEGORIES.map((name) => [name, Action])) as Record<(typeof CATEGORIES)[number], typeof Action>),
+    P1: Action,
+  }),
+);
+
+/** What a model that knows hazards looks for in prompts and answers, and what is done about it. */
+export const Guardrails = Type.Object({ prompt: Side, response: Side });
+export type Guardrails = Static<typeof Guardrails>;
+
+/** Why these guardrails cannot be kept; undefined where they can. Prompt attacks are no hazard, so no model of hazards knows them. */
+export function guardrailsProblem(
+  { prompt, response }: Guardrails,
+  hasModel: boolean,
+): { readonly message: string; readonly source: string } | undefined {
+  for (const [side, chosen] of Object.entries({ prompt, response }))
+    if (chosen.P1 !== undefined)
+      return { message: "P1 (prompt attacks) has no classifier in this version.", source: `/guardrails/${side}/P1` };
+  const isUsed = Object.keys(prompt).length + Object.keys(response).length > 0;
+  if (!isUsed || hasModel) return undefined;
+  return {
+    message:
+      "Guardrails need a model that tells hazards: the operator names one in gateway.guardrail_model, for example groq/meta-llama/llama-guard-4-12b.",
+    source: "/guardrails",
+  };
+}
