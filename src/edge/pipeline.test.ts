@@ -202,7 +202,7 @@ test("detection gets the decoded body and everything its event says, and the vis
       user_agent: "",
       status: 200,
       content_type: "text/html",
-      charset: "",
+      charset: "utf-8",
       content_encoding: "",
       ruleset_id: SENSITIVE_DATA_RULESET_ID,
       enabled: "",
