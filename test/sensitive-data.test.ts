@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -13,6 +13,9 @@ import { DEFAULT_RETENTION, type WriterData } from "#events/writer-config.ts";
 import { createTap } from "#edge/detection/tap.ts";
 import { testSubject } from "#edge/detection/test-subject.ts";
 import type { DetectorWorkerData } from "#edge/detection/worker.ts";
+import { createMessagePortFeed } from "#snapshot/message-port.ts";
+import { createPublisher } from "#snapshot/publisher.ts";
+import { createTestSource } from "./support/feed.ts";
 
 const CARD = "4716461583322103";
 const SPACED_CARD = "5398 2287 0787 1527";
@@ -30,9 +33,16 @@ test("a response with a card number becomes one event, and the number is nowhere
   const events = new MessageChannel();
   const writer = await startWriter({ path, ports: [events.port2], retention: DEFAULT_RETENTION });
   const taps = new MessageChannel();
-  const detector = await startDetector({ tap: [taps.port2], events: events.port1 });
+  const publisher = createPublisher({ source: createTestSource() });
+  await publisher.start();
+  const feed = new MessageChannel();
+  publisher.attach(createMessagePortFeed(feed.port1));
+  const sealKeyPath = join(directory, "seal.key");
+  await writeFile(sealKeyPath, Buffer.alloc(32, 7));
+  const lastGoodPath = join(directory, "snapshot.last-good");
+  const detector = await startDetector({ tap: [taps.port2], events: events.port1, feed: feed.port2, lastGoodPath, sealKeyPath });
   // A failed assertion must not leave threads that keep the process alive.
-  t.after(() => Promise.all([writer.terminate(), detector.terminate()]));
+  t.after(() => Promise.all([writer.terminate(), detector.terminate(), publisher.close()]));
   const tap = createTap({ port: taps.port1, metrics: createMetrics() });
 
   const body = Buffer.from(`<p>Your card ${CARD} and the other one, ${SPACED_CARD}, expire soon. ${CARD}</p>`);
@@ -104,7 +114,7 @@ async function waitFor<T>(read: () => Promise<readonly T[]>): Promise<readonly T
 const startWriter = (workerData: WriterData): Promise<Worker> =>
   start(new URL("../src/events/writer.ts", import.meta.url), workerData, workerData.ports);
 const startDetector = (workerData: DetectorWorkerData): Promise<Worker> =>
-  start(new URL("../src/edge/detection/worker.ts", import.meta.url), workerData, [...workerData.tap, workerData.events]);
+  start(new URL("../src/edge/detection/worker.ts", import.meta.url), workerData, [...workerData.tap, workerData.events, workerData.feed]);
 
 function start(script: URL, workerData: WriterData | DetectorWorkerData, transferList: readonly MessagePort[]): Promise<Worker> {
   return new Promise((resolve, reject) => {

@@ -92,7 +92,10 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     log: deps.log,
     connect: () => {
       const events = handOver(writer);
-      return { workerData: { tap: [], events }, transfer: [events] };
+      const feed = channel();
+      deps.publisher.attach(createMessagePortFeed(feed.near));
+      const data = { tap: [], events, feed: feed.far, lastGoodPath: deps.files.lastGood, sealKeyPath: deps.files.sealKey };
+      return { workerData: data, transfer: [events, feed.far] };
     },
     onRestart: () => edges.forEach((worker) => worker.reconnect("detector", handOver(detector))),
   });

@@ -158,7 +158,7 @@ export function createControl(deps: ControlDeps): Control {
       mailServer: deps.mailServer,
       webhookAllowed: deps.webhookAllowed ?? isPublic,
     }),
-    sensitiveData: createSensitiveData(),
+    sensitiveData: createSensitiveData({ store, clock, sealer }),
     dlpProfiles: createDlpProfiles(),
   };
 }

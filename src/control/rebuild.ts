@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
+import { detectionEntry } from "#control/detection/entry.ts";
 import { listOps } from "#control/lists/list-entries.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
@@ -24,6 +25,7 @@ import { allGateways } from "#store/gateways.ts";
 import { allRuleLists } from "#store/rule-lists.ts";
 import { allRulesets } from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { allSensitiveData } from "#store/sensitive-data.ts";
 import { allTokens } from "#store/tokens.ts";
 import { allDnssec, allDnssecKeys } from "#store/zone-dnssec.ts";
 import { allZones } from "#store/zones.ts";
@@ -63,6 +65,10 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   const service = await serviceCertificateEntry(db);
   if (service !== null) yield [{ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service }];
   yield (await allPurges(db)).map((row) => ({ kind: "purge", id: row.zone_id, value: JSON.parse(row.value) as PurgeEntry }));
+  const detection = Map.groupBy(await allSensitiveData(db), ({ zone_id }) => zone_id);
+  yield Array.from(detection, ([id, rows]): Op => ({ kind: "detection", id, value: detectionEntry(rows) })).filter(
+    ({ value }) => value !== null,
+  );
   yield (await allGateways(db)).map((row) => ({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) }));
   yield await tokenOps(db);
 }

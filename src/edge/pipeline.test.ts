@@ -206,6 +206,8 @@ test("detection gets the decoded body and everything its event says, and the vis
       content_encoding: "",
       ruleset_id: SENSITIVE_DATA_RULESET_ID,
       enabled: "",
+      public_key: "",
+      masked_sample: false,
       deployed_by: "sdd-1",
     },
   );

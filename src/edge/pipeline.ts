@@ -281,6 +281,7 @@ function logRow(exchange: Exchange, match: Match, _deps: PipelineDeps, response:
 function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: ResponseView): BodyTap | null {
   const { zone } = exchange;
   if (match.managed === null || zone === null || !tap.takes(response.content_type)) return null;
+  const matchedData = (match.action_parameters["matched_data"] as MatchedData | undefined) ?? NO_MATCHED_DATA;
   return tap.begin({
     ray_id: exchange.ray_id,
     at_ms: exchange.at_ms,
@@ -299,9 +300,19 @@ function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response:
     content_encoding: (response.raw ?? response).headers("content-encoding").join(", ").toLowerCase(),
     ruleset_id: match.managed.ruleset_id,
     enabled: match.managed.enabled,
+    public_key: matchedData.public_key ?? "",
+    masked_sample: matchedData.masked_sample ?? false,
     deployed_by: match.rule.id,
   });
 }
+
+/** As the rules' own validator lets it through. */
+interface MatchedData {
+  readonly public_key?: string;
+  readonly masked_sample?: boolean;
+}
+
+const NO_MATCHED_DATA: MatchedData = {};
 
 const joinTaps = (taps: readonly BodyTap[]): BodyTap => ({
   chunk: (bytes, start, end) => {

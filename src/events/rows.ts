@@ -82,6 +82,14 @@ export interface EventMatch {
   /** Byte offset of the first hit in the scanned body. */
   readonly offset: number;
   readonly confidence: "low" | "medium" | "high";
+  /** Where the first hit stands in a JSON body: `$.users[3].card`. */
+  readonly json_path?: string;
+  /** Of the first hit's value, under a key of the zone. */
+  readonly value_hash?: string;
+  /** The first hit, most of it masked; only where the rule asks for it. */
+  readonly sample?: string;
+  /** The hits, for the holder of the private key alone (kernel/envelope.ts); only where the rule has a public key. */
+  readonly matched_data?: string;
 }
 
 /** One row per accepted gateway request; a refused one leaves none (SPEC 1.1). */

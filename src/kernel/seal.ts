@@ -9,6 +9,8 @@ export interface Sealer {
   seal(plaintext: string | Uint8Array, context: string): string;
   /** Throws when the value was changed, belongs to another context or to another key. */
   open(sealed: string, context: string): Buffer;
+  /** A key of 32 bytes for another purpose than sealing (`deriveKey`). */
+  derive(purpose: string): Uint8Array;
 }
 
 /** A key for another purpose than sealing, of which that purpose can tell nothing about the sealing key (RFC 5869). */
@@ -37,5 +39,6 @@ export function createSealer(key: Uint8Array): Sealer {
         .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
     },
+    derive: (purpose) => deriveKey(key, purpose, 32),
   };
 }

@@ -26,7 +26,66 @@ export const SensitiveDataFindings = Type.Object({
       count: Type.Integer(),
       /** Byte offset of the first hit. */
       offset: Type.Integer(),
+      /** Of the first hit's value, as events and allow-lists have it: under a key of the zone. */
+      value_hash: Type.String(),
     }),
   ),
 });
 export type SensitiveDataFindings = Static<typeof SensitiveDataFindings>;
+
+const Id = Type.String();
+const ALLOWED = {
+  /** Of the value, from an event or a scan of a text. */
+  value_hash: Type.Optional(Type.String({ pattern: "^[0-9a-f]{32}$" })),
+  /** `$.orders[*].number`. */
+  json_path: Type.Optional(Type.String({ pattern: "^\\$", maxLength: 1024 })),
+  /** Of the request; a star at its end stands for anything. */
+  path: Type.Optional(Type.String({ pattern: "^/", maxLength: 2048 })),
+  /** The rule that would have hit; any without it. */
+  rule_id: Type.Optional(Type.String({ pattern: "^[0-9a-f]{32}$" })),
+  description: Type.Optional(Type.String({ maxLength: 500 })),
+};
+
+/** What fits all of its members is no hit. */
+export const AllowedDataCreate = Type.Object(ALLOWED);
+export type AllowedDataCreate = Static<typeof AllowedDataCreate>;
+
+export const AllowedData = Type.Object({ id: Id, ...ALLOWED, created_on: Type.String(), modified_on: Type.String() });
+export type AllowedData = Static<typeof AllowedData>;
+
+const Word = Type.String({ minLength: 2, maxLength: 64 });
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+/** As rules have them: Rust's syntax over bytes. It begins with three characters that stand for themselves, or with a digit. */
+const Expression = Type.String({ minLength: 1, maxLength: 512 });
+/** One of these stands within 64 bytes before. */
+const Context = Type.Array(Word, { maxItems: 20 });
+const Validator = Type.Enum(["none", "luhn", "mod97"]);
+const Tags = Type.Array(Type.String({ pattern: "^[a-z0-9-]{1,40}$" }), { maxItems: 10 });
+
+/** A kind of sensitive data of the zone's own. */
+export const SensitiveDataPatternCreate = Type.Object({
+  name: Name,
+  pattern: Expression,
+  context: Type.Optional(Context),
+  validator: Type.Optional(Validator),
+  tags: Type.Optional(Tags),
+  enabled: Type.Optional(Type.Boolean()),
+});
+export type SensitiveDataPatternCreate = Static<typeof SensitiveDataPatternCreate>;
+
+export const SensitiveDataPatternChange = Type.Partial(SensitiveDataPatternCreate);
+export type SensitiveDataPatternChange = Static<typeof SensitiveDataPatternChange>;
+
+/** `id` is also the id of its rule in events. */
+export const SensitiveDataPattern = Type.Object({
+  id: Id,
+  name: Name,
+  pattern: Expression,
+  context: Context,
+  validator: Validator,
+  tags: Tags,
+  enabled: Type.Boolean(),
+  created_on: Type.String(),
+  modified_on: Type.String(),
+});
+export type SensitiveDataPattern = Static<typeof SensitiveDataPattern>;

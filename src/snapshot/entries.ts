@@ -1,4 +1,5 @@
 import type { RouteCondition } from "#rules/route-conditions.ts";
+import type { CustomPattern } from "#rules/detectors/custom.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
 /**
@@ -19,6 +20,7 @@ export interface EntryTypes {
   readonly list: ListEntry;
   readonly certificate: CertificateEntry;
   readonly purge: PurgeEntry;
+  readonly detection: DetectionEntry;
   readonly gateway: GatewayEntry;
   readonly provider_key: ProviderKeyEntry;
   readonly custom_provider: CustomProviderEntry;
@@ -231,6 +233,25 @@ export interface PurgeSelector {
   readonly by: "files" | "tags" | "hosts" | "prefixes";
   /** Absolute URLs without fragment; lower-case tags; host names; host names with the beginning of a path. */
   readonly values: readonly string[];
+}
+
+/** id = zone id. What the zone's owner told sensitive data detection; absent where nothing. */
+export interface DetectionEntry {
+  readonly allowed: readonly AllowedDataEntry[];
+  readonly patterns: readonly CustomPattern[];
+}
+
+/** What all its members fit is no hit. */
+export interface AllowedDataEntry {
+  readonly id: string;
+  /** Of the value (rules/detectors/value-hash.ts). */
+  readonly value_hash?: string;
+  /** `$.orders[*].number`. */
+  readonly json_path?: string;
+  /** Of the request; a star at its end stands for anything. */
+  readonly path?: string;
+  /** The rule that would have hit. */
+  readonly rule_id?: string;
 }
 
 /** id = `{account_id}/{gateway_id}`, since gateway ids are chosen by the account. */

@@ -12,6 +12,7 @@ import { zoneSettings } from "./migrations/0010-zone-settings.ts";
 import { rules } from "./migrations/0011-rules.ts";
 import { cachePurges } from "./migrations/0012-cache-purges.ts";
 import { phasePermissions } from "./migrations/0013-phase-permissions.ts";
+import { sensitiveData } from "./migrations/0015-sensitive-data.ts";
 import { gatewayDatasets } from "./migrations/0020-gateway-datasets.ts";
 import { notifications } from "./migrations/0024-notifications.ts";
 import type { Dialect, Session } from "./session.ts";
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, name: "rules", statements: rules },
   { version: 12, name: "cache-purges", statements: cachePurges },
   { version: 13, name: "phase-permissions", statements: phasePermissions },
+  { version: 15, name: "sensitive-data", statements: sensitiveData },
   { version: 20, name: "gateway-datasets", statements: gatewayDatasets },
   { version: 24, name: "notifications", statements: notifications },
 ];

@@ -27,6 +27,7 @@ export interface Tables {
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
   cache_purges: CachePurgesTable;
+  sensitive_data_objects: SensitiveDataObjectsTable;
   zone_dnssec: ZoneDnssecTable;
   zone_dnssec_keys: ZoneDnssecKeysTable;
   transfer_objects: TransferObjectsTable;
@@ -372,6 +373,16 @@ export interface IncomingTransferStatesTable {
 export interface CachePurgesTable {
   zone_id: string;
   value: string;
+}
+/** `value` is what the API shows, without ids and times, as JSON. */
+export interface SensitiveDataObjectsTable {
+  id: string;
+  zone_id: string;
+  /** `allowed` or `pattern`. */
+  kind: string;
+  value: string;
+  created_on: string;
+  modified_on: string;
 }
 export interface CustomNameServersTable {
   account_id: string;

@@ -40,6 +40,7 @@ function createProgram(finish: Finish): Command {
   addZoneRevert(zone, finish);
   addZoneRollKey(zone, finish);
   addRules(program.command("rules").description("Work on expressions of rules."), finish);
+  addMatchedData(program.command("matched-data").description("Read the encrypted copies of matches in security events."), finish);
   addConfig(program.command("config").description("Look at the configuration."), finish);
   return program;
 }
@@ -153,6 +154,21 @@ function addRules(parent: Command, finish: Finish): void {
     .option("--value", "it gives a value, as rewrites and redirects have them")
     .action(async (expression: string | undefined, options: { phase?: string; value?: boolean }) =>
       finish(await (await import("./rules-format.ts")).rulesFormat(expression, options)),
+    );
+}
+
+function addMatchedData(parent: Command, finish: Finish): void {
+  parent
+    .command("keygen")
+    .description("Print a new pair of keys: the public one for the rule, the private one to keep.")
+    .action(async () => finish((await import("./matched-data.ts")).generateKeys()));
+  parent
+    .command("decrypt")
+    .description("Print what the matched_data of an event holds.")
+    .requiredOption("--private-key-file <path>", "what keygen printed, or the private key alone")
+    .option("--data <text>", "the matched_data (default: standard input)")
+    .action(async (options: { privateKeyFile: string; data?: string }) =>
+      finish(await (await import("./matched-data.ts")).decrypt(options)),
     );
 }
 

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { PlatformError } from "#kernel/errors.ts";
-import { createSensitiveData } from "./sensitive-data.ts";
+import { rebuildSnapshot } from "#control/rebuild.ts";
+import { controlOver } from "../../../test/support/control.ts";
+import { storeTest } from "../../../test/support/store.ts";
 
 const TEXT = "Café: card 4716461583322103, again 4716461583322103, write to jo@shop.test";
+const ZONE = "a".repeat(32);
 
-test("a text is looked through by every detector, and nothing of it comes back", () => {
-  const result = createSensitiveData().scan({ text: TEXT });
+const isRefused = (source: RegExp) => (error: unknown) => error instanceof PlatformError && source.test(error.source ?? "");
+
+storeTest("a text is looked through by every detector, and nothing of it comes back", async ({ store }) => {
+  const { control } = await controlOver(store);
+  const result = await control.sensitiveData.scan(ZONE, { text: TEXT });
   assert.deepEqual(
     result.findings.map(({ detector, count, enabled, offset }) => [detector, count, enabled, offset]),
     [
@@ -16,19 +21,81 @@ test("a text is looked through by every detector, and nothing of it comes back",
   );
   assert.deepEqual([result.bytes, result.scan_limited], [Buffer.byteLength(TEXT), false]);
   assert.doesNotMatch(JSON.stringify(result), /4716|shop/);
+
+  const hash = result.findings[0]?.value_hash;
+  assert.match(hash ?? "", /^[0-9a-f]{32}$/);
+  const grouped = await control.sensitiveData.scan(ZONE, { text: "4716 4615-8332 2103 and 4716-4615-8332-2103" });
+  assert.equal(grouped.findings[0]?.value_hash, hash, "however it is grouped");
+  const other = await control.sensitiveData.scan("b".repeat(32), { text: TEXT });
+  assert.notEqual(other.findings[0]?.value_hash, hash, "each zone has a key of its own");
 });
 
-test("overrides decide what counts as enabled, and are refused where no rule could have them", () => {
-  const { scan } = createSensitiveData();
+storeTest("overrides decide what counts as enabled, and are refused where no rule could have them", async ({ store }) => {
+  const { scan } = (await controlOver(store)).control.sensitiveData;
   const overrides = { enabled: false, categories: [{ category: "contact", enabled: true }] };
   assert.deepEqual(
-    scan({ text: TEXT, overrides }).findings.map(({ enabled }) => enabled),
+    (await scan(ZONE, { text: TEXT, overrides })).findings.map(({ enabled }) => enabled),
     [false, true],
   );
   for (const wrong of [{ action: "block" }, { categories: [{ category: "nonsense", enabled: true }] }, { rules: [{ id: "0" }] }])
-    assert.throws(
-      () => scan({ text: TEXT, overrides: wrong }),
-      (error: unknown) => error instanceof PlatformError && (error.source ?? "").startsWith("/overrides"),
-      JSON.stringify(wrong),
+    await assert.rejects(scan(ZONE, { text: TEXT, overrides: wrong }), isRefused(/^\/overrides/), JSON.stringify(wrong));
+});
+
+storeTest("what a zone allows and looks for reaches the detector, and goes with the zone", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const zone = { id, account_id };
+  const { allowed, patterns, scan } = control.sensitiveData;
+  const entry = async () => (await rebuildSnapshot(store)).ops.find((op) => op.kind === "detection" && op.id === id)?.value;
+  assert.equal(await entry(), undefined);
+
+  const first = call();
+  const place = await allowed.create(first, zone, { json_path: "$.orders[*].number", description: "order numbers" });
+  assert.ok((first.rev ?? 0) > 0, "the answer waits for the detector");
+  const staff = await patterns.create(call(), zone, { name: "Staff number", pattern: "EMP-\\d{6}", tags: ["staff"] });
+  assert.deepEqual([staff.validator, staff.context, staff.enabled], ["none", [], true]);
+  assert.deepEqual(await entry(), {
+    allowed: [{ id: place.id, json_path: "$.orders[*].number" }],
+    patterns: [{ id: staff.id, name: "Staff number", pattern: "EMP-\\d{6}", context: [], validator: "none", tags: ["staff"] }],
+  });
+  const { findings } = await scan(id, { text: "EMP-004711 and EMP-12" });
+  assert.deepEqual(
+    findings.map(({ rule_id, categories, count, enabled }) => [rule_id, categories, count, enabled]),
+    [[staff.id, ["custom", "staff"], 1, true]],
+  );
+  const changed = await patterns.update(call(), zone, staff.id, { enabled: false });
+  assert.deepEqual([changed.enabled, changed.pattern], [false, "EMP-\\d{6}"]);
+  assert.equal((await patterns.list(id)).length, 1);
+  await allowed.delete(call(), zone, place.id);
+  assert.equal(await entry(), undefined, "nothing is left that the detector needs");
+  await assert.rejects(allowed.get(id, place.id), (error) => error instanceof PlatformError && error.errorName === "not_found");
+
+  await patterns.update(call(), zone, staff.id, { enabled: true });
+  const removal = call();
+  await control.zones.delete(removal, id);
+  const changes = (await store.changesSince((removal.rev ?? 0) - 1, 1))?.[0]?.changes ?? [];
+  assert.deepEqual(
+    changes.filter(({ kind }) => kind === "detection"),
+    [{ kind: "detection", id, value: null }],
+  );
+});
+
+storeTest("patterns that could not be run are refused with the place of the mistake", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const create = (pattern: string) => control.sensitiveData.patterns.create(call(), { id, account_id }, { name: "x", pattern });
+  for (const [pattern, message] of [
+    ["EMP-(", /at character/],
+    ["[a-z]+@x", /must begin with/],
+    ["ab\\d+", /must begin with/],
+    ["EMP-(?=x)", /look/i],
+    ["EMP-(\\w{1,900}){900}", /too large/],
+  ] as const)
+    await assert.rejects(
+      create(pattern),
+      (error) => error instanceof PlatformError && error.source === "/pattern" && message.test(error.message),
+      pattern,
     );
+  await assert.rejects(control.sensitiveData.allowed.create(call(), { id, account_id }, { description: "all of it" }), isRefused(/^\/$/));
+  assert.deepEqual(await control.sensitiveData.patterns.list(id), []);
 });

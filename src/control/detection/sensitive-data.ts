@@ -1,9 +1,26 @@
 import { PlatformError } from "#kernel/errors.ts";
-import type { SensitiveDataFindings, SensitiveDataScan } from "#model/sensitive-data.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import type { Call } from "#control/call.ts";
+import type {
+  AllowedDataCreate,
+  SensitiveDataFindings,
+  SensitiveDataPattern,
+  SensitiveDataPatternChange,
+  SensitiveDataPatternCreate,
+  SensitiveDataScan,
+} from "#model/sensitive-data.ts";
+import { sensitiveDataOfZone } from "#store/sensitive-data.ts";
+import type { Store } from "#store/store.ts";
+import { detectionEntry } from "./entry.ts";
+import { createZoneObjects, type OwnedZone, type ZoneObjects } from "./objects.ts";
 import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { BodyScanner } from "#rules/detectors/scan.ts";
+import { customDetector } from "#rules/detectors/custom.ts";
+import { scanText } from "#rules/detectors/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
+import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/value-hash.ts";
+import { RegexError } from "#rules/expression/regex.ts";
 import { executeManaged, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 
 export interface SensitiveData {
@@ -11,33 +28,88 @@ export interface SensitiveData {
    * What detection would find in a text, by every detector, off or on. Throws `invalid_input` for overrides that no rule
    * could have.
    */
-  scan(request: SensitiveDataScan): SensitiveDataFindings;
+  scan(zoneId: string, request: SensitiveDataScan): Promise<SensitiveDataFindings>;
+  readonly allowed: Omit<ZoneObjects<AllowedDataCreate>, "update">;
+  readonly patterns: Omit<ZoneObjects<PatternValue>, "create" | "update"> & {
+    /** Throws `invalid_input` with the place of a mistake. */
+    create(call: Call, zone: OwnedZone, pattern: SensitiveDataPatternCreate): Promise<SensitiveDataPattern>;
+    update(call: Call, zone: OwnedZone, id: string, change: SensitiveDataPatternChange): Promise<SensitiveDataPattern>;
+  };
 }
 
-export function createSensitiveData(): SensitiveData {
-  let compiled: CompiledDetectors | undefined;
+type PatternValue = Omit<SensitiveDataPattern, "id" | "created_on" | "modified_on">;
+
+export interface SensitiveDataDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+}
+
+const ALLOWED_MAX = 1000;
+const PATTERNS_MAX = 50;
+
+export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps): SensitiveData {
+  const valueHash = createValueHash(sealer.derive(VALUE_HASH_PURPOSE));
+  const allowed = createZoneObjects<AllowedDataCreate>({ store, clock, kind: "allowed", max: ALLOWED_MAX });
+  const patterns = createZoneObjects<PatternValue>({ store, clock, kind: "pattern", max: PATTERNS_MAX });
+  const managed = createManaged();
   return {
-    scan: ({ text, overrides }) => {
+    allowed: {
+      ...allowed,
+      create: async (call, zone, value) => {
+        if ([value.value_hash, value.json_path, value.path].every((member) => member === undefined))
+          throw new PlatformError("invalid_input", { message: "value_hash, json_path or path must say what is allowed", source: "/" });
+        return allowed.create(call, zone, value);
+      },
+    },
+    patterns: {
+      ...patterns,
+      create: async (call, zone, given) => {
+        const value: PatternValue = { context: [], validator: "none", tags: [], enabled: true, ...given };
+        checkPattern(value);
+        return patterns.create(call, zone, value);
+      },
+      update: (call, zone, id, change) => patterns.update(call, zone, id, change, checkPattern),
+    },
+    scan: async (zoneId, { text, overrides }) => {
       const enabled = enabledRules(overrides);
-      const scanner = new BodyScanner((compiled ??= compileDetectors(DETECTORS)));
-      scanner.push(Buffer.from(text));
-      const { bytes, limited, findings } = scanner.end();
+      const entry = detectionEntry(await sensitiveDataOfZone(store.read, zoneId));
+      const detectors = entry?.patterns.length ? compileDetectors([...entry.patterns.map(customDetector), ...DETECTORS]) : managed();
+      const { bytes, limited, findings } = scanText(detectors, text);
       return {
         bytes,
         scan_limited: limited,
-        findings: findings.map(({ detector, count, offset }) => ({
+        findings: findings.map(({ detector, count, offset, hits }) => ({
           rule_id: detector.rule_id,
           detector: detector.id,
           description: detector.name,
-          categories: CATEGORIES.get(detector.rule_id) ?? [],
+          categories: CATEGORIES.get(detector.rule_id) ?? [detector.category, ...(detector.tags ?? [])],
           confidence: detector.confidence,
-          enabled: enabled.has(detector.rule_id),
+          enabled: detector.category === "custom" || enabled.has(detector.rule_id),
           count,
           offset,
+          value_hash: valueHash(zoneId, detector, hits[0]?.text ?? ""),
         })),
       };
     },
   };
+}
+
+/** Compiled when first asked for. */
+function createManaged(): () => CompiledDetectors {
+  let compiled: CompiledDetectors | undefined;
+  return () => (compiled ??= compileDetectors(DETECTORS));
+}
+
+/** Throws `invalid_input` for a pattern that could not be run. */
+function checkPattern({ pattern, ...rest }: PatternValue): void {
+  try {
+    customDetector({ id: "", pattern, ...rest });
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error;
+    const place = error.at > 0 ? ` (at character ${error.at + 1})` : "";
+    throw new PlatformError("invalid_input", { message: `pattern: ${error.message}${place}`, source: "/pattern" });
+  }
 }
 
 const RULESET = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID);

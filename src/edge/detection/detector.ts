@@ -2,14 +2,16 @@ import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import type { EventSink, SecurityEventRow } from "#events/rows.ts";
-import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
+import type { EventSink } from "#events/rows.ts";
+import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
-import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
-import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import { createDecoder, type Decoder } from "./decode.ts";
-import { eventOf } from "./event.ts";
-import { encodingOf, type Frame, type ScanSubject, type SlabMessage, type SlabReturn } from "./job.ts";
+import type { ValueHash } from "#rules/detectors/value-hash.ts";
+import { createCompiledCache, type ZonePolicies } from "./compiled-cache.ts";
+import { eventOf, maskerOf } from "./event.ts";
+import { encodingOf, type Frame, isJson, type ScanSubject, type SlabMessage, type SlabReturn } from "./job.ts";
+import { createKeeper } from "./keeper.ts";
+import { examine } from "./matches.ts";
 import { createTranscoder, type Transcoder } from "./transcoder.ts";
 
 export interface Detector {
@@ -23,6 +25,9 @@ export interface DetectorDeps {
   readonly events: EventSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
+  /** What the owners of zones allow and look for. */
+  readonly policies: ZonePolicies;
+  readonly valueHash: ValueHash;
 }
 
 interface Job {
@@ -32,21 +37,28 @@ interface Job {
 }
 
 /** Scans the bodies that taps copy and pushes one event for each that has a match. Runs outside the response path. */
-export function createDetector({ events, clock, metrics }: DetectorDeps): Detector {
+export function createDetector({ events, clock, metrics, policies, valueHash }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
   const limited = metrics.counter("selvedge_detection_limited_total", "Scans that spent their candidate budget");
   const matched = metrics.counter("selvedge_detection_events_total", "Responses with sensitive data");
-  const compiled = createCompiledCache();
+  const allowed = metrics.counter("selvedge_detection_allowed_total", "Hits of sensitive data that allow-lists hold");
+  const compiled = createCompiledCache(policies);
+  const keeper = createKeeper();
   const ports = new Map<MessagePort, Map<number, Job>>();
   // Making a buffer costs several times the scan of a small body.
   const buffers: Buffer[] = [];
 
-  const report = (subject: ScanSubject, result: ScanResult, detectors: CompiledDetectors): void => {
+  const report = (subject: ScanSubject, result: ScanResult, detectors: CompiledDetectors, body: Uint8Array | null): void => {
     scanned.value++;
     scannedBytes.value += result.bytes;
     if (result.limited) limited.value++;
-    const row: SecurityEventRow | null = eventOf(subject, result, newUlid(clock.nowMs()), detectors);
+    if (result.findings.length === 0) return;
+    const masked = maskerOf(detectors);
+    const entries = policies(subject.zone_id)?.allowed ?? [];
+    const examined = examine(result, { subject, body, allowed: entries, valueHash, masked });
+    allowed.value += examined.allowed;
+    const row = eventOf(subject, examined.matches, { id: newUlid(clock.nowMs()), limited: result.limited, masked });
     if (row === null) return;
     matched.value++;
     events.push("security_events", row);
@@ -54,12 +66,17 @@ export function createDetector({ events, clock, metrics }: DetectorDeps): Detect
 
   const begin = (subject: ScanSubject): Job => {
     const buffer = buffers.pop() ?? scanBuffer();
-    const detectors = compiled(subject.ruleset_id, subject.enabled);
+    const detectors = compiled(subject);
     const scanner = new BodyScanner(detectors, { buffer });
-    const text = createTranscoder(subject.charset, (bytes) => scanner.push(bytes));
+    const kept = isJson(subject.content_type) ? keeper.begin() : null;
+    const text = createTranscoder(subject.charset, (bytes) => {
+      scanner.push(bytes);
+      kept?.add(bytes);
+    });
     const finish = (): void => {
       text.end();
-      report(subject, scanner.end(), detectors);
+      const result = scanner.end();
+      report(subject, result, detectors, kept?.take() ?? null);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
     };
     const encoding = encodingOf(subject.content_encoding) ?? null;
@@ -110,22 +127,4 @@ function end(job: Job): void {
   else job.decoder.end();
 }
 
-const COMPILED_MAX = 64;
 const BUFFERS_MAX = 64;
-
-/** Detectors of each combination of overrides that is in use; the oldest combination gives way. */
-function createCompiledCache(): (rulesetId: string, enabled: string) => CompiledDetectors {
-  const cache = new Map<string, CompiledDetectors>();
-  return (rulesetId, enabled) => {
-    const key = `${rulesetId} ${enabled}`;
-    const known = cache.get(key);
-    if (known !== undefined) return known;
-    const ruleset = MANAGED_RULESETS.get(rulesetId);
-    const rules = ruleset === undefined ? [] : unpackRules(ruleset, enabled);
-    const made = compileDetectors(rules.flatMap((rule) => DETECTORS_BY_ID.get(rule.detector) ?? []));
-    const [oldest] = cache.keys();
-    if (cache.size >= COMPILED_MAX && oldest !== undefined) cache.delete(oldest);
-    cache.set(key, made);
-    return made;
-  };
-}

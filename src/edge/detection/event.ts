@@ -1,16 +1,21 @@
 import type { SecurityEventRow } from "#events/rows.ts";
 import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { BodyScanner, type Finding, type ScanResult } from "#rules/detectors/scan.ts";
+import { scanText } from "#rules/detectors/scan-text.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { ScanSubject } from "./job.ts";
+import type { ExaminedMatch } from "./matches.ts";
 
 /**
- * The event of a scanned response, or null when nothing matched: one a response (SPEC 6), under the rule of
- * the surest and then first finding, with all findings as its matches. It holds no matched text, not even
- * where the request itself carries some.
+ * The event of a scanned response, or null when nothing matched: one a response (SPEC 6), under the rule of the surest and
+ * then first finding, with all findings as its matches. It holds no matched text, not even where the request itself carries
+ * some.
  */
-export function eventOf(subject: ScanSubject, result: ScanResult, id: string, detectors: CompiledDetectors): SecurityEventRow | null {
-  const [strongest] = result.findings.toSorted((a, b) => rank(a) - rank(b) || a.offset - b.offset);
+export function eventOf(
+  subject: ScanSubject,
+  matches: readonly ExaminedMatch[],
+  { id, limited, masked }: { readonly id: string; readonly limited: boolean; masked(text: string): string },
+): SecurityEventRow | null {
+  const [strongest] = matches.toSorted((a, b) => rank(a) - rank(b) || a.match.offset - b.match.offset);
   if (strongest === undefined) return null;
   return {
     id,
@@ -30,34 +35,26 @@ export function eventOf(subject: ScanSubject, result: ScanResult, id: string, de
     method: subject.method,
     scheme: subject.scheme,
     host: subject.host,
-    path: masked(subject.path, detectors),
-    query: masked(subject.query, detectors),
-    user_agent: masked(subject.user_agent, detectors),
+    path: masked(subject.path),
+    query: masked(subject.query),
+    user_agent: masked(subject.user_agent),
     status: subject.status,
-    matches: result.findings.map(({ detector, count, offset }) => ({
-      detector: detector.id,
-      rule_id: detector.rule_id,
-      count,
-      offset,
-      confidence: detector.confidence,
-    })),
-    scan_limited: result.limited,
+    matches: matches.map(({ match }) => match),
+    scan_limited: limited,
   };
 }
 
 const MASK = "[masked]";
 
-/** The text, or a mask where the detectors find something in it, plain or percent-encoded. */
-const masked = (text: string, detectors: CompiledDetectors): string =>
-  finds(text, detectors) || finds(decoded(text), detectors) ? MASK : text;
+/** Gives a text back, or a mask where the detectors find something in it, plain or percent-encoded. */
+export const maskerOf =
+  (detectors: CompiledDetectors) =>
+  (text: string): string =>
+    finds(text, detectors) || finds(decoded(text), detectors) ? MASK : text;
 
-function finds(text: string, detectors: CompiledDetectors): boolean {
-  const scanner = new BodyScanner(detectors);
-  scanner.push(Buffer.from(text));
-  return scanner.end().findings.length > 0;
-}
+const finds = (text: string, detectors: CompiledDetectors): boolean => text !== "" && scanText(detectors, text).findings.length > 0;
 
 const decoded = (text: string): string =>
   text.replaceAll("+", " ").replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-const rank = (finding: Finding): number => (finding.detector.confidence === "high" ? 0 : 1);
+const rank = ({ match }: ExaminedMatch): number => (match.confidence === "high" ? 0 : 1);

@@ -21,6 +21,9 @@ export interface ScanSubject {
   /** `ruleset_id` and `enabled` of the match's `managed` (rules/managed/rulesets.ts). */
   readonly ruleset_id: string;
   readonly enabled: string;
+  /** What the execute rule's `matched_data` says: a key that copies are encrypted to, empty for none, and whether a masked sample is wanted. */
+  readonly public_key: string;
+  readonly masked_sample: boolean;
   /** Id of the execute rule. */
   readonly deployed_by: string;
 }
@@ -58,6 +61,9 @@ const CHARSET = /;\s*charset\s*=\s*"?([\w.:+-]{1,40})/i;
 export const charsetOf = (contentType: string): string => CHARSET.exec(contentType)?.[1]?.toLowerCase() ?? "";
 
 export const isScannedType = (mediaType: string): boolean => SCANNED_TYPE.test(mediaType);
+
+/** Whether values of it have a path. */
+export const isJson = (mediaType: string): boolean => /[/+](?:x-nd)?json$/.test(mediaType);
 
 export type Encoding = "gzip" | "br" | "deflate" | "zstd";
 

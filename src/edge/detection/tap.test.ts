@@ -3,15 +3,20 @@ import { test, type TestContext } from "node:test";
 import { MessageChannel } from "node:worker_threads";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { fixedClock } from "#kernel/clock.ts";
+import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
 import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
 import type { SecurityEventRow } from "#events/rows.ts";
 import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
+import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
+import { createValueHash } from "#rules/detectors/value-hash.ts";
+import type { DetectionEntry } from "#snapshot/entries.ts";
 import { createDetector } from "./detector.ts";
 import { SCANNED_BYTES_MAX, type SlabMessage } from "./job.ts";
 import { createTap, type Tap, type TapDeps } from "./tap.ts";
 import { testSubject } from "./test-subject.ts";
 
 const CARD = "4716461583322103";
+const VISA = DETECTORS_BY_ID.get("fin.card_visa")!;
 const PAGE = Buffer.from(`<p>${CARD}</p>`);
 
 interface Bench {
@@ -23,7 +28,7 @@ interface Bench {
 }
 
 /** A tap and a detector on one thread, over a real channel. */
-function bench(t: TestContext, options: Partial<TapDeps> = {}): Bench {
+function bench(t: TestContext, options: Partial<TapDeps> = {}, policy?: DetectionEntry): Bench {
   const { port1, port2 } = new MessageChannel();
   const metrics = createMetrics();
   const rows: SecurityEventRow[] = [];
@@ -31,6 +36,8 @@ function bench(t: TestContext, options: Partial<TapDeps> = {}): Bench {
     events: { push: (_table, row) => void rows.push(row as SecurityEventRow) },
     clock: fixedClock(1_700_000_000_000),
     metrics,
+    policies: () => policy,
+    valueHash: createValueHash(Buffer.alloc(32, 1)),
   });
   detector.attach(port2);
   const tap = createTap({ port: port1, metrics, flushMs: 1, ...options });
@@ -222,6 +229,99 @@ test("a request that carries what was found is masked in the event", async (t) =
     rows.map(({ path, query, user_agent }) => [path, query, user_agent]),
     [["[masked]", "[masked]", "test/1"]],
   );
+});
+
+test("the place of a hit in JSON is told, in any coding, and a key that is one itself is masked", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const json = JSON.stringify({
+    users: [{ name: "a" }, { name: "b", "full name": CARD }],
+    [CARD]: { iban: "DE89 3704 0044 0532 0130 00" },
+  });
+  const content_type = "application/json";
+  send(tap, Buffer.from(json), { content_type }, 7);
+  send(tap, gzipSync(json), { content_type, content_encoding: "gzip" });
+  send(tap, PAGE);
+  await scanned(3);
+  const places = rows.map((row) => row.matches.map(({ detector, json_path, count }) => [detector, json_path, count]));
+  const expected = [
+    ["fin.card_visa", '$.users[1]["full name"]', 2],
+    ["fin.iban", "[masked]", 1],
+  ];
+  assert.deepEqual(places.sort(), [[["fin.card_visa", undefined, 1]], expected, expected].sort());
+});
+
+test("what is allowed by value, place, path and rule leaves no event, and is counted", async (t) => {
+  const hash = createValueHash(Buffer.alloc(32, 1))(testSubject().zone_id, VISA, CARD);
+  const cases: readonly (readonly [entry: object, matches: number])[] = [
+    [{ value_hash: hash }, 1],
+    [{ json_path: "$.orders[*].number" }, 1],
+    [{ json_path: "$.orders[1].number" }, 2],
+    [{ path: "/acc*" }, 0],
+    [{ path: "/acc" }, 2],
+    [{ rule_id: VISA.rule_id, path: "/account" }, 1],
+    [{ value_hash: hash, json_path: "$.other" }, 2],
+    [{ value_hash: "0".repeat(32) }, 2],
+  ];
+  for (const [entry, matches] of cases) {
+    const { tap, rows, scanned, metrics } = bench(t, {}, { allowed: [{ id: "1", ...entry }], patterns: [] });
+    const body = { orders: [{ number: "4716-4615-8332-2103" }], iban: "DE89370400440532013000" };
+    send(tap, Buffer.from(JSON.stringify(body)), { content_type: "application/json" });
+    await scanned(1);
+    assert.equal(rows[0]?.matches.length ?? 0, matches, JSON.stringify(entry));
+    assert.equal(value(metrics, "selvedge_detection_allowed_total"), 2 - matches);
+  }
+});
+
+test("a zone's own patterns are found beside the managed rules, under their own ids", async (t) => {
+  const pattern = {
+    id: "d".repeat(32),
+    name: "Loyalty card",
+    pattern: String.raw`\bLC-\d{9}\b`,
+    tags: [],
+    context: ["Member"],
+    validator: "luhn",
+  } as const;
+  const digits = { ...pattern, id: "e".repeat(32), pattern: String.raw`\d{3}-[A-Z]{4}`, context: [], validator: "none" } as const;
+  const { tap, rows, scanned } = bench(t, {}, { allowed: [], patterns: [pattern, digits] });
+  send(tap, Buffer.from(`member LC-123456782, member LC-123456789, ${" ".repeat(99)} LC-123456782 and 123-ABCD in x123-ABCD`));
+  await scanned(1);
+  assert.deepEqual(
+    rows[0]?.matches.map(({ detector, rule_id, count, offset }) => [detector, rule_id, count, offset]),
+    [
+      [`custom.${pattern.id}`, pattern.id, 1, 7],
+      [`custom.${digits.id}`, digits.id, 1, 159],
+    ],
+  );
+});
+
+test("three kinds of data in one record make each of them surer", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const parts = ["Reisepass P1630837", "ssn 536904399", CARD];
+  send(tap, Buffer.from(parts.join(", ")));
+  send(tap, Buffer.from(parts.join(" ".repeat(300))));
+  await scanned(2);
+  assert.deepEqual(
+    rows.map((row) => row.matches.map(({ confidence }) => confidence)),
+    [
+      ["high", "high", "high"],
+      ["medium", "medium", "high"],
+    ],
+  );
+});
+
+test("a masked sample or an encrypted copy is in the event only where the rule asks for it", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const keys = newEnvelopeKeys();
+  send(tap, PAGE, { ray_id: "plain" });
+  send(tap, PAGE, { ray_id: "sample", masked_sample: true });
+  send(tap, PAGE, { ray_id: "copy", public_key: keys.public_key });
+  await scanned(3);
+  const [plain, sample, copy] = rows.map((row) => row.matches[0]);
+  assert.deepEqual([plain?.sample, plain?.matched_data], [undefined, undefined]);
+  assert.deepEqual([sample?.sample, sample?.matched_data], ["4716********2103", undefined]);
+  assert.equal(copy?.sample, undefined);
+  assert.doesNotMatch(JSON.stringify(rows), new RegExp(CARD));
+  assert.deepEqual(JSON.parse(openEnvelope(keys.private_key, copy?.matched_data ?? "")), [{ offset: 3, text: CARD }]);
 });
 
 test("the tap gives its bytes away instead of copying them again", async () => {

@@ -1,9 +1,14 @@
+import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { createSealer } from "#kernel/seal.ts";
 import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createEventSink } from "#events/sink.ts";
+import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/value-hash.ts";
+import { createMessagePortFeed } from "#snapshot/message-port.ts";
+import { openReplica } from "#snapshot/replica.ts";
 import { createDetector } from "./detector.ts";
 
 /** `workerData` of edge/detection/worker.ts. Ports are transferred; more taps come by `{ type: "attach", port }`. */
@@ -11,17 +16,34 @@ export interface DetectorWorkerData {
   readonly tap: readonly MessagePort[];
   /** To the events writer. */
   readonly events: MessagePort;
+  /** What zones' owners allow and look for. */
+  readonly feed: MessagePort;
+  readonly lastGoodPath: string;
+  /** 32 bytes, of which the key of value hashes is made. */
+  readonly sealKeyPath: string;
 }
 
 const main = parentPort;
 if (main === null) throw new Error("edge/detection/worker.ts runs as a worker thread");
 runInBackground();
 
-const { tap, events: eventsPort } = workerData as DetectorWorkerData;
+const { tap, events: eventsPort, feed, lastGoodPath, sealKeyPath } = workerData as DetectorWorkerData;
 const metrics = createMetrics();
 const events = createEventSink({ port: eventsPort, metrics });
-const detector = createDetector({ events, clock: systemClock, metrics });
 const voice = createWorkerVoice(main);
+const replica = await openReplica({
+  port: createMessagePortFeed(feed),
+  name: "detector",
+  kinds: ["detection"],
+  lastGoodPath,
+  log: voice.log,
+});
+const detector = createDetector({
+  ...{ events, metrics },
+  clock: systemClock,
+  policies: (zoneId) => replica.snapshot.get("detection", zoneId),
+  valueHash: createValueHash(createSealer(readFileSync(sealKeyPath)).derive(VALUE_HASH_PURPOSE)),
+});
 
 // Time for what taps sent last, and for decoders, to come through.
 const SETTLE_MS = 50;
@@ -30,6 +52,7 @@ async function drain(timeoutMs: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_MS, timeoutMs)));
   detector.close();
   await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_MS, timeoutMs)));
+  replica.close();
   await events.close(timeoutMs);
 }
 

@@ -1,12 +1,12 @@
 import { Chains, leastDigits } from "./chains.ts";
 import { contextTest } from "./context.ts";
-import type { Anchor, Detector } from "./detector.ts";
+import type { Anchor, Detector, Pattern } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
 import { createPrefilter, type DigitsMin, NO_DIGITS_MIN, type Prefilter } from "./prefilter.ts";
 
 /** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
 export interface DetectorGroup {
-  readonly patterns: readonly RegExp[];
+  readonly patterns: readonly Pattern[];
   readonly detectors: readonly Detector[];
 }
 
@@ -17,6 +17,7 @@ export interface CompiledDetectors {
   readonly plus: readonly DetectorGroup[];
   readonly base58: readonly DetectorGroup[];
   readonly at_sign: readonly DetectorGroup[];
+  readonly number: readonly DetectorGroup[];
   readonly literals: LiteralIndex;
   readonly prefilter: Prefilter;
   /** Whether the text before a match, in lower case, names what the detector looks for. */
@@ -27,6 +28,7 @@ export interface CompiledDetectors {
 const DIGITS_OF_ANCHORS: Readonly<Partial<Record<Anchor["kind"], DigitsMin>>> = {
   // Two check digits; all else may be letters.
   country_check: { afterLetter: 2, alone: NO_DIGITS_MIN.alone, spaced: 2 },
+  number: { afterLetter: NO_DIGITS_MIN.afterLetter, alone: 1, spaced: 1 },
   // Eight digits, of which a separator may stand before each, and two parentheses.
   plus: { afterLetter: NO_DIGITS_MIN.afterLetter, alone: 6, spaced: 6 },
 };
@@ -51,6 +53,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     chains,
     country_check: anchored(({ kind }) => kind === "country_check"),
     plus: anchored(({ kind }) => kind === "plus"),
+    number: anchored(({ kind }) => kind === "number"),
     base58: anchored(({ kind }) => kind === "base58"),
     at_sign,
     literals: index,

@@ -6,6 +6,8 @@ export type Anchor =
   | { readonly kind: "plus" }
   /** A word of letters and digits that begins with 1 or 3, and is long. */
   | { readonly kind: "base58" }
+  /** The first digit of a number that stands by itself. */
+  | { readonly kind: "number" }
   /** The name before an at sign. */
   | { readonly kind: "at_sign" }
   /** Two letters and two digits at the start of a word, as an IBAN begins. */
@@ -16,7 +18,13 @@ export type Anchor =
    */
   | { readonly kind: "literal"; readonly text: string; readonly word: boolean; readonly needs?: string };
 
-export type Category = "pii" | "financial" | "secrets";
+/** What detectors use of a sticky regular expression. */
+export interface Pattern {
+  lastIndex: number;
+  exec(window: string): readonly string[] | null;
+}
+
+export type Category = "pii" | "financial" | "secrets" | "custom";
 
 /** One kind of sensitive data. Rows never change their ids: stored overrides and events name them. */
 export interface Detector {
@@ -27,7 +35,7 @@ export interface Detector {
   readonly category: Category;
   readonly anchors: readonly Anchor[];
   /** What an anchor alone does not decide, tried in order there. Sticky, without lookbehind, bounded: a pattern sees WINDOW_BYTES (scan.ts), one char a byte. */
-  readonly patterns: readonly RegExp[];
+  readonly patterns: readonly Pattern[];
   /** Decides on what a pattern found; the checks that make a detector precise. */
   readonly accepts: (text: string) => boolean;
   /** When present, one of these words (lower case) must stand within CONTEXT_BYTES before the match (context.ts). */

@@ -18,7 +18,19 @@ export interface Finding {
   readonly count: number;
   /** Byte offset of the first hit. */
   readonly offset: number;
+  /** In the order of the text; the first HITS_MAX of a scan, whatever found them. */
+  readonly hits: readonly Hit[];
 }
+
+/** What was found where. It stays in memory, for as long as somebody tells it from what is allowed. */
+export interface Hit {
+  /** Bytes from the start of the text. */
+  readonly offset: number;
+  /** As it stands there, one char a byte. */
+  readonly text: string;
+}
+
+export const HITS_MAX = 1000;
 
 export interface ScanResult {
   readonly findings: readonly Finding[];
@@ -45,6 +57,7 @@ interface Tally {
   offset: number;
   /** The last hit, so that what lies within it is not counted again. */
   last: { readonly from: number; readonly to: number };
+  readonly hits: Hit[];
 }
 
 /**
@@ -63,6 +76,7 @@ export class BodyScanner {
   #candidates = 0;
   /** Offset in the body behind the last number or code that was found: what lies within it is no number of its own. */
   #foundTo = 0;
+  #hits = 0;
   readonly #tallies = new Map<Detector, Tally>();
 
   constructor(detectors: CompiledDetectors, { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX, onHit }: ScannerOptions = {}) {
@@ -100,9 +114,12 @@ export class BodyScanner {
   end(): ScanResult {
     const bytes = this.#base + this.#filled;
     this.#scanTo(this.#filled);
-    const findings = Array.from(this.#tallies, ([detector, { count, offset }]) => ({ detector, count, offset })).sort(
-      (a, b) => a.offset - b.offset,
-    );
+    const findings = Array.from(this.#tallies, ([detector, { count, offset, hits }]) => ({
+      detector,
+      count,
+      offset,
+      hits: hits.sort((a, b) => a.offset - b.offset),
+    })).sort((a, b) => a.offset - b.offset);
     return { findings, limited: this.isLimited, bytes };
   }
 
@@ -155,7 +172,8 @@ export class BodyScanner {
       return;
     }
     if (view[at - 1] === UNDERSCORE || continuesNumber(view, at)) return;
-    const { plus, base58 } = this.#detectors;
+    const { plus, base58, number } = this.#detectors;
+    if (number.length > 0) this.#tryPatterns(view, at, number, WINDOW_BYTES);
     if (view[at - 1] === PLUS && plus.length > 0) this.#tryPatterns(view, at - 1, plus, NUMBER_WINDOW_BYTES);
     if (base58.length > 0 && isLongWord(view, at)) this.#tryPatterns(view, at, base58, NUMBER_WINDOW_BYTES);
     for (let start = wordsStart(view, at); start < at; start = wordEnd(view, start) + 1) if (this.#atChain(view, start)) return;
@@ -191,7 +209,7 @@ export class BodyScanner {
         if (!detector.accepts(text)) continue;
         const isNamed = contexts.get(detector);
         if (isNamed !== undefined && !isNamed((before ??= textBefore(view, at)))) continue;
-        this.#count(detector, this.#base + at, end - at);
+        this.#count(detector, this.#base + at, text);
         this.#foundTo = this.#base + end;
         return true;
       }
@@ -219,22 +237,25 @@ export class BodyScanner {
       if (found === undefined) continue;
       const detector = detectors.find((one) => one.accepts(found) && (this.#detectors.contexts.get(one)?.(textBefore(view, at)) ?? true));
       if (detector === undefined) continue;
-      this.#count(detector, this.#base + at, found.length);
+      this.#count(detector, this.#base + at, found);
       return;
     }
   }
 
-  #count(detector: Detector, from: number, length: number): void {
-    this.#onHit?.(from, from + length);
+  #count(detector: Detector, from: number, text: string): void {
+    const last = { from, to: from + text.length };
+    this.#onHit?.(last.from, last.to);
     const tally = this.#tallies.get(detector);
-    const last = { from, to: from + length };
+    if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
+    const hits = this.#hits++ < HITS_MAX ? [{ offset: from, text }] : [];
     if (tally === undefined) {
-      this.#tallies.set(detector, { count: 1, offset: from, last });
-    } else if (from < tally.last.from || from >= tally.last.to) {
-      tally.count++;
-      tally.offset = Math.min(tally.offset, from);
-      tally.last = last;
+      this.#tallies.set(detector, { count: 1, offset: from, last, hits });
+      return;
     }
+    tally.count++;
+    tally.offset = Math.min(tally.offset, from);
+    tally.last = last;
+    tally.hits.push(...hits);
   }
 }
 

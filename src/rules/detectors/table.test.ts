@@ -37,7 +37,10 @@ test("identifiers are unique, of the expected form, and hits belong to one card 
 
 test("patterns are sticky and anchors literal, so that a scan stays linear", () => {
   for (const detector of DETECTORS) {
-    for (const pattern of detector.patterns) assert.equal(pattern.flags, "y", `${detector.id} ${pattern.source}`);
+    for (const pattern of detector.patterns) {
+      assert.ok(pattern instanceof RegExp);
+      assert.equal(pattern.flags, "y", `${detector.id} ${pattern.source}`);
+    }
     assert.ok(detector.anchors.length > 0);
   }
 });

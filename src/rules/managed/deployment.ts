@@ -1,6 +1,7 @@
+import { isEnvelopeKey } from "#kernel/envelope.ts";
 import { array, flag, object, oneOf, type ParameterPlace, problem, type Shape, whole } from "../parameters.ts";
 import type { RuleProblem } from "../types.ts";
-import { MANAGED_RULESETS, type ManagedRuleset } from "./rulesets.ts";
+import { MANAGED_RULESETS, type ManagedRuleset, SENSITIVE_DATA_RULESET_ID } from "./rulesets.ts";
 
 /** The parameters of an `execute` rule: which ruleset, and how its rules are changed. */
 export const execute: Shape = (parameters, at, place) => {
@@ -39,8 +40,15 @@ const OVERRIDES_MAX = 1000;
 
 function managedExecution(ruleset: ManagedRuleset): Shape {
   const version: Shape = (value, at, place) => (value === ruleset.version ? [] : latest(value, at, place));
-  return object({ id: anyId, version, overrides: overridesOf(ruleset) });
+  const more = ruleset.id === SENSITIVE_DATA_RULESET_ID ? { matched_data: matchedData } : {};
+  return object({ id: anyId, version, overrides: overridesOf(ruleset), ...more });
 }
+
+const publicKey: Shape = (value, at) =>
+  typeof value === "string" && isEnvelopeKey(value) ? [] : [problem(at, "public_key must be an X25519 public key: base64 of its 32 bytes")];
+
+/** What of a match goes into its event: nothing unless it is asked for. */
+const matchedData = object({ public_key: publicKey, masked_sample: flag });
 
 function overridesOf(ruleset: ManagedRuleset): Shape {
   const ids = new Map(ruleset.rules.map((rule) => [rule.id, rule]));

@@ -1,0 +1,25 @@
+import type { AllowedData, SensitiveDataPattern } from "#model/sensitive-data.ts";
+import type { DetectionEntry } from "#snapshot/entries.ts";
+import type { SensitiveDataRow } from "#store/sensitive-data.ts";
+
+/** What the detector worker gets of a zone's rows; null where there is nothing to get. */
+export function detectionEntry(rows: readonly SensitiveDataRow[]): DetectionEntry | null {
+  const allowed = rows
+    .filter(({ kind }) => kind === "allowed")
+    .map((row) => {
+      const { value_hash, json_path, path, rule_id } = JSON.parse(row.value) as AllowedData;
+      return {
+        id: row.id,
+        ...(value_hash === undefined ? {} : { value_hash }),
+        ...(json_path === undefined ? {} : { json_path }),
+        ...(path === undefined ? {} : { path }),
+        ...(rule_id === undefined ? {} : { rule_id }),
+      };
+    });
+  const patterns = rows
+    .filter(({ kind }) => kind === "pattern")
+    .map((row) => ({ id: row.id, ...(JSON.parse(row.value) as Omit<SensitiveDataPattern, "id">) }))
+    .filter(({ enabled }) => enabled)
+    .map(({ id, name, pattern, context, validator, tags }) => ({ id, name, pattern, context, validator, tags }));
+  return allowed.length + patterns.length === 0 ? null : { allowed, patterns };
+}

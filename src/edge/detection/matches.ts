@@ -1,0 +1,89 @@
+import { sealEnvelope } from "#kernel/envelope.ts";
+import type { EventMatch } from "#events/rows.ts";
+import type { Detector } from "#rules/detectors/detector.ts";
+import { confirmedByProximity } from "#rules/detectors/proximity.ts";
+import type { Finding, Hit, ScanResult } from "#rules/detectors/scan.ts";
+import { maskedSample, type ValueHash } from "#rules/detectors/value-hash.ts";
+import type { AllowedDataEntry } from "#snapshot/entries.ts";
+import { isAllowed } from "./allowed.ts";
+import type { ScanSubject } from "./job.ts";
+import { jsonPaths } from "./json-path.ts";
+
+/** What became of a scan's findings. */
+export interface Examined {
+  /** In the order of their first hits. */
+  readonly matches: readonly ExaminedMatch[];
+  /** Hits that the zone's allow-list holds. */
+  readonly allowed: number;
+}
+
+export interface ExaminedMatch {
+  readonly detector: Detector;
+  readonly match: EventMatch;
+}
+
+export interface ExamineDeps {
+  readonly subject: ScanSubject;
+  /** The text as it was scanned, where it is JSON and there was memory to keep it. */
+  readonly body: Uint8Array | null;
+  readonly allowed: readonly AllowedDataEntry[];
+  readonly valueHash: ValueHash;
+  /** Hides what detectors would find in it. */
+  masked(text: string): string;
+}
+
+/** Takes what is allowed out of the findings and says of the rest where it is and how sure; never what. */
+export function examine(result: ScanResult, deps: ExamineDeps): Examined {
+  const { subject, allowed, valueHash } = deps;
+  const pathOf = createPaths(result, deps);
+  const hashOf = (detector: Detector, { text }: Hit): string => valueHash(subject.zone_id, detector, text);
+  let dropped = 0;
+  const kept = result.findings.flatMap((finding): Finding[] => {
+    const { detector } = finding;
+    const hits = finding.hits.filter(
+      (hit) => !isAllowed(allowed, { detector, path: subject.path, valueHash: () => hashOf(detector, hit), jsonPath: () => pathOf(hit) }),
+    );
+    const gone = finding.hits.length - hits.length;
+    dropped += gone;
+    if (finding.count === gone) return [];
+    return [{ ...finding, count: finding.count - gone, offset: hits[0]?.offset ?? finding.offset, hits }];
+  });
+  const confirmed = confirmedByProximity(kept);
+  const matches = kept.map((finding): ExaminedMatch => {
+    const { detector, count, offset } = finding;
+    const [first] = finding.hits;
+    const path = first === undefined ? null : pathOf(first);
+    const match: EventMatch = {
+      detector: detector.id,
+      rule_id: detector.rule_id,
+      count,
+      offset,
+      confidence: confirmed.has(detector) ? "high" : detector.confidence,
+      ...(path === null ? {} : { json_path: deps.masked(path) }),
+      ...(first === undefined ? {} : { value_hash: hashOf(detector, first), ...asked(subject, finding) }),
+    };
+    return { detector, match };
+  });
+  return { matches: matches.sort((a, b) => a.match.offset - b.match.offset), allowed: dropped };
+}
+
+/** A path of each first hit, and of every hit where some may be allowed, all in one walk. */
+function createPaths(result: ScanResult, { body, allowed }: ExamineDeps): (hit: Hit) => string | null {
+  if (body === null || result.findings.length === 0) return () => null;
+  const asked = result.findings.flatMap(({ hits }) => (allowed.length > 0 ? hits : hits.slice(0, 1)));
+  const offsets = [...new Set(asked.map(({ offset }) => offset))].sort((a, b) => a - b);
+  const paths = jsonPaths(body, offsets);
+  const byOffset = new Map(offsets.map((offset, index) => [offset, paths[index]]));
+  return ({ offset }) => byOffset.get(offset) ?? null;
+}
+
+const COPIES_MAX = 16;
+
+/** What the execute rule's `matched_data` asks for. */
+function asked({ public_key, masked_sample }: ScanSubject, { hits }: Finding): Pick<EventMatch, "sample" | "matched_data"> {
+  const copies = hits.slice(0, COPIES_MAX);
+  return {
+    ...(masked_sample ? { sample: maskedSample(copies[0]?.text ?? "") } : {}),
+    ...(public_key === "" ? {} : { matched_data: sealEnvelope(public_key, JSON.stringify(copies)) }),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Detector } from "./detector.ts";
+import type { Finding } from "./scan.ts";
+
+/** So many distinct kinds of data, so near to each other, are a record of somebody and no coincidence (sensitive-data.md). */
+const KINDS_MIN = 3;
+const NEAR_BYTES = 256;
+
+/** The detectors that are surer of their hits than by themselves: one of these stands among hits of two other kinds. */
+export function confirmedByProximity(findings: readonly Finding[]): ReadonlySet<Detector> {
+  const confirmed = new Set<Detector>();
+  if (findings.length < KINDS_MIN) return confirmed;
+  const hits = findings
+    .flatMap(({ detector, hits: own }) => own.map(({ offset }) => ({ detector, offset })))
+    .sort((a, b) => a.offset - b.offset);
+  const near = new Map<Detector, number>();
+  let first = 0;
+  for (const hit of hits) {
+    near.set(hit.detector, (near.get(hit.detector) ?? 0) + 1);
+    for (; hit.offset - (hits[first]?.offset ?? 0) > NEAR_BYTES; first++) forget(near, hits[first]?.detector);
+    if (near.size >= KINDS_MIN) for (const detector of near.keys()) confirmed.add(detector);
+  }
+  return confirmed;
+}
+
+function forget(near: Map<Detector, number>, detector: Detector | undefined): void {
+  if (detector === undefined) return;
+  const left = (near.get(detector) ?? 0) - 1;
+  if (left > 0) near.set(detector, left);
+  else near.delete(detector);
+}
