@@ -193,7 +193,7 @@ export const CONFIG_KEYS = {
     default: 1_000_000,
     min: 1024,
     max: 100_000_000,
-    doc: "Keys that rate limits count under at the same time, of all edge threads together; each takes 36 bytes of memory.",
+    doc: "Keys that rate limits count under at the same time, of all edge threads together; each takes 50 bytes of memory.",
   },
   "edge.body_timeout_seconds": { type: "count", default: 3600, min: 1, max: 604_800, doc: "Time for a whole request body." },
   "edge.body_bytes_per_second_min": {

@@ -27,7 +27,9 @@ const USED = 6;
 const PERIOD = 7;
 const SLOT_WORDS = 8;
 /** A key has its place among so many; where all are taken, the one that was used longest ago gives way. */
-const WAYS = 8;
+const WAYS = 16;
+/** Places for each key: of as many keys as there may be, one in a hundred has to share. */
+const PLACES_PER_KEY = 1.5;
 const HEADER_WORDS = 8;
 /** Times are tenths of a second since the table was made: 32 bits of them last for six years. */
 const TICK_MS = 100;
@@ -47,7 +49,7 @@ export function createCounterMemory(keys: number, nowMs: number): SharedArrayBuf
   return buffer;
 }
 
-const setsFor = (keys: number): number => 2 ** Math.max(0, Math.ceil(Math.log2(keys / WAYS)));
+const setsFor = (keys: number): number => Math.max(1, Math.ceil((keys * PLACES_PER_KEY) / WAYS));
 
 export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
   const words = new Int32Array(buffer);
@@ -65,7 +67,8 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
     // A key may be longer than what fits: then its digest stands for it.
     const text = key.length * 3 <= KEY_BYTES_MAX ? key : createHash("sha256").update(key).digest("base64");
     hash(bytes, 0, bytes.write(text), digest, 0);
-    return ((digestWords[0] ?? 0) ^ Math.imul(digestWords[1] ?? 0, 0x9e37_79b1)) & (sets - 1);
+    const mixed = ((digestWords[0] ?? 0) ^ Math.imul(digestWords[1] ?? 0, 0x9e37_79b1)) >>> 0;
+    return Math.floor((mixed / 2 ** 32) * sets);
   };
 
   const lock = (set: number): void => {
