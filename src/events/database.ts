@@ -70,11 +70,12 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 
   const insert = (tables: readonly PackedRows[]): void => {
-    for (const packed of tables) {
-      const cells = unpackRows(packed, facets.numberOf);
-      inserts.get(packed.table)?.(cells);
-      rollups.get(packed.table)?.(cells);
-      if (packed.table === "gateway_logs") logs.count(cells);
+    for (const [table, batches] of Map.groupBy(tables, (packed) => packed.table)) {
+      const cells = batches.map((packed) => unpackRows(packed, facets.numberOf));
+      for (const rows of cells) inserts.get(table)?.(rows);
+      // Counted together: rows of one moment are mostly alike.
+      rollups.get(table)?.(cells);
+      if (table === "gateway_logs") for (const rows of cells) logs.count(rows);
     }
   };
   return {

@@ -1,5 +1,5 @@
 import type { EventTable, EventTables } from "./rows.ts";
-import { type Cell, type Column, EVENT_SCHEMA, facetColumns, type FacetName, storedColumns } from "./schema.ts";
+import { type Cell, type Column, EVENT_SCHEMA, FACET_LEADS, facetColumns, type FacetName, storedColumns } from "./schema.ts";
 
 /**
  * Rows of one table as they cross threads: a few flat values, because a copy of thousands of cells costs each of
@@ -91,34 +91,36 @@ export class RowPacker {
   }
 }
 
-const SEPARATOR = "\u0000";
-
 /** Numbers the combinations of one facet within a batch. */
 class FacetPacker {
   private readonly columns: readonly string[];
+  private readonly lead: string;
   private texts: string[] = [];
-  private numbers = new Map<string, number>();
+  /** Numbers by the text of the leading column: joining all texts to one key would cost more than comparing them. */
+  private numbers = new Map<string, number[]>();
   private last = -1;
 
   constructor(name: FacetName) {
     this.columns = facetColumns(name);
+    this.lead = FACET_LEADS[name];
   }
 
   numberOf(row: AnyRow): number {
-    const { columns, texts, last } = this;
-    if (last >= 0) {
-      let i = 0;
-      for (let at = last * columns.length; i < columns.length && texts[at] === (row[columns[i]!] ?? ""); i++) at++;
-      if (i === columns.length) return last;
-    }
-    let key = "";
-    for (const column of columns) key += textOf(row[column]) + SEPARATOR;
-    const known = this.numbers.get(key);
-    if (known !== undefined) return (this.last = known);
-    const number = texts.length / columns.length;
-    for (const column of columns) texts.push(textOf(row[column]));
-    this.numbers.set(key, number);
+    if (this.last >= 0 && this.is(this.last, row)) return this.last;
+    const lead = textOf(row[this.lead]);
+    let alike = this.numbers.get(lead);
+    if (alike === undefined) this.numbers.set(lead, (alike = []));
+    for (const number of alike) if (this.is(number, row)) return (this.last = number);
+    const number = this.texts.length / this.columns.length;
+    for (const column of this.columns) this.texts.push(textOf(row[column]));
+    alike.push(number);
     return (this.last = number);
+  }
+
+  private is(number: number, row: AnyRow): boolean {
+    const { columns, texts } = this;
+    for (let i = 0, at = number * columns.length; i < columns.length; i++, at++) if (texts[at] !== (row[columns[i]!] ?? "")) return false;
+    return true;
   }
 
   take(): readonly string[] {

@@ -68,8 +68,8 @@ export const rollupStatements = (): readonly string[] => [
   ),
 ];
 
-/** Counts the rows whose cells follow one another. */
-export type RollupWriter = (cells: readonly Cell[]) => void;
+/** Counts the rows of several batches, in each of which cells follow one another. */
+export type RollupWriter = (batches: readonly (readonly Cell[])[]) => void;
 
 export function createRollupWriter(db: DatabaseSync, rollup: Rollup): RollupWriter {
   const names = storedColumns(rollup.table).map(({ name }): string => name);
@@ -80,8 +80,7 @@ export function createRollupWriter(db: DatabaseSync, rollup: Rollup): RollupWrit
   const weight = rollup.weight === null ? -1 : names.indexOf(rollup.weight);
   const levels = ROLLUP_LEVELS.map((level) => ({ level, add: db.prepare(upsertSql(rollup, level)) }));
 
-  return (cells) => {
-    const minutes = new Map<string, number[]>();
+  const countInto = (minutes: Map<string, number[]>, cells: readonly Cell[]): void => {
     let last: number[] = [];
     let lastKey = "";
     for (let at = 0; at < cells.length; at += names.length) {
@@ -101,6 +100,11 @@ export function createRollupWriter(db: DatabaseSync, rollup: Rollup): RollupWrit
       last[first]! += count;
       for (let i = 0; i < sums.length; i++) last[first + 1 + i]! += Number(cells[at + sums[i]!]) * count;
     }
+  };
+
+  return (batches) => {
+    const minutes = new Map<string, number[]>();
+    for (const cells of batches) countInto(minutes, cells);
     for (const { level, add } of levels) for (const group of atLevel(minutes.values(), level, keys.length)) add.run(...group);
   };
 }

@@ -26,6 +26,17 @@ export const EVENT_FACETS = {
   question: ["query_type", "response_code", "protocol"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+/** The column of each facet that tells most combinations apart. */
+export const FACET_LEADS: Readonly<Record<FacetName, string>> = {
+  site: "zone_id",
+  host: "host",
+  agent: "user_agent",
+  request_kind: "content_type",
+  event_kind: "country",
+  rule: "rule_id",
+  question: "query_type",
+};
+
 export type FacetName = keyof typeof EVENT_FACETS;
 export const FACET_NAMES = Object.keys(EVENT_FACETS) as readonly FacetName[];
 export const facetTable = (name: FacetName): string => `facet_${name}`;

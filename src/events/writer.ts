@@ -20,6 +20,8 @@ runInBackground();
 
 const { path, ports, retention } = workerData as WriterData;
 const limits: RetentionLimits = retention;
+/** What arrives within this time is written together. */
+const GATHER_MS = 10;
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
 /** How often the segments of the gateway are looked at; what is there is read at once. */
@@ -38,6 +40,15 @@ const database = openRepairedDatabase({
 const metrics = createMetrics();
 const written = metrics.counter("selvedge_events_written_batches_total", "Batches of event rows committed");
 const failed = metrics.counter("selvedge_events_failed_batches_total", "Batches of event rows that could not be written");
+const writtenRows = metrics.counter("selvedge_events_written_rows_total", "Event rows committed");
+const failedRows = metrics.counter("selvedge_events_failed_rows_total", "Event rows that could not be written");
+const writeSeconds = metrics.counter("selvedge_events_write_seconds_total", "Time spent writing event rows");
+const waitingRows = metrics.gauge("selvedge_events_waiting_rows", "Event rows that have arrived and are not yet written");
+const lagSeconds = metrics.gauge(
+  "selvedge_events_writer_lag_seconds",
+  "Time from the arrival of event rows to their commit, of the last write",
+);
+const fileBytes = metrics.gauge("selvedge_events_database_bytes", "Size of the events database, without free pages");
 const attached = new Set<MessagePort>();
 const indexer = createLogIndexer({
   directory: logSegmentsOf(path),
@@ -45,23 +56,59 @@ const indexer = createLogIndexer({
   damaged: (segment, at) => voice.log("warn", "a segment of gateway logs ends in what is no record", { segment, at }),
 });
 
+interface Waiting {
+  readonly port: MessagePort;
+  readonly message: RowsMessage;
+}
+
+/** Batches that wait to be written together: what several threads send at one time is one transaction. */
+let waiting: Waiting[] = [];
+let gather: NodeJS.Timeout | undefined;
+
 function attach(port: MessagePort): void {
   attached.add(port);
-  port.on("message", (message: RowsMessage) => write(port, message));
+  port.on("message", (message: RowsMessage) => {
+    gather ??= setTimeout(writeWaiting, GATHER_MS);
+    waiting.push({ port, message });
+    waitingRows.value += rowsIn(message);
+  });
   port.on("close", () => attached.delete(port));
 }
 
-function write(port: MessagePort, message: RowsMessage): void {
+const rowsIn = ({ tables }: RowsMessage): number => tables.reduce((sum, packed) => sum + packed.rows, 0);
+
+function writeWaiting(): void {
+  const startMs = systemClock.monotonicMs();
+  clearTimeout(gather);
+  gather = undefined;
+  const all = waiting;
+  waiting = [];
+  waitingRows.value = 0;
+  try {
+    database.insert(all.flatMap(({ message }) => message.tables));
+    written.value += all.length;
+    for (const { message } of all) writtenRows.value += rowsIn(message);
+  } catch {
+    // One that cannot be written must not take the others along.
+    for (const { message } of all) writeAlone(message);
+  }
+  const seconds = (systemClock.monotonicMs() - startMs) / 1000;
+  writeSeconds.value += seconds;
+  lagSeconds.value = GATHER_MS / 1000 + seconds;
+  for (const { port, message } of all) port.postMessage({ type: "written", batch: message.batch } satisfies WrittenMessage);
+}
+
+function writeAlone(message: RowsMessage): void {
   try {
     database.insert(message.tables);
     written.value++;
+    writtenRows.value += rowsIn(message);
   } catch (error) {
     // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.
     failed.value++;
+    failedRows.value += rowsIn(message);
     voice.log("error", "event rows could not be written", { error: String(error), rows: message.tables.map((part) => part.table) });
   }
-  const reply: WrittenMessage = { type: "written", batch: message.batch };
-  port.postMessage(reply);
 }
 
 function tidy(): void {
@@ -69,6 +116,7 @@ function tidy(): void {
   try {
     const nowMs = systemClock.nowMs();
     more = retentionStep(database, limits, nowMs);
+    fileBytes.value = database.usedBytes();
     if (!more) {
       database.deleteUnusedFacets(FACETS_AT_ONCE);
       database.logs.deleteUsageBefore(nowMs - USAGE_KEPT_MS);
@@ -99,10 +147,11 @@ let retentionTimer = setTimeout(tidy, RETENTION_PAUSE_MS);
 async function drain(timeoutMs: number): Promise<void> {
   const end = systemClock.monotonicMs() + timeoutMs;
   let before = -1;
-  while (before !== written.value + failed.value && systemClock.monotonicMs() < end) {
+  while ((before !== written.value + failed.value || waiting.length > 0) && systemClock.monotonicMs() < end) {
     before = written.value + failed.value;
     await new Promise((resolve) => setTimeout(resolve, RETENTION_PAUSE_MS));
   }
+  if (waiting.length > 0) writeWaiting();
   clearTimeout(retentionTimer);
   clearTimeout(segmentsTimer);
   readRest(end);

@@ -17,6 +17,7 @@ import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
 import { edgeSoak } from "./edge-soak.ts";
+import { events10m } from "./events-10m.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory } from "./gateway-memory.ts";
 import { gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
@@ -62,6 +63,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeAttacks,
   edgeIdle,
   edgeSoak,
+  events10m,
   gatewayRequests,
   gatewayStreams,
   gatewayFirstToken,
