@@ -7,11 +7,12 @@ import { placeOf, type Upstream } from "./providers.ts";
 import type { RequestOptions } from "./request-options.ts";
 import { MODEL_CHARACTERS_MAX } from "./request-model.ts";
 import { stepOf } from "./steps.ts";
+import { OPENAI_USAGE } from "./usage-shapes.ts";
 import { readChat } from "./translate/chat.ts";
-import { createChatAnswer } from "./translate/chat-answer.ts";
+import { createChatAnswer, createWholeAnswer } from "./translate/chat-answer.ts";
 import type { Dialect } from "./translate/dialect.ts";
 import { DIALECTS } from "./translate/dialects.ts";
-import { UntranslatableError } from "./translate/json.ts";
+import { type Json, UntranslatableError } from "./translate/json.ts";
 
 /** A chat completion in the shape of OpenAI, for whichever provider its model names. */
 export interface ChatRequest {
@@ -26,30 +27,64 @@ export interface ChatRequest {
 
 /** The step that asks the model's provider, in the provider's own shape. */
 export function chatStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName {
-  const { upstreams, rules } = deps;
-  const { request, chat, model, index, options } = asked;
+  const target = targetOf(deps, asked);
+  if (typeof target === "string") return target;
+  const dialect = DIALECTS.get(target.upstream.provider.name);
+  return dialect === undefined ? alikeStep(deps, target, "/chat/completions", asked) : dialectStep(deps, dialect, target, asked);
+}
+
+/** The same for embeddings, which come whole. */
+export function embeddingsStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName {
+  const target = targetOf(deps, asked);
+  if (typeof target === "string") return target;
+  const { upstream, name } = target;
+  const dialect = DIALECTS.get(upstream.provider.name);
+  if (dialect === undefined) return alikeStep(deps, target, "/embeddings", asked);
+  const { embeddings } = dialect;
+  const rest = embeddings?.path(name) ?? "";
+  const place = embeddings === undefined ? undefined : placeOf(upstream, rest);
+  if (embeddings === undefined || place === undefined) return "aig_invalid_provider";
+  const { request, chat, index, options } = asked;
+  const bytes = Buffer.from(JSON.stringify(readable(() => embeddings.request(chat, name))));
+  const answer = (body: unknown): Json | undefined => embeddings.answer(body, name, chat["encoding_format"] === "base64");
+  const headers = withKey(deps.rules.toProvider(request.headers), dialect);
+  const spec = { index, upstream, place, rest, query: "", method: request.method, model: name, options, headers };
+  return stepOf({ ...spec, body: { kind: "whole", bytes }, transforms: [(head) => createWholeAnswer(dialect, answer, head.status)] });
+}
+
+interface Target {
+  readonly upstream: Upstream;
+  /** The model, without its provider. */
+  readonly name: string;
+}
+
+function targetOf({ upstreams }: PlannerDeps, { request, model }: ChatRequest): Target | GatewayErrorName {
   const slash = model.indexOf("/");
   const name = model.slice(slash + 1).slice(0, MODEL_CHARACTERS_MAX);
   if (slash <= 0 || name === "") return "aig_bad_request_body";
   const upstream = upstreams.find(request.gateway.account_id, model.slice(0, slash));
-  if (upstream === undefined) return "aig_invalid_provider";
-  const dialect = DIALECTS.get(upstream.provider.name);
-  if (dialect !== undefined) return dialectStep(deps, dialect, upstream, name, asked);
-  const rest = "/chat/completions";
-  const place = upstream.provider.chatPaths.has(rest) ? placeOf(upstream, rest) : undefined;
+  return upstream === undefined ? "aig_invalid_provider" : { upstream, name };
+}
+
+/** A provider that takes the body as it is, but for the model's name; some of them below a path of their own. */
+function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, endpoint: string, asked: ChatRequest): Step | GatewayErrorName {
+  const { provider } = upstream;
+  const rest = `${provider.compatPath?.(name) ?? ""}${endpoint}`;
+  const isAlike = provider.compatPath !== undefined || provider.chatPaths.has("/chat/completions");
+  const place = isAlike ? placeOf(upstream, rest) : undefined;
   if (place === undefined) return "aig_invalid_provider";
+  const { request, chat, index, options } = asked;
   const bytes = Buffer.from(JSON.stringify({ ...chat, model: name }));
-  const { method, headers } = request;
-  const spec = { index, upstream, place, rest, query: "", method, model: name, options };
-  return stepOf({ ...spec, headers: rules.toProvider(headers), body: { kind: "whole", bytes } });
+  const told = provider.compatPath === undefined ? upstream : { ...upstream, provider: { ...provider, usage: OPENAI_USAGE } };
+  const spec = { index, upstream: told, place, rest, query: "", method: request.method, model: name, options };
+  return stepOf({ ...spec, headers: rules.toProvider(request.headers), body: { kind: "whole", bytes } });
 }
 
 /** The same for a provider that speaks otherwise: the request is translated, and so will be the answer. */
 function dialectStep(
   { rules, clock }: PlannerDeps,
   dialect: Dialect,
-  upstream: Upstream,
-  model: string,
+  { upstream, name: model }: Target,
   { request, chat, index, options }: ChatRequest,
 ): Step | GatewayErrorName {
   const asked = readable(() => readChat(chat));

@@ -1,20 +1,30 @@
-import { chatStep } from "./chat-step.ts";
+import { chatStep, embeddingsStep } from "./chat-step.ts";
 import type { GatewayErrorName } from "./errors.ts";
 import { type Plan, type PlanRequest, planOf } from "./plan.ts";
 import type { PlannerDeps } from "./planner.ts";
 import { planDynamic } from "./routes/dynamic-plan.ts";
 
+const ENDPOINTS: ReadonlyMap<string, "chat" | "embeddings"> = new Map([
+  ["/chat/completions", "chat"],
+  ["/embeddings", "embeddings"],
+]);
+
 /** Before the name of a dynamic route, where a model would stand. */
 const DYNAMIC = "dynamic/";
 
-/** `/compat/chat/completions`: one step to the provider that the model names (reference: code 2019 without one). */
+/** `/compat/chat/completions` and `/compat/embeddings`: one step to the provider that the model names (reference: code 2019 without one). */
 export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | GatewayErrorName {
   const { path, body, options } = request;
-  if (path.rest !== "/chat/completions" && path.rest !== "/v1/chat/completions") return "aig_bad_request";
+  const endpoint = ENDPOINTS.get(path.rest.replace(/^\/v1(?=\/)/, ""));
+  if (endpoint === undefined) return "aig_bad_request";
   if (body.kind === "stream") return "aig_body_too_large";
   const chat = objectOf(body.bytes);
   const model = chat?.["model"];
   if (chat === undefined || typeof model !== "string") return "aig_bad_request_body";
+  if (endpoint === "embeddings") {
+    const step = embeddingsStep(deps, { request, chat, model, index: 0, options });
+    return typeof step === "string" ? step : planOf([step]);
+  }
   if (model.startsWith(DYNAMIC)) {
     const route = deps.routes.find(request.gateway, model.slice(DYNAMIC.length));
     return route === undefined ? "aig_unknown_route" : planDynamic(deps, route, request, chat);

@@ -40,6 +40,8 @@ export interface Provider {
   readonly headers?: readonly string[];
   /** US dollars, where the provider's owner says so instead of the table; null where nobody knows. */
   readonly price?: (model: string, usage: Usage) => number | null;
+  /** Below which path the provider takes OpenAI's dialect, where that is not its base address. */
+  readonly compatPath?: (model: string) => string;
   /** Finds the address in the path; undefined where the path has none. */
   readonly place?: (rest: string) => Place | undefined;
 }
@@ -135,7 +137,14 @@ const ROWS: readonly Provider[] = [
   },
   telling("mistral", "https://api.mistral.ai/v1"),
   alike("groq", "https://api.groq.com/openai/v1"),
-  { name: "cohere", baseAddress: "https://api.cohere.com", versionSegment: "v2", chatPaths: new Set(["/chat"]), usage: COHERE_USAGE },
+  {
+    name: "cohere",
+    baseAddress: "https://api.cohere.com",
+    versionSegment: "v2",
+    chatPaths: new Set(["/chat"]),
+    usage: COHERE_USAGE,
+    compatPath: () => "/compatibility/v1",
+  },
   alike("deepseek", "https://api.deepseek.com"),
   telling("perplexity-ai", "https://api.perplexity.ai"),
   alike("openrouter", "https://openrouter.ai/api/v1"),
@@ -145,7 +154,11 @@ const ROWS: readonly Provider[] = [
   alike("fireworks", "https://api.fireworks.ai/inference/v1"),
   alike("baseten", "https://inference.baseten.co/v1"),
   telling("parallel", "https://api.parallel.ai"),
-  { ...alike("huggingface", "https://api-inference.huggingface.co/models"), modelInPath: /^\/([^/]+\/[^/]+)/ },
+  {
+    ...alike("huggingface", "https://api-inference.huggingface.co/models"),
+    modelInPath: /^\/([^/]+\/[^/]+)/,
+    compatPath: (model) => `/${model}/v1`,
+  },
   plain("replicate", "https://api.replicate.com/v1"),
   plain("fal", "https://fal.run"),
   plain("ideogram", "https://api.ideogram.ai"),

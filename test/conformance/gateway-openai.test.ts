@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import OpenAI, { APIError, APIUserAbortError, AuthenticationError, InternalServerError, RateLimitError } from "openai";
+import { answerChat, testProvider } from "../support/gateway-front.ts";
 import { mockedFront, settled, WEATHER_TOOL } from "../support/mock-provider.ts";
 
 const client = (baseURL: string): OpenAI => new OpenAI({ baseURL, apiKey: "provider-key", maxRetries: 0 });
@@ -147,6 +148,68 @@ describe("openai's client with what is no chat", () => {
     const file = await openai.files.create({ purpose: "batch", file: new File([Buffer.alloc(200_000, "x")], "a.jsonl") });
     assert.equal(file.bytes, 200_000);
   });
+});
+
+describe("openai's client with embeddings through the unified endpoint", () => {
+  for (const encoding_format of [undefined, "float"] as const)
+    test(`of google, ${encoding_format ?? "encoded as the client likes it"}`, async (t) => {
+      const google = await testProvider(t, (res, { body }) => {
+        const { requests } = JSON.parse(body);
+        assert.deepEqual(requests[0], {
+          model: "models/gemini-embedding-001",
+          content: { parts: [{ text: "a" }] },
+          outputDimensionality: 3,
+        });
+        res.setHeader("content-type", "application/json");
+        res.end(JSON.stringify({ embeddings: requests.map(() => ({ values: [0.25, -0.5, 1] })) }));
+      });
+      const { gateway, rows } = await mockedFront(t, { providers: { "google-ai-studio": google.url } });
+      const asked = {
+        model: "google-ai-studio/gemini-embedding-001",
+        input: ["a", "b"],
+        dimensions: 3,
+        ...(encoding_format && { encoding_format }),
+      };
+      const { data } = await client(`${gateway}/compat`).embeddings.create(asked);
+      assert.deepEqual(
+        data.map(({ index, embedding }) => [index, Array.from(embedding)]),
+        [
+          [0, [0.25, -0.5, 1]],
+          [1, [0.25, -0.5, 1]],
+        ],
+      );
+      assert.deepEqual(
+        [rows[0]?.provider, rows[0]?.model, google.seen[0]?.headers["x-goog-api-key"]],
+        ["google-ai-studio", "gemini-embedding-001", "provider-key"],
+      );
+    });
+
+  test("of openai, and of a provider that has none", async (t) => {
+    const { gateway, rows } = await mockedFront(t);
+    const openai = client(`${gateway}/compat`);
+    const { data } = await openai.embeddings.create({ model: "openai/text-embedding-3-small", input: "vector" });
+    assert.deepEqual(data[0]?.embedding, [0.25, -0.5, 1]);
+    await assert.rejects(
+      openai.embeddings.create({ model: "anthropic/claude", input: "vector" }),
+      (error: any) => error.error[0].code === 2008,
+    );
+    assert.equal(rows.length, 1);
+  });
+});
+
+describe("providers that take OpenAI's dialect below a path of their own", () => {
+  for (const [provider, model, path] of [
+    ["cohere", "command-a-03-2025", "/compatibility/v1/chat/completions"],
+    ["huggingface", "org/model", "/models/org/model/v1/chat/completions"],
+  ] as const)
+    test(provider, async (t) => {
+      const asked = await testProvider(t, (res) => answerChat(res, "Hi."));
+      const { gateway, rows } = await mockedFront(t, {
+        providers: { [provider]: provider === "huggingface" ? `${asked.url}/models` : asked.url },
+      });
+      await client(`${gateway}/compat`).chat.completions.create(asking(`${provider}/${model}`, "hello"));
+      assert.deepEqual([asked.seen[0]?.url, JSON.parse(asked.seen[0]?.body ?? "").model, rows[0]?.tokens_in], [path, model, 10]);
+    });
 });
 
 describe("the unified endpoint's own refusals", () => {

@@ -11,10 +11,16 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Brings an answer of another dialect to a client that speaks OpenAI's: whole, as a stream, or as an error. */
 export function createChatAnswer(dialect: Dialect, facts: AnswerFacts, { status, headers }: AnswerHead): AnswerTransform {
   const isStream = status < 400 && /^text\/event-stream\b/i.test(String(headers["content-type"]));
-  return isStream ? new StreamedAnswer(dialect.stream(facts)) : wholeAnswer(dialect, facts, status);
+  if (isStream) return new StreamedAnswer(dialect.stream(facts));
+  return createWholeAnswer(dialect, (body) => dialect.answer(objectOf(body) ?? {}, facts), status);
 }
 
-function wholeAnswer(dialect: Dialect, facts: AnswerFacts, status: number): AnswerTransform {
+/** `translate` gives undefined for what is no answer of the dialect. */
+export function createWholeAnswer(
+  dialect: Pick<Dialect, "error">,
+  translate: (body: unknown) => Json | undefined,
+  status: number,
+): AnswerTransform {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
@@ -28,7 +34,7 @@ function wholeAnswer(dialect: Dialect, facts: AnswerFacts, status: number): Answ
     end: () => {
       const body = parsedJson(Buffer.concat(chunks).toString("utf8"));
       if (status >= 400) return jsonBytes(dialect.error(body, status));
-      const answer = dialect.answer(objectOf(body) ?? {}, facts);
+      const answer = translate(body);
       if (answer === undefined) throw new RefusalError({ name: "aig_answer_unreadable" });
       return jsonBytes(answer);
     },

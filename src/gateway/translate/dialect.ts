@@ -18,6 +18,12 @@ export interface Dialect {
   /** An error body in OpenAI's shape. */
   error(body: unknown, status: number): Json;
   stream(facts: AnswerFacts): StreamTranslator;
+  /** Absent where the provider has none. */
+  readonly embeddings?: {
+    path(model: string): string;
+    request(body: unknown, model: string): Json;
+    answer(body: unknown, model: string, isBase64: boolean): Json | undefined;
+  };
 }
 
 export interface StreamTranslator {

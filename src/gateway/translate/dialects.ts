@@ -3,6 +3,7 @@ import { anthropicRequest } from "./anthropic-request.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
 import type { Dialect } from "./dialect.ts";
 import { googleAnswer, googleError } from "./google-answer.ts";
+import { googleEmbeddingsAnswer, googleEmbeddingsRequest } from "./google-embeddings.ts";
 import { googleRequest } from "./google-request.ts";
 import { GoogleStream } from "./google-stream.ts";
 
@@ -31,6 +32,11 @@ export const DIALECTS: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([
       answer: googleAnswer,
       error: googleError,
       stream: (facts) => new GoogleStream(facts),
+      embeddings: {
+        path: (model) => `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
+        request: googleEmbeddingsRequest,
+        answer: googleEmbeddingsAnswer,
+      },
     },
   ],
 ]);
