@@ -76,9 +76,9 @@ export class Chains {
       let width = 1;
       let column = CLASSES[byte] as number;
       if (column === 0) {
-        width = noBreakSpace(bytes, i);
-        if (width === 0) return count;
-        column = SPACE;
+        const wide = wideSeparator(bytes, i);
+        if (wide === null) return count;
+        ({ width, column } = wide);
       }
       state = this.#next[state * COLUMNS + column] as number;
       if (state === 0) return count;
@@ -110,19 +110,22 @@ function addPath(states: number[][], ends: unknown[], template: string): number 
 function digitsOf(template: string): DigitsMin {
   const first = template.indexOf("#");
   const rest = template.slice(first);
-  const spaced = rest.includes(" ") ? earlyDigits(rest, NBSP_ENTITY.length) : NO_DIGITS_MIN.spaced;
-  const plain = earlyDigits(rest, 1);
+  const spaced = /[ -]/.test(rest) ? earlyDigits(rest, WIDE_BYTES) : NO_DIGITS_MIN.spaced;
+  const plain = earlyDigits(rest, NARROW_BYTES);
   return template[first - 1] === "A"
     ? { afterLetter: plain, alone: NO_DIGITS_MIN.alone, spaced }
     : { afterLetter: NO_DIGITS_MIN.afterLetter, alone: plain, spaced };
 }
 
-/** Digits among the first bytes, where a separator takes `spaceBytes`. */
-function earlyDigits(template: string, spaceBytes: number): number {
+const NARROW_BYTES: Readonly<Record<string, number>> = {};
+const WIDE_BYTES: Readonly<Record<string, number>> = { " ": "&nbsp;".length, "-": 3 };
+
+/** Digits among the first bytes, where a separator takes so many. */
+function earlyDigits(template: string, widths: Readonly<Record<string, number>>): number {
   let bytes = 0;
   let digits = 0;
   for (const char of template) {
-    bytes += char === " " ? spaceBytes : 1;
+    bytes += widths[char] ?? 1;
     if (bytes > WINDOW_BYTES) break;
     if (char === "#") digits++;
   }
@@ -156,11 +159,28 @@ function isEnd(bytes: Uint8Array, at: number): boolean {
 const UNDERSCORE = 0x5f;
 const NBSP_ENTITY = Buffer.from("&nbsp;");
 
-/** How many bytes a no-break space takes here, in UTF-8 or HTML; 0 where there is none. */
-function noBreakSpace(bytes: Uint8Array, at: number): number {
+interface WideSeparator {
+  readonly width: number;
+  readonly column: number;
+}
+
+const NBSP: WideSeparator = { width: 2, column: SPACE };
+const ENTITY: WideSeparator = { width: NBSP_ENTITY.length, column: SPACE };
+const WIDE_SPACE: WideSeparator = { width: 3, column: SPACE };
+const WIDE_DASH: WideSeparator = { width: 3, column: DASH };
+
+/** A space or dash of several bytes, in UTF-8 or as an entity of HTML: those that may not break, and those of typesetters. */
+function wideSeparator(bytes: Uint8Array, at: number): WideSeparator | null {
   const byte = bytes[at];
-  if (byte === 0xc2) return bytes[at + 1] === 0xa0 ? 2 : 0;
-  if (byte !== NBSP_ENTITY[0]) return 0;
-  for (let i = 1; i < NBSP_ENTITY.length; i++) if (bytes[at + i] !== NBSP_ENTITY[i]) return 0;
-  return NBSP_ENTITY.length;
+  if (byte === 0xc2) return bytes[at + 1] === 0xa0 ? NBSP : null;
+  if (byte === 0xe2) return bytes[at + 1] === 0x80 ? generalPunctuation(bytes[at + 2] ?? 0) : null;
+  if (byte !== NBSP_ENTITY[0]) return null;
+  for (let i = 1; i < NBSP_ENTITY.length; i++) if (bytes[at + i] !== NBSP_ENTITY[i]) return null;
+  return ENTITY;
+}
+
+/** The last byte of U+2000 to U+203F. */
+function generalPunctuation(byte: number): WideSeparator | null {
+  if ((byte >= 0x80 && byte <= 0x8a) || byte === 0xaf) return WIDE_SPACE;
+  return byte >= 0x90 && byte <= 0x95 ? WIDE_DASH : null;
 }

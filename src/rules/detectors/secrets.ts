@@ -10,7 +10,8 @@ const anywhere = (texts: readonly string[]): Detector["anchors"] => texts.map((t
 const assigned = (value: string): string =>
   String.raw`[A-Za-z0-9_.\-]{0,20}["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}["']?(?:${value})(?![A-Za-z0-9_/+])`;
 
-const valueOf = (text: string): string => /[A-Za-z0-9_/+.~!@#$%^&*=-]+$/.exec(text)?.[0] ?? "";
+/** What stands behind the first sign. */
+const valueOf = (text: string): string => text.replace(/^[^:=]*(?:=>|:=|[:=])[ \t]*["']?/, "");
 
 const NAMES_OF_KEYS = [
   "api_key",
@@ -219,7 +220,17 @@ function hasRealPassword(text: string): boolean {
 /** As generators make them: letters and digits mixed without words, or hexadecimal; no file name, path or identifier. */
 function isStrong(value: string): boolean {
   const digits = value.replace(/\D/g, "").length;
-  if (digits < 3 || digits === value.length || !/[A-Za-z]/.test(value) || value.includes("//")) return false;
+  if (digits === value.length || !/[A-Za-z]/.test(value) || value.includes("//")) return false;
   if (/^[0-9a-f-]+$/i.test(value)) return value.length >= 32 && looksRandom(value, 3);
-  return !/[a-z]{6}/.test(value) && looksRandom(value, 3.6);
+  const least = digits < 2 ? CHANGES_OF_LETTERS_MIN : /[A-Z]/.test(value) ? CHANGES_MIN : CHANGES_OF_LOWER_CASE_MIN;
+  return changes(value) >= least * (value.length - 1) && looksRandom(value, 3.6);
 }
+
+/** Of the places in a text by chance, six of ten are between characters of different kinds, four without upper case; in words, few. */
+const CHANGES_MIN = 0.36;
+const CHANGES_OF_LOWER_CASE_MIN = 0.25;
+/** Names in camel case have two for each of their words. */
+const CHANGES_OF_LETTERS_MIN = 0.5;
+
+/** How often a lower-case letter, an upper-case letter or a digit stands before one of another kind. */
+const changes = (value: string): number => value.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|\d(?=[A-Za-z])/g)?.length ?? 0;
