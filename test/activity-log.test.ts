@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { connect } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { type EventDatabase, openEventDatabase } from "#events/database.ts";
 import { packed, testSecurityRow } from "#events/test-rows.ts";
 import { newUlid } from "#kernel/ids.ts";
 import { type ApiServer, ask, startApi } from "./support/api-server.ts";
 
+const PROGRAM = join(import.meta.dirname, "../bin/selvedge.js");
 const HOUR_MS = 3_600_000;
 const START_MS = 480_000 * HOUR_MS;
 
@@ -124,6 +129,26 @@ describe("the activity log", () => {
     const text = await reader.until("/flood-5999");
     assert.match(text, /event: missed\ndata: \{"events":500\}\n\n/);
     reader.leave();
+  });
+
+  test("the command line prints what comes, and says what the API refuses", async () => {
+    const tail = (...args: readonly string[]) =>
+      spawn(process.execPath, [PROGRAM, "events", "tail", "--api", server.url, "--token", server.token, ...args], {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+    const child = tail("--zone", "one.example", "--filter", "path=/printed", "--json");
+    let printed = "";
+    child.stdout.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+    for (let n = 0; n < 60 && !printed.includes("\n"); n++) {
+      database.insert([packed("security_events", [event(zone, { path: "/printed" }), event(zone, { path: "/other" })])]);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    child.kill();
+    assert.equal(JSON.parse(printed.split("\n")[0] ?? "").path, "/printed");
+    const refused = tail("--zone", "one.example", "--filter", "client_ip=nowhere");
+    const [complaint, [code]] = await Promise.all([text(refused.stderr), once(refused, "exit")]);
+    assert.match(complaint, /client_ip must be an IP address or a network/);
+    assert.equal(code, 1);
   });
 
   test("HEAD of a stream ends", async () => {

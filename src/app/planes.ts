@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "#kernel/clock.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
+import type { RetentionLimits } from "#events/retention.ts";
 import { DEFAULT_RETENTION, logSegmentsOf } from "#events/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
@@ -83,7 +84,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
     log: deps.log,
-    connect: () => ({ workerData: { path: deps.files.events, ports: [], retention: DEFAULT_RETENTION }, transfer: [] }),
+    connect: () => ({ workerData: { path: deps.files.events, ports: [], retention: retentionOf(config) }, transfer: [] }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
   const detector = startPlaneWorker({
@@ -304,6 +305,16 @@ const gatewayConfig = ({ config, tls, files }: PlanesDeps, bound: Bound): Gatewa
 /** What the nameserver answers for proxied names. */
 export const edgeAddresses = (config: Config): readonly string[] =>
   config.edge.addresses.length > 0 ? config.edge.addresses : [config.edge.host];
+
+const DAY_MS = 86_400_000;
+
+const retentionOf = ({ events }: Config): RetentionLimits => ({
+  ...DEFAULT_RETENTION,
+  ageMs: events.rows_kept_days * DAY_MS,
+  bytes: events.bytes_max,
+  minutesAgeMs: events.minutes_kept_days * DAY_MS,
+  hoursAgeMs: events.hours_kept_days * DAY_MS,
+});
 
 /** One end of a new channel goes to `taker`, the other one to the thread that will send. */
 function handOver(taker: PlaneWorker): MessagePort {

@@ -1,4 +1,4 @@
-import { CliError } from "./outcome.ts";
+import { CliError, EXIT } from "./outcome.ts";
 
 interface ApiError {
   readonly code: number;
@@ -29,10 +29,14 @@ export interface ApiClient {
   upload(path: string, form: FormData): Promise<unknown>;
   /** The text of an answer that has no envelope. */
   download(path: string): Promise<string>;
+  /** Takes an event stream until it ends; `lastEventId` is the event behind which it is to go on. */
+  follow(path: string, lastEventId: string | undefined, take: (bytes: Buffer) => void): Promise<void>;
 }
 
 const CALL_TIMEOUT_MS = 30_000;
 const FILE_TIMEOUT_MS = 300_000;
+/** Then a new connection goes on where this one was. */
+const STREAM_TIMEOUT_MS = 3_600_000;
 const RATE_LIMIT_TRIES_MAX = 20;
 const RATE_LIMIT_WAIT_MS_MAX = 300_000;
 
@@ -41,6 +45,7 @@ interface ApiRequest {
   readonly path: string;
   readonly body?: string | FormData;
   readonly timeoutMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A client of the management API that waits where the rate limit asks it to; `onWait` is told how long. */
@@ -53,18 +58,19 @@ export function createApiClient(deps: {
 }): ApiClient {
   const base = deps.base.replace(/\/+$/, "");
   const headers = { ...deps.headers, authorization: `Bearer ${deps.token}` };
-  const send = async ({ method, path, body, timeoutMs }: ApiRequest): Promise<Response> => {
+  const send = async ({ method, path, body, timeoutMs, headers: more }: ApiRequest): Promise<Response> => {
     try {
       return await fetch(base + path, {
         method,
         // A form brings its own type, with the boundary of its parts.
-        headers: body instanceof FormData ? headers : { ...headers, "content-type": "application/json" },
+        headers: body instanceof FormData ? headers : { ...headers, ...more, "content-type": "application/json" },
         signal: AbortSignal.timeout(timeoutMs),
         ...(body === undefined ? {} : { body }),
       });
     } catch (error) {
       const { cause } = error as Error;
-      throw new CliError(`cannot reach the API at ${base}: ${cause instanceof Error ? cause.message : (error as Error).message}`);
+      const why = cause instanceof Error ? cause.message : (error as Error).message;
+      throw new CliError(`cannot reach the API at ${base}: ${why}`, EXIT.failed, true);
     }
   };
   const patiently = async (request: ApiRequest): Promise<Response> => {
@@ -86,6 +92,16 @@ export function createApiClient(deps: {
     download: async (path) => {
       const response = await patiently({ method: "GET", path, timeoutMs: FILE_TIMEOUT_MS });
       return response.ok ? response.text() : String(await resultOf(response));
+    },
+    follow: async (path, lastEventId, take) => {
+      const more = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+      const response = await patiently({ method: "GET", path, timeoutMs: STREAM_TIMEOUT_MS, headers: more });
+      if (!response.ok) return void (await resultOf(response));
+      try {
+        for await (const bytes of response.body ?? []) take(Buffer.from(bytes));
+      } catch (error) {
+        throw new CliError(`the stream of ${base} broke off: ${(error as Error).message}`, EXIT.failed, true);
+      }
     },
   };
 }

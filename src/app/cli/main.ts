@@ -41,6 +41,7 @@ function createProgram(finish: Finish): Command {
   addZoneRollKey(zone, finish);
   addRules(program.command("rules").description("Work on expressions of rules."), finish);
   addMatchedData(program.command("matched-data").description("Read the encrypted copies of matches in security events."), finish);
+  addEventsTail(program.command("events").description("Look at what the planes logged, through the management API."), finish);
   addConfig(program.command("config").description("Look at the configuration."), finish);
   return program;
 }
@@ -170,6 +171,23 @@ function addMatchedData(parent: Command, finish: Finish): void {
     .action(async (options: { privateKeyFile: string; data?: string }) =>
       finish(await (await import("./matched-data.ts")).decrypt(options)),
     );
+}
+
+function addEventsTail(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("tail")
+    .description("Print security events as they come, until interrupted; each as a line, or with --json as a JSON object.")
+    .option("--zone <name>", "the zone to follow, such as example.com")
+    .option("--account <id>", "the account whose zones to follow")
+    .option(
+      "--filter <name=value>",
+      "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable",
+      collect,
+      [],
+    )
+    .option("--for <seconds>", "end after this time");
+  const flags = addConfigFlags(withApi(command));
+  command.action(async (options) => finish(await (await import("./events-tail.ts")).eventsTail(options, flags)));
 }
 
 const withApi = (command: Command): Command =>

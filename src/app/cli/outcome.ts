@@ -14,11 +14,14 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** A failure whose message is for the person at the terminal. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
+  /** The other side could not be reached, which may pass. */
+  readonly isConnection: boolean;
 
-  constructor(message: string, exitCode: ExitCode = EXIT.failed) {
+  constructor(message: string, exitCode: ExitCode = EXIT.failed, isConnection = false) {
     super(message);
     this.name = "CliError";
     this.exitCode = exitCode;
+    this.isConnection = isConnection;
   }
 }
 
