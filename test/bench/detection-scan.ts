@@ -111,7 +111,9 @@ function patternsOf({ anchors, patterns }: Detector): readonly string[] {
   const forms = templates.map((template) => [...template].map((char) => FORMS[char] ?? char.replace(/[.(]/, "\\$&")).join(""));
   return [
     ...forms.map((form) => `\\b${form}\\b`),
-    ...patterns.flatMap((pattern) => (pattern instanceof RegExp ? [pattern.source] : [])).map((source) => source.replace(/\(\?[!=](?:\[[^\]]*\]|[^()])*\)/g, "").replaceAll("\\/", "/")),
+    ...patterns
+      .flatMap((pattern) => (pattern instanceof RegExp ? [pattern.source] : []))
+      .map((source) => source.replace(/\(\?[!=](?:\[[^\]]*\]|[^()])*\)/g, "").replaceAll("\\/", "/")),
   ].filter((pattern) => !/\(\?[!=]|\\\d(?!\d)/.test(pattern));
 }
 
