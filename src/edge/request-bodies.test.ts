@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
+import fc from "fast-check";
 import { fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
 import { eventually, exchangeRaw, rawClient, rawOrigin, type TestOrigin } from "./test-edge.ts";
 import { rulesetOp } from "./test-entries.ts";
@@ -287,6 +288,47 @@ test("over HTTP/2: held, let through whole, refused, and given up", async () => 
     stream.write("begun");
     await eventually(() => heldBytes() > 0);
     stream.close(8);
+    await eventually(() => heldBytes() === 0);
+  });
+});
+
+test("however a body is cut into chunks and packets, rules see its beginning and the origin gets all of it", async () => {
+  const cut = fc.record({
+    bytes: fc.nat(3 * LIMIT),
+    chunks: fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, maxLength: 5 }),
+    packets: fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 5 }),
+    isChunked: fc.boolean(),
+    isAttack: fc.boolean(),
+  });
+  await blocking('starts_with(http.request.body.raw, "attack")', async () => {
+    await fc.assert(
+      fc.asyncProperty(cut, async ({ bytes, chunks, packets, isChunked, isAttack }) => {
+        const body = (isAttack ? "attack" : "") + Buffer.alloc(bytes, "0123456789abcdef").toString();
+        let sent = "";
+        for (let at = 0, i = 0; isChunked && at < body.length; i++) {
+          const chunk = body.slice(at, at + chunks[i % chunks.length]!);
+          sent += `${chunk.length.toString(16)}\r\n${chunk}\r\n`;
+          at += chunk.length;
+        }
+        const framing = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`;
+        const message = `POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n${framing}\r\n\r\n${isChunked ? `${sent}0\r\n\r\n` : body}`;
+        received = "";
+        const client = rawClient(edge.http);
+        for (let at = 0, i = 0; at < message.length; i++) {
+          const packet = message.slice(at, at + packets[i % packets.length]!);
+          client.send(packet);
+          at += packet.length;
+          if (i % 3 === 0) await new Promise((done) => setImmediate(done));
+        }
+        const answer = await client.closed();
+        assert.equal(statusOf(answer), isAttack ? 403 : 200);
+        if (isAttack) return assert.equal(received, "");
+        const arrived = received.slice(received.indexOf("\r\n\r\n") + 4);
+        const whole = isChunked ? arrived.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").trimEnd() : arrived;
+        assert.equal(createHash("md5").update(whole).digest("hex"), createHash("md5").update(body).digest("hex"));
+      }),
+      { numRuns: 60, seed: 9 },
+    );
     await eventually(() => heldBytes() === 0);
   });
 });
