@@ -28,6 +28,12 @@ const Step = Type.Object({
   result: Type.Enum(["applied", "not_matched", "below_limit", "below_threshold", "skipped"]),
   deployed_by: Type.Optional(Type.String({ description: "The rule that executes the ruleset." })),
   skipped_by: Type.Optional(Type.String({ description: "The rule that skips this one." })),
+  matched: Type.Optional(
+    Type.Object(
+      { part: Type.String(), name: Type.String(), value: Type.String() },
+      { description: "Where a managed rule found what it looks for, and what, as it reads it." },
+    ),
+  ),
   score: Type.Optional(Type.Integer()),
   does: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), { description: "The action's parameters, with values in place of expressions." }),

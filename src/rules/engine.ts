@@ -67,7 +67,11 @@ function runEach(ruleset: CompiledRuleset, pass: Pass): boolean {
       if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: whyNot(matched, isDue) });
       continue;
     }
-    if (trace !== null) note(trace, { ...stepOf(ruleset, rule, { ...pass, score: pass.score + rule.increment }), result: "applied" });
+    if (trace !== null) {
+      const matched = rule.explain?.(request);
+      const step = stepOf(ruleset, rule, { ...pass, score: pass.score + rule.increment });
+      note(trace, { ...step, result: "applied", ...(matched === undefined ? {} : { matched }) });
+    }
     const over = apply(rule, pass);
     if (over !== null) return over;
   }

@@ -36,8 +36,19 @@ export interface TraceStep {
   readonly deployed_by: string;
   /** Why it was skipped: the rule that did it. */
   readonly skipped_by?: string;
+  /** What a managed rule found. */
+  readonly matched?: Matched;
   /** Of the ruleset so far, after the rule. */
   readonly score?: number;
+}
+
+/** Where a managed rule found what it looks for. */
+export interface Matched {
+  /** The field of expressions, and the name within it; empty where it has none. */
+  readonly part: string;
+  readonly name: string;
+  /** As the rule reads it, decoded and in lower case; its beginning. */
+  readonly value: string;
 }
 
 export interface Trace {

@@ -1,6 +1,7 @@
 import type { Dispatch } from "./expression/dispatch.ts";
 import type { ManagedExecution } from "./managed/rulesets.ts";
 import type { CompiledLimit } from "./rate-limit/rate-limit.ts";
+import type { Matched } from "./run.ts";
 import type { ReadParameters } from "./values.ts";
 import type { RequestView, ResponseView } from "./views.ts";
 
@@ -42,6 +43,8 @@ export interface CompiledRule {
   readonly threshold: number;
   /** What has to be too much before its action is due; null where it acts at once. */
   readonly limit: CompiledLimit | null;
+  /** Where it found what it looks for, for who traces; absent where its expression says all. */
+  readonly explain?: (request: RequestView) => Matched | undefined;
   /** Reads its parameters for a request; null where they hold no expression. */
   readonly read: ReadParameters | null;
   readonly match: Match;

@@ -111,3 +111,30 @@ storeTest("a stored rule that no longer compiles is told of, by the trace and to
     [[rulesetId, rules[0]?.id]],
   );
 });
+
+storeTest("a trace says what a managed rule found, and where", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
+  const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: call().actor } as const;
+  await control.rulesets.putEntryPoint(call(), zone, "http_request_firewall_managed", {
+    rules: [{ action: "execute", action_parameters: { id: "efb7b8c949ac4650a09736fc376e9aee" }, expression: "true" }],
+  });
+  const found = async (input: Parameters<typeof control.ruleTraces.trace>[1]) => {
+    const { phases } = await control.ruleTraces.trace(zone, input);
+    const step = phases[0]?.steps.find(({ matched }) => matched !== undefined);
+    return [step?.description, step?.matched];
+  };
+  assert.deepEqual(await found({ url: "https://www.example.test/?a=1&q=1%20UNION%2F**%2FSELECT%20null" }), [
+    "SQL injection: UNION SELECT",
+    { part: "http.request.uri.args", name: "q", value: "1 union select null" },
+  ]);
+  assert.deepEqual(
+    await found({
+      url: "https://www.example.test/",
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"a":["<script>"]}',
+    }),
+    ["Cross-site scripting: a script element", { part: "http.request.body.raw", name: "", value: "<script>" }],
+  );
+});

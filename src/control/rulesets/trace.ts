@@ -128,6 +128,7 @@ const plainStep = (step: TraceStep) => ({
   result: step.result,
   ...(step.deployed_by === "" ? {} : { deployed_by: step.deployed_by }),
   ...(step.skipped_by === undefined ? {} : { skipped_by: step.skipped_by }),
+  ...(step.matched === undefined ? {} : { matched: { ...step.matched, value: Buffer.from(step.matched.value, "latin1").toString() } }),
   ...(step.score === undefined ? {} : { score: step.score }),
 });
 

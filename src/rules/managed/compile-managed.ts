@@ -39,9 +39,14 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
   // Before requests come rather than with the first of them.
   signatureSet();
   const signatures = new Map(rules.flatMap(({ id, signature }) => (signature === undefined ? [] : [[id, signature] as const])));
+  const explained = compiled.rules.map((rule): CompiledRule => {
+    const signature = signatures.get(rule.definition.id);
+    return signature === undefined ? rule : { ...rule, explain: (request) => signatureSet().explain(request, signature) };
+  });
   return {
     ...compiled,
-    dispatch: createSignatureDispatch(compiled.rules, signatures),
+    rules: explained,
+    dispatch: createSignatureDispatch(explained, signatures),
     readsBody: compiled.readsBody || [...signatures.values()].some((signature) => looksAtBody(signature)),
   };
 }

@@ -6,26 +6,31 @@ import type { RequestView } from "../../views.ts";
 import { normalise } from "./normalise.ts";
 import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH } from "./signature.ts";
 
-/** Calls `take` with every value of a request that signatures look at, normalised. */
-export function eachPiece(request: RequestView, take: (text: string, target: number) => void): void {
-  const value = (text: string, target: number, plusIsSpace: boolean): void => {
-    if (text.length >= PIECE_BYTES_MIN) take(normalise(text, plusIsSpace), target);
+/** Takes a normalised value; `part` is the field of expressions that it is in, and `name` its name there, where it has one. */
+export type TakePiece = (text: string, target: number, part: string, name: string) => void;
+
+/** Calls `take` with every value of a request that signatures look at. */
+export function eachPiece(request: RequestView, take: TakePiece): void {
+  const value: TakeValue = (text, target, plusIsSpace, part, name) => {
+    if (text.length >= PIECE_BYTES_MIN) take(normalise(text, plusIsSpace), target, part, name);
   };
-  value(request.path, PATH, false);
-  if (request.query !== "") eachPair(request.query, value);
+  value(request.path, PATH, false, "http.request.uri.path", "");
+  if (request.query !== "") eachPair(request.query, "http.request.uri.args", value);
   eachHeader(request, value);
   if (request.body !== undefined && request.body.raw !== "") eachOfBody(request, request.body.raw, value);
 }
 
-type TakeValue = (text: string, target: number, plusIsSpace: boolean) => void;
+type TakeValue = (text: string, target: number, plusIsSpace: boolean, part: string, name: string) => void;
 
 // Nothing that anything looks for is shorter.
 const PIECE_BYTES_MIN = 3;
 
-function eachPair(text: string, value: TakeValue): void {
+function eachPair(text: string, part: string, value: TakeValue): void {
   const { names, all } = readPairs(text);
-  for (const name of names) value(name, ARGUMENTS, true);
-  for (const one of all) value(one, ARGUMENTS, true);
+  for (const [i, name] of names.entries()) {
+    value(name, ARGUMENTS, true, part, "");
+    value(all[i] ?? "", ARGUMENTS, true, part, name);
+  }
 }
 
 /** Fields whose values have a grammar of their own that no attack is known for, or that are looked at elsewhere. */
@@ -44,29 +49,35 @@ function eachHeader(request: RequestView, value: TakeValue): void {
   for (const [i, written] of fields.names.entries()) {
     const name = written.toLowerCase();
     const text = fields.values[i] ?? "";
-    if (name === "user-agent") value(text, AGENT, false);
-    else if (name === "cookie") for (const one of readCookies(text).all) value(one, COOKIES, false);
-    else if (!PASSED_OVER.has(name)) value(text, HEADERS, false);
+    if (name === "user-agent") value(text, AGENT, false, "http.user_agent", "");
+    else if (name === "cookie") eachCookie(text, value);
+    else if (!PASSED_OVER.has(name)) value(text, HEADERS, false, "http.request.headers", name);
   }
+}
+
+function eachCookie(text: string, value: TakeValue): void {
+  const { names, all } = readCookies(text);
+  for (const [i, name] of names.entries()) value(all[i] ?? "", COOKIES, false, "http.request.cookies", name);
 }
 
 function eachOfBody(request: RequestView, raw: string, value: TakeValue): void {
   const type = lowerBytes(request.headers("content-type")[0] ?? "");
-  if (type.startsWith("application/x-www-form-urlencoded")) return eachPair(raw, value);
+  if (type.startsWith("application/x-www-form-urlencoded")) return eachPair(raw, "http.request.body.form", value);
   if (type.startsWith("multipart/")) {
     const parts = readMultipart(type === "" ? "" : (request.headers("content-type")[0] ?? ""), raw);
     if (parts !== undefined) {
       for (const [i, one] of parts.values.entries()) {
-        for (const name of parts.names[i] ?? []) value(name, ARGUMENTS, false);
-        for (const name of parts.filenames[i] ?? []) value(name, FILES, false);
+        for (const name of parts.names[i] ?? []) value(name, ARGUMENTS, false, "http.request.body.multipart.names", "");
+        for (const name of parts.filenames[i] ?? []) value(name, FILES, false, "http.request.body.multipart.filenames", "");
         // A file's own bytes are not what a program takes for a value.
-        if ((parts.filenames[i] ?? []).length === 0) value(one, ARGUMENTS, false);
+        if ((parts.filenames[i] ?? []).length === 0) value(one, ARGUMENTS, false, "http.request.body.multipart", parts.names[i]?.[0] ?? "");
       }
       return;
     }
   }
   if (/^[ \t\r\n]{0,100}[{[]/.test(raw) && eachOfJson(raw, value)) return;
-  if (/^(?:text|multipart)\/|[/+]xml|json|graphql|^$/.test(type) || mimeOf(raw).startsWith("text/")) value(raw, BODY, false);
+  if (/^(?:text|multipart)\/|[/+]xml|json|graphql|^$/.test(type) || mimeOf(raw).startsWith("text/"))
+    value(raw, BODY, false, "http.request.body.raw", "");
 }
 
 // More strings than this are looked at as one text.
@@ -92,6 +103,6 @@ function eachOfJson(raw: string, value: TakeValue): boolean {
     }
     if (strings.length > STRINGS_MAX) return false;
   }
-  for (const text of strings) value(text, ARGUMENTS, false);
+  for (const text of strings) value(text, ARGUMENTS, false, "http.request.body.raw", "");
   return true;
 }

@@ -4,6 +4,7 @@ import type { RequestView } from "../../views.ts";
 import { createLiteralAutomaton } from "./literal-automaton.ts";
 import { plainPath, unquoted, withoutComments } from "./normalise.ts";
 import { eachPiece } from "./pieces.ts";
+import type { Matched } from "../../run.ts";
 import type { Reading, Signature } from "./signature.ts";
 
 /** Signatures of which each request is asked once, whoever deploys them. */
@@ -12,7 +13,11 @@ export interface SignatureSet {
   candidates(request: RequestView): readonly number[];
   /** Whether the request has the signature of this number. */
   matches(request: RequestView, number: number): boolean;
+  /** The first value that has it, as signatures read values. */
+  explain(request: RequestView, number: number): Matched | undefined;
 }
+
+const MATCHED_CHARACTERS_MAX = 200;
 
 const READINGS: readonly Reading[] = ["plain", "sql", "path", "shell"];
 /** What a value is in each reading, where that differs. */
@@ -75,7 +80,19 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map() };
   });
 
+  const patternOf = (number: number): RegexTest => (patterns[number] ??= compileRegexTest(signatures[number]!.pattern, STEPS_MAX));
+
   return {
+    explain: (request, number) => {
+      const { targets, reading } = signatures[number]!;
+      let matched: Matched | undefined;
+      eachPiece(request, (text, target, part, name) => {
+        if (matched !== undefined || (targets & target) === 0) return;
+        const value = [text, READ[reading](text)].find((read) => patternOf(number).test(read));
+        if (value !== undefined) matched = { part, name, value: value.slice(0, MATCHED_CHARACTERS_MAX) };
+      });
+      return matched;
+    },
     candidates: (request) => inspect(request).numbers,
     matches: (request, number) => {
       const { texts, verdicts } = inspect(request);
@@ -83,7 +100,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       if (candidates === undefined) return false;
       let verdict = verdicts.get(number);
       if (verdict === undefined) {
-        const pattern = (patterns[number] ??= compileRegexTest(signatures[number]!.pattern, STEPS_MAX));
+        const pattern = patternOf(number);
         verdict = [...candidates].some((text) => pattern.test(text));
         verdicts.set(number, verdict);
       }
