@@ -2,10 +2,17 @@ import { parseHostname } from "#kernel/hostname.ts";
 import { isId } from "#kernel/ids.ts";
 import { PlatformError } from "#kernel/errors.ts";
 
+/** RFC 9562 §4. */
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
 /** Path parameters that are not 32 hexadecimal characters, by name. */
 const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   // Chosen by the account (contract.md §8).
   gateway_id: (text) => /^[A-Za-z0-9_.-]{1,64}$/.test(text),
+  // Providers are known by their names.
+  provider: (text) => /^[a-z0-9-]{1,80}$/.test(text),
+  custom_provider_id: isUuid,
+  custom_cost_id: isUuid,
   // Rows of a log have ULIDs.
   id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
   // Serials of zones, which are 32 bits (RFC 1035 §3.3.13).

@@ -85,6 +85,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
     const reader = createEventReader(files.events, log);
     closing.add(() => reader.close());
     const metrics = createMetrics();
+    let urlOfGateways = "";
     const control = createControl({
       store,
       clock,
@@ -111,6 +112,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
       mailServer: mailServer(config),
       webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
+      urlOfGateways: () => urlOfGateways,
       onSecondaryChecked: createSecondaryReports(log, metrics),
     });
     closing.add(() => control.access.close());
@@ -134,6 +136,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       onReaddressed: refetcher(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));
+    urlOfGateways = planeAddresses(config, 0, planes.ports).gateway;
 
     const api = createApi({
       control,

@@ -24,6 +24,9 @@ import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayDatasets } from "#control/gateways/datasets.ts";
 import { createGatewayEvaluations } from "#control/gateways/evaluations.ts";
+import { createCustomProviders } from "#control/gateways/custom-providers.ts";
+import { createProviderConfigs } from "#control/gateways/provider-configs.ts";
+import { createGatewayRoutes } from "#control/gateways/routes.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createNotifications } from "#control/notifications/notifications.ts";
 import type { MailServer } from "#control/notifications/send-email.ts";
@@ -89,6 +92,8 @@ export interface ControlDeps {
   readonly mailServer?: MailServer | undefined;
   /** Whether webhooks of notifications may be at this address; public ones alone unless given. */
   readonly webhookAllowed?: (address: string) => boolean;
+  /** Where the gateway plane is reached: `https://gateway.example`. */
+  readonly urlOfGateways?: () => string;
   /** Told how each check of a secondary zone at its primaries ended. */
   readonly onSecondaryChecked?: (report: CheckReport) => void;
 }
@@ -143,7 +148,15 @@ export function createControl(deps: ControlDeps): Control {
     ruleTraces: createRuleTraces({ store, clock }),
     ruleExpressions: createRuleExpressions({ store }),
     rulesetVersions: createRulesetVersions({ store }),
-    gateways: createGateways({ store, clock, hasGuardrailModel: deps.hasGuardrailModel ?? false }),
+    gateways: createGateways({
+      store,
+      clock,
+      hasGuardrailModel: deps.hasGuardrailModel ?? false,
+      ...(deps.urlOfGateways ? { urlOfGateways: deps.urlOfGateways } : {}),
+    }),
+    providerConfigs: createProviderConfigs({ store, clock, sealer }),
+    customProviders: createCustomProviders({ store, clock, sealer }),
+    gatewayRoutes: createGatewayRoutes({ store, clock }),
     gatewayDatasets: createGatewayDatasets({ store, clock }),
     gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),

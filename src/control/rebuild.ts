@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import { detectionEntry } from "#control/detection/entry.ts";
+import { gatewayObjectOps } from "#control/gateways/object-entries.ts";
 import { listOps } from "#control/lists/list-entries.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
@@ -70,6 +71,7 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
     ({ value }) => value !== null,
   );
   yield (await allGateways(db)).map((row) => ({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) }));
+  yield await gatewayObjectOps(db);
   yield await tokenOps(db);
 }
 

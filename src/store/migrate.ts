@@ -14,6 +14,7 @@ import { cachePurges } from "./migrations/0012-cache-purges.ts";
 import { phasePermissions } from "./migrations/0013-phase-permissions.ts";
 import { sensitiveData } from "./migrations/0015-sensitive-data.ts";
 import { gatewayDatasets } from "./migrations/0020-gateway-datasets.ts";
+import { gatewayObjects } from "./migrations/0017-gateway-objects.ts";
 import { notifications } from "./migrations/0024-notifications.ts";
 import type { Dialect, Session } from "./session.ts";
 
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, name: "cache-purges", statements: cachePurges },
   { version: 13, name: "phase-permissions", statements: phasePermissions },
   { version: 15, name: "sensitive-data", statements: sensitiveData },
+  { version: 17, name: "gateway-objects", statements: gatewayObjects },
   { version: 20, name: "gateway-datasets", statements: gatewayDatasets },
   { version: 24, name: "notifications", statements: notifications },
 ];

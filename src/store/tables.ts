@@ -23,6 +23,7 @@ export interface Tables {
   rule_list_items: RuleListItemsTable;
   rule_list_operations: RuleListOperationsTable;
   gateways: GatewaysTable;
+  gateway_objects: GatewayObjectsTable;
   gateway_datasets: GatewayDatasetsTable;
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
@@ -286,6 +287,16 @@ export interface GatewayEvaluationsTable extends NamedTable {
   /** JSON of the datasets as they were. */ datasets: string;
   /** JSON. */ results: string;
   total_logs: number;
+}
+export interface GatewayObjectsTable {
+  id: string;
+  account_id: string;
+  /** Empty for what belongs to the account alone. */ gateway_id: string;
+  kind: string;
+  /** The provider of a cost, the route of a version or a deployment; else empty. */ parent_id: string;
+  /** JSON. */ value: string;
+  created_at: string;
+  modified_at: string;
 }
 export interface CertificatesTable {
   id: string;

@@ -15,6 +15,16 @@ export interface RouteFixture {
 
 const BLOCK = { action: "block", expression: "true", description: "added" };
 const OTHER_PHASE = "http_request_firewall_managed";
+const ROUTE_ELEMENTS = [
+  { id: "start", type: "start", outputs: { next: { elementId: "model" } } },
+  {
+    id: "model",
+    type: "model",
+    properties: { provider: "openai", model: "gpt-4o-mini", retries: 1, timeout: 1000 },
+    outputs: { success: { elementId: "end" }, fallback: { elementId: "end" } },
+  },
+  { id: "end", type: "end", outputs: {} },
+];
 const GATEWAY = {
   cache_invalidate_on_update: true,
   cache_ttl: 60,
@@ -244,6 +254,37 @@ export const routeFixtures = (
   },
   "gateway-evaluations-get": {},
   "gateway-evaluations-delete": {},
+  "gateway-provider-configs-list": {},
+  "gateway-provider-configs-create": {
+    body: { alias: "second", default_config: false, provider_slug: "openai", secret: "sk-fixture-0123456789", rate_limit: 10 },
+  },
+  "gateway-provider-configs-update": { body: { secret: "sk-fixture-9876543210" } },
+  "gateway-provider-configs-delete": {},
+  "gateway-url-get": {},
+  "gateway-custom-providers-list": {},
+  "gateway-custom-providers-create": { body: { name: "Second", slug: "second", base_url: "https://models.example/v1" } },
+  "gateway-custom-providers-get": {},
+  "gateway-custom-providers-edit": { body: { enable: false } },
+  "gateway-custom-providers-delete": {},
+  "gateway-custom-costs-list": {},
+  // Its provider was never made.
+  "gateway-custom-costs-create": {
+    body: { account_provider_id: "00000000-0000-4000-8000-000000000000", model: "big", cost_in: 0.001 },
+    status: 404,
+  },
+  "gateway-custom-costs-get": {},
+  "gateway-custom-costs-edit": { body: { cost_out: 0.002 } },
+  "gateway-custom-costs-delete": {},
+  "gateway-routes-list": {},
+  "gateway-routes-create": { body: { name: "second", elements: ROUTE_ELEMENTS } },
+  "gateway-routes-get": {},
+  "gateway-routes-edit": { body: { name: "renamed" } },
+  "gateway-routes-delete": {},
+  "gateway-route-versions-list": {},
+  "gateway-route-versions-create": { body: { elements: ROUTE_ELEMENTS } },
+  "gateway-route-versions-get": {},
+  "gateway-route-deployments-list": {},
+  "gateway-route-deployments-create": { body: { version_id: "0".repeat(32) }, status: 400 },
   "gateway-logs-list": {},
   "gateway-logs-update": { body: { feedback: 1, score: 90, metadata: { user: "x" } } },
   "gateway-logs-request": {},

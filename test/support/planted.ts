@@ -35,6 +35,10 @@ export interface Planted {
 export const PLANTED_PHASE = "http_request_firewall_custom";
 const RULE = { action: "block", expression: 'http.host eq "planted.example"', description: "planted rule" };
 const CUSTOM_NS = "ns1.planted.example";
+const ROUTE_ELEMENTS = [
+  { id: "start", type: "start", outputs: { next: { elementId: "end" } } },
+  { id: "end", type: "end", outputs: {} },
+];
 const TSIG_SECRET = Buffer.from("planted secret of a transfer").toString("base64");
 const GATEWAY_ID = "planted-gateway";
 
@@ -76,6 +80,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
     dataset_ids: [dataset.id],
     evaluation_type_ids: [EVALUATION_TYPES[0]?.id],
   });
+  const kept = await plantForGateways(made, account);
   const ruleList = await made("POST", `/accounts/${account}/rules/lists`, {
     name: "planted_list",
     kind: "ip",
@@ -119,6 +124,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         membership_id: membership.id,
         custom_ns_id: CUSTOM_NS,
         ...transfers,
+        ...kept.ids,
+        provider: "openai",
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };
     },
@@ -134,6 +141,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
       membership.id,
       ...Object.values(transfers),
       TSIG_SECRET,
+      PROVIDER_SECRET,
+      ...Object.values(kept.ids),
       server.user_id,
       dataset.id,
       evaluation.id,
@@ -150,6 +159,42 @@ export async function plant(server: ApiServer): Promise<Planted> {
         })
       ).value,
     accountToken: accountToken.value,
+  };
+}
+
+const PROVIDER_SECRET = "sk-planted-key-of-a-provider";
+
+/** One of each thing that an account keeps for its gateways. */
+async function plantForGateways(made: (method: string, path: string, body: object) => Promise<any>, account: string) {
+  const gateways = `/accounts/${account}/ai-gateway`;
+  const gateway = `${gateways}/gateways/${GATEWAY_ID}`;
+  const config = await made("POST", `${gateway}/provider_configs`, {
+    alias: "planted",
+    default_config: true,
+    provider_slug: "openai",
+    secret: PROVIDER_SECRET,
+  });
+  const provider = await made("POST", `${gateways}/custom-providers`, {
+    name: "planted provider",
+    slug: "planted",
+    base_url: "https://planted.example/v1",
+    headers: JSON.stringify({ "x-key": PROVIDER_SECRET }),
+  });
+  const cost = await made("POST", `${gateways}/custom-providers/costs`, {
+    account_provider_id: provider.id,
+    model: "planted-model",
+    cost_in: 0.001,
+    token_pricing: { input_tokens: 0.002 },
+  });
+  const route = await made("POST", `${gateway}/routes`, { name: "planted", elements: ROUTE_ELEMENTS });
+  return {
+    ids: {
+      provider_config_id: config.id as string,
+      custom_provider_id: provider.id as string,
+      custom_cost_id: cost.id as string,
+      route_id: route.id as string,
+      version_id: route.version.version_id as string,
+    },
   };
 }
 

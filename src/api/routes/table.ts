@@ -11,6 +11,8 @@ import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/dlp-profiles.ts";
 import { GATEWAY_DATASET_ROUTES } from "#api/routes/gateway-datasets.ts";
+import { GATEWAY_DYNAMIC_ROUTES } from "#api/routes/gateway-dynamic-routes.ts";
+import { GATEWAY_PROVIDER_ROUTES } from "#api/routes/gateway-providers.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
@@ -53,6 +55,8 @@ export const ROUTES: readonly Route[] = [
   ...NOTIFICATION_ROUTES,
   ...GATEWAY_ROUTES,
   ...DLP_PROFILE_ROUTES,
+  ...GATEWAY_PROVIDER_ROUTES,
+  ...GATEWAY_DYNAMIC_ROUTES,
   ...GATEWAY_LOG_ROUTES,
   ...GATEWAY_DATASET_ROUTES,
   ...GRAPHQL_ROUTES,

@@ -28,6 +28,7 @@ import { deleteMembership, insertMembership, membershipsOfAccount } from "#store
 import type { Store, Unit } from "#store/store.ts";
 import type { Tables } from "#store/tables.ts";
 import { deleteToken, listAccountTokens } from "#store/tokens.ts";
+import { gatewayObjectsAt } from "#store/gateway-objects.ts";
 import { deleteTransferObjectsOf } from "#store/transfers.ts";
 import type { Kysely } from "kysely";
 import { touchedAccounts } from "./grants.ts";
@@ -122,6 +123,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         await removeCredentials(unit, id);
         await deleteTransferObjectsOf(unit.db, id);
         await deleteCustomNameServersOf(unit.db, id);
+        for (const row of await gatewayObjectsAt(unit.db, { account_id: id, gateway_id: "", kind: "custom_provider" }))
+          unit.change({ kind: "custom_provider", id: row.id, value: null });
         await deleteAccount(unit.db, id);
         unit.audit(auditAccount("account.delete", call, id, accountView(before), null));
       });

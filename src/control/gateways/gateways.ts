@@ -17,6 +17,7 @@ import { guardrailsProblem } from "#model/guardrails.ts";
 import { unknownProfile } from "#model/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
+import { deleteGatewayObject, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
 
 export interface Gateways {
@@ -26,7 +27,9 @@ export interface Gateways {
   get(accountId: string, id: string): Promise<Gateway>;
   /** What the body leaves out stays as it is, so that nobody turns authentication off by omission. */
   update(call: Call, accountId: string, id: string, body: GatewayUpdate): Promise<Gateway>;
-  /** Gives the gateway that was deleted. */
+  /** Where the gateway reaches the provider. */
+  urlOf(accountId: string, id: string, provider: string): Promise<string>;
+  /** Gives the gateway that was deleted, with what it kept. */
   delete(call: Call, accountId: string, id: string): Promise<Gateway>;
 }
 
@@ -35,6 +38,8 @@ export interface GatewaysDeps {
   readonly clock: Clock;
   /** Whether there is a model that tells hazards. */
   readonly hasGuardrailModel?: boolean;
+  /** `https://gateway.example`; empty where there is no gateway plane. */
+  readonly urlOfGateways?: () => string;
 }
 
 export function createGateways(deps: GatewaysDeps): Gateways {
@@ -73,6 +78,11 @@ export function createGateways(deps: GatewaysDeps): Gateways {
 
     get: async (accountId, id) => gatewayView(await load(store.read, accountId, id)),
 
+    urlOf: async (accountId, id, provider) => {
+      await load(store.read, accountId, id);
+      return `${deps.urlOfGateways?.() ?? ""}/v1/${accountId}/${id}/${provider}`;
+    },
+
     update: async (call, accountId, id, body) => {
       checkAvailable(body, hasGuardrailModel);
       return commit(deps, call, async (unit) => {
@@ -88,11 +98,21 @@ export function createGateways(deps: GatewaysDeps): Gateways {
     delete: (call, accountId, id) =>
       commit(deps, call, async (unit) => {
         const before = await load(unit.db, accountId, id);
+        await deleteKept(unit, accountId, id);
         await deleteGateway(unit.db, accountId, id);
         publish(unit, call, "gateway.delete", before, null);
         return gatewayView(before);
       }),
   };
+}
+
+/** Keys and routes go with their gateway. */
+async function deleteKept(unit: Unit, accountId: string, id: string): Promise<void> {
+  for (const row of await objectsOfGateway(unit.db, accountId, id)) {
+    await deleteGatewayObject(unit.db, row.id);
+    if (row.kind === "provider_config") unit.change({ kind: "provider_key", id: row.id, value: null });
+    else if (row.kind === "route") unit.change({ kind: "gateway_route", id: row.id, value: null });
+  }
 }
 
 function publish(unit: Unit, call: Call, action: string, before: GatewayRow | null, after: GatewayRow | null): void {

@@ -1,0 +1,112 @@
+import type { TokenPricing } from "#model/gateway-provider.ts";
+import type { CustomCostEntry, CustomProviderEntry, GatewayRouteEntry, Op, ProviderKeyEntry, RouteElement } from "#snapshot/entries.ts";
+import { allGatewayObjects, type GatewayObjectRow } from "#store/gateway-objects.ts";
+import type { Unit } from "#store/store.ts";
+import { valueOf } from "./objects.ts";
+
+/** What is stored of a key for a provider. */
+export interface StoredProviderConfig {
+  readonly alias: string;
+  readonly default_config: boolean;
+  readonly provider_slug: string;
+  readonly rate_limit?: number;
+  readonly rate_limit_period: number;
+  /** Sealed with the context `provider-key:{id}`. */
+  readonly secret: string;
+  readonly secret_preview: string;
+}
+
+export function providerKeyEntry(row: GatewayObjectRow): ProviderKeyEntry {
+  const { alias, default_config, provider_slug, rate_limit, rate_limit_period, secret } = valueOf<StoredProviderConfig>(row);
+  return {
+    account_id: row.account_id,
+    gateway_id: row.gateway_id,
+    provider: provider_slug,
+    alias,
+    is_default: default_config,
+    secret,
+    // Zero is how clients turn it off.
+    ...(rate_limit ? { rate_limit: { limit: rate_limit, interval_seconds: rate_limit_period } } : {}),
+  };
+}
+
+/** What is stored of a custom provider; its fields are sealed with the context `custom-provider:{id}`. */
+export interface StoredCustomProvider {
+  readonly name: string;
+  readonly slug: string;
+  readonly base_url: string;
+  readonly enable?: boolean;
+  readonly headers?: string;
+}
+
+export interface StoredCustomCost {
+  readonly model: string;
+  readonly model_rule?: CustomCostEntry["rule"];
+  readonly enable?: boolean;
+  readonly cost_in?: number;
+  readonly cost_out?: number;
+  readonly token_pricing?: TokenPricing;
+}
+
+const RULES = ["equals", "starts-with", "contains"] as const;
+
+/** Null while it is turned off. */
+export function customProviderEntry(row: GatewayObjectRow, costs: readonly GatewayObjectRow[]): CustomProviderEntry | null {
+  const { slug, base_url, headers, enable = true } = valueOf<StoredCustomProvider>(row);
+  if (!enable) return null;
+  const prices = costs.flatMap((cost) => costEntry(valueOf<StoredCustomCost>(cost)) ?? []);
+  // The narrowest rule counts, and of these the one that says most.
+  prices.sort((a, b) => RULES.indexOf(a.rule) - RULES.indexOf(b.rule) || b.model.length - a.model.length);
+  return { account_id: row.account_id, slug, base_url, ...(headers === undefined ? {} : { headers }), costs: prices };
+}
+
+function costEntry({
+  model,
+  model_rule = "equals",
+  enable = true,
+  cost_in = 0,
+  cost_out = 0,
+  token_pricing = {},
+}: StoredCustomCost): CustomCostEntry | null {
+  if (!enable) return null;
+  const { input_tokens, output_tokens, input_cached_tokens, input_cache_creation_tokens } = token_pricing;
+  return {
+    model,
+    rule: model_rule,
+    input: input_tokens ?? cost_in,
+    output: output_tokens ?? cost_out,
+    ...(input_cached_tokens === undefined ? {} : { cache_read: input_cached_tokens }),
+    ...(input_cache_creation_tokens === undefined ? {} : { cache_write: input_cache_creation_tokens }),
+  };
+}
+
+/** What is stored of a route; the elements are those of the deployed version. */
+export interface StoredRoute {
+  readonly name: string;
+  readonly elements: readonly RouteElement[];
+  readonly version_id: string;
+  readonly deployment_id: string;
+  readonly deployed_at: string;
+}
+
+export function gatewayRouteEntry(row: GatewayObjectRow): GatewayRouteEntry {
+  const { name, elements } = valueOf<StoredRoute>(row);
+  return { account_id: row.account_id, gateway_id: row.gateway_id, name, elements };
+}
+
+/** Everything that planes have of these objects. */
+export async function gatewayObjectOps(db: Unit["db"]): Promise<Op[]> {
+  const keys = await allGatewayObjects(db, "provider_config");
+  const providers = await allGatewayObjects(db, "custom_provider");
+  const costs = await allGatewayObjects(db, "custom_cost");
+  const routes = await allGatewayObjects(db, "route");
+  const costsOf = Map.groupBy(costs, ({ parent_id }) => parent_id);
+  return [
+    ...keys.map((row): Op => ({ kind: "provider_key", id: row.id, value: providerKeyEntry(row) })),
+    ...providers.flatMap((row): Op[] => {
+      const value = customProviderEntry(row, costsOf.get(row.id) ?? []);
+      return value === null ? [] : [{ kind: "custom_provider", id: row.id, value }];
+    }),
+    ...routes.map((row): Op => ({ kind: "gateway_route", id: row.id, value: gatewayRouteEntry(row) })),
+  ];
+}

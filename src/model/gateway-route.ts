@@ -1,0 +1,124 @@
+import { Type, type Static } from "typebox";
+import { conditionProblem } from "#rules/route-conditions.ts";
+
+const Time = Type.String({ format: "date-time" });
+const RouteName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9_.-]+$" });
+const Target = Type.Object({ elementId: Type.String({ minLength: 1, maxLength: 64 }) });
+const Id = Type.String({ minLength: 1, maxLength: 64 });
+
+/** Loose where kinds differ: `elementsProblem` says what each needs. */
+const Element = Type.Object({
+  id: Id,
+  type: Type.Enum(["start", "conditional", "percentage", "rate", "rate_limit", "model", "end"]),
+  properties: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  outputs: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Target)),
+});
+type Element = Static<typeof Element>;
+const Elements = Type.Array(Element, { minItems: 1, maxItems: 100 });
+
+export const GatewayRouteCreate = Type.Object({ name: RouteName, elements: Elements });
+export type GatewayRouteCreate = Static<typeof GatewayRouteCreate>;
+export const GatewayRouteUpdate = Type.Object({ name: RouteName });
+export const RouteVersionCreate = Type.Object({ elements: Elements });
+export const RouteDeploymentCreate = Type.Object({ version_id: Id });
+
+export const RouteDeployment = Type.Object({ deployment_id: Type.String(), version_id: Type.String(), created_at: Time });
+export type RouteDeployment = Static<typeof RouteDeployment>;
+export const RouteVersion = Type.Object({
+  version_id: Type.String(),
+  active: Type.Enum(["true", "false"]),
+  data: Type.String({ description: "The elements as JSON." }),
+  is_valid: Type.Boolean(),
+  created_at: Time,
+});
+export type RouteVersion = Static<typeof RouteVersion>;
+export const RouteVersionDetail = Type.Object({
+  ...RouteVersion.properties,
+  id: Type.String(),
+  name: Type.String(),
+  elements: Elements,
+  modified_at: Time,
+});
+export type RouteVersionDetail = Static<typeof RouteVersionDetail>;
+
+/** A dynamic route; its elements are those of the version that is deployed. */
+export const GatewayRoute = Type.Object({
+  id: Type.String(),
+  account_tag: Type.String(),
+  gateway_id: Type.String(),
+  name: Type.String(),
+  elements: Elements,
+  version: RouteVersion,
+  deployment: RouteDeployment,
+  created_at: Time,
+  modified_at: Time,
+});
+export type GatewayRoute = Static<typeof GatewayRoute>;
+
+const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
+  start: ["next"],
+  conditional: ["true", "false"],
+  rate: ["success", "fallback"],
+  rate_limit: ["success", "fallback"],
+  model: ["success", "fallback"],
+};
+
+/** What keeps the elements from being a route, or null. */
+export function elementsProblem(elements: readonly Element[]): string | null {
+  const ids = new Set(elements.map(({ id }) => id));
+  if (ids.size < elements.length) return "two elements have the same id";
+  if (elements.filter(({ type }) => type === "start").length !== 1) return "there must be one start";
+  for (const element of elements) {
+    const problem = elementProblem(element, ids);
+    if (problem !== null) return `${element.id}: ${problem}`;
+  }
+  return hasCircle(elements) ? "the elements run in a circle" : null;
+}
+
+function elementProblem({ type, properties = {}, outputs = {} }: Element, ids: ReadonlySet<string>): string | null {
+  const missing = OUTPUTS[type]?.find((name) => outputs[name] === undefined);
+  if (missing !== undefined) return `the output ${missing} leads nowhere`;
+  const lost = Object.values(outputs).find(({ elementId }) => !ids.has(elementId));
+  if (lost !== undefined) return `there is no element ${lost.elementId}`;
+  if (type === "percentage") return sharesProblem(Object.keys(outputs));
+  if (type === "conditional") return conditionProblem(properties["conditions"] ?? properties["condition"]);
+  if (type === "rate" || type === "rate_limit") return rateProblem(properties);
+  if (type !== "model") return null;
+  const isText = (name: string): boolean => typeof properties[name] === "string" && properties[name] !== "";
+  if (!isText("provider") || !isText("model")) return "a model needs provider and model";
+  return ["retries", "timeout"].every((name) => properties[name] === undefined || isCount(properties[name]))
+    ? null
+    : "retries and timeout are whole numbers";
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+function sharesProblem(names: readonly string[]): string | null {
+  const shares = names.filter((name) => name !== "else");
+  if (!shares.every((name) => /^\d{1,3}(\.\d{1,4})?%?$/.test(name))) return "shares are written as 25% and else";
+  const sum = shares.reduce((all, name) => all + Number.parseFloat(name), 0);
+  if (sum > 100) return "the shares are more than 100%";
+  return sum < 100 && !names.includes("else") ? "the shares are less than 100%, and there is no else" : null;
+}
+
+function rateProblem({ limit, limitType, window, interval, key, technique }: Readonly<Record<string, unknown>>): string | null {
+  if (typeof limit !== "number" || !(limit >= 0)) return "a rate needs a limit";
+  if (limitType !== undefined && limitType !== "count" && limitType !== "cost") return "limitType is count or cost";
+  if (technique !== undefined && technique !== "fixed" && technique !== "sliding") return "technique is fixed or sliding";
+  if (key !== undefined && typeof key !== "string") return "key names a field";
+  const seconds = window ?? interval;
+  return isCount(seconds) && Number(seconds) >= 1 && Number(seconds) <= 31_536_000 ? null : "a rate needs a window in seconds";
+}
+
+function hasCircle(elements: readonly Element[]): boolean {
+  const byId = new Map(elements.map((element) => [element.id, element]));
+  const state = new Map<string, "open" | "done">();
+  const visit = (id: string): boolean => {
+    if (state.get(id) !== undefined) return state.get(id) === "open";
+    state.set(id, "open");
+    const found = Object.values(byId.get(id)?.outputs ?? {}).some(({ elementId }) => visit(elementId));
+    state.set(id, "done");
+    return found;
+  };
+  return elements.some(({ id }) => visit(id));
+}

@@ -1,0 +1,18 @@
+import type { Dialect } from "../session.ts";
+
+/** What accounts keep for their gateways: keys for providers, providers of their own with costs, dynamic routes. */
+export const gatewayObjects = ({ text, tableOptions }: Dialect): readonly string[] => [
+  `CREATE TABLE gateway_objects (${[
+    `id ${text} PRIMARY KEY`,
+    `account_id ${text} NOT NULL REFERENCES accounts (id) ON DELETE CASCADE`,
+    // Empty for what belongs to the account alone.
+    `gateway_id ${text} NOT NULL`,
+    `kind ${text} NOT NULL`,
+    // What it belongs to besides: the provider of a cost, the route of a version.
+    `parent_id ${text} NOT NULL`,
+    `value ${text} NOT NULL`,
+    `created_at ${text} NOT NULL`,
+    `modified_at ${text} NOT NULL`,
+  ].join(", ")}) ${tableOptions}`,
+  "CREATE INDEX gateway_objects_by_owner ON gateway_objects (account_id, kind, gateway_id, parent_id)",
+];
