@@ -13,6 +13,8 @@ export type Algorithm = "none" | "auto" | "default" | "gzip" | "brotli" | "zstd"
 const BODY_BYTES_MIN = 256;
 /** Without a body of their own, or a part of one (RFC 9110 §15). */
 const NOT_WHOLE: ReadonlySet<number> = new Set([204, 205, 206, 304]);
+/** Over HTTP/2 others are answered with a page of the edge's own, which is as it is. */
+const STATUS_MAX = 599;
 /** They speak of the bytes as they were (RFC 9110 §14.3, RFC 9530). */
 const OF_THE_BYTES = ["accept-ranges", "content-digest", "content-md5", "digest", "repr-digest"];
 
@@ -30,7 +32,7 @@ export function chooseCoding(
 ): void {
   if (exchange.zone === null || exchange.ownOrigin !== null) return;
   if (head.status === 304) return repeatWeakTag(exchange, buffer, head);
-  if (NOT_WHOLE.has(head.status) || (framing === NO_BODY && exchange.method !== "HEAD")) return;
+  if (NOT_WHOLE.has(head.status) || head.status > STATUS_MAX || (framing === NO_BODY && exchange.method !== "HEAD")) return;
   const { contentLength } = head;
   if (contentLength >= 0 && contentLength < BODY_BYTES_MIN) return;
   const wishes = algorithms ?? DEFAULT;

@@ -315,7 +315,9 @@ test("requests one after the other on one connection, compressed and not", async
 });
 
 test("over HTTP/2", async (t) => {
-  const origin = await httpOrigin((req, res) => says({ "Content-Type": "text/plain" }, req.url === "/long" ? LONG : TEXT)(req, res));
+  const origin = await httpOrigin((req, res) =>
+    says({ "Content-Type": "text/plain" }, req.url === "/long" ? LONG : TEXT, req.url === "/status/777" ? 777 : 200)(req, res),
+  );
   const edge = await startSecureEdge(origin.port);
   t.after(async () => {
     await edge.close();
@@ -323,6 +325,8 @@ test("over HTTP/2", async (t) => {
     assert.deepEqual(edge.errors, []);
   });
   const session = edge.session();
+  const strange = await fetchOver(session, { ":path": "/status/777", "accept-encoding": "gzip" });
+  assert.deepEqual([strange.status, strange.headers["content-encoding"]], [520, undefined]);
   for (const coding of ["gzip", "br", "zstd"])
     for (const path of ["/", "/long"]) {
       const { headers, body } = await fetchOver(session, { ":path": path, "accept-encoding": coding });
