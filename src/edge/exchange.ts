@@ -182,6 +182,14 @@ export class Exchange implements RequestView, RuleRun {
     return this.lines().match(pattern) ?? NONE;
   }
 
+  /** The lines of one field that a pattern as above matches: the others need not be put together for them. */
+  linesOf(name: string, pattern: RegExp): readonly string[] {
+    const { requestEdits: edits } = this;
+    if (!this.isStale || edits === null) return this.fieldLines.match(pattern) ?? NONE;
+    const isEdited = edits.drop.includes(name) || edits.add.some(([added]) => added.toLowerCase() === name);
+    return (isEdited ? this.lines() : this.received).match(pattern) ?? NONE;
+  }
+
   /** The request goes on under this path and query. */
   rewriteUri(path: string, query: string): void {
     this.received_path ??= this.path;

@@ -54,7 +54,8 @@ export function shownValues(buffer: Buffer, head: Head, edits: ResponseEdits | n
       (values ??= []).push(head.value(buffer, index));
     }
   }
-  for (const [added, value] of edits?.add ?? NO_FIELDS) if (added.toLowerCase() === name) (values ??= []).push(value);
+  for (const [added, value] of edits?.add ?? NO_FIELDS)
+    if (added.length === name.length && added.toLowerCase() === name) (values ??= []).push(value);
   return values ?? NO_VALUES;
 }
 

@@ -87,7 +87,7 @@ export interface ResponseView {
   headers(name: string): readonly string[];
   header_fields?(): HeaderFields;
   /** The fields as they were before any rule; absent where no rule has changed them. */
-  readonly raw?: Pick<ResponseView, "headers" | "header_fields">;
+  readonly raw?: Pick<ResponseView, "headers" | "header_fields"> | undefined;
   /** The 1xxx code of an error page of the edge's own; 0 where there is none. */
   readonly error_code?: number;
   /** `waf`, `ratelimit`, `1xxx`, `5xx` and so on; empty for answers of origins. */

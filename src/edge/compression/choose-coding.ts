@@ -68,7 +68,7 @@ const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
 
 /** The first algorithm of a rule that the visitor takes; what a rule names holds for every type. */
 function codingFor(exchange: Exchange, wishes: readonly Algorithm[], isUsual: () => boolean): Coding | null {
-  const lines = exchange.linesLike(ACCEPT_ENCODING);
+  const lines = exchange.linesOf("accept-encoding", ACCEPT_ENCODING);
   if (lines.length === 0) return null;
   const accepted = readAcceptEncoding(lines.map((line) => line.slice(line.indexOf(":") + 1)));
   for (const wish of wishes) {

@@ -37,8 +37,8 @@ export function logFields(exchange: Exchange, { action_parameters: parameters }:
     ["cookies", wanted.cookie_fields, (name) => cookies?.get(name) ?? []],
     ["request_headers", wanted.request_fields, header((name) => exchange.receivedHeaders(name))],
     ["transformed_request_headers", wanted.transformed_request_fields, header((name) => exchange.headers(name))],
-    ["response_headers", wanted.response_fields, header(response.headers)],
-    ["raw_response_headers", wanted.raw_response_fields, header((response.raw ?? response).headers)],
+    ["response_headers", wanted.response_fields, header((name) => response.headers(name))],
+    ["raw_response_headers", wanted.raw_response_fields, header((name) => (response.raw ?? response).headers(name))],
   ];
   const logged: Record<string, Fields> = { ...(exchange.loggedFields as Record<string, Fields> | null) };
   let left = ROW_LENGTH_MAX - JSON.stringify(logged).length;
