@@ -32,7 +32,7 @@ export const edgeAttacks: Benchmark = {
     });
     const contender = (name: string, pid: number, port: number): Contender => ({
       name,
-      run: () => measure(pid, port, Math.max(SECONDS_MIN, seconds)),
+      run: () => measure(name, pid, port, Math.max(SECONDS_MIN, seconds)),
     });
     return {
       ours: contender("selvedge", site.selvedge.pid, Number(new URL(site.selvedge.ready.http).port)),
@@ -42,7 +42,7 @@ export const edgeAttacks: Benchmark = {
   },
 };
 
-async function measure(pid: number, port: number, seconds: number): Promise<Measurement> {
+async function measure(name: string, pid: number, port: number, seconds: number): Promise<Measurement> {
   const quiet = await goodRequests(port, seconds);
   const before = residentBytes(pid);
   const readers = Array.from({ length: SLOW_READERS }, () => slowReader(port));
@@ -52,7 +52,8 @@ async function measure(pid: number, port: number, seconds: number): Promise<Meas
   const attacked = await goodRequests(port, seconds);
   const grownBytes = residentBytes(pid) - before;
   for (const reader of readers) reader.destroy();
-  if ((await attacks).some(({ isAvailable }) => !isAvailable)) throw new Error("an attacker did not reach the site any more");
+  const cutOff = (await attacks).find(({ isAvailable }) => !isAvailable);
+  if (cutOff !== undefined) throw new Error(`an attacker did not reach ${name} any more: ${cutOff.output}`);
   return {
     value: attacked.p99 / quiet.p99,
     also: { quiet_p99_ms: quiet.p99, attacked_p99_ms: attacked.p99, requests: attacked.count, memory_mb: grownBytes / 1e6 },

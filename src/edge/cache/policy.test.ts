@@ -7,6 +7,8 @@ import { hasCachedExtension } from "./extensions.ts";
 import { ageAt, useAt } from "./freshness.ts";
 import { keyedQuery, primaryKey } from "./primary-key.ts";
 import { secondaryKey } from "./secondary-key.ts";
+import { storedHead } from "./stored-head.ts";
+import { StoredResponse } from "./stored-response.ts";
 import { storableOf, type StoringRequest } from "./storing.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 15, 12);
@@ -287,6 +289,13 @@ for (const [path, cached] of [
   ["*", false],
 ] as const)
   test(`extension of ${path}`, () => assert.equal(hasCachedExtension(path), cached));
+
+test("the head that is kept beside a response takes no more memory than it is long", () => {
+  const asked = { zoneId: "z", key: "k", apart: "", scheme: "http", host: "h", port: null, path: "/a.css", query: "", purges: 0 };
+  const stored = new StoredResponse(asked, "OK", store(200, cc("max-age=60"))!, "", 5);
+  const { buffer } = storedHead(stored, { kind: "whole" }, 5, NOW_MS, { mode: "at_least", seconds: 0 });
+  assert.equal(buffer.buffer.byteLength, buffer.length);
+});
 
 const STORED = { status: 200, etag: '"1"', lastModified: at(-100), length: 1000 };
 

@@ -41,7 +41,10 @@ function wholeHead(stored: Described, length: number, nowMs: number, browser: Br
     memo.second = second;
     memo.mode = browser.mode;
     memo.seconds = browser.seconds;
-    memo.head = Buffer.from(headText(stored, { kind: "whole" }, length, nowMs, browser), "latin1");
+    const text = headText(stored, { kind: "whole" }, length, nowMs, browser);
+    // In memory of its own: a piece of Node.js's pool would keep 8 KiB of that for as long as the response is there.
+    memo.head = Buffer.allocUnsafeSlow(text.length);
+    memo.head.write(text, "latin1");
   }
   return memo.head;
 }
