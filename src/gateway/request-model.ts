@@ -42,6 +42,15 @@ export function readModelFromHead(head: Buffer): string {
   return "";
 }
 
+const FORM_FIELD = Buffer.from('name="model"');
+const FORM_VALUE = /^name="model"(?:\r\n[^\r\n]{1,200}){0,3}\r\n\r\n([^\r\n]{1,256})\r\n/;
+
+/** The field `model` of a form with files (RFC 7578), of which the file may come first. */
+export function readModelFromForm(bytes: Buffer): string {
+  const at = bytes.lastIndexOf(FORM_FIELD);
+  return at < 0 ? "" : (FORM_VALUE.exec(bytes.toString("utf8", at, at + 1024))?.[1] ?? "");
+}
+
 /** Index of the quote that closes the string which opens at `start`, or -1. */
 function stringEnd(bytes: Buffer, start: number): number {
   for (let i = bytes.indexOf(0x22, start + 1); i >= 0; i = bytes.indexOf(0x22, i + 1)) {

@@ -140,6 +140,30 @@ describe("openai's client with what is no chat", () => {
     assert.equal(rows[0]?.model, "text-embedding-3-small");
   });
 
+  test("speech and transcriptions, whose model is a field of a form", async (t) => {
+    const { gateway, rows, mock } = await mockedFront(t);
+    mock.onTranscription({ transcription: { text: "good morning" } });
+    mock.onSpeech(/./, { audio: Buffer.from("sound").toString("base64") });
+    const openai = client(`${gateway}/openai`);
+    const file = new File([Buffer.alloc(100_000)], "a.wav");
+    for (const order of [
+      { file, model: "whisper-1" },
+      { model: "whisper-1", file },
+    ])
+      assert.equal((await openai.audio.transcriptions.create(order)).text, "good morning");
+    const speech = await openai.audio.speech.create({ model: "tts-1", voice: "alloy", input: "hello" });
+    assert.equal(Buffer.from(await speech.arrayBuffer()).toString(), "sound");
+    await settled(() => rows.length === 3);
+    assert.deepEqual(
+      rows.map((row) => [row.model, row.success]),
+      [
+        ["whisper-1", true],
+        ["whisper-1", true],
+        ["tts-1", true],
+      ],
+    );
+  });
+
   test("models and files as bytes", async (t) => {
     const { gateway } = await mockedFront(t);
     const openai = client(`${gateway}/openai`);
