@@ -87,7 +87,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     };
     const protocols = readSubprotocols(req.headers, config.vendorPrefix);
     if (protocols.token !== undefined) req.headers[`${config.vendorPrefix}-aig-authorization`] ??= `Bearer ${protocols.token}`;
-    if (req.headers.upgrade?.toLowerCase() !== "websocket" || isDraining) return refuseRaw({ name: "aig_bad_request" });
+    if (isDraining) return refuseRaw({ name: "aig_overloaded" });
     if (active.value >= config.limits.requestsMax) return refuseRaw({ name: "aig_overloaded" });
     const admitted = admission.decide(req);
     if (typeof admitted === "string") return refuseRaw({ name: admitted });
@@ -131,6 +131,8 @@ function createFront({ limits, tls }: GatewayConfig, handle: RequestListener): S
     headersTimeout: 10_000,
     connectionsCheckingInterval: 2_000,
     requireHostHeader: false,
+    // RFC 9110 §7.8: any other upgrade is an offer, which is passed over; some clients make one with each request.
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
   };
   if (tls === undefined) return createServer(options, handle);
   return createTlsServer({ ...options, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, handle);

@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test, type TestContext } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
-import { gatewayFront, type GatewayFront, gatewayOp, gatewayTokenOp, testProvider } from "../support/gateway-front.ts";
+import {
+  answerChat,
+  gatewayFront,
+  type GatewayFront,
+  gatewayOp,
+  gatewayTokenOp,
+  TEST_CHAT,
+  testProvider,
+} from "../support/gateway-front.ts";
 import { settled } from "../support/mock-provider.ts";
 
 const TOKEN = "gateway-token-of-forty-characters-length";
@@ -144,6 +152,22 @@ describe("realtime over WebSockets", () => {
     socket.terminate();
     await settled(() => rows.length === 1 && provider.clients.size === 0);
     assert.deepEqual([metric("selvedge_gateway_active_requests"), rows[0]?.success], [0, false]);
+  });
+
+  test("an offer to speak HTTP/2, which some clients make with each request, is passed over", async (t) => {
+    const mocked = await testProvider(t, (res) => answerChat(res, "Hi."));
+    const front = await gatewayFront(t, { providers: { openai: `${mocked.url}/v1` } });
+    const headers = {
+      connection: "Upgrade, HTTP2-Settings",
+      upgrade: "h2c",
+      "http2-settings": "AAMAAABk",
+      "content-type": "application/json",
+    };
+    const req = request(`${front.base}/gw/openai/chat/completions`, { method: "POST", headers });
+    req.end(JSON.stringify(TEST_CHAT));
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    assert.equal(res.statusCode, 200);
+    res.resume();
   });
 
   test("a client that does not read makes the provider wait", async (t) => {

@@ -58,7 +58,8 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       if ("name" in step) return step;
       const loading = deps.prices.load();
       if (loading !== undefined) await loading;
-      const session = createSession(deps, { req, socket, head, admitted, protocols, step });
+      const session = opened(() => createSession(deps, { req, socket, head, admitted, protocols, step }));
+      if (session === undefined) return { name: "aig_internal" };
       sessions.add(session.cut);
       await session.done;
       sessions.delete(session.cut);
@@ -162,6 +163,8 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
   };
   upstream.on("upgrade", (res, provider, first) => {
     upstreamSocket = provider;
+    // Without a listener a late reset would end the process.
+    provider.on("error", ignore);
     if (socket.destroyed) return cut();
     record.answered(101, res.headers);
     socket.write(handshake(res.headers, rules, answerFields, protocols));
@@ -185,6 +188,15 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
 }
 
 const ignore = (): void => undefined;
+
+/** Undefined where the client library does not take the request. */
+function opened<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch {
+    return undefined;
+  }
+}
 
 function open({ origin, target, headers, method, isGuarded }: Step, { limits, allows }: RealtimeDeps) {
   const { protocol, hostname, port } = new URL(origin);
