@@ -14,6 +14,7 @@ const CLIENT_GONE_STATUS = 499;
 /** Nothing was counted anew for an answer that was kept. */
 const CACHED_USAGE: Usage = { tokensIn: 0, tokensOut: 0 };
 const LAST_WORDS_MS = 1_000;
+const ONE_PIECE_BYTES_MAX = 16 * 1024;
 
 export interface ExchangeOptions {
   readonly res: ServerResponse;
@@ -160,7 +161,10 @@ export class Exchange {
     if (this.#heldHeaders === undefined) res.end(last ?? this.#lastChunk);
     else if (this.#isHeldToEnd) {
       this.#writeHead(this.#heldHeaders);
-      res.end(this.#heldChunks.length === 1 ? this.#heldChunks[0] : Buffer.concat(this.#heldChunks));
+      const body = this.#heldChunks.length === 1 ? (this.#heldChunks[0] as Buffer) : Buffer.concat(this.#heldChunks);
+      // A text goes out with its head in one piece, which costs less than two; one char a byte.
+      if (body.length <= ONE_PIECE_BYTES_MAX) res.end(body.toString("latin1"), "latin1");
+      else res.end(body);
     } else {
       // All of a transformed answer comes at its end: now its length is known.
       this.#writeHead([...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
