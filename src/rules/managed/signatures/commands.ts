@@ -15,7 +15,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "rce-separator",
     title: "Command injection: a command with options behind a separator",
-    pattern: String.raw`[;|&(${"`"}\n][ (]{0,3}(?:/(?:usr/|usr/local/)?s?bin/)?(?:${PROGRAMS})(?:\.exe)?(?: ?(?:-[a-z0-9]{1,12}[ ;|&/"']|-[a-z0-9]{1,12}$|--[a-z]|/[a-z0-9*?.]{2}|[<>] ?[/&]|\$[a-z({@]|&&|https?:|~/|\.{1,2}/|\d{1,3}\.\d{1,3}\.\d)| /[a-z0-9*?.])`,
+    pattern: String.raw`[;|&(${"`"}\n][ (]{0,3}(?:/(?:usr/|usr/local/)?s?bin/)?(?:${PROGRAMS})(?:\.exe)?(?: ?(?:-[a-z0-9]{1,12}[ ;|&/"']|-[a-z0-9]{1,12}$|--[a-z]|/[a-z0-9*?.]{2}|[<>] ?[/&]|\$[a-z({@]|&&|https?:|[a-z]:\\|~/|\.{1,2}/|\d{1,3}\.\d{1,3}\.\d)| /[a-z0-9*?.])`,
     needs: [";", "|", "&", "(", "`"],
     hits: [
       "; cat /etc/hosts",

@@ -27,7 +27,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-tautology",
     title: "SQL injection: a condition that always holds",
-    pattern: String.raw`['"${"`"}][ )]{0,4}(?:or|and|xor|\|\||&&)[ (]{0,4}(?:not )?(?:['"${"`"}][0-9a-z_@ ]{0,12}['"${"`"}]|[0-9a-z_@.]{1,12}) ?(?:=|<>|!=|<|>|like\b) ?['"${"`"}(]?[0-9a-z_@%]`,
+    pattern: String.raw`['"${"`"}][ )]{0,4}(?:or|and|xor|\|\||&&)[ (]{0,4}(?:not )?(?:['"${"`"}][0-9a-z_@ ]{0,12}['"${"`"}]|[0-9a-z_@.]{1,12}) ?(?:=|<>|!=|<|>|like\b) ?['"${"`"}(0-9a-z_@%]`,
     needs: joined(["or", "and", "xor", "||", "&&"]),
     hits: ["' or 1=1", "' OR '1'='1", "x') or ('a'='a", '" or ""="a', "admin' || '1'='1' -- ", "' and 1=2 --", "'/**/or/**/1=1#"],
     misses: ["either 'yes' or 'no' is fine", "it's 5 o'clock or 6", "Rock 'n' Roll and Blues = fun?", "'quoted' and more"],
