@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { newUlid } from "#kernel/ids.ts";
+import type { Sealer } from "#kernel/seal.ts";
 import type { Admitted } from "./admission.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
@@ -72,7 +73,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
   const pools = createPools(limits, allows);
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
-  const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config) });
+  const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
   const ledger = createSpendLedger({ clock, journal });
   const runner = createRunner({ pools, keys, cache, spend: createSpendLimits({ ledger, costs }) });
@@ -176,5 +177,5 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   };
 }
 
-const openDisk = async ({ cacheDisk }: GatewayConfig): Promise<DiskAnswers | undefined> =>
-  cacheDisk === undefined ? undefined : openDiskAnswers(cacheDisk);
+const openDisk = async ({ cacheDisk }: GatewayConfig, sealer: Sealer | undefined): Promise<DiskAnswers | undefined> =>
+  cacheDisk === undefined || sealer === undefined ? undefined : openDiskAnswers({ ...cacheDisk, sealer });

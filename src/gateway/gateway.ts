@@ -23,8 +23,8 @@ export interface GatewayDeps {
   readonly events: EventSink;
   /** Takes the rows of accepted requests with their bodies; without it `events` takes the rows. */
   readonly logs?: GatewayLogSink;
-  /** Opens what travels sealed; without one, keys that gateways keep cannot be used. */
-  readonly sealer?: Pick<Sealer, "open"> | undefined;
+  /** Opens what travels sealed; without one, keys that gateways keep cannot be used, and no answer is kept on disk. */
+  readonly sealer?: Sealer | undefined;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;

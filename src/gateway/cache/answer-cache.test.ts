@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSealer } from "#kernel/seal.ts";
 import {
   answerChat,
   type FrontOptions,
@@ -193,11 +194,20 @@ test("answers on disk outlive the process; a torn file is as if it were not ther
     assert.ok(condition());
   };
   const provider = await testProvider(t, (res, _seen, number) => answerChat(res, `answer ${number}`));
-  const start = async (): Promise<string> => (await gatewayFront(t, { ops: [KEEPING], providers: { openai: provider.url }, config })).base;
+  const start = async (): Promise<string> =>
+    (
+      await gatewayFront(t, {
+        ops: [KEEPING],
+        providers: { openai: provider.url },
+        config,
+        deps: { sealer: createSealer(Buffer.alloc(32, 7)) },
+      })
+    ).base;
   const first = await start();
   const answer = await ask(first);
   await ask(first, {}, { ...TEST_CHAT, seed: 1 });
   await until(() => files().length === 2);
+  for (const name of files()) assert.ok(!readFileSync(join(directory, name), "latin1").includes("choices"), "what is on disk is sealed");
   assert.deepEqual(await ask(await start()), { status: "HIT", text: answer.text });
   assert.equal(provider.seen.length, 2);
   for (const name of files()) {

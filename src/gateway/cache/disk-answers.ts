@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
+import type { Sealer } from "#kernel/seal.ts";
 import type { KeptAnswer } from "./kept-answer.ts";
 
-/** Kept answers in a directory, so that they outlive the process. Whatever fails there is as if it were not kept. */
+/** Kept answers in a directory, so that they outlive the process; sealed, since they say what was asked. Whatever fails there is as if it were not kept. */
 export interface DiskAnswers {
   has(key: string, nowMs: number): boolean;
   get(key: string, nowMs: number): Promise<KeptAnswer | undefined>;
@@ -24,14 +24,14 @@ const WRITES_MAX = 64;
 const FILES_MAX = 100_000;
 const PIECE_BYTES = 16 * 1024;
 
-/** Reads what a process before this one left. */
-export async function openDiskAnswers({
-  directory,
-  bytesMax,
-}: {
+export interface DiskAnswersDeps {
   readonly directory: string;
   readonly bytesMax: number;
-}): Promise<DiskAnswers> {
+  readonly sealer: Sealer;
+}
+
+/** Reads what a process before this one left. */
+export async function openDiskAnswers({ directory, bytesMax, sealer }: DiskAnswersDeps): Promise<DiskAnswers> {
   /** In the order of their use, the oldest first. */
   const files = new Map<string, File>();
   const writing = new Set<Promise<void>>();
@@ -62,12 +62,12 @@ export async function openDiskAnswers({
 
   const write = async (key: string, answer: KeptAnswer): Promise<void> => {
     const body = Buffer.concat(answer.chunks as Buffer[]);
-    const head = JSON.stringify({ status: answer.status, contentType: answer.contentType, crc: crc32(body) });
-    const bytes = Buffer.concat([Buffer.from(`${head}\n`), body]);
+    const head = JSON.stringify({ status: answer.status, contentType: answer.contentType });
+    const bytes = sealer.seal(Buffer.concat([Buffer.from(`${head}\n`), body]), contextOf(key));
     if (bytes.length > bytesMax) return;
     const file = { expiresMs: answer.expiresMs, bytes: bytes.length };
     const path = pathOf(key, file);
-    // Written beside and renamed, so that a half of it is never found. Prompts and answers are nobody else's to read.
+    // Written beside and renamed, so that a half of it is never found.
     await writeFile(`${path}.tmp`, bytes, { mode: 0o600 });
     await rename(`${path}.tmp`, path);
     remember(key, file);
@@ -92,7 +92,8 @@ export async function openDiskAnswers({
       if (file === undefined) return undefined;
       files.delete(key);
       files.set(key, file);
-      const answer = decoded(await readFile(pathOf(key, file)).catch(ignore), file.expiresMs);
+      const text = await readFile(pathOf(key, file), "latin1").catch(ignore);
+      const answer = text === undefined ? undefined : decoded(sealer, key, text, file.expiresMs);
       if (answer === undefined) forget(key);
       return answer;
     },
@@ -109,14 +110,15 @@ export async function openDiskAnswers({
 
 const ignore = (): undefined => undefined;
 
-/** Undefined for a file that is torn or of another form. */
-function decoded(bytes: Buffer | undefined, expiresMs: number): KeptAnswer | undefined {
-  const line = bytes?.indexOf(10) ?? -1;
-  if (bytes === undefined || line < 0) return undefined;
+const contextOf = (key: string): string => `answer-cache:${key}`;
+
+/** Undefined for a file that is torn, of another key or of another form. */
+function decoded(sealer: Sealer, key: string, text: string, expiresMs: number): KeptAnswer | undefined {
   try {
-    const head = JSON.parse(bytes.toString("utf8", 0, line)) as { status: number; contentType: string; crc: number };
+    const bytes = sealer.open(text, contextOf(key));
+    const line = bytes.indexOf(10);
+    const head = JSON.parse(bytes.toString("utf8", 0, line)) as { status: number; contentType: string };
     const body = bytes.subarray(line + 1);
-    if (crc32(body) !== head.crc) return undefined;
     const chunks: Buffer[] = [];
     for (let at = 0; at < body.length; at += PIECE_BYTES) chunks.push(body.subarray(at, at + PIECE_BYTES));
     return { status: head.status, contentType: head.contentType, chunks, bytes: body.length, expiresMs };
