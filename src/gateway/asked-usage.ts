@@ -22,7 +22,9 @@ export function askForUsage(bytes: Buffer): Buffer | undefined {
 }
 
 const USAGE = Buffer.from('"usage"');
+const NULL = Buffer.from(":null");
 const LF = 0x0a;
+const COMMA = 0x2c;
 /** A larger event is passed on as it is: the counts stand in small ones. */
 const EVENT_BYTES_MAX = 256 * 1024;
 
@@ -38,7 +40,7 @@ export class UsageStrip implements AnswerTransform {
 
   chunk(bytes: Buffer): Buffer | undefined {
     const isWhole = bytes[bytes.length - 1] === LF;
-    if (this.#heldBytes === 0 && isWhole) return bytes.includes(USAGE) ? stripped(bytes) : bytes;
+    if (this.#heldBytes === 0 && isWhole) return stripped(bytes);
     const end = bytes.lastIndexOf(LF) + 1;
     const lines = end === 0 ? undefined : stripped(Buffer.concat([...this.#taken(), bytes.subarray(0, end)]));
     if (end < bytes.length) this.#held.push(bytes.subarray(end));
@@ -61,12 +63,29 @@ export class UsageStrip implements AnswerTransform {
 
 /** Whole lines; an event of these streams is one line, and a line that goes takes the empty one after it along. */
 function stripped(bytes: Buffer): Buffer {
-  if (!bytes.includes(USAGE)) return bytes;
+  const short = withoutNull(bytes);
+  if (short !== undefined) return short;
   const kept = bytes
     .toString("utf8")
     .split(/(?<=\n)/)
     .map((line) => (line.startsWith("data:") && line.includes('"usage"') ? strippedLine(line) : line));
   return Buffer.from(kept.filter((line, i) => line !== "" && !(kept[i - 1] === "" && line.trim() === "")).join(""));
+}
+
+/** What nearly all events need, without reading them; undefined where they hold counts. */
+function withoutNull(bytes: Buffer): Buffer | undefined {
+  const kept: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(USAGE); at >= 0; at = bytes.indexOf(USAGE, from)) {
+    const end = at + USAGE.length + NULL.length;
+    if (bytes[at - 1] !== COMMA || bytes.compare(NULL, 0, NULL.length, at + USAGE.length, Math.min(end, bytes.length)) !== 0)
+      return undefined;
+    kept.push(bytes.subarray(from, at - 1));
+    from = end;
+  }
+  if (from === 0) return bytes;
+  kept.push(bytes.subarray(from));
+  return Buffer.concat(kept);
 }
 
 function strippedLine(line: string): string {

@@ -26,7 +26,7 @@ export const watching =
 class StreamTruth implements AnswerTransform {
   readonly #kind: StreamKind;
   #hasEnd = false;
-  #tail = Buffer.alloc(0);
+  #tail: Buffer = Buffer.alloc(0);
 
   constructor(kind: StreamKind) {
     this.#kind = kind;
@@ -63,18 +63,22 @@ class StreamTruth implements AnswerTransform {
     return Buffer.concat([this.#tail.subarray(-MARK_BYTES_MAX), bytes.subarray(0, MARK_BYTES_MAX)]);
   }
 
+  /** A piece that is long enough stands for the end by itself, so that hardly any is copied. */
   #keep(bytes: Buffer): void {
-    if (bytes.length >= TAIL_BYTES) this.#tail = Buffer.from(bytes.subarray(-TAIL_BYTES));
-    else this.#tail = Buffer.concat([this.#tail.subarray(bytes.length - TAIL_BYTES), bytes]);
+    this.#tail = bytes.length >= MARK_BYTES_MAX ? bytes : Buffer.concat([this.#tail.subarray(-TAIL_BYTES), bytes]);
+  }
+
+  #end(): string {
+    return this.#tail.toString("latin1", Math.max(0, this.#tail.length - TAIL_BYTES));
   }
 
   #isDone(): boolean {
-    return /(?:^|\n)data: ?\[DONE\]\s*$/.test(this.#tail.toString("latin1"));
+    return /(?:^|\n)data: ?\[DONE\]\s*$/.test(this.#end());
   }
 
   /** The provider's own last event says that it failed. */
   #isToldFailed(): boolean {
-    return /(?:^|\n)(?:event: ?error\r?\n|data: ?\{"error")/.test(this.#tail.toString("latin1"));
+    return /(?:^|\n)(?:event: ?error\r?\n|data: ?\{"error")/.test(this.#end());
   }
 }
 
