@@ -8,6 +8,7 @@ import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
 import { dnsStart } from "./dns-start.ts";
 import { edgeCacheHits, edgeCacheHitsWithRows } from "./edge-cache.ts";
+import { edgeDetectionLatency } from "./edge-detection-latency.ts";
 import { edgeDetection } from "./edge-detection.ts";
 import { edgeAttacks } from "./edge-attacks.ts";
 import { edgeFuzz } from "./edge-fuzz.ts";
@@ -51,6 +52,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeEvents,
   edgeRules,
   edgeDetection,
+  edgeDetectionLatency,
   edgeLarge,
   edgeTls,
   edgeOriginTls,
