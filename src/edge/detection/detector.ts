@@ -86,7 +86,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash }: 
 
   const take = (jobs: Map<number, Job>, slab: ArrayBuffer, frame: Frame, taken: () => void): void => {
     let job = jobs.get(frame.job);
-    if (job === undefined && frame.subject !== null) jobs.set(frame.job, (job = begin(frame.subject)));
+    if (job === undefined && frame.subject !== null) jobs.set(frame.job, (job = begin(JSON.parse(frame.subject) as ScanSubject)));
     if (job === undefined) return taken();
     const bytes = new Uint8Array(slab, frame.from, frame.to - frame.from);
     if (job.decoder === null) job.text.write(bytes);

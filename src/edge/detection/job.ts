@@ -33,7 +33,8 @@ export interface Frame {
   readonly job: number;
   readonly from: number;
   readonly to: number;
-  readonly subject: ScanSubject | null;
+  /** A ScanSubject as JSON: crossing as one text costs the edge half of what an object of many members does. */
+  readonly subject: string | null;
   readonly end: boolean;
 }
 

@@ -71,7 +71,10 @@ export function createSlabs({ port, flushMs, slabBytes, slabsMax }: SlabsDeps): 
       return { from, to: filled };
     },
     add: (frame) => {
-      frames.push(frame);
+      const last = frames.at(-1);
+      // Most bodies come in one piece.
+      if (frame.end && frame.from === frame.to && last?.job === frame.job) frames[frames.length - 1] = { ...last, end: true };
+      else frames.push(frame);
       timer ??= setTimeout(flush, flushMs).unref();
     },
     flush,

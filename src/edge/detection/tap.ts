@@ -46,7 +46,7 @@ const JOBS_MAX = 256;
 interface Job {
   readonly number: number;
   /** Sent with the first frame only. */
-  subject: ScanSubject | null;
+  subject: string | null;
   left: number;
 }
 
@@ -114,7 +114,7 @@ export function createTap({
         finish(oldest);
       }
       tapped.value++;
-      const job: Job = { number: ++lastJob, subject, left: SCANNED_BYTES_MAX };
+      const job: Job = { number: ++lastJob, subject: JSON.stringify(subject), left: SCANNED_BYTES_MAX };
       jobs.set(job.number, job);
       const over = (): void => finish(job);
       return { chunk: (bytes, start, end) => chunk(job, bytes, start, end), end: over, abort: over };
