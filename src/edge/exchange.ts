@@ -102,6 +102,8 @@ export class Exchange implements RequestView, RuleRun {
   algorithms: readonly Algorithm[] | null = null;
   /** How the body is compressed for this visitor; null where it passes as it is. */
   coding: Coding | null = null;
+  /** The whole body where it comes from the cache in one piece; null elsewhere. It never changes. */
+  cachedBody: Buffer | null = null;
   /** Other visitors may get the body in another coding, and caches behind us have to know (RFC 9110 §12.5.5). */
   variesByCoding = false;
   /** How the cache had to do with the response; null where it was not asked. */

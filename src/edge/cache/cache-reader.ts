@@ -1,6 +1,7 @@
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, responseFraming } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
+import { KEPT_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
 import type { BodyTap } from "#edge/detection/tap.ts";
 import type { Page } from "#edge/error-page.ts";
 import type { Exchange } from "#edge/exchange.ts";
@@ -71,6 +72,7 @@ export class CacheReader {
     const { exchange } = this;
     const answer = hasConditions(exchange) ? answerTo(exchange, stored, nowMs) : WHOLE;
     const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserTtlOf(exchange));
+    if (answer.kind === "whole") exchange.cachedBody = onePiece(stored);
     const framing = responseFraming(head, exchange.method);
     this.sendHead(buffer, head, framing, status);
     if (this.over) return source.close?.();
@@ -169,4 +171,9 @@ export class CacheReader {
     this.over = true;
     this.source?.close?.();
   }
+}
+
+/** The body where it is there, whole and in one piece, and not too long to be compressed at once. */
+function onePiece({ body: [piece], length }: StoredResponse): Buffer | null {
+  return piece !== undefined && piece.length === length && length <= KEPT_BODY_BYTES_MAX ? piece : null;
 }

@@ -39,7 +39,7 @@ export function chooseCoding(
   if (!mayCompress(exchange, buffer, head, wishes)) return;
   exchange.variesByCoding = !variesAlready(exchange, buffer, head);
   const coding = codingFor(exchange, wishes, () => isCompressible(mediaTypeOf(exchange, buffer, head)));
-  const isWhole = contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX;
+  const isWhole = exchange.cachedBody !== null || (contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX);
   if (coding === null || (!isWhole && !codecs.hasRoom())) return;
   exchange.coding = coding;
   describe(exchange, buffer, head, coding);

@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream";
 import { brotliCompressSync, constants, createBrotliCompress, createGzip, createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
-import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { Coding } from "./accept-encoding.ts";
 
 /** Bodies of at most this length are compressed in one go, which is done before a thread of the pool would have begun. */
@@ -16,7 +16,14 @@ export interface Codecs {
   /** Writes out what it was given with each write. Destroy it, or take it to its end. */
   open(coding: Coding): Transform;
   whole(coding: Coding, body: Uint8Array): Buffer;
+  /** The same of a body that the cache keeps, which does not change: done once, as long as there is room for what came of it. */
+  kept(coding: Coding, body: Buffer): Buffer;
 }
+
+/** Cached bodies of at most this length are compressed in one go, since it is done once. */
+export const KEPT_BODY_BYTES_MAX = 262_144;
+/** What is kept of them in one thread, the bodies themselves counted: they may have left the cache. */
+const KEPT_BYTES_MAX = 16_777_216;
 
 // Levels at which a core compresses some 50 MB a second and more; windows that keep a stream below a megabyte.
 const GZIP = { level: 5, memLevel: 8 };
@@ -50,6 +57,42 @@ export function createCodecs(metrics: MetricRegistry): Codecs {
       stream.once("close", () => open.value--);
       return stream;
     },
-    whole: (coding, body) => CODECS[coding].whole(body),
+    whole,
+    kept: createKept(
+      whole,
+      metrics.counter("selvedge_edge_compressed_again_total", "Cached bodies whose compressed form was there already"),
+    ),
+  };
+}
+
+const whole: Codecs["whole"] = (coding, body) => CODECS[coding].whole(body);
+
+/** By the very buffer, so that nothing of a body that was replaced or purged is ever sent again. The oldest go first. */
+function createKept(compress: Codecs["whole"], again: Metric): Codecs["kept"] {
+  const byBody = new Map<Buffer, Map<Coding, Buffer>>();
+  let bytes = 0;
+  const forgetOldest = (): void => {
+    const [oldest] = byBody;
+    if (oldest === undefined) return;
+    byBody.delete(oldest[0]);
+    bytes -= oldest[0].length;
+    for (const encoded of oldest[1].values()) bytes -= encoded.length;
+  };
+  return (coding, body) => {
+    let codings = byBody.get(body);
+    const known = codings?.get(coding);
+    if (known !== undefined) {
+      again.value++;
+      return known;
+    }
+    const encoded = compress(coding, body);
+    if (codings === undefined) {
+      byBody.set(body, (codings = new Map()));
+      bytes += body.length;
+    }
+    codings.set(coding, encoded);
+    bytes += encoded.length;
+    while (bytes > KEPT_BYTES_MAX) forgetOldest();
+    return encoded;
   };
 }

@@ -165,6 +165,29 @@ test("the cache keeps the body as it came, and each visitor gets the coding that
   assert.equal(asked, 1);
 });
 
+test("what is compressed of a cached body is kept, and goes with it", async (t) => {
+  let said = TEXT;
+  const { edge, get } = await site(t, (req, res) =>
+    says({ "Cache-Control": "max-age=60", "Content-Type": "text/css" }, req.url === "/long.css" ? LONG : said)(req, res),
+  );
+  const again = () => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_compressed_again_total")?.value;
+  const texts = async (path: string, encodings: string) => (await get(path, encodings)).text;
+  await get("/a.css");
+  for (const encodings of ["gzip", "br", "gzip", "br"]) assert.equal(await texts("/a.css", encodings), TEXT);
+  assert.equal(again(), 2);
+  // Too long for that: compressed each time, as it comes.
+  await get("/long.css");
+  for (let n = 0; n < 2; n++) assert.equal((await texts("/long.css", "gzip")) === LONG, true);
+  assert.equal(again(), 2);
+  said = TEXT.toUpperCase();
+  edge.replica.apply([
+    { kind: "purge", id: "zone", value: { count: 1, recent: [{ by: "files", values: ["http://www.example.com/a.css"] }] } },
+  ]);
+  for (let n = 0; n < 3; n++) assert.equal(await texts("/a.css", "gzip"), said);
+  assert.equal((await get("/a.css", "gzip", {}, "HEAD")).headers["content-encoding"], "gzip");
+  assert.equal((await get("/a.css", "gzip", { Range: "bytes=0-3" })).text, said.slice(0, 4));
+});
+
 test("rules: the order of algorithms, other types, none; the last rule that applies has its way", async (t) => {
   const { get } = await site(
     t,

@@ -33,6 +33,8 @@ export class EncodedVisitor implements Visitor {
   /** Null where the body passes as it is. */
   private coding: Coding | null = null;
   private stream: Transform | null = null;
+  /** All of the body, which is known before it comes. */
+  private cachedBody: Buffer | null = null;
   /** The body is short: all of it is awaited. */
   private isWhole = false;
   /** Came since the last flush; the source's own bytes are good only for a moment. */
@@ -76,19 +78,21 @@ export class EncodedVisitor implements Visitor {
   }
 
   sendHead(buffer: Buffer, head: Head, framing: Framing): void {
-    const coding = this.source.exchange?.coding ?? null;
+    const { coding = null, cachedBody = null } = this.source.exchange ?? {};
     if (coding === null) return this.visitor.sendHead(buffer, head, framing);
     const { contentLength } = head;
     head.contentLength = -1;
     if (framing === NO_BODY) return this.visitor.sendHead(buffer, head, framing);
     this.coding = coding;
-    this.isWhole = contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX;
+    this.cachedBody = cachedBody;
+    this.isWhole = cachedBody !== null || (contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX);
     if (!this.isWhole) this.stream = this.open(coding);
     this.visitor.sendHead(buffer, head, CHUNKED);
   }
 
   sendBody(buffer: Buffer, start: number, end: number): void {
     if (this.coding === null) return this.visitor.sendBody(buffer, start, end);
+    if (this.cachedBody !== null) return;
     const piece = Buffer.from(buffer.subarray(start, end));
     if (this.gatheredBytes === 0) this.gathered = [piece];
     else this.gathered.push(piece);
@@ -114,7 +118,8 @@ export class EncodedVisitor implements Visitor {
       stream.once("end", () => this.guard(() => this.finish(trailers)));
       return void stream.end(this.takeGathered());
     }
-    const body = this.edge.codecs.whole(coding, this.takeGathered());
+    const { codecs } = this.edge;
+    const body = this.cachedBody === null ? codecs.whole(coding, this.takeGathered()) : codecs.kept(coding, this.cachedBody);
     this.visitor.sendBody(body, 0, body.length);
     this.finish(trailers);
   }
@@ -135,7 +140,7 @@ export class EncodedVisitor implements Visitor {
   abort(): void {
     const { stream } = this;
     if (this.coding === null) return;
-    this.coding = this.stream = null;
+    this.coding = this.stream = this.cachedBody = null;
     this.takeGathered();
     this.pendingBytes = 0;
     stream?.destroy();
