@@ -63,7 +63,8 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   requestWholeBytesMax: 25 * 1024 * 1024,
   responseBufferBytes: 64 * 1024,
   backlogBytesMax: 1024 * 1024,
-  upstreamConnectionsMax: 1024,
+  // A stream holds one for as long as it lasts.
+  upstreamConnectionsMax: 16_384,
   connectTimeoutMs: 10_000,
   firstByteTimeoutMs: 600_000,
   idleTimeoutMs: 300_000,
