@@ -17,12 +17,13 @@ const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z
 describe("GraphQL analytics", () => {
   let server: ApiServer;
   let zone = "";
+  let other = "";
   let requests: readonly RequestRow[] = [];
   let events: readonly SecurityEventRow[] = [];
   before(async () => {
     server = await startApi();
     zone = await createZone("one.example");
-    const other = await createZone("two.example");
+    other = await createZone("two.example");
     requests = rowsOf(600, (changes) => testRequestRow({ ...changes, account_id: server.account_id, zone_id: zone }));
     events = rowsOf(300, (changes) => testSecurityRow({ ...changes, account_id: server.account_id, zone_id: zone }));
     const database = openEventDatabase(server.eventsPath);
@@ -238,6 +239,52 @@ describe("GraphQL analytics", () => {
     );
     assert.ok(data.described.inputFields.some((field: { name: string }) => field.name === "edgeResponseStatus_geq"));
     assert.deepEqual(data.viewer.zones[0].settings.firewallEventsAdaptive, { enabled: true, maxPageSize: 10_000 });
+  });
+
+  test("a token sees what it may read, and of anything else not even that it exists", async () => {
+    const groups = await ask(server, "GET", "/user/tokens/permission_groups");
+    const reads = groups.body.result.find((group: { name: string; scopes: string[] }) => group.name === "Analytics Read");
+    const policies = [
+      { effect: "allow", resources: { [`com.cloudflare.api.account.zone.${zone}`]: "*" }, permission_groups: [{ id: reads.id }] },
+    ];
+    const made = await ask(server, "POST", "/user/tokens", { body: { name: "one zone", policies } });
+    const codeFor = async (scope: string): Promise<unknown> => {
+      const { body } = await ask(server, "POST", "/graphql", {
+        token: made.body.result.value,
+        body: {
+          query: `{ viewer { ${scope} { httpRequestsAdaptive(limit: 1) { clientIP } httpRequests1dGroups(limit: 1) { sum { requests } } } } }`,
+        },
+      });
+      const { data, errors } = body as unknown as { data: unknown; errors: readonly { extensions: { code: unknown } }[] | null };
+      if (errors !== null) assert.equal(data, null, "nothing beside the refusal");
+      return errors?.[0]?.extensions.code ?? "none";
+    };
+    assert.equal(await codeFor(`zones(filter: { zoneTag: "${zone}" })`), "none");
+    const foreign = await codeFor(`zones(filter: { zoneTag: "${other}" })`);
+    assert.equal(foreign, await codeFor(`zones(filter: { zoneTag: "${"0".repeat(32)}" })`));
+    assert.notEqual(foreign, "none");
+    assert.notEqual(await codeFor(`zones(filter: { zoneTag_in: ["${zone}", "${other}"] })`), "none");
+    assert.notEqual(await codeFor(`accounts(filter: { accountTag: "${server.account_id}" })`), "none");
+  });
+
+  test("what is left open or empty is no error", async () => {
+    assert.equal(
+      (
+        await node(
+          "httpRequestsAdaptiveGroups(limit: 1, filter: $filter) { count }",
+          { filter: { clientIP: null, AND: null } },
+          ", $filter: ZoneHttpRequestsAdaptiveGroupsFilter_InputObject",
+        )
+      )[0].count,
+      requests.length,
+    );
+    assert.equal(
+      (await node('httpRequestsAdaptiveGroups(limit: 1, filter: { clientIP_in: [], OR: [{ clientIP: "192.0.2.1" }] }) { count }'))[0].count,
+      0,
+    );
+    assert.equal((await node("httpRequestsAdaptiveGroups(limit: 1, filter: { AND: [] }) { count }"))[0].count, requests.length);
+    assert.match((await query("{ viewer { zones(filter: {}) { zoneTag } } }")).errors?.[0]?.message ?? "", /filter must name/);
+    assert.match(await refusal('httpRequestsAdaptive(limit: 1, filter: { datetime_geq: "yesterday" }) { clientIP }'), /must be a time/);
   });
 
   const refusal = async (inner: string): Promise<string> => {
