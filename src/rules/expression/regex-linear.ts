@@ -69,7 +69,7 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number): boolean {
     if ((part.loop & after.bytes) === 0n) return true;
     // One loop may give back what it took, if what follows has an end, and if no two starts share the loop.
     return (
-      (anchored || items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n)) &&
+      (anchored || (first?.kind === "set" && items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n))) &&
       rest.every((_item, j) => known[i + 1 + j]?.loop === null) &&
       known.slice(0, i).every((before) => before.loop === null)
     );

@@ -91,4 +91,6 @@ export const CATASTROPHIC: readonly string[] = [
   "a*a*a*a*a*a*b",
   ".*.*.*=.*",
   "(?:(?:a?){10}){10}b",
+  "a{1,50}[^a]*xy",
+  "(?:ab|b)[^a]*c+d",
 ];
