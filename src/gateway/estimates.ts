@@ -13,11 +13,18 @@ export interface Estimates {
 }
 
 /** Of a longer text only so much is counted, and the rest is taken to be alike. */
-const COUNTED_CHARACTERS_MAX = 32 * 1024;
+const COUNTED_CHARACTERS_MAX = 8 * 1024;
+/** The tokenizer takes the square of a word's length: 13 s for 32,000 letters without a space. So it gets pieces, cut between words where there are any. */
+const PIECES = /[^]{1,128}(?=\s|$)|[^]{1,128}/g;
+/** Names of special tokens are text like any other here; the tokenizer throws at them otherwise. */
+const AS_TEXT = { disallowedSpecial: new Set<string>() };
 /** Of most languages, until the tokenizer is there. */
 const CHARACTERS_A_TOKEN = 4;
 /** Bytes of an answer that are kept for it. */
 export const ANSWER_BYTES_KEPT = 256 * 1024;
+
+/** Without it lengths are taken. */
+const ignore = (): void => undefined;
 
 type CountTokens = (text: string) => number;
 
@@ -26,7 +33,9 @@ export function createEstimates(): Estimates {
   let countTokens: CountTokens | undefined;
   let loading: Promise<void> | undefined;
   const count = (text: string): number => {
-    loading ??= import("gpt-tokenizer/encoding/o200k_base").then((loaded) => void (countTokens = loaded.countTokens));
+    loading ??= import("gpt-tokenizer/encoding/o200k_base").then(({ countTokens: ofPiece }) => {
+      countTokens = (text) => (text.match(PIECES) ?? []).reduce((sum, piece) => sum + ofPiece(piece, AS_TEXT), 0);
+    }, ignore);
     if (text === "") return 0;
     const counted = text.slice(0, COUNTED_CHARACTERS_MAX);
     const tokens = countTokens?.(counted) ?? counted.length / CHARACTERS_A_TOKEN;
