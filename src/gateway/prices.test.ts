@@ -62,3 +62,11 @@ test("the short way to a price gives what the table's own calculation gives", as
     { numRuns: 200 },
   );
 });
+
+test("a table that cannot be loaded leaves costs unknown, and nothing else fails", async () => {
+  const prices = createPrices({ clock: fixedClock(NOW), importTable: () => Promise.reject(new Error("no such package")) });
+  for (let i = 0; i < 2; i++) {
+    await prices.load();
+    assert.equal(prices.cost("openai", "gpt-4o-mini", { tokensIn: 1, tokensOut: 1 }), null);
+  }
+});

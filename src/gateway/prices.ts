@@ -44,7 +44,15 @@ const RATE_MS = 600_000;
 const RATES_MAX = 2_000;
 const MILLION = 1_000_000;
 
-export function createPrices({ clock }: { readonly clock: Clock }): Prices {
+export interface PricesDeps {
+  readonly clock: Clock;
+  /** Where the table comes from, where it is to come from elsewhere. */
+  readonly importTable?: () => Promise<Library>;
+}
+
+const importLibrary = (): Promise<Library> => import("@pydantic/genai-prices");
+
+export function createPrices({ clock, importTable = importLibrary }: PricesDeps): Prices {
   let library: Library | undefined;
   let loading: Promise<void> | undefined;
   const rates = new Map<string, Rate>();
@@ -80,7 +88,7 @@ export function createPrices({ clock }: { readonly clock: Clock }): Prices {
     load: () => {
       if (library !== undefined) return undefined;
       // Without the table costs are unknown; no request fails for it.
-      return (loading ??= import("@pydantic/genai-prices").then(
+      return (loading ??= importTable().then(
         (loaded) => void (library = loaded),
         () => undefined,
       ));
