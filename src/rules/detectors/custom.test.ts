@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RegexError } from "../expression/regex-syntax.ts";
+import { compileDetectors } from "./compiled.ts";
+import { type CustomPattern, customDetector } from "./custom.ts";
+import { CUSTOM_TRIES_MAX } from "./scan.ts";
+import { scanText } from "./scan-text.ts";
+
+const custom = (pattern: string, more: Partial<CustomPattern> = {}) =>
+  customDetector({ id: "f".repeat(32), name: "x", pattern, context: [], validator: "none", tags: [], ...more });
+
+test("a pattern is found where it begins, by its first characters or its first digit", () => {
+  for (const [pattern, body, offsets] of [
+    ["EMP-\\d{4}", "EMP-1234 XEMP-5678 EMP-12", [0, 10]],
+    ["(?:EMP|STAFF)-\\d{4}", "STAFF-1234 and EMP-9999", [0, 15]],
+    ["\\bEMP-\\d{4}\\b", "EMP-12345 EMP-1234", [10]],
+    ["\\d{2}/[A-Z]{3}", "12/ABC 1234/ABC x12/ABC 34/DEF", [0, 24]],
+    ["7[0-9]-(a|b)+", "79-abba 69-a", [0]],
+  ] as const) {
+    const { findings } = scanText(compileDetectors([custom(pattern)]), body);
+    assert.deepEqual(
+      findings.flatMap(({ hits }) => hits.map(({ offset }) => offset)),
+      offsets,
+      pattern,
+    );
+  }
+});
+
+test("patterns without a beginning of their own, and those that no engine takes, are refused", () => {
+  for (const pattern of ["[a-z]{4}-\\d", "ab\\d+", ".*secret", "(?:EMP-|x)\\d", "^EMP-\\d", "(EMP-", "\\p{Greek}+", ""])
+    assert.throws(() => custom(pattern), RegexError, pattern);
+});
+
+test("a body full of beginnings spends the patterns' own budget, and the rest is looked at all the same", () => {
+  const detectors = compileDetectors([custom("EMP-(?:a|b|ab){1,60}c"), custom("CARD\\d{3}", { id: "e".repeat(32) })]);
+  const full = scanText(detectors, `CARD123 ${"EMP-ababababababababab".repeat(2 * CUSTOM_TRIES_MAX)}`);
+  assert.deepEqual([full.limited, full.findings.length], [true, 1]);
+  assert.equal(scanText(detectors, "EMP-abc CARD123").limited, false);
+});
