@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { PlatformError } from "#kernel/errors.ts";
 import { type Group, type GroupQuery, readGroups } from "./group-sql.ts";
+import { newestReach } from "./newest-reach.ts";
 import { inNetwork } from "./in-network.ts";
 import { isDamaged } from "./repair.ts";
 import type { EventTable, EventTables } from "./rows.ts";
@@ -135,14 +136,28 @@ function readList<T extends EventTable>(db: DatabaseSync, table: T, query: Event
   return rows.map((row) => decodeRow(table, row));
 }
 
-function readPage<T extends EventTable>(
+function readPage<T extends EventTable>(db: DatabaseSync, table: T, query: PageQuery<T>): RowPage<T> {
+  const { after, limit, offset = 0, direction } = query;
+  const where = query.where as Where;
+  if (direction === "asc") return readWithin(db, table, query, where);
+  // Rows of the cursor's own time may have been shown: only older ones are counted on.
+  const older: Where = after === undefined ? where : [...where, { column: "at_ms", operator: "lt", value: after.at_ms }];
+  const fromMs = newestReach(db, table, older, offset + limit + 1);
+  if (fromMs === undefined) return readWithin(db, table, query, where);
+  const page = readWithin(db, table, query, [...where, { column: "at_ms", operator: "ge", value: fromMs }]);
+  // Counts stay when rows go, so there may be fewer.
+  return page.hasMore ? page : readWithin(db, table, query, where);
+}
+
+function readWithin<T extends EventTable>(
   db: DatabaseSync,
   table: T,
-  { where, direction, after, limit, offset = 0 }: PageQuery<T>,
+  { direction, after, limit, offset = 0 }: PageQuery<T>,
+  where: Where,
 ): RowPage<T> {
   const [compared, order] = direction === "asc" ? [">", "ASC"] : ["<", "DESC"];
   const behind = after === undefined ? NOTHING : { sql: `(at_ms, row_id) ${compared} (?, ?)`, values: [after.at_ms, after.row_id] };
-  const { sql, values } = selectSql(table, fromRows(table, both(whereSql(db, table, where as Where), behind)));
+  const { sql, values } = selectSql(table, fromRows(table, both(whereSql(db, table, where), behind)));
   const found = db.prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ? OFFSET ?`).all(...values, limit + 1, offset);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
