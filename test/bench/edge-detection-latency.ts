@@ -1,13 +1,15 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { succeed } from "../support/api.ts";
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
 import { SITE_HOST, startEdgeSite } from "./edge-site.ts";
 import { runTool } from "./program.ts";
 
+const execute = promisify(execFile);
 const OTHER_ZONE = "unscanned.example";
 const CLIENTS = 8;
 /** A third of what one core of an ordinary machine serves. */
@@ -30,7 +32,7 @@ export const edgeDetectionLatency: Benchmark = {
     const rules = [{ action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } }];
     await succeed(site.call("PUT", `/zones/${site.zoneId}/rulesets/phases/http_response_firewall_managed/entrypoint`, { rules }));
     // Detection has a thread of its own, which is for machines of more than one core.
-    execFileSync("taskset", ["-a", "-p", "-c", `0-${cpus().length - 1}`, String(site.selvedge.pid)], { stdio: "ignore" });
+    await execute("taskset", ["-a", "-p", "-c", `0-${cpus().length - 1}`, String(site.selvedge.pid)]);
     const contender = (name: string, host: string): Contender => ({
       name,
       run: () => latencies(site.selvedge.ready.http, host, seconds, join(directory, "requests")),
