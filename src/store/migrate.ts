@@ -61,12 +61,13 @@ export async function migrate(
     await session.query(
       `CREATE TABLE IF NOT EXISTS schema_migrations (version ${dialect.integer} PRIMARY KEY, name ${dialect.text} NOT NULL, applied_on ${dialect.text} NOT NULL) ${dialect.tableOptions}`,
     );
-    const { rows } = await session.query("SELECT max(version) AS version FROM schema_migrations");
-    const at = Number(rows[0]?.["version"] ?? 0);
+    const { rows } = await session.query("SELECT version FROM schema_migrations");
+    const applied = new Set(rows.map(({ version }) => Number(version)));
+    const at = Math.max(0, ...applied);
     const known = migrations.at(-1)?.version ?? 0;
     if (at > known)
       throw new Error(`the database has schema version ${at} and this program knows up to ${known}: start the newer program that made it`);
-    for (const migration of migrations.filter(({ version }) => version > at)) {
+    for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
       for (const statement of migration.statements(dialect)) await session.query(statement);
       const values = [1, 2, 3].map(dialect.placeholder).join(", ");
       await session.query(`INSERT INTO schema_migrations (version, name, applied_on) VALUES (${values})`, [

@@ -137,7 +137,12 @@ describe("the route table at work", () => {
   for (const route of [...ROUTES.filter(({ method }) => method !== "DELETE"), ...deletions.toReversed()]) {
     test(`${route.method} ${route.path} (${route.id}) does what its schema says`, async () => {
       const ruleIds = { zone: planted.params("/zones/")["rule_id"] ?? "", account: planted.params("/accounts/")["rule_id"] ?? "" };
-      const fixture = routeFixtures(server.account_id, ruleIds, planted.params("/accounts/")["dataset_id"])[route.id];
+      const known = planted.params("/accounts/");
+      const fixture = routeFixtures(server.account_id, ruleIds, known["dataset_id"], {
+        webhook: known["webhook_in_use"] ?? "",
+        policy: known["policy_id"] ?? "",
+        silence: known["silence_id"] ?? "",
+      })[route.id];
       const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => planted.params(route.path)[name] ?? "");
       const answer = await ask(server, route.method, path + (fixture?.query ?? ""), {
         token: fixture?.asAccount ? planted.accountToken : server.token,

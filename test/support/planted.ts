@@ -11,6 +11,7 @@ import { newId, newUlid } from "#kernel/ids.ts";
 import { EVALUATION_TYPES } from "#model/gateway-dataset.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
 import { PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
+import { PROFILES } from "#rules/detectors/profiles.ts";
 import type { TokenPolicyWrite } from "#model/token.ts";
 import { insertAccount } from "#store/accounts.ts";
 import { insertMembership } from "#store/memberships.ts";
@@ -45,7 +46,7 @@ const GATEWAY_ID = "planted-gateway";
 export async function plant(server: ApiServer): Promise<Planted> {
   const made = async (method: string, path: string, body: object): Promise<any> => {
     const answer = await ask(server, method, path, { body });
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.text}`);
+    if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.text}`);
     return answer.body.result;
   };
   const account = server.account_id;
@@ -89,6 +90,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const operation = await made("POST", `/accounts/${account}/rules/lists/${ruleList.id}/items`, [{ ip: "192.0.2.77" }]);
   await server.control.ruleListItems.idle();
   const [listItem] = (await ask(server, "GET", `/accounts/${account}/rules/lists/${ruleList.id}/items`)).body.result;
+  const notifications = await plantNotifications(made, account);
+  const detection = await plantDetection(made, zone.id);
   const transfers = await plantTransfers(made, account, zone.id);
   await made("POST", `/accounts/${account}/custom_ns`, { ns_name: CUSTOM_NS });
   const events = plantEvents(server, account, zone.id);
@@ -124,6 +127,9 @@ export async function plant(server: ApiServer): Promise<Planted> {
         membership_id: membership.id,
         custom_ns_id: CUSTOM_NS,
         ...transfers,
+        ...notifications,
+        ...detection,
+        profile_id: PROFILES[0]?.id ?? "",
         ...kept.ids,
         provider: "openai",
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
@@ -162,10 +168,12 @@ export async function plant(server: ApiServer): Promise<Planted> {
   };
 }
 
+type Made = (method: string, path: string, body: object) => Promise<any>;
+
 const PROVIDER_SECRET = "sk-planted-key-of-a-provider";
 
 /** One of each thing that an account keeps for its gateways. */
-async function plantForGateways(made: (method: string, path: string, body: object) => Promise<any>, account: string) {
+async function plantForGateways(made: Made, account: string) {
   const gateways = `/accounts/${account}/ai-gateway`;
   const gateway = `${gateways}/gateways/${GATEWAY_ID}`;
   const config = await made("POST", `${gateway}/provider_configs`, {
@@ -198,12 +206,43 @@ async function plantForGateways(made: (method: string, path: string, body: objec
   };
 }
 
+const NOBODY_LISTENS = "http://127.0.0.1:9/planted";
+
+/** A webhook, a policy that uses it, and a time in which it is silent. */
+async function plantNotifications(made: Made, account: string) {
+  const alerting = `/accounts/${account}/alerting/v3`;
+  const unused = await made("POST", `${alerting}/destinations/webhooks`, {
+    name: "planted webhook",
+    url: NOBODY_LISTENS,
+    secret: "planted",
+  });
+  const used = await made("POST", `${alerting}/destinations/webhooks`, { name: "planted webhook in use", url: NOBODY_LISTENS });
+  const policy = await made("POST", `${alerting}/policies`, {
+    name: "planted policy",
+    enabled: true,
+    alert_type: "clickhouse_alert_fw_anomaly",
+    mechanisms: { webhooks: [{ id: used.id }] },
+  });
+  const [silence] = await made("POST", `${alerting}/silences`, [
+    { policy_id: policy.id, start_time: "2030-01-01T00:00:00Z", end_time: "2030-01-02T00:00:00Z" },
+  ]);
+  return {
+    webhook_id: unused.id as string,
+    webhook_in_use: used.id as string,
+    policy_id: policy.id as string,
+    silence_id: silence.id as string,
+  };
+}
+
+/** What a zone has told the detection of sensitive data. */
+async function plantDetection(made: Made, zoneId: string) {
+  const allowed = await made("POST", `/zones/${zoneId}/sensitive_data/allowed`, { path: "/planted" });
+  const pattern = await made("POST", `/zones/${zoneId}/sensitive_data/patterns`, { name: "planted pattern", pattern: "PLT-[0-9]{6}" });
+  return { allowed_id: allowed.id as string, pattern_id: pattern.id as string };
+}
+
 /** One of each thing that transfers need, and a configuration in each direction. */
-async function plantTransfers(
-  made: (method: string, path: string, body: object) => Promise<any>,
-  account: string,
-  zoneId: string,
-): Promise<{ acl_id: string; tsig_id: string; peer_id: string }> {
+async function plantTransfers(made: Made, account: string, zoneId: string): Promise<{ acl_id: string; tsig_id: string; peer_id: string }> {
   const objects = `/accounts/${account}/secondary_dns`;
   const acl = await made("POST", `${objects}/acls`, { name: "planted acl", ip_range: "192.0.2.77/32" });
   const tsig = await made("POST", `${objects}/tsigs`, { name: "planted-key.", algo: "hmac-sha256.", secret: TSIG_SECRET });
