@@ -92,6 +92,7 @@ test("a block rule's response is taken as far as it is valid", () => {
     contentType: "text/plain",
     body: "x",
     isChosen: true,
+    error: EDGE_ERRORS.blocked,
   });
   assert.equal(block({ status_code: 200, content: "x" }).status, 403);
   assert.equal(block({ status_code: 404, content: "x", content_type: "text/html\r\nX: y" }).contentType, "text/plain");
