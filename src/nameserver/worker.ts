@@ -22,6 +22,9 @@ export interface NameserverWorkerData {
   readonly sealKeyPath: string;
 }
 
+/** How long rows of the query log wait for each other: each batch is a transaction, and nobody waits for these rows. */
+const LOG_FLUSH_MS = 1_000;
+
 if (parentPort) await run(parentPort, workerData as NameserverWorkerData);
 
 /** The nameserver as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
@@ -47,7 +50,7 @@ async function run(
   const sealKey = readFileSync(sealKeyPath);
   const cookieSecret = deriveKey(sealKey, "dns cookies", 16);
   const sealer = createSealer(sealKey);
-  const events = createEventSink({ port: eventsPort, metrics });
+  const events = createEventSink({ port: eventsPort, metrics, flushMs: LOG_FLUSH_MS });
   const nameserver = createNameserver({
     replica,
     events,
