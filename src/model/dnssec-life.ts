@@ -150,7 +150,7 @@ export const mayRoll = (life: DnssecLife): boolean => life.status === "active" &
 /** What follows from time and from a look at the parent; null where the look failed. */
 export function looked(life: DnssecLife, seen: ParentSeen | null, times: ZoneTimes, now: number): DnssecLife {
   if (life.status === "disabled" || seen === null) return life;
-  const after = afterStatus(observed(life, seen, now), now);
+  const after = afterStatus(observed(life, seen, now), times, now);
   // Which key is named may have been said to a parent that obeys late: while DNSSEC is on its way out nothing moves.
   return after.status === "disabled" || after.status === "pending-disabled" ? after : afterStage(after, times, now);
 }
@@ -175,20 +175,25 @@ function observed(life: DnssecLife, { named, ttl }: ParentSeen, now: number): Dn
 const STATUS_STEPS: readonly {
   readonly from: DnssecStatus;
   readonly to: DnssecStatus;
-  when(life: DnssecLife, now: number): boolean;
+  when(life: DnssecLife, times: ZoneTimes, now: number): boolean;
 }[] = [
   { from: "pending", to: "active", when: (life) => life.ds_named.length > 0 },
   { from: "error", to: "active", when: (life) => life.ds_named.length > 0 },
   // One resolver may know of the DS already, or still, when another does not.
-  { from: "active", to: "error", when: (life, now) => isGone(life, PARENT_LAG_SECONDS, now) },
-  { from: "pending-disabled", to: "disabled", when: (life, now) => isGone(life, rememberedFor(life), now) },
+  { from: "active", to: "error", when: (life, _times, now) => isGone(life, PARENT_LAG_SECONDS, now) },
+  {
+    from: "pending-disabled",
+    to: "disabled",
+    // A parent that reads a CDS of before from a secondary may once more give a DS, and that is not seen at once.
+    when: (life, times, now) => isGone(life, rememberedFor(life) + times.propagation, now),
+  },
 ];
 
 const isGone = (life: DnssecLife, forSeconds: number, now: number): boolean =>
   life.ds_named.length === 0 && now >= life.ds_since + seconds(forSeconds);
 
-function afterStatus(life: DnssecLife, now: number): DnssecLife {
-  const step = STATUS_STEPS.find(({ from, when }) => from === life.status && when(life, now));
+function afterStatus(life: DnssecLife, times: ZoneTimes, now: number): DnssecLife {
+  const step = STATUS_STEPS.find(({ from, when }) => from === life.status && when(life, times, now));
   if (step === undefined) return life;
   return step.to === "disabled" ? unsigned(life, now) : withStatus(life, step.to, now);
 }

@@ -187,7 +187,7 @@ test("a zone's whole life with DNSSEC validates at every step", { skip }, async 
     assert.equal(await status(), "pending-disabled");
     assert.match(await dig("www.signed.test", "A"), /RRSIG/, "signed for those who remember the DS");
     await validated(false);
-    await live(4);
+    await live(8);
     assert.equal(await status(), "disabled");
     await validated(false);
     assert.doesNotMatch(await dig("www.signed.test", "A"), /RRSIG/);
