@@ -4,16 +4,16 @@ import { type Framing, isPersistent } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import { ClientDeadlines, type Verdict } from "./client-deadlines.ts";
 import type { EdgeContext, OpenConnection } from "./context.ts";
-import type { EdgeErrorName } from "./edge-errors.ts";
+import { type EdgeErrorName, errorForStatus } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Arrival, Exchange } from "./exchange.ts";
 import type { Visitor } from "./forward.ts";
-import { Http1Reader, type RequestHandler } from "./http1-reader.ts";
+import { Http1Reader, type RequestHandler } from "#wire/connections/http1-reader.ts";
 import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "./origin-head.ts";
 import { edgePage } from "./pipeline.ts";
 import { RequestFlow } from "./request-flow.ts";
-import { READ_BUFFER, readShared } from "./shared-reads.ts";
+import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
 
 /** Waits for a request; a new connection has the time of a head, one that was served before that of an idle one. */
 const AWAITING = 0;
@@ -71,7 +71,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
 
   check(nowMs: number): void {
     const verdict = this.judge(nowMs);
-    if (verdict === "refuse") this.onMalformed("request_timeout");
+    if (verdict === "refuse") this.refuse("request_timeout");
     else if (verdict === "close") this.close();
     else if (verdict === "destroy") this.socket.destroy();
   }
@@ -81,7 +81,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.responder.begin(exchange, head.minorVersion, isPersistent(head) && !this.edge.isDraining());
     this.upgrade = upgradeProtocol(buffer, head);
     const fault = this.flow.take(exchange, buffer, head, this.upgrade, !this.reader.isComplete);
-    if (fault !== null) this.onMalformed(fault);
+    if (fault !== null) this.refuse(fault);
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
@@ -92,14 +92,8 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.flow.onRequestEnd(trailers);
   }
 
-  onMalformed(name: EdgeErrorName): void {
-    this.reader.stop();
-    this.flow.abort();
-    const exchange = this.flow.exchange ?? this.beginExchange("");
-    // A response has begun: all that is left is to break it off.
-    if (exchange.status !== 0) return this.cut();
-    this.responder.begin(exchange, 1, false);
-    this.sendPage(edgePage(exchange, name));
+  onMalformed(status: number): void {
+    this.refuse(errorForStatus(status));
   }
 
   admitBody(): void {
@@ -170,6 +164,17 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     // TLS tells an end in order from any other by itself (RFC 8446 §6.1).
     else if (this.responder.endsWithConnection && this.flow.exchange?.scheme === "http") this.socket.resetAndDestroy();
     else this.socket.destroy();
+  }
+
+  /** Nothing more is read; what was asked gets an error page where it still can. */
+  private refuse(name: EdgeErrorName): void {
+    this.reader.stop();
+    this.flow.abort();
+    const exchange = this.flow.exchange ?? this.beginExchange("");
+    // A response has begun: all that is left is to break it off.
+    if (exchange.status !== 0) return this.cut();
+    this.responder.begin(exchange, 1, false);
+    this.sendPage(edgePage(exchange, name));
   }
 
   /** Without a closure for each read. */

@@ -1,5 +1,5 @@
 import type { EdgeLimits } from "./config.ts";
-import { ProgressMeter, type Timers } from "./timers.ts";
+import { ProgressMeter, type Timers } from "#kernel/timers.ts";
 
 /** What becomes of a connection that waited: an answer and the end, the end in order, or the end at once. */
 export type Verdict = "fine" | "refuse" | "close" | "destroy";

@@ -8,7 +8,7 @@ import type { RayField } from "./http1-responder.ts";
 import type { OriginHeads } from "./origin-head.ts";
 import type { OriginSelector } from "./origin.ts";
 import type { Pipeline } from "./pipeline.ts";
-import type { Checked, Timers } from "./timers.ts";
+import type { Checked, Timers } from "#kernel/timers.ts";
 import type { UpstreamPools } from "./upstream-pool.ts";
 
 /** A visitor's connection, as the edge keeps count of it. */

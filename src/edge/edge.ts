@@ -37,7 +37,7 @@ import { createPipeline } from "./pipeline.ts";
 import { createPlaces, type PlaceDatabases, type Places } from "./places.ts";
 import { createRecorder } from "./records.ts";
 import { createResolver } from "./resolver.ts";
-import { createTimers } from "./timers.ts";
+import { createTimers } from "#kernel/timers.ts";
 import { createTlsFront } from "./tls-front.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
 import type { EdgePorts } from "./zone-policy.ts";

@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
 import type { HeldBody } from "./held-body.ts";
 import type { OriginPlan } from "./origin.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
-import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "./upstream-connection.ts";
+import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/upstream-connection.ts";
 import type { UpstreamPools, UpstreamTaker, Waiting } from "./upstream-pool.ts";
 
 /** The visitor's side of a forwarded request: whatever protocol it speaks. Bytes are good only during the call. */

@@ -8,7 +8,7 @@ import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { pageFields } from "./page-fields.ts";
 import { addedFields, dropEdited, type Field } from "./response-edits.ts";
-import { SocketWriter } from "./socket-writer.ts";
+import { SocketWriter } from "#wire/connections/socket-writer.ts";
 
 /** The field that names a request in responses, and the one that says how the cache had to do with it. */
 export interface RayField {

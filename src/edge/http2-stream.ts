@@ -13,7 +13,7 @@ import { readRequestHead, readTrailers } from "./http2-request-head.ts";
 import { Http2Responder } from "./http2-responder.ts";
 import { edgePage } from "./pipeline.ts";
 import { RequestFlow } from "./request-flow.ts";
-import type { Checked } from "./timers.ts";
+import type { Checked } from "#kernel/timers.ts";
 
 /** Node refuses to send others. */
 const STATUS_MAX = 599;

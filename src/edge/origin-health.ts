@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import { originKey, type OriginTls } from "./origin-tls.ts";
-import type { ConnectFault } from "./upstream-connection.ts";
+import type { ConnectFault } from "#wire/connections/upstream-connection.ts";
 
 /** What a thread has seen of its origins' addresses lately. Nothing is asked: the visitors' own requests tell. */
 export interface OriginHealth {

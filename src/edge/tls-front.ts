@@ -7,7 +7,7 @@ import type { Certificates } from "#snapshot/certificates.ts";
 import { fatalAlert } from "#wire/tls/alert.ts";
 import { readClientHello } from "#wire/tls/client-hello.ts";
 import type { EdgeLimits } from "./config.ts";
-import type { Checked, Timers } from "./timers.ts";
+import type { Checked, Timers } from "#kernel/timers.ts";
 import { createTlsServers, type TlsPolicy } from "./tls-servers.ts";
 
 /**

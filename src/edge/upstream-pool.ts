@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
+import type { EdgeLimits } from "./config.ts";
 import type { OriginHealth } from "./origin-health.ts";
-import { originKey, type OriginTls, type OriginTlsClient } from "./origin-tls.ts";
+import { isGood, originKey, type OriginTls, type OriginTlsClient } from "./origin-tls.ts";
 import { createStalledExchanges } from "./stalled-exchanges.ts";
-import { UpstreamConnection, type UpstreamOwner } from "./upstream-connection.ts";
+import { UpstreamConnection, type UpstreamOwner } from "#wire/connections/upstream-connection.ts";
 
 /** Who waits for a connection. */
 export interface UpstreamTaker {
@@ -26,7 +27,8 @@ export interface UpstreamPools {
   close(): void;
 }
 
-type PoolDeps = Pick<UpstreamOwner, "limits" | "timers" | "report"> & {
+type PoolDeps = Pick<UpstreamOwner, "timers" | "report"> & {
+  readonly limits: EdgeLimits;
   readonly health: OriginHealth;
   readonly tlsClient: OriginTlsClient;
   readonly metrics: MetricRegistry;
@@ -96,8 +98,11 @@ interface Pool {
   close(): void;
 }
 
-interface PoolSpec extends Pick<UpstreamOwner, "tls" | "dial"> {
+interface PoolSpec {
   readonly key: string;
+  /** Null: plain TCP. */
+  readonly tls: OriginTls | null;
+  readonly dial: Dial;
   readonly idleAnywhere: Set<UpstreamConnection>;
   readonly openConnections: Metric;
   readonly stalledEnded: Metric;
@@ -143,7 +148,8 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
   };
   const owner: UpstreamOwner = {
     ...deps,
-    tls,
+    isSecure: tls !== null,
+    isTrusted: (socket) => tls !== null && isGood(socket, tls),
     dial,
     connected: () => health.worked(key),
     notConnected: (fault) => health.failed(key, fault),

@@ -8,7 +8,7 @@ import { Exchange } from "#edge/exchange.ts";
 import type { Visitor } from "#edge/forward.ts";
 import type { OriginHeads } from "#edge/origin-head.ts";
 import type { Pipeline } from "#edge/pipeline.ts";
-import type { Timers } from "#edge/timers.ts";
+import type { Timers } from "#kernel/timers.ts";
 import { CacheReader } from "./cache-reader.ts";
 import type { CacheStatus } from "./cache-status.ts";
 import { type CachedRequest, cachedRequest } from "./cached-request.ts";

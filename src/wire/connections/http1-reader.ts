@@ -3,14 +3,14 @@ import { type BodySink, NEED_MORE, type Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, NO_BODY, requestFraming } from "#wire/http/framing.ts";
 import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isRequestLine, longHeadFault, parseRequestHead } from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
-import { type EdgeErrorName, errorForStatus } from "./edge-errors.ts";
 
 /** What a reader tells its connection. Heads and bytes are good only during the call. */
 export interface RequestHandler extends BodySink {
   /** A whole head; what follows it waits for `admitBody` or `next`. */
   onHead(buffer: Buffer, head: Head): void;
   onRequestEnd(trailers: readonly Trailer[]): void;
-  onMalformed(name: EdgeErrorName): void;
+  /** The status that tells the client what was wrong. */
+  onMalformed(status: number): void;
 }
 
 /** Bytes that a client sent ahead wait up to here; beyond, its socket should not be read. */
@@ -116,15 +116,15 @@ export class Http1Reader {
     if (at === end) return at;
     const from = at === start ? at + this.scanned : at;
     const headEnd = findHeadEnd(buffer, at, end, from);
-    if ((headEnd < 0 ? end : headEnd) - at > HEAD_BYTES_MAX) return this.refuse(errorForStatus(longHeadFault(buffer, at, end)), end);
+    if ((headEnd < 0 ? end : headEnd) - at > HEAD_BYTES_MAX) return this.refuse(longHeadFault(buffer, at, end), end);
     if (headEnd < 0) {
-      if (isHopelessStart(buffer, at, end, from, isRequestLine)) return this.refuse("bad_request", end);
+      if (isHopelessStart(buffer, at, end, from, isRequestLine)) return this.refuse(400, end);
       this.scanned = end - at;
       return at;
     }
     this.scanned = 0;
     const fault = parseRequestHead(buffer, at, headEnd, requestHead);
-    if (fault !== 0) return this.refuse(errorForStatus(fault), end);
+    if (fault !== 0) return this.refuse(fault, end);
     const framing = requestFraming(requestHead);
     this.body.begin(framing, requestHead.contentLength);
     this.isComplete = framing === NO_BODY;
@@ -136,7 +136,7 @@ export class Http1Reader {
   private readBody(buffer: Buffer, start: number, end: number): number {
     const bodyEnd = this.body.read(buffer, start, end, this.handler);
     if (bodyEnd === NEED_MORE) return end;
-    if (bodyEnd < 0) return this.refuse(errorForStatus(-bodyEnd), end);
+    if (bodyEnd < 0) return this.refuse(-bodyEnd, end);
     this.isComplete = true;
     if (this.phase === IN_BODY) this.phase = WAITING;
     this.handler.onRequestEnd(this.body.trailers);
@@ -144,9 +144,9 @@ export class Http1Reader {
   }
 
   /** From a sender who is not understood nothing more is read. */
-  private refuse(name: EdgeErrorName, end: number): number {
+  private refuse(status: number, end: number): number {
     this.phase = STOPPED;
-    this.handler.onMalformed(name);
+    this.handler.onMalformed(status);
     return end;
   }
 }

@@ -4,12 +4,9 @@ import type { BodySink, Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
 import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
-import type { EdgeLimits } from "./config.ts";
-import { isGood, type OriginTls } from "./origin-tls.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import { SocketWriter } from "./socket-writer.ts";
-import type { Holder } from "./stalled-exchanges.ts";
-import type { Checked, Timers } from "./timers.ts";
+import type { Checked, Timers } from "#kernel/timers.ts";
 
 /** Why there is no connection to an origin: nothing of a request was sent. */
 export type ConnectFault =
@@ -41,12 +38,22 @@ export interface UpstreamSink extends BodySink {
   onFault(fault: UpstreamFault): void;
 }
 
+export interface UpstreamLimits {
+  readonly connectTimeoutMs: number;
+  /** Between two requests. */
+  readonly originIdleTimeoutMs: number;
+  /** Until the head of a response, and for each piece after it, where a request does not say otherwise. */
+  readonly responseTimeoutMs: number;
+}
+
 /** What a connection needs of its pool. */
 export interface UpstreamOwner {
-  readonly limits: EdgeLimits;
+  readonly limits: UpstreamLimits;
   readonly timers: Timers;
-  /** Null: plain TCP. */
-  readonly tls: OriginTls | null;
+  /** What is dialled speaks TLS, and is of no use before its handshake. */
+  readonly isSecure: boolean;
+  /** Once the handshake is over: whether the other side is who it has to be. */
+  isTrusted(socket: TLSSocket): boolean;
   dial(onread: OnReadOpts): Socket;
   connected(): void;
   notConnected(fault: ConnectFault): void;
@@ -68,7 +75,7 @@ const TUNNEL = 3;
 const CLOSED = 4;
 
 /** A connection to an origin: sends one request at a time and parses what comes back as strictly as what goes there. */
-export class UpstreamConnection implements Checked, Holder {
+export class UpstreamConnection implements Checked {
   readonly socket: Socket;
   readonly writer: SocketWriter;
   /** Requests may be sent: over TLS, to one whose certificate was found good where that matters. */
@@ -110,7 +117,7 @@ export class UpstreamConnection implements Checked, Holder {
     });
     this.writer = new SocketWriter(this.socket);
     this.socket.on("connect", () => this.guard(() => this.connected()));
-    if (owner.tls !== null) this.socket.on("secureConnect", () => this.guard(() => this.secured()));
+    if (owner.isSecure) this.socket.on("secureConnect", () => this.guard(() => this.secured()));
     this.socket.on("drain", () => {
       this.touch();
       this.guard(() => this.sink?.onDrain());
@@ -197,13 +204,12 @@ export class UpstreamConnection implements Checked, Holder {
 
   private connected(): void {
     this.touch();
-    if (this.owner.tls === null) return this.ready();
+    if (!this.owner.isSecure) return this.ready();
     this.isHandshaking = true;
   }
 
   private secured(): void {
-    const { tls } = this.owner;
-    if (tls !== null && isGood(this.socket as TLSSocket, tls)) this.ready();
+    if (this.owner.isTrusted(this.socket as TLSSocket)) this.ready();
     else this.fail("origin_certificate");
   }
 
