@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { sharePostgres } from "../test/support/postgres.ts";
+import { propertySeed } from "../test/support/property.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
 import { ROOT, stepEnvironment, testFlags, UNIT_TESTS } from "./steps.ts";
 
@@ -17,6 +18,8 @@ const missing = provideTools("test");
 for (const tool of missing) {
   console.error(`${inCi() ? "missing" : "tests will be skipped"}: ${tool.name} (Debian package ${tool.debianPackage}) ${tool.purpose}`);
 }
+
+console.error(`property tests: SELVEDGE_SEED=${propertySeed}`);
 
 const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
 // By default the runner leaves one core idle, which is half of a small machine.

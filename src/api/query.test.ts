@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { Type } from "typebox";
 import { PlatformError } from "#kernel/errors.ts";
 import { PlatformErrors } from "./failure.ts";

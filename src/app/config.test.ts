@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { PROVIDERS } from "#gateway/providers.ts";
 import { type ConfigInput, ConfigError, databaseUrl, loadConfig, resolveConfig } from "./config.ts";
 import { CONFIG_ROWS, flagName, variableName } from "./config-schema.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { type ControlFixture, controlOver } from "../../test/support/control.ts";

@@ -144,7 +144,7 @@ async function listening(server: Server): Promise<TestOrigin> {
   };
 }
 
-const WAIT_MS = 8_000;
+const WAIT_MS = 60_000;
 
 /** A client that sends and reads bytes as they are. */
 export interface RawClient {

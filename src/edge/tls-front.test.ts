@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect as connectTcp, createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";

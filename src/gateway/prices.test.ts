@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { calcPrice } from "@pydantic/genai-prices";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { createPrices } from "./prices.ts";
 

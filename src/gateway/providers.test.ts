@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { PROVIDERS, createUpstreams, placeOf, upstreamPath } from "./providers.ts";
 import { parseRequestPath } from "./request-path.ts";
 

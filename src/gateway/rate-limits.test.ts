@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { createRateLimits } from "./rate-limits.ts";

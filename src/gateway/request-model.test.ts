@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { readModel, readModelFromHead } from "./request-model.ts";
 
 test("the model is the top-level string, and anything but an object is malformed", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { cidrContains, formatCidr, parseCidr } from "#kernel/cidr.ts";
 import { formatIp, parseIp } from "#kernel/ip.ts";
 import { createAddressPolicy } from "./address-policy.ts";
@@ -69,7 +69,7 @@ for (const [block, why, onLoopback] of SPECIAL) {
         assert.equal(PUBLIC(`::ffff:${address}`), false, `mapped ${address}`);
         assert.equal(LOOPBACK(`::ffff:${address}`), onLoopback, `mapped ${address}`);
       }),
-      { seed: 6890, numRuns: 60 },
+      { numRuns: 60 },
     );
   });
 }
@@ -82,7 +82,7 @@ test("everything else that IPv4 has, and global unicast of IPv6, is allowed", ()
       const special = blocks.find((block) => cidrContains(block, parsed));
       assert.equal(PUBLIC(address), special === undefined, special && formatCidr(special));
     }),
-    { seed: 6890, numRuns: 2000 },
+    { numRuns: 2000 },
   );
 });
 

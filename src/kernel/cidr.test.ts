@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { cidrContains, createCidrSet, formatCidr, parseCidr } from "./cidr.ts";
 import { formatIp, parseIp } from "./ip.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { fixedClock, isoDate, isoMicros, offsetClock, parseIsoDate, systemClock } from "./clock.ts";
 
 const TIME_MS = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { isId, newId, newRayId, newTokenSecret, newUlid, rayTimeMs } from "./ids.ts";
 
 const MANY = 2000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { canonicalIp, compareIp, formatIp, isIp, isIpv4, isIpv6, parseIp, unmapIp } from "./ip.ts";
 
 const ipv6Bytes = fc

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { createSealer } from "./seal.ts";
 
 const sealer = createSealer(randomBytes(32));

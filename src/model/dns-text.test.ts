@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { contentKey, quoteText } from "./dns-text.ts";
 
 test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them stays, anything between is inconsistent", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { Compile } from "typebox/compile";
 import { PlatformError } from "#kernel/errors.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";

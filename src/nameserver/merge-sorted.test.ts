@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { mergeSorted } from "./merge-sorted.ts";
 
 test("sorted lists become one", () => {

@@ -1,14 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { parseIp } from "#kernel/ip.ts";
 import { createRateLimit, createRateTable, DROP, type RateLimitConfig, SEND, TRUNCATE, type Verdict } from "./rate-limit.ts";
 
 const START_MS = 1_700_000_000_000;
 const WINDOW_MS = 15_000;
 
+/** A table with a secret that is known, so that the same networks share a set in every run. */
+function knownTable(): SharedArrayBuffer {
+  const table = createRateTable();
+  const words = new Int32Array(table);
+  words[words.length - 1] = 1;
+  return table;
+}
+
 function limiter(config: Partial<RateLimitConfig>) {
-  const limit = createRateLimit({ perSecond: 5, slip: 2, exempt: [], table: createRateTable(), ...config }) ?? assert.fail("no limit");
+  const limit = createRateLimit({ perSecond: 5, slip: 2, exempt: [], table: knownTable(), ...config }) ?? assert.fail("no limit");
   return (address: string, sort: number, nowMs: number): Verdict => {
     const { bytes } = parseIp(address) ?? assert.fail(address);
     return limit.verdict(Uint8Array.of(1, 2, ...bytes), 2, bytes.length, sort, nowMs);
@@ -35,7 +43,7 @@ test("a network gets its rate and one second's worth on top, whatever arrives an
     { minLength: 100, maxLength: 400 },
   );
   fc.assert(
-    fc.property(arrivals, fc.integer({ min: 1, max: 20 }), fc.nat(3), fc.nat(0xffffff), (rows, perSecond, slip, seed) => {
+    fc.property(arrivals, fc.integer({ min: 1, max: 20 }), fc.nat(3), fc.nat(0xffff), (rows, perSecond, slip, seed) => {
       const verdict = limiter({ perSecond, slip });
       const sent: number[] = [];
       let nowMs = START_MS;
@@ -44,8 +52,9 @@ test("a network gets its rate and one second's worth on top, whatever arrives an
         nowMs += pauseMs;
         if (verdict(`192.0.2.${host}`, 7, nowMs) === SEND) sent.push(nowMs);
         for (let i = 0; i < others; i++) {
-          other = (Math.imul(other, 69_069) + 1) >>> 0;
-          assert.equal(verdict(`10.${other >>> 24}.${(other >>> 16) & 255}.1`, 7, nowMs) === SEND, true);
+          // An odd step: none of them asks twice.
+          other = (other + 40_503) & 0xffff;
+          assert.equal(verdict(`10.${other >>> 8}.${other & 255}.1`, 7, nowMs), SEND);
         }
       }
       // In each span between two responses that were sent, for a limit that only looks at the whole may be fooled.
@@ -56,7 +65,7 @@ test("a network gets its rate and one second's worth on top, whatever arrives an
         }
       }
     }),
-    { seed: 9018, numRuns: 60 },
+    { numRuns: 60 },
   );
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import type { Op, RecordEntry } from "#snapshot/entries.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
 import type { Transfer } from "#wire/dns/transfer-reader.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { createZoneNodes, type RecordSets, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";

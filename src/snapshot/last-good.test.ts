@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { readCopy } from "../../test/support/feed.ts";
 import type { Delta, Op } from "./entries.ts";
 import { writeBaseFile } from "./base-file.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
 import { databaseTest } from "../../test/support/store.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
 import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { writeDescribed } from "#edge/cache/disk-writer.ts";
 import { fillDisk, smallDisk } from "../support/small-disk.ts";
 
 const LARGE_BYTES = 700_000;
@@ -78,4 +79,12 @@ test("a full disk under the cache: visitors get whole answers, nothing torn is e
   let cache = "";
   for (let i = 0; i < 100 && cache !== "HIT"; i++) cache = await visit("/large-new.zip");
   assert.equal(cache, "HIT");
+});
+
+test("a description for which there is no room leaves nothing behind", async (t) => {
+  const disk = smallDisk(t, 1);
+  if (typeof disk !== "string") return t.skip(disk.skip);
+  fillDisk(join(disk, "filler"));
+  await assert.rejects(writeDescribed(disk, "0".repeat(24), "a description"), { code: "ENOSPC" });
+  assert.deepEqual(readdirSync(disk), ["filler"]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import fc from "fast-check";
+import { fc } from "../support/property.ts";
 import type { FeedMessage, FeedReply } from "#snapshot/feed.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { createTestSource, feedPair } from "../support/feed.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import { fc } from "../support/property.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../support/control.ts";

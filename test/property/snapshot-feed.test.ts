@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import fc from "fast-check";
+import { fc } from "../support/property.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { AppliedOp, FeedPort, Replica } from "#snapshot/feed.ts";
 import { createPublisher } from "#snapshot/publisher.ts";

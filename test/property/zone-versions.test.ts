@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import { fc } from "../support/property.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { DnsRecord, DnsRecordBatch, DnsRecordWrite } from "#model/dns-record.ts";
 import type { DnsVersion } from "#model/dns-version.ts";

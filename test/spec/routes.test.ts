@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../support/property.ts";
 import { Compile } from "typebox/compile";
 import type { Route } from "#api/route.ts";
 import { ROUTES } from "#api/routes/table.ts";

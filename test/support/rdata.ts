@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "./property.ts";
 import * as codecs from "#wire/dns/field-codecs.ts";
 import { location } from "#wire/dns/location.ts";
 import { RECORD_TYPES } from "#wire/dns/record-types.ts";

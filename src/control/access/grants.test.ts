@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import type { Actor, Grant } from "#control/call.ts";
 import { systemActor } from "#control/call.ts";
 import { ALL_PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { historyOf, SPIKE_FLOOR, usualOf, WINDOW_MS } from "./spikes.ts";
 
 test("the history of a window is the hour before it and the same hour of seven days", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
 import { startFakePrimary, zoneVersion } from "../../../test/support/fake-primary.ts";

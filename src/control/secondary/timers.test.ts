@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import type { PrimaryApex } from "#model/primary-copy.ts";
 import { CHECK_MS_MAX, expiresAtMs, nextRefreshMs, nextRetryMs } from "./timers.ts";
 

@@ -114,6 +114,12 @@ export function createDiskWriter(directory: string, onError: (error: unknown) =>
 /** Found only whole: under its own name once all of it is there. */
 export async function writeDescribed(directory: string, id: string, text: string): Promise<void> {
   const path = describedIn(directory, id);
-  await writeFile(`${path}.new`, text);
-  await rename(`${path}.new`, path);
+  try {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+  } catch (error) {
+    // On a full disk there may be room for a beginning of it.
+    await rm(`${path}.new`, { force: true });
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import { answerTo } from "./conditions.ts";
 import { hasCachedExtension } from "./extensions.ts";

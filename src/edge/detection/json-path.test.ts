@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { jsonPaths } from "./json-path.ts";
 
 /** Every text in the value, with the path that a reader of it would write. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TextDecoder } from "node:util";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { charsetOf } from "./job.ts";
 import { createTranscoder } from "./transcoder.ts";
 

@@ -54,8 +54,8 @@ export class TextWatch {
     this.#tail = this.#tail.slice(scanned - this.#tailStart);
     this.#tailStart = scanned;
     const anchor = this.#tail.search(this.#watched.anchor);
-    const clean = (anchor < 0 ? this.length : scanned + anchor) - LEAD_BYTES;
-    this.safe = Math.max(this.safe, scanned, clean);
+    // Not all that has been scanned: a code may begin with letters there and have its digits, by which it is found, behind.
+    this.safe = Math.max(this.safe, (anchor < 0 ? this.length : scanned + anchor) - LEAD_BYTES);
   }
 
   /** Nothing follows. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { type CompiledDetectors, compileDetectors } from "./compiled.ts";
 import { INPUT_BYTES, type Prefilter } from "./prefilter.ts";
 import { BodyScanner, scanBuffer } from "./scan.ts";

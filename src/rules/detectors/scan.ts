@@ -90,7 +90,7 @@ export class BodyScanner {
     this.#buffer = buffer;
   }
 
-  /** Bytes of the body before which every anchor has been looked at: what is found later begins behind them. */
+  /** Bytes of the body before which every anchor has been looked at; what is found later begins at most CONTEXT_BYTES before that. */
   get scannedTo(): number {
     return this.#base + this.#next;
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { RE2JS } from "re2js";
 import { compileRegexReplacer, compileRegexTest } from "./regex.ts";
 
@@ -34,7 +34,7 @@ test("whichever engine runs an expression, it matches what the reference engine 
         );
       }
     }),
-    { numRuns: 2000, seed: 6 },
+    { numRuns: 2000 },
   );
   assert.ok(engines.native > 100 && engines.automaton > 20, JSON.stringify(engines));
 });
@@ -48,6 +48,6 @@ test("the first match is replaced as the reference engine would", () => {
       const first = matcher.groupCount() > 0 ? (matcher.group(1) ?? "") : "";
       return assert.equal(replaced, `${given.slice(0, matcher.start())}<${matcher.group(0)}:${first}>${given.slice(matcher.end())}`);
     }),
-    { numRuns: 1000, seed: 6 },
+    { numRuns: 1000 },
   );
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { createCounterMemory, createCounterTable, type RateWindow } from "./counter-table.ts";
 
 const T0 = 1_700_000_000_000;
@@ -71,7 +71,7 @@ test("keys of any length and content are told apart", () => {
       keys.forEach((key, index) => counters.add(key, index + 1, fixed, T0));
       keys.forEach((key, index) => assert.equal(counters.add(key, 0, fixed, T0), index + 1));
     }),
-    { numRuns: 200, seed: 7 },
+    { numRuns: 200 },
   );
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { assertSigned, readRrsig } from "../../../test/support/dnssec-verifier.ts";
 import { rdataOf } from "../../../test/support/rdata.ts";
 import { canonicalRdata } from "./canonical.ts";
@@ -48,7 +48,7 @@ test("any set that is signed verifies, in any order of its records and with any 
       const expanded = keyOf(parseAbsoluteName("x.y.example.com"));
       if (owner.startsWith("\u0001*")) assertSigned({ owner: expanded, type, ttl: 0, rdatas: [...rdatas, ...rdatas] }, rrsig, [key], 1500);
     }),
-    { numRuns: 400, seed: 4034 },
+    { numRuns: 400 },
   );
 });
 

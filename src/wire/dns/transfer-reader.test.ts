@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { CLASS, TYPE } from "./codes.ts";
 import type { ResourceRecord } from "./message.ts";
 import { keyOf, parseAbsoluteName } from "./name.ts";

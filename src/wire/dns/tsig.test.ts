@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { CLASS, FLAG, TYPE } from "./codes.ts";
 import { WireError } from "./errors.ts";
 import { encodeMessage, type Message } from "./message.ts";

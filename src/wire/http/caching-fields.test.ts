@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { readByteRange } from "./byte-range.ts";
 import { cacheControlOf, parseCacheControl } from "./cache-control.ts";
 import { isSameStrongTag, namesTag } from "./entity-tag.ts";
