@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { LoggedFields } from "#events/rows.ts";
+import type { FieldChange } from "#rules/field-change.ts";
 import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
@@ -18,7 +19,7 @@ import { mediaType } from "./media-type.ts";
 import type { OriginPlan } from "./origin.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
-import { addedFields, changeField, type FieldChange, type ResponseEdits } from "./response-edits.ts";
+import { changeField, type ResponseEdits } from "./response-edits.ts";
 import type { Places } from "./places.ts";
 import type { Zone } from "./zones.ts";
 
@@ -188,7 +189,7 @@ export class Exchange implements RequestView, RuleRun {
   linesOf(name: string, pattern: RegExp): readonly string[] {
     const { requestEdits: edits } = this;
     if (!this.isStale || edits === null) return this.fieldLines.match(pattern) ?? NONE;
-    const isEdited = edits.drop.includes(name) || edits.add.some(([added]) => added.toLowerCase() === name);
+    const isEdited = edits.drop.includes(name) || edits.add.some(({ lower }) => lower === name);
     return (isEdited ? this.lines() : this.received).match(pattern) ?? NONE;
   }
 
@@ -204,9 +205,13 @@ export class Exchange implements RequestView, RuleRun {
   /** Changes fields of the request as the origin, and rules from now on, see them. */
   editRequest(changes: readonly FieldChange[]): void {
     const edits = (this.requestEdits ??= { drop: [], add: [] });
-    for (const change of changes) changeField(edits, change);
     this.isStale = true;
-    if (changes.some(({ name }) => name.toLowerCase() === "user-agent")) this.user_agent = this.headers("user-agent")[0] ?? "";
+    let isOtherAgent = false;
+    for (const change of changes) {
+      changeField(edits, change);
+      isOtherAgent ||= change.lower === "user-agent";
+    }
+    if (isOtherAgent) this.user_agent = this.headers("user-agent")[0] ?? "";
   }
 
   /** The field lines as rules have left them: put together when somebody looks, which after the last rule is seldom. */
@@ -215,7 +220,7 @@ export class Exchange implements RequestView, RuleRun {
     if (!this.isStale || edits === null) return this.fieldLines;
     this.isStale = false;
     this.fields = null;
-    return (this.fieldLines = editedLines(this.received, { drop: edits.drop, add: addedFields(edits) }));
+    return (this.fieldLines = editedLines(this.received, edits));
   }
 
   headers(name: string): readonly string[] {

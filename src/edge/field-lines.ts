@@ -29,8 +29,8 @@ export function listLines(lines: string): HeaderFields {
 /** The lines as edits leave them: what they drop is gone, what they add stands behind. */
 export function editedLines(
   lines: string,
-  edits: { readonly drop: readonly string[]; readonly add: readonly (readonly [string, string])[] },
+  edits: { readonly drop: readonly string[]; readonly add: readonly { readonly name: string; readonly value: string }[] },
 ): string {
   const kept = lines.split("\r\n").filter((line) => !edits.drop.includes(line.slice(0, line.indexOf(":")).toLowerCase()));
-  return [...kept, ...edits.add.map(([name, value]) => `${name}: ${value}`)].filter((line) => line !== "").join("\r\n");
+  return [...kept, ...edits.add.map(({ name, value }) => `${name}: ${value}`)].filter((line) => line !== "").join("\r\n");
 }

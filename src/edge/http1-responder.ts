@@ -7,7 +7,7 @@ import { chunkStart, framingField, keptFields, lastChunk, statusLine } from "#wi
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { pageFields } from "./page-fields.ts";
-import { addedFields, dropEdited, type Field } from "./response-edits.ts";
+import { addedLines, dropEdited, type Field } from "./response-edits.ts";
 import { SocketWriter } from "#wire/connections/socket-writer.ts";
 
 /** The field that names a request in responses, and the one that says how the cache had to do with it. */
@@ -106,7 +106,7 @@ export class Http1Responder {
     const own = `${varies}${cacheStatus === null ? "" : `${this.ray.cacheStatus}: ${cacheStatus}\r\n`}${this.ray.name}: ${rayId}\r\n`;
     if (edits === null) return `${keptFields(buffer, head)}${own}`;
     dropEdited(buffer, head, edits);
-    return `${keptFields(buffer, head)}${fieldLines(addedFields(edits))}${own}`;
+    return `${keptFields(buffer, head)}${addedLines(edits)}${own}`;
   }
 
   private connectionField(): string {

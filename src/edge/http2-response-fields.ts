@@ -4,7 +4,7 @@ import type { Head } from "#wire/http/head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RayField } from "./http1-responder.ts";
-import { addedFields, dropEdited } from "./response-edits.ts";
+import { dropEdited } from "./response-edits.ts";
 
 /** Names and values in turn, as node:http2 takes and gives them. */
 export type RawFields = string[];
@@ -18,7 +18,7 @@ export function responseFields(buffer: Buffer, head: Head, framing: Framing, exc
   dropFields(buffer, head, ray.names);
   if (edits !== null) dropEdited(buffer, head, edits);
   const fields = keptFields(buffer, head);
-  if (edits !== null) fields.push(...addedFields(edits).flat());
+  if (edits !== null) for (const { name, value } of edits.add) fields.push(name, value);
   const tellsLength = framing !== NO_BODY || head.status === 304 || !isBodiless(head.status);
   if (head.contentLength >= 0 && tellsLength && head.status !== RESET_CONTENT) fields.push("content-length", String(head.contentLength));
   if (exchange.variesByCoding) fields.push("vary", "Accept-Encoding");

@@ -2,7 +2,7 @@ import type { Head } from "#wire/http/head.ts";
 import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
 import { framingField, keptFields } from "#wire/http/write.ts";
 import type { Exchange } from "./exchange.ts";
-import { addedFields, dropEdited, type ResponseEdits } from "./response-edits.ts";
+import { dropEdited, type ResponseEdits } from "./response-edits.ts";
 
 /** Writes heads for origins. */
 export interface OriginHeads {
@@ -41,6 +41,7 @@ const edgeFieldNames = (prefix: string): FieldNames =>
 
 export function createOriginHeads(prefix: string): OriginHeads {
   const ours = edgeFieldNames(prefix);
+  const ownNames = `${prefix}-`;
   return {
     write: (buffer, head, exchange, upgrade) => {
       dropFields(buffer, head, ours);
@@ -53,7 +54,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
       return (
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
         keptFields(buffer, head) +
-        (edits === null ? "" : fieldLines(edits, prefix)) +
+        (edits === null ? "" : fieldLines(edits, ownNames)) +
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
         `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n${original}` +
@@ -67,9 +68,9 @@ export function createOriginHeads(prefix: string): OriginHeads {
 }
 
 /** What rules add, but for fields of ours: an origin believes those. */
-function fieldLines(edits: ResponseEdits, prefix: string): string {
+function fieldLines(edits: ResponseEdits, own: string): string {
   let lines = "";
-  for (const [name, value] of addedFields(edits)) if (!name.toLowerCase().startsWith(`${prefix}-`)) lines += `${name}: ${value}\r\n`;
+  for (const { lower, line } of edits.add) if (!lower.startsWith(own)) lines += line;
   return lines;
 }
 

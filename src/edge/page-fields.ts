@@ -1,6 +1,6 @@
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
-import { addedFields, type Field } from "./response-edits.ts";
+import type { Field } from "./response-edits.ts";
 
 /** The fields of an answer that the edge gives itself, but for what a protocol says of its connection. */
 export function pageFields(page: Page, bodyBytes: number, exchange: Exchange, rayName: string): readonly Field[] {
@@ -13,5 +13,5 @@ export function pageFields(page: Page, bodyBytes: number, exchange: Exchange, ra
     ["X-Content-Type-Options", "nosniff"],
   ];
   const kept = edits === null ? fields : fields.filter(([name]) => name === "Content-Length" || !edits.drop.includes(name.toLowerCase()));
-  return [...kept, ...(edits === null ? [] : addedFields(edits)), [rayName, exchange.ray_id]];
+  return [...kept, ...(edits === null ? [] : edits.add.map(({ name, value }): Field => [name, value])), [rayName, exchange.ray_id]];
 }

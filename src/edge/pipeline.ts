@@ -19,7 +19,7 @@ import type { Exchange } from "./exchange.ts";
 import { editedView, type OwnView, responseView } from "./response-view.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
 import { mediaType } from "./media-type.ts";
-import { changeField, editResponse } from "./response-edits.ts";
+import { editResponse, setField } from "./response-edits.ts";
 import type { Challenges } from "./stages/challenge.ts";
 import { customError } from "./stages/custom-error.ts";
 import { countLater, isFromOrigin } from "./stages/count-later.ts";
@@ -256,7 +256,7 @@ function limitRate(exchange: Exchange, match: Match, { challenges }: PipelineDep
   if (CHALLENGES.has(match.action)) return challenges.ask(exchange);
   if (match.action !== "block") return null;
   const { mitigation_timeout: timeout, period } = (match.rule.ratelimit ?? {}) as { mitigation_timeout?: number; period?: number };
-  changeField(editResponse(exchange), { name: "Retry-After", operation: "set", value: String(timeout || period || 60) });
+  setField(editResponse(exchange), "Retry-After", String(timeout || period || 60));
   return blockPage(EDGE_ERRORS.rate_limited, match.action_parameters, exchange.accept, exchange.ray_id);
 }
 

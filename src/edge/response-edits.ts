@@ -1,48 +1,74 @@
 import { spells } from "#wire/http/bytes.ts";
 import type { Head } from "#wire/http/head.ts";
+import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 
 export type Field = readonly [name: string, value: string];
 
-/** What settings and rules make of a response's head, whoever wrote it: an origin, the cache or the edge itself. */
+/** What settings and rules make of a head, whoever wrote it: a visitor, an origin, the cache or the edge itself. */
 export interface ResponseEdits {
   /** Lower-case names of fields that are left out. */
   readonly drop: string[];
-  /** Fields that are added after those that were kept. Values hold one character a byte. */
-  readonly add: Field[];
+  /** Fields that are added after those that were kept; each can be written. */
+  readonly add: FieldChange[];
 }
 
-/** One field of a head, as a rule changes it: `set` replaces what there is, `add` stands beside it. */
-export interface FieldChange {
-  readonly name: string;
-  readonly operation: "set" | "add" | "remove";
-  readonly value: string;
-}
-
-/** Takes a change up; the last one to set or remove a field has its way. */
-export function changeField(edits: ResponseEdits, { name, operation, value }: FieldChange): void {
-  const lower = name.toLowerCase();
-  if (operation !== "add") {
-    if (!edits.drop.includes(lower)) edits.drop.push(lower);
-    for (let index = edits.add.length - 1; index >= 0; index--)
-      if (edits.add[index]?.[0].toLowerCase() === lower) edits.add.splice(index, 1);
+/** Takes a change up; the last one to set or remove a field has its way. What could not be written is left out. */
+export function changeField(edits: ResponseEdits, change: FieldChange): void {
+  const { lower } = change;
+  const { drop, add } = edits;
+  if (change.operation !== "add") {
+    if (!drop.includes(lower)) drop.push(lower);
+    for (let index = add.length - 1; index >= 0; index--) if (add[index]!.lower === lower) add.splice(index, 1);
   }
-  if (operation !== "remove") edits.add.push([name, value]);
+  if (change.line !== "") add.push(change);
 }
+
+/** Stands beside what there is of that name. */
+export const addField = (edits: ResponseEdits, name: string, value: string): void => changeField(edits, fieldChange(name, "add", value));
+
+/** Replaces what there is of that name. */
+export const setField = (edits: ResponseEdits, name: string, value: string): void => changeField(edits, fieldChange(name, "set", value));
 
 /** The edits of an exchange's response, made when first needed. */
 export const editResponse = (exchange: { responseEdits: ResponseEdits | null }): ResponseEdits =>
   (exchange.responseEdits ??= { drop: [], add: [] });
 
-/** Anything else would end the line, or not be a field at all (RFC 9110 §5.5). */
-const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** The lines that edits add, each with its CRLF. */
+export function addedLines({ add }: ResponseEdits): string {
+  let lines = "";
+  for (const { line } of add) lines += line;
+  return lines;
+}
 
 /** Marks the fields of a head that the edits leave out. */
-export function dropEdited(buffer: Buffer, head: Head, edits: ResponseEdits): void {
-  if (edits.drop.length === 0) return;
-  for (let index = 0; index < head.fieldCount; index++)
-    if (head.dropped[index] === 0 && edits.drop.includes(head.name(buffer, index).toLowerCase())) head.dropped[index] = 1;
+export function dropEdited(buffer: Buffer, head: Head, { drop }: ResponseEdits): void {
+  if (drop.length === 0) return;
+  const { offsets, dropped } = head;
+  for (let index = 0; index < head.fieldCount; index++) {
+    if (dropped[index] !== 0) continue;
+    const start = offsets[index * 4]!;
+    const length = offsets[index * 4 + 1]! - start;
+    for (const name of drop) {
+      if (name.length === length && isSameName(buffer, start, name)) {
+        dropped[index] = 1;
+        break;
+      }
+    }
+  }
 }
+
+/** Names of customers may have any character of a token, so that setting a bit does not do. */
+function isSameName(buffer: Buffer, start: number, lower: string): boolean {
+  for (let i = 0; i < lower.length; i++) {
+    const byte = buffer[start + i]!;
+    if ((byte >= UPPER_A && byte <= UPPER_Z ? byte | CASE_BIT : byte) !== lower.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+const UPPER_A = 0x41;
+const UPPER_Z = 0x5a;
+const CASE_BIT = 0x20;
 
 /** The values of a field as it will be shown, by its lower-case name. */
 export function shownValues(buffer: Buffer, head: Head, edits: ResponseEdits | null, name: string): readonly string[] {
@@ -54,14 +80,8 @@ export function shownValues(buffer: Buffer, head: Head, edits: ResponseEdits | n
       (values ??= []).push(head.value(buffer, index));
     }
   }
-  for (const [added, value] of edits?.add ?? NO_FIELDS)
-    if (added.length === name.length && added.toLowerCase() === name) (values ??= []).push(value);
+  if (edits !== null) for (const { lower, value } of edits.add) if (lower === name) (values ??= []).push(value);
   return values ?? NO_VALUES;
 }
 
-const NO_FIELDS: readonly Field[] = [];
 const NO_VALUES: readonly string[] = [];
-
-/** The fields that edits add, less what could not be written. */
-export const addedFields = (edits: ResponseEdits): readonly Field[] =>
-  edits.add.filter(([name, value]) => NAME.test(name) && VALUE.test(value));

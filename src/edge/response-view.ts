@@ -1,3 +1,4 @@
+import { latin1 } from "#wire/http/bytes.ts";
 import { rememberLast } from "#rules/expression/memo.ts";
 import type { HeaderFields, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -5,26 +6,18 @@ import type { EdgeError } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
-import { addedFields } from "./response-edits.ts";
+import type { ResponseEdits } from "./response-edits.ts";
 
-/** What rules see of a response. Made only where a rule of a response phase may look. */
+/** What rules see of a response's head, while the call lasts that brought it. Made only where a rule of a response phase may look. */
 export const responseView = (exchange: Exchange, buffer: Buffer, head: Head): OwnView =>
-  new OwnView(
-    exchange,
-    head.status,
-    buffer.toString("latin1", head.fieldsStart, head.end - 4),
-    head.value(buffer, head.contentTypeIndex),
-    undefined,
-    undefined,
-  );
+  new OwnView(exchange, head.status, new ReceivedHead(buffer, head), undefined, undefined);
 
 /** The same of a page of the edge's own. */
 export const pageView = (exchange: Exchange, { status, contentType, error }: Page): OwnView =>
   new OwnView(
     exchange,
     status,
-    `Content-Type: ${contentType}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff`,
-    contentType,
+    { lines: `Content-Type: ${contentType}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff`, contentType },
     error,
     undefined,
   );
@@ -33,43 +26,88 @@ export const pageView = (exchange: Exchange, { status, contentType, error }: Pag
 export function editedView(exchange: Exchange, response: OwnView): OwnView {
   const { responseEdits: edits } = exchange;
   if (edits === null) return response;
-  const lines = editedLines(response.lines, { drop: edits.drop, add: addedFields(edits) });
-  return new OwnView(exchange, response.status, lines, null, response.error, response);
+  return new OwnView(exchange, response.status, new EditedHead(response, edits), response.error, response);
+}
+
+/** Fields of a head. Text is made of them when a rule looks, which most rules of most responses do not. */
+interface ViewedHead {
+  readonly lines: string;
+  /** With its parameters. */
+  readonly contentType: string;
+}
+
+class ReceivedHead implements ViewedHead {
+  private readonly buffer: Buffer;
+  private readonly head: Head;
+  private text: string | null = null;
+
+  constructor(buffer: Buffer, head: Head) {
+    this.buffer = buffer;
+    this.head = head;
+  }
+
+  get lines(): string {
+    return (this.text ??= latin1(this.buffer, this.head.fieldsStart, this.head.end - 4));
+  }
+
+  get contentType(): string {
+    return this.head.value(this.buffer, this.head.contentTypeIndex);
+  }
 }
 
 const NONE: readonly string[] = [];
 /** Many rules ask the same of one message in a row. */
 const fieldsOf = rememberLast(listLines);
 
+/** What edits make of another head. Text is made only after the phase that made them, and before the next one. */
+class EditedHead implements ViewedHead {
+  private readonly before: OwnView;
+  private readonly edits: ResponseEdits;
+  private text: string | null = null;
+
+  constructor(before: OwnView, edits: ResponseEdits) {
+    this.before = before;
+    this.edits = edits;
+  }
+
+  get lines(): string {
+    return (this.text ??= editedLines(this.before.lines, this.edits));
+  }
+
+  get contentType(): string {
+    const { drop, add } = this.edits;
+    const isEdited = drop.includes("content-type") || add.some(({ lower }) => lower === "content-type");
+    return isEdited ? (parseLines(this.lines).get("content-type")?.[0] ?? "") : this.before.contentType;
+  }
+}
+
 /** A view that can be edited. A class, because each response that rules look at makes one. */
 export class OwnView implements ResponseView {
   readonly status: number;
-  readonly lines: string;
   readonly error: EdgeError | undefined;
   readonly raw: OwnView | undefined;
   private readonly exchange: Exchange;
-  /** With its parameters; null where it has to be looked for. */
-  private readonly contentType: string | null;
+  private readonly head: ViewedHead;
   private fields: ReadonlyMap<string, readonly string[]> | null = null;
 
-  constructor(
-    exchange: Exchange,
-    status: number,
-    lines: string,
-    contentType: string | null,
-    error: EdgeError | undefined,
-    raw: OwnView | undefined,
-  ) {
+  constructor(exchange: Exchange, status: number, head: ViewedHead, error: EdgeError | undefined, raw: OwnView | undefined) {
     this.exchange = exchange;
     this.status = status;
-    this.lines = lines;
-    this.contentType = contentType;
+    this.head = head;
     this.error = error;
     this.raw = raw;
   }
 
+  get lines(): string {
+    return this.head.lines;
+  }
+
+  get contentType(): string {
+    return this.head.contentType;
+  }
+
   get content_type(): string {
-    const type = this.contentType ?? this.headers("content-type")[0] ?? "";
+    const type = this.contentType;
     const semicolon = type.indexOf(";");
     return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
   }

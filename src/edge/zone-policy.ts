@@ -2,7 +2,7 @@ import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settin
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { errorPage, type Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Field } from "./response-edits.ts";
+import { addField, editResponse, setField } from "./response-edits.ts";
 
 /** Where this edge listens: what a redirect may have to name. */
 export interface EdgePorts {
@@ -38,7 +38,7 @@ function schemeInstead({ scheme, path }: Exchange, settings: EdgeSettings): "htt
 
 function redirect(exchange: Exchange, scheme: "http" | "https", ports: EdgePorts): Page {
   const target = exchange.originForm.startsWith("/") ? exchange.originForm : "/";
-  editsOf(exchange).add.push(["Location", `${scheme}://${authorityAt(exchange, scheme, ports)}${target}`]);
+  addField(editResponse(exchange), "Location", `${scheme}://${authorityAt(exchange, scheme, ports)}${target}`);
   return {
     status: 301,
     reason: "Moved Permanently",
@@ -62,18 +62,10 @@ const asksForWebSocket = (exchange: Exchange): boolean =>
 
 /** RFC 6797 §7.2: browsers must not be told over plain HTTP. The origin's own fields give way. */
 function addSecurityFields(exchange: Exchange, { security_header: header, ssl }: EdgeSettings): void {
-  const fields: Field[] = [];
-  if (header.enabled && ssl !== "off" && exchange.scheme === "https") fields.push(["Strict-Transport-Security", transportSecurity(header)]);
-  if (header.nosniff) fields.push(["X-Content-Type-Options", "nosniff"]);
-  if (fields.length === 0) return;
-  const edits = editsOf(exchange);
-  for (const field of fields) {
-    edits.drop.push(field[0].toLowerCase());
-    edits.add.push(field);
-  }
+  if (header.enabled && ssl !== "off" && exchange.scheme === "https")
+    setField(editResponse(exchange), "Strict-Transport-Security", transportSecurity(header));
+  if (header.nosniff) setField(editResponse(exchange), "X-Content-Type-Options", "nosniff");
 }
 
 const transportSecurity = (header: EdgeSettings["security_header"]): string =>
   `max-age=${header.max_age}${header.include_subdomains ? "; includeSubDomains" : ""}${header.preload ? "; preload" : ""}`;
-
-const editsOf = (exchange: Exchange): NonNullable<Exchange["responseEdits"]> => (exchange.responseEdits ??= { drop: [], add: [] });

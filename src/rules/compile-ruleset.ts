@@ -3,6 +3,8 @@ import { compileExpression, type ExpressionOptions } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
 import { isBodyField } from "./expression/body-fields.ts";
 import { createDispatch } from "./expression/dispatch.ts";
+import type { FieldChange } from "./field-change.ts";
+import { compileHeaderChanges } from "./header-changes.ts";
 import { compileManaged, runsElsewhere } from "./managed/compile-managed.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRuleset } from "./managed/rulesets.ts";
 import type { RateCounters } from "./rate-limit/counter-table.ts";
@@ -58,6 +60,7 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
   const executes = rule.action === "execute" ? executed(rule, deps) : null;
   const action = Object.hasOwn(ACTIONS, rule.action) ? ACTIONS[rule.action as ActionName] : undefined;
   const { increment, threshold } = scoreOf(rule);
+  const changes = rule.action === "rewrite" ? compileHeaderChanges(rule.action_parameters, ruleset.phase, options) : NO_CHANGES;
   return {
     definition: rule,
     applies: deps.predicates?.get(rule.id) ?? compileExpression(rule.expression, ruleset.phase, options),
@@ -68,17 +71,21 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
     threshold,
     limit: limitOf(ruleset, rule, deps, options),
     read: compileParameters(rule.action_parameters, ruleset.phase, options),
+    readChanges: typeof changes === "function" ? changes : null,
     match: {
       ruleset_id: ruleset.id,
       rule,
       action: rule.action,
       action_parameters: rule.action_parameters,
+      changes: typeof changes === "function" ? NO_CHANGES : changes,
       managed: executes?.managed ?? null,
       deployed_by: "",
       logs: rule.logging?.enabled ?? action?.logs ?? false,
     },
   };
 }
+
+const NO_CHANGES: readonly FieldChange[] = [];
 
 /** A limit that nothing counts is never reached, rather than always. */
 const NO_COUNTERS: RateCounters = { add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };

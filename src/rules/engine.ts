@@ -122,9 +122,20 @@ function runExecuted(rule: CompiledRule, executed: NonNullable<CompiledRule["exe
 }
 
 function matchOf(rule: CompiledRule, pass: Pass): Match {
-  if (rule.read === null && pass.deployedBy === "") return rule.match;
-  const action_parameters = rule.read === null ? rule.match.action_parameters : rule.read(pass.request, pass.response);
-  return { ...rule.match, action_parameters, deployed_by: pass.deployedBy };
+  const { match, readChanges } = rule;
+  // The parameters of what changes a head are for who traces: what is done is in the changes.
+  const read = readChanges !== null && pass.run.trace === null ? null : rule.read;
+  if (read === null && readChanges === null && pass.deployedBy === "") return match;
+  return {
+    ruleset_id: match.ruleset_id,
+    rule: match.rule,
+    action: match.action,
+    action_parameters: read === null ? match.action_parameters : read(pass.request, pass.response),
+    changes: readChanges === null ? match.changes : readChanges(pass.request, pass.response),
+    managed: match.managed,
+    deployed_by: pass.deployedBy,
+    logs: match.logs,
+  };
 }
 
 const stepOf = (ruleset: CompiledRuleset, rule: CompiledRule, pass: Pass): Omit<TraceStep, "result"> => ({

@@ -1,5 +1,7 @@
 import type { Dispatch } from "./expression/dispatch.ts";
 import type { ManagedExecution } from "./managed/rulesets.ts";
+import type { FieldChange } from "./field-change.ts";
+import type { ReadChanges } from "./header-changes.ts";
 import type { CompiledLimit } from "./rate-limit/rate-limit.ts";
 import type { Matched } from "./run.ts";
 import type { ReadParameters } from "./values.ts";
@@ -47,6 +49,8 @@ export interface CompiledRule {
   readonly explain?: (request: RequestView) => Matched | undefined;
   /** Reads its parameters for a request; null where they hold no expression. */
   readonly read: ReadParameters | null;
+  /** Reads its changes of a head for a request; null where they are those of `match`. */
+  readonly readChanges: ReadChanges | null;
   readonly match: Match;
 }
 
@@ -87,6 +91,8 @@ export interface Match {
   readonly action: string;
   /** With the value in place of each expression in them: `{ value }` for `{ expression }`, undefined where something is missing. */
   readonly action_parameters: Readonly<Record<string, unknown>>;
+  /** What a `rewrite` makes of a head's fields. */
+  readonly changes: readonly FieldChange[];
   /** For `execute` of a managed ruleset that is run elsewhere: what to run, overrides and exceptions applied. */
   readonly managed: ManagedExecution | null;
   /** The rule that executed its ruleset; empty in entry points. */

@@ -16,7 +16,7 @@ export const source = (rules: TextRules = {}): Shape =>
 export const valueExpression: Shape = (value, at, { phase, around }) => {
   if (typeof value !== "string") return [problem(at, "expression must be a string")];
   try {
-    compileValue(value, phase, { lists: around.lists });
+    compileText(value, phase, { lists: around.lists });
     return [];
   } catch (error) {
     if (error instanceof ExpressionError) return [problem(at, error.message)];
@@ -25,7 +25,7 @@ export const valueExpression: Shape = (value, at, { phase, around }) => {
 };
 
 /** Strings of one char for each byte, as expressions have them. */
-const compileValue = (expression: string, phase: string, options: ExpressionOptions): Read =>
+export const compileText = (expression: string, phase: string, options: ExpressionOptions): Read =>
   compileTyped(expression, phase, STRING, options);
 
 /**
@@ -41,8 +41,8 @@ function compileTree(value: unknown, phase: string, options: ExpressionOptions):
   if (!isObject(value)) return null;
   const members: [string, Read][] = [];
   for (const [key, member] of Object.entries(value)) {
-    if (key === "expression" && typeof member === "string") members.push(["value", compileValue(member, phase, options)]);
-    else if (key === "key" && typeof member === "string") members.push(["key", compileValue(member, phase, options)]);
+    if (key === "expression" && typeof member === "string") members.push(["value", compileText(member, phase, options)]);
+    else if (key === "key" && typeof member === "string") members.push(["key", compileText(member, phase, options)]);
     else {
       const read = compileTree(member, phase, options);
       if (read !== null) members.push([key, read]);

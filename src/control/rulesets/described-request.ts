@@ -2,6 +2,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { parseHostname } from "#kernel/hostname.ts";
 import { canonicalIp } from "#kernel/ip.ts";
 import type { RuleTraceRequest } from "#model/rule-trace.ts";
+import type { FieldChange } from "#rules/field-change.ts";
 import type { Match } from "#rules/types.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
@@ -46,22 +47,21 @@ export function describeRequest(input: RuleTraceRequest, zoneName: string, nowMs
       return { names: pairs.map(([name]) => name), values: pairs.map(([, value]) => value) };
     },
     change(match) {
-      const { uri, headers = {} } = match.action_parameters as RewriteParameters;
+      const { uri } = match.action_parameters as RewriteParameters;
       if (typeof uri?.path?.value === "string") this.path = uri.path.value;
       if (typeof uri?.query?.value === "string") this.query = uri.query.value;
-      for (const [name, { operation, value }] of Object.entries(headers)) changeField(fields, name.toLowerCase(), operation, value);
+      for (const change of match.changes) changeField(fields, change);
     },
   };
 }
 
 interface RewriteParameters {
   readonly uri?: { readonly path?: { readonly value?: unknown }; readonly query?: { readonly value?: unknown } };
-  readonly headers?: Readonly<Record<string, { readonly operation: string; readonly value?: unknown }>>;
 }
 
-function changeField(fields: Map<string, readonly string[]>, name: string, operation: string, value: unknown): void {
-  if (operation === "remove") fields.delete(name);
-  else if (typeof value === "string") fields.set(name, operation === "add" ? [...(fields.get(name) ?? []), value] : [value]);
+function changeField(fields: Map<string, readonly string[]>, { lower, operation, value, line }: FieldChange): void {
+  if (operation !== "add") fields.delete(lower);
+  if (line !== "") fields.set(lower, [...(fields.get(lower) ?? []), value]);
 }
 
 /** What the origin answers, or the edge in its stead with this status. */

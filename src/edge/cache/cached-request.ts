@@ -1,5 +1,5 @@
 import type { Exchange } from "#edge/exchange.ts";
-import type { FieldChange } from "#edge/response-edits.ts";
+import type { FieldChange } from "#rules/field-change.ts";
 import type { CacheStatus } from "./cache-status.ts";
 import { customKeyParts } from "./custom-key.ts";
 import { hasCachedExtension } from "./extensions.ts";

@@ -1,6 +1,6 @@
 import { parseCookies } from "#wire/http/cookies.ts";
 import type { RequestView } from "#rules/views.ts";
-import type { FieldChange } from "#edge/response-edits.ts";
+import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 import type { CacheKeyRule, CustomKey } from "./cache-rule.ts";
 import { type DeviceType, deviceType } from "./device-type.ts";
 
@@ -22,7 +22,7 @@ export function customKeyParts(exchange: RequestView, rule: CacheKeyRule | undef
   const parts: unknown[] = [];
   const changes: FieldChange[] = [];
   if (header !== undefined) parts.push(["header", headerParts(exchange, header)]);
-  if (header?.exclude_origin === true) changes.push({ name: "Origin", operation: "remove", value: "" });
+  if (header?.exclude_origin === true) changes.push(fieldChange("Origin", "remove"));
   if (cookie !== undefined) parts.push(["cookie", cookieParts(exchange, cookie)]);
   const device = byDevice === true || user?.device_type === true ? deviceType(exchange.user_agent) : "";
   if (device !== "") parts.push(["device", device]);
@@ -30,7 +30,7 @@ export function customKeyParts(exchange: RequestView, rule: CacheKeyRule | undef
   if (user?.lang === true) {
     const language = firstLanguage(exchange);
     parts.push(["language", language]);
-    changes.push({ name: "Accept-Language", operation: language === "" ? "remove" : "set", value: language });
+    changes.push(fieldChange("Accept-Language", language === "" ? "remove" : "set", language));
   }
   return { apart: parts.length === 0 ? "" : JSON.stringify(parts), device, changes };
 }

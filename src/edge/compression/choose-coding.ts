@@ -1,7 +1,8 @@
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { Exchange } from "#edge/exchange.ts";
-import { changeField, editResponse, shownValues } from "#edge/response-edits.ts";
+import { type FieldChange, fieldChange } from "#rules/field-change.ts";
+import { changeField, editResponse, setField, shownValues } from "#edge/response-edits.ts";
 import { type Coding, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
 import { type Codecs, WHOLE_BYTES_MAX } from "./codecs.ts";
 import { isCompressible } from "./compressible.ts";
@@ -16,7 +17,7 @@ const NOT_WHOLE: ReadonlySet<number> = new Set([204, 205, 206, 304]);
 /** Over HTTP/2 others are answered with a page of the edge's own, which is as it is. */
 const STATUS_MAX = 599;
 /** They speak of the bytes as they were (RFC 9110 §14.3, RFC 9530). */
-const OF_THE_BYTES = ["accept-ranges", "content-digest", "content-md5", "digest", "repr-digest"];
+const OF_THE_BYTES = ["accept-ranges", "content-digest", "content-md5", "digest", "repr-digest"].map((name) => fieldChange(name, "remove"));
 
 /**
  * Decides how the body of a response goes out, and changes its head accordingly: after all rules for its fields, whose word
@@ -61,6 +62,12 @@ function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: rea
 /** RFC 9110 §7.7 */
 const NO_TRANSFORM = /(?:^|[\s,])no-transform\s*(?:$|,)/i;
 
+const ENCODING: Readonly<Record<Coding, FieldChange>> = {
+  zstd: fieldChange("Content-Encoding", "set", "zstd"),
+  br: fieldChange("Content-Encoding", "set", "br"),
+  gzip: fieldChange("Content-Encoding", "set", "gzip"),
+};
+
 const RULE_CODINGS: Readonly<Record<string, Coding>> = { gzip: "gzip", brotli: "br", zstd: "zstd" };
 
 /** One pass over the head is cheaper than taking it apart. */
@@ -85,9 +92,9 @@ function codingFor(exchange: Exchange, wishes: readonly Algorithm[], isUsual: ()
 function describe(exchange: Exchange, buffer: Buffer, head: Head, coding: Coding): void {
   const edits = editResponse(exchange);
   const [tag] = shownValues(buffer, head, edits, "etag");
-  if (tag?.startsWith('"') === true) changeField(edits, { name: "ETag", operation: "set", value: `W/${tag}` });
-  for (const name of OF_THE_BYTES) changeField(edits, { name, operation: "remove", value: "" });
-  changeField(edits, { name: "Content-Encoding", operation: "set", value: coding });
+  if (tag?.startsWith('"') === true) setField(edits, "ETag", `W/${tag}`);
+  for (const change of OF_THE_BYTES) changeField(edits, change);
+  changeField(edits, ENCODING[coding]);
 }
 
 /** Who has a compressed copy knows it by the weak form of its tag, and is told that one again. */
@@ -95,8 +102,7 @@ function repeatWeakTag(exchange: Exchange, buffer: Buffer, head: Head): void {
   const asked = exchange.headers("if-none-match").join(",");
   if (!asked.includes("W/")) return;
   const [tag] = shownValues(buffer, head, exchange.responseEdits, "etag");
-  if (tag?.startsWith('"') === true && asked.includes(`W/${tag}`))
-    changeField(editResponse(exchange), { name: "ETag", operation: "set", value: `W/${tag}` });
+  if (tag?.startsWith('"') === true && asked.includes(`W/${tag}`)) setField(editResponse(exchange), "ETag", `W/${tag}`);
 }
 
 const VARIES = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i;

@@ -3,7 +3,7 @@ import type { Clearance } from "../challenge/clearance.ts";
 import { EDGE_ERRORS } from "../edge-errors.ts";
 import { errorPage, type Page, prefersJson } from "../error-page.ts";
 import type { Exchange } from "../exchange.ts";
-import { changeField, editResponse } from "../response-edits.ts";
+import { addField, editResponse, setField } from "../response-edits.ts";
 
 export interface Challenges {
   /** Answers what the page of a challenge sends; null for every other request. */
@@ -20,8 +20,8 @@ export function createChallenges(clearance: Clearance, vendorPrefix: string): Ch
   const ask = (exchange: Exchange, target: string): Page => {
     const edits = editResponse(exchange);
     // The field by which clients tell a challenge from a refusal.
-    changeField(edits, { name: `${vendorPrefix}-mitigated`, operation: "set", value: "challenge" });
-    changeField(edits, { name: "Cache-Control", operation: "set", value: "no-store" });
+    setField(edits, `${vendorPrefix}-mitigated`, "challenge");
+    setField(edits, "Cache-Control", "no-store");
     const { status, title } = EDGE_ERRORS.challenged;
     if (prefersJson(exchange.accept)) return errorPage(EDGE_ERRORS.challenged, exchange.accept, exchange.ray_id);
     const body = challengePage(clearance.task(exchange), target, exchange.ray_id);
@@ -37,7 +37,9 @@ export function createChallenges(clearance: Clearance, vendorPrefix: string): Ch
       const cookie = clearance.redeem(exchange, given.get("task") ?? "", given.get("answer") ?? "");
       if (cookie === null) return ask(exchange, target);
       const edits = editResponse(exchange);
-      edits.add.push(["Location", target], ["Set-Cookie", cookie], ["Cache-Control", "no-store"]);
+      addField(edits, "Location", target);
+      addField(edits, "Set-Cookie", cookie);
+      addField(edits, "Cache-Control", "no-store");
       return { status: 303, reason: "See Other", contentType: "text/plain", body: "", isChosen: true };
     },
   };

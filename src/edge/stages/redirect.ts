@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Match } from "#rules/types.ts";
 import type { Page } from "../error-page.ts";
 import type { Exchange } from "../exchange.ts";
-import { editResponse } from "../response-edits.ts";
+import { editResponse, setField } from "../response-edits.ts";
 import { byteText, visibleBytes } from "./byte-text.ts";
 
 /** As the rules' own shapes let them through; a computed address may be missing. */
@@ -32,8 +32,6 @@ export function redirectPage(exchange: Exchange, { action_parameters: parameters
 }
 
 function redirectTo(exchange: Exchange, target: string, status: number): Page {
-  const edits = editResponse(exchange);
-  edits.drop.push("location");
-  edits.add.push(["Location", visibleBytes(target)]);
+  setField(editResponse(exchange), "Location", visibleBytes(target));
   return { status, reason: STATUS_CODES[status] ?? "Redirect", contentType: "text/plain", body: "" };
 }

@@ -1,6 +1,6 @@
 import type { Match } from "#rules/types.ts";
 import type { Exchange } from "../exchange.ts";
-import { changeField, editResponse, type FieldChange } from "../response-edits.ts";
+import { changeField, editResponse } from "../response-edits.ts";
 import { byteText, visibleBytes } from "./byte-text.ts";
 
 /** As the rules' own shapes let them through; a computed value may be missing, and then nothing changes. */
@@ -11,7 +11,6 @@ interface Value {
 
 interface RewriteParameters {
   readonly uri?: { readonly path?: Value; readonly query?: Value };
-  readonly headers?: Readonly<Record<string, Value & { readonly operation: FieldChange["operation"] }>>;
 }
 
 /** Sends the request on under another path or query. Its host stays. */
@@ -28,20 +27,10 @@ export function rewriteUri(exchange: Exchange, match: Match): void {
 
 /** Changes the request as later phases and the origin see it. */
 export function rewriteRequestHeaders(exchange: Exchange, match: Match): void {
-  exchange.editRequest(changesOf(match));
+  exchange.editRequest(match.changes);
 }
 
 export function rewriteResponseHeaders(exchange: Exchange, match: Match): void {
   const edits = editResponse(exchange);
-  for (const change of changesOf(match)) changeField(edits, change);
-}
-
-function changesOf({ action_parameters: parameters, rule }: Match): readonly FieldChange[] {
-  const { headers = {} } = parameters as RewriteParameters;
-  const written = (rule.action_parameters as RewriteParameters).headers ?? {};
-  return Object.entries(headers).flatMap(([name, { operation, value }]): FieldChange[] => {
-    if (operation === "remove") return [{ name, operation, value: "" }];
-    const bytes = byteText(value, written[name]?.value);
-    return bytes === undefined ? [] : [{ name, operation, value: bytes }];
-  });
+  for (const change of match.changes) changeField(edits, change);
 }
