@@ -185,7 +185,8 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
     if (wanted === 0) return;
     for (const connection of stalled.worst(wanted, nowMs, limits.originStallMs)) {
       stalledEnded.value++;
-      connection.endStalled();
+      // Others wait for the place that its visitor keeps without using it.
+      connection.giveUp("visitor_stalled");
     }
   };
 

@@ -1,9 +1,10 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Dispatcher } from "undici";
 import type { GatewayErrorName } from "./errors.ts";
 import type { CacheFill } from "./cache/fill.ts";
 import type { Exchange } from "./exchange.ts";
-import { BodyTooLargeError } from "./request-body.ts";
+import type { HeaderObject } from "#wire/http/header-object.ts";
+import type { AnswerHandler, ProviderCall } from "./provider/provider-call.ts";
+import type { ProviderPool } from "./provider/provider-pool.ts";
+import type { Step } from "./plan.ts";
 
 /** Why an attempt gave the client no answer: the provider's status, or what became of the connection. */
 export interface Failure {
@@ -33,9 +34,9 @@ const STATUS_OF_NO_ANSWER = 0;
  * One question under way at a provider. Until its head has come it may fail unseen; from then on the answer belongs to
  * the client, and nothing is sent again. A class, since one is made for every request.
  */
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt implements AnswerHandler {
   readonly #options: AttemptOptions;
-  #controller: Dispatcher.DispatchController | undefined;
+  #call: ProviderCall | undefined;
   #timer: NodeJS.Timeout | undefined;
   #state: "waiting" | "answering" | "discarding" | "over" = "waiting";
   #discardedBytes = 0;
@@ -47,18 +48,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#timedOut(), timeoutMs);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#state === "over") controller.abort(new Error("nobody waits for the answer"));
+  /** Once. */
+  ask(pool: ProviderPool, step: Step): void {
+    this.#call = pool.ask(step, this);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // 1xx are between provider and gateway; the final answer comes after them (RFC 9110 §15.2).
-    if (status < 200 || this.#state !== "waiting") return;
+  onHead(status: number, headers: HeaderObject): void {
+    if (this.#state !== "waiting") return;
     clearTimeout(this.#timer);
     const { exchange, canGoOn, fill } = this.#options;
     if (status >= 400) {
-      const failure = { status, name: "aig_upstream_failed", retryAfterSeconds: retryAfter(headers["retry-after"]) } as const;
+      const failure = { status, name: "aig_upstream_failed", retryAfterSeconds: retryAfter(String(headers["retry-after"])) } as const;
       if (canGoOn(failure)) {
         this.#state = "discarding";
         this.#finish(failure);
@@ -68,11 +68,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
     this.#state = "answering";
     fill?.begin(status, headers);
-    if (!exchange.begin(status, headers)) controller.abort(new Error("the answer was refused"));
+    if (!exchange.begin(status, headers)) this.#call?.abort();
     this.#finish(undefined);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.#state === "discarding") {
       this.#discardedBytes += chunk.length;
       if (this.#discardedBytes > DISCARDED_BYTES_MAX) this.#leave();
@@ -80,10 +80,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
     if (this.#state !== "answering") return;
     this.#options.fill?.chunk(chunk);
-    if (!this.#options.exchange.data(chunk, () => controller.resume())) controller.pause();
+    if (!this.#options.exchange.data(chunk, () => this.#call?.resume())) this.#call?.pause();
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     if (this.#state === "answering") {
       this.#options.fill?.end();
       this.#options.exchange.end();
@@ -91,14 +91,13 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#state = "over";
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#failed(errorName(error));
+  onFailed(name: GatewayErrorName): void {
+    this.#failed(name);
   }
 
   #timedOut(): void {
-    const controller = this.#controller;
     this.#failed("aig_upstream_timeout");
-    controller?.abort(new Error("the provider sent nothing in time"));
+    this.#call?.abort();
   }
 
   #failed(name: GatewayErrorName): void {
@@ -124,7 +123,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const wasWaiting = this.#state === "waiting";
     if (this.#state !== "discarding") this.#options.fill?.drop();
     this.#state = "over";
-    this.#controller?.abort(new Error("nobody waits for the answer"));
+    this.#call?.abort();
     if (wasWaiting) this.#finish(undefined);
   }
 
@@ -134,18 +133,5 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 }
 
-const TIMEOUT_CODES: ReadonlySet<string> = new Set([
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_BODY_TIMEOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "ETIMEDOUT",
-]);
-
-function errorName(error: Error & { readonly code?: unknown }): GatewayErrorName {
-  if (error instanceof BodyTooLargeError) return "aig_body_too_large";
-  return TIMEOUT_CODES.has(String(error.code)) ? "aig_upstream_timeout" : "aig_upstream_failed";
-}
-
 /** RFC 9110 §10.2.3, in seconds; a date is left out: clocks differ. */
-const retryAfter = (value: string | undefined): number | undefined =>
-  value !== undefined && /^\d{1,6}$/.test(value) ? Number(value) : undefined;
+const retryAfter = (value: string): number | undefined => (/^\d{1,6}$/.test(value) ? Number(value) : undefined);

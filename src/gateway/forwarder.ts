@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { createTimers } from "#kernel/timers.ts";
 import type { Admitted } from "./admission.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
@@ -71,7 +72,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const costs = createCosts(prices);
   const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
   const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
-  const pools = createPools(limits, allows);
+  const timers = createTimers(clock);
+  const pools = createPools({ limits, allows, timers });
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
@@ -171,7 +173,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     close: async () => {
       clearTimeout(warmUp);
       await cache.close();
-      await pools.destroy();
+      pools.destroy();
+      timers.close();
       ledger.close();
     },
   };

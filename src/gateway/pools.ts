@@ -1,9 +1,10 @@
 import { lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import type { Dispatcher } from "undici";
 import type { AddressPolicy } from "#kernel/address-policy.ts";
+import type { Timers } from "#kernel/timers.ts";
 import type { GatewayLimits } from "./config.ts";
 import { RefusalError } from "./errors.ts";
+import { createProviderPool, type ProviderPool } from "./provider/provider-pool.ts";
 
 /** Kept-alive connections to providers, one pool an origin. */
 export interface Pools {
@@ -11,38 +12,30 @@ export interface Pools {
    * `isGuarded`: only addresses that may be reached are connected to, whatever names lead to. Throws a RefusalError for an
    * origin that is itself an address that may not.
    */
-  get(origin: string, options?: { readonly isGuarded: boolean }): Dispatcher | Promise<Dispatcher>;
+  get(origin: string, options?: { readonly isGuarded: boolean }): ProviderPool;
   /** Cuts what is under way. */
-  destroy(): Promise<void>;
+  destroy(): void;
 }
 
-/** Time for the whole server to become ready before the client library takes the processor; it is 90 ms of loading. */
-const WARM_UP_MS = 1_000;
 /** Some providers have an address for each customer, and clients name them. */
 const POOLS_MAX = 256;
 
-/** The client library is loaded soon after the start, or by the first request if that is sooner. */
-export function createPools(limits: GatewayLimits, allows: AddressPolicy): Pools {
-  const pools = new Map<string, Dispatcher>();
-  const load = (): Promise<typeof import("undici")> => import("undici");
-  const warmUp = setTimeout(load, WARM_UP_MS).unref();
-  const open = async (name: string, origin: string, isGuarded: boolean): Promise<Dispatcher> => {
-    const { Pool } = await load();
-    // Another request may have opened it while this one waited.
-    const known = pools.get(name);
-    if (known !== undefined) return known;
-    const pool = new Pool(origin, {
-      connections: limits.upstreamConnectionsMax,
-      pipelining: 1,
-      headersTimeout: limits.firstByteTimeoutMs,
-      bodyTimeout: limits.idleTimeoutMs,
-      connect: { timeout: limits.connectTimeoutMs, ...(isGuarded ? { lookup: guardedLookup(allows) } : {}) },
-    });
+export function createPools({
+  limits,
+  allows,
+  timers,
+}: {
+  readonly limits: GatewayLimits;
+  readonly allows: AddressPolicy;
+  readonly timers: Timers;
+}): Pools {
+  const pools = new Map<string, ProviderPool>();
+  const open = (name: string, origin: string, isGuarded: boolean): ProviderPool => {
+    const pool = createProviderPool({ origin, lookup: isGuarded ? guardedLookup(allows) : undefined, limits, timers });
     const [oldest] = pools.size < POOLS_MAX ? [] : pools;
     if (oldest !== undefined) {
       pools.delete(oldest[0]);
-      // What is under way comes to its end.
-      void oldest[1].close();
+      oldest[1].close();
     }
     pools.set(name, pool);
     return pool;
@@ -54,9 +47,8 @@ export function createPools(limits: GatewayLimits, allows: AddressPolicy): Pools
       const name = `guarded ${origin}`;
       return pools.get(name) ?? open(name, origin, true);
     },
-    destroy: async () => {
-      clearTimeout(warmUp);
-      await Promise.all(Array.from(pools.values(), (pool) => pool.destroy()));
+    destroy: () => {
+      for (const pool of pools.values()) pool.destroy();
       pools.clear();
     },
   };

@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { Attempt, type Failure } from "./attempt.ts";
 import type { AnswerCache } from "./cache/answer-cache.ts";
@@ -44,18 +43,16 @@ export interface RunnerDeps {
 }
 
 export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner {
-  const send = async (
+  const send = (
     step: Step,
     exchange: Exchange,
     fill: CacheFill | undefined,
     canGoOn: (failure: Failure) => boolean,
   ): Promise<Failure | undefined> => {
-    const opened = step.isGuarded ? pools.get(step.origin, GUARDED) : pools.get(step.origin);
-    const pool = opened instanceof Promise ? await opened : opened;
-    if (exchange.isSettled) return undefined;
+    const pool = step.isGuarded ? pools.get(step.origin, GUARDED) : pools.get(step.origin);
     return new Promise((resolve) => {
       const attempt = new Attempt({ exchange, fill, timeoutMs: step.options.timeoutMs, canGoOn, onSettled: resolve });
-      pool.dispatch(dispatchOptions(step), attempt);
+      attempt.ask(pool, step);
     });
   };
 
@@ -114,7 +111,7 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
           step = following;
         }
       } catch (error) {
-        // The client library reports failures to the attempt; what is thrown here nobody foresaw.
+        // Connections report failures to the attempt; what is thrown here nobody foresaw.
         exchange.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
       }
     },
@@ -162,15 +159,4 @@ function pause(ms: number, exchange: Exchange): Promise<void> {
     const timer = setTimeout(done, ms);
     exchange.onGone = done;
   });
-}
-
-function dispatchOptions({ method, target, headers, body }: Step): Dispatcher.DispatchOptions {
-  if (body.kind === "whole") {
-    const options = { method, path: target, headers, body: body.bytes.length > 0 ? body.bytes : null };
-    return options as Dispatcher.DispatchOptions;
-  }
-  const all = body.length === undefined ? headers : [...headers, "content-length", body.length];
-  // The types know node's streams only; the client library takes any async iterable.
-  const stream = body.stream as unknown as NonNullable<Dispatcher.DispatchOptions["body"]>;
-  return { method, path: target, headers: all, body: stream } as Dispatcher.DispatchOptions;
 }

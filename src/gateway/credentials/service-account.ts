@@ -1,6 +1,7 @@
 import { createSign } from "node:crypto";
 import type { Clock } from "#kernel/clock.ts";
 import type { Pools } from "../pools.ts";
+import { askWhole } from "../provider/ask-whole.ts";
 
 /** What a service account's key file says; other members are left alone. */
 export interface ServiceAccount {
@@ -75,24 +76,18 @@ async function ask(pools: Pools, account: ServiceAccount, nowMs: number): Promis
     assertion: assertion(account, uri.href, nowMs),
   });
   // The address comes from a customer's file: it is held to the same rule as providers that customers add.
-  const pool = await pools.get(uri.origin, { isGuarded: true });
-  const { statusCode, body } = await pool.request({
-    origin: uri.origin,
-    path: uri.pathname + uri.search,
-    method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
-    body: form.toString(),
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  let text = "";
-  for await (const chunk of body) {
-    text += String(chunk);
-    if (text.length > ANSWER_BYTES_MAX) throw new Error("the answer to a token request is too long");
-  }
+  const { status, text } = await askWhole(
+    pools.get(uri.origin, { isGuarded: true }),
+    {
+      method: "POST",
+      target: uri.pathname + uri.search,
+      headers: ["content-type", "application/x-www-form-urlencoded", "accept", "application/json", "accept-encoding", "identity"],
+      text: form.toString(),
+    },
+    { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX },
+  );
   const { access_token, expires_in = ASSERTION_SECONDS } = JSON.parse(text) as { access_token?: unknown; expires_in?: number };
-  if (statusCode !== 200 || typeof access_token !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(access_token))
-    throw new Error(`a token request was answered with ${statusCode}`);
+  if (status !== 200 || typeof access_token !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(access_token))
+    throw new Error(`a token request was answered with ${status}`);
   return { access_token, expires_in: Number.isFinite(expires_in) ? expires_in : ASSERTION_SECONDS };
 }

@@ -1,6 +1,7 @@
 import { objectOf, objectsOf, parsedJson, textOf } from "../translate/json.ts";
 import type { GuardrailModel } from "../config.ts";
 import type { Pools } from "../pools.ts";
+import { askWhole } from "../provider/ask-whole.ts";
 import { placeOf, type Upstreams } from "../providers.ts";
 
 /** A text and who said it. */
@@ -27,24 +28,20 @@ export function createClassifier(
       const upstream = upstreams.find("", model.provider);
       const place = upstream === undefined ? undefined : placeOf(upstream, "/chat/completions");
       if (place === undefined) throw new Error(`no such provider: ${model.provider}`);
-      const pool = await pools.get(place.origin);
-      const { statusCode, body } = await pool.request({
-        method: "POST",
-        path: place.path,
-        headers: {
-          "content-type": "application/json",
-          "accept-encoding": "identity",
-          ...(model.key === "" ? {} : { authorization: `Bearer ${model.key}` }),
+      const { status, text } = await askWhole(
+        pools.get(place.origin),
+        {
+          method: "POST",
+          target: place.path,
+          headers: [
+            ...["content-type", "application/json", "accept-encoding", "identity"],
+            ...(model.key === "" ? [] : ["authorization", `Bearer ${model.key}`]),
+          ],
+          text: JSON.stringify({ model: model.model, messages: said, temperature: 0, max_tokens: 64 }),
         },
-        body: JSON.stringify({ model: model.model, messages: said, temperature: 0, max_tokens: 64 }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-      let text = "";
-      for await (const chunk of body) {
-        text += String(chunk);
-        if (text.length > ANSWER_BYTES_MAX) throw new Error("the guardrail model says too much");
-      }
-      if (statusCode !== 200) throw new Error(`the guardrail model answered ${statusCode}`);
+        { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX },
+      );
+      if (status !== 200) throw new Error(`the guardrail model answered ${status}`);
       return hazardsIn(text);
     },
   };

@@ -187,9 +187,14 @@ export class UpstreamConnection implements Checked {
     return this.socket.bytesRead + this.socket.bytesWritten;
   }
 
-  /** Others wait for the place that its visitor keeps without using it. */
-  endStalled(): void {
-    this.fail("visitor_stalled");
+  /** From now on each piece of the response may take so long. */
+  allow(responseTimeoutMs: number): void {
+    this.responseTimeoutMs = responseTimeoutMs;
+  }
+
+  /** Closes, and says why. */
+  giveUp(fault: UpstreamFault): void {
+    this.fail(fault);
   }
 
   check(nowMs: number): void {
