@@ -11,7 +11,6 @@ import { type Algorithm, chooseCoding } from "./compression/choose-coding.ts";
 import type { Codecs } from "./compression/codecs.ts";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { DohRoute } from "./doh-route.ts";
-import { charsetOf } from "./detection/job.ts";
 import type { BodyTap, Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
@@ -96,7 +95,7 @@ interface ResponseStage {
   readonly phase: PhaseName;
   /** Passed over where the response has no body. */
   readonly needsBody: boolean;
-  readonly run: (exchange: Exchange, match: Match, deps: PipelineDeps, subject: ResponseView) => BodyTap | null;
+  readonly run: (exchange: Exchange, match: Match, deps: PipelineDeps, subject: OwnView) => BodyTap | null;
 }
 
 /** What comes from the cache passes these as well. */
@@ -278,7 +277,7 @@ function logRow(exchange: Exchange, match: Match, _deps: PipelineDeps, response:
 }
 
 /** Sensitive data detection: the detector writes the events, outside the response's path (SPEC 8). */
-function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: ResponseView): BodyTap | null {
+function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: OwnView): BodyTap | null {
   const { zone } = exchange;
   if (match.managed === null || zone === null || !tap.takes(response.content_type)) return null;
   const matchedData = (match.action_parameters["matched_data"] as MatchedData | undefined) ?? NO_MATCHED_DATA;
@@ -296,8 +295,8 @@ function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response:
     user_agent: exchange.user_agent,
     status: response.status,
     content_type: response.content_type,
-    charset: charsetOf(response.headers("content-type")[0] ?? ""),
-    content_encoding: (response.raw ?? response).headers("content-encoding").join(", ").toLowerCase(),
+    charset: response.charset,
+    content_encoding: (response.raw ?? response).content_encoding,
     ruleset_id: match.managed.ruleset_id,
     enabled: match.managed.enabled,
     public_key: matchedData.public_key ?? "",

@@ -6,7 +6,10 @@ import type { EdgeError } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
-import type { ResponseEdits } from "./response-edits.ts";
+import { charsetOf, wholeMediaType } from "./media-type.ts";
+import { type ResponseEdits, shownValues } from "./response-edits.ts";
+
+const NONE: readonly string[] = [];
 
 /** What rules see of a response's head, while the call lasts that brought it. Made only where a rule of a response phase may look. */
 export const responseView = (exchange: Exchange, buffer: Buffer, head: Head): OwnView =>
@@ -17,7 +20,11 @@ export const pageView = (exchange: Exchange, { status, contentType, error }: Pag
   new OwnView(
     exchange,
     status,
-    { lines: `Content-Type: ${contentType}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff`, contentType },
+    {
+      lines: `Content-Type: ${contentType}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff`,
+      contentType,
+      contentEncodings: NONE,
+    },
     error,
     undefined,
   );
@@ -34,6 +41,8 @@ interface ViewedHead {
   readonly lines: string;
   /** With its parameters. */
   readonly contentType: string;
+  /** Values of Content-Encoding, as written. */
+  readonly contentEncodings: readonly string[];
 }
 
 class ReceivedHead implements ViewedHead {
@@ -53,9 +62,12 @@ class ReceivedHead implements ViewedHead {
   get contentType(): string {
     return this.head.value(this.buffer, this.head.contentTypeIndex);
   }
+
+  get contentEncodings(): readonly string[] {
+    return shownValues(this.buffer, this.head, null, "content-encoding");
+  }
 }
 
-const NONE: readonly string[] = [];
 /** Many rules ask the same of one message in a row. */
 const fieldsOf = rememberLast(listLines);
 
@@ -78,6 +90,10 @@ class EditedHead implements ViewedHead {
     const { drop, add } = this.edits;
     const isEdited = drop.includes("content-type") || add.some(({ lower }) => lower === "content-type");
     return isEdited ? (parseLines(this.lines).get("content-type")?.[0] ?? "") : this.before.contentType;
+  }
+
+  get contentEncodings(): readonly string[] {
+    return parseLines(this.lines).get("content-encoding") ?? NONE;
   }
 }
 
@@ -107,9 +123,18 @@ export class OwnView implements ResponseView {
   }
 
   get content_type(): string {
-    const type = this.contentType;
-    const semicolon = type.indexOf(";");
-    return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
+    return wholeMediaType(this.contentType);
+  }
+
+  /** Of the Content-Type, lower case; empty where it names none. */
+  get charset(): string {
+    return charsetOf(this.contentType);
+  }
+
+  /** Lower case; empty for none. */
+  get content_encoding(): string {
+    const values = this.head.contentEncodings;
+    return values.length === 0 ? "" : values.join(", ").toLowerCase();
   }
 
   headers(name: string): readonly string[] {

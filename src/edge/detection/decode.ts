@@ -45,7 +45,7 @@ export function createDecoder(encoding: Encoding, { onData, onEnd }: DecoderDeps
     write: (bytes, taken) => {
       if (over || bytes.length === 0) return taken();
       stream ??= open(bytes[0] ?? 0);
-      // The slab goes back to the edge while zlib works on another thread, hence the copy.
+      // The edge writes over it while zlib works on another thread, hence the copy.
       stream.write(Buffer.from(bytes), () => taken());
     },
     end: () => {

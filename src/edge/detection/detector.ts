@@ -9,9 +9,11 @@ import { createDecoder, type Decoder } from "./decode.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
 import { createCompiledCache, type ZonePolicies } from "./compiled-cache.ts";
 import { eventOf, maskerOf } from "./event.ts";
-import { encodingOf, type Frame, isJson, type ScanSubject, type SlabMessage, type SlabReturn } from "./job.ts";
+import { encodingOf, isJson, type ScanSubject, subjectOf, type TapMessage } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
 import { examine } from "./matches.ts";
+import { createPoller } from "./poller.ts";
+import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
 import { createTranscoder, type Transcoder } from "./transcoder.ts";
 
 export interface Detector {
@@ -28,6 +30,14 @@ export interface DetectorDeps {
   /** What the owners of zones allow and look for. */
   readonly policies: ZonePolicies;
   readonly valueHash: ValueHash;
+  /** How long bodies gather before they are looked at. */
+  readonly pollMs?: number;
+}
+
+interface Attached {
+  readonly jobs: Map<number, Job>;
+  /** Null until the tap has told where it is. */
+  ring: RingReader | null;
 }
 
 interface Job {
@@ -37,7 +47,7 @@ interface Job {
 }
 
 /** Scans the bodies that taps copy and pushes one event for each that has a match. Runs outside the response path. */
-export function createDetector({ events, clock, metrics, policies, valueHash }: DetectorDeps): Detector {
+export function createDetector({ events, clock, metrics, policies, valueHash, pollMs = POLL_MS }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
   const limited = metrics.counter("selvedge_detection_limited_total", "Scans that spent their candidate budget");
@@ -45,7 +55,9 @@ export function createDetector({ events, clock, metrics, policies, valueHash }: 
   const allowed = metrics.counter("selvedge_detection_allowed_total", "Hits of sensitive data that allow-lists hold");
   const compiled = createCompiledCache(policies);
   const keeper = createKeeper();
-  const ports = new Map<MessagePort, Map<number, Job>>();
+  const taps = new Map<MessagePort, Attached>();
+  /** Bytes that decoders have not dealt with; while these are many, rings fill and taps shed load. */
+  let decoding = 0;
   // Making a buffer costs several times the scan of a small body.
   const buffers: Buffer[] = [];
 
@@ -84,40 +96,59 @@ export function createDetector({ events, clock, metrics, policies, valueHash }: 
     return { decoder, text, finish };
   };
 
-  const take = (jobs: Map<number, Job>, slab: ArrayBuffer, frame: Frame, taken: () => void): void => {
-    let job = jobs.get(frame.job);
-    if (job === undefined && frame.subject !== null) jobs.set(frame.job, (job = begin(JSON.parse(frame.subject) as ScanSubject)));
-    if (job === undefined) return taken();
-    const bytes = new Uint8Array(slab, frame.from, frame.to - frame.from);
+  const take = (jobs: Map<number, Job>, { job: number, text, bytes, isEnd }: RingRecord): void => {
+    let job = jobs.get(number);
+    const subject = job === undefined && text !== "" ? subjectOf(text) : null;
+    if (subject !== null) jobs.set(number, (job = begin(subject)));
+    if (job === undefined) return;
     if (job.decoder === null) job.text.write(bytes);
-    if (job.decoder === null) taken();
-    else job.decoder.write(bytes, taken);
-    if (!frame.end) return;
-    jobs.delete(frame.job);
+    else if (bytes.length > 0) {
+      const { length } = bytes;
+      decoding += length;
+      job.decoder.write(bytes, () => void (decoding -= length));
+    }
+    if (!isEnd) return;
+    jobs.delete(number);
     end(job);
+  };
+
+  /** Whether there was anything. */
+  const read = ({ ring, jobs }: Attached, bytesMax: number): boolean =>
+    ring !== null && decoding < DECODING_BYTES_MAX && ring.read(bytesMax, (record) => take(jobs, record)) > 0;
+
+  const poller = createPoller({
+    pollMs,
+    poll: () => Array.from(taps.values(), (tap) => read(tap, TURN_BYTES)).includes(true),
+    // Nothing moves on by itself while decoders have to catch up.
+    sleep: () => decoding === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
+  });
+
+  const finish = (tap: Attached): void => {
+    tap.ring?.read(Number.POSITIVE_INFINITY, (record) => take(tap.jobs, record));
+    tap.ring = null;
+    for (const job of tap.jobs.values()) end(job);
+    tap.jobs.clear();
   };
 
   return {
     attach: (port) => {
-      const jobs = new Map<number, Job>();
-      ports.set(port, jobs);
-      port.on("message", ({ slab, frames }: SlabMessage) => {
-        // The slab goes back when all of its bytes are dealt with: while decoding is behind, the tap runs out of slabs and sheds load.
-        let open = frames.length;
-        const taken = (): void => {
-          if (--open > 0) return;
-          const reply: SlabReturn = { slab };
-          port.postMessage(reply, [slab]);
-        };
-        for (const frame of frames) take(jobs, slab, frame, taken);
+      const tap: Attached = { jobs: new Map(), ring: null };
+      taps.set(port, tap);
+      port.on("message", (message: TapMessage | null) => {
+        if (message !== null) tap.ring = createRingReader(message.ring);
+        poller.wake();
       });
       port.on("close", () => {
-        for (const job of jobs.values()) end(job);
-        ports.delete(port);
+        finish(tap);
+        taps.delete(port);
       });
     },
     close: () => {
-      for (const port of ports.keys()) port.close();
+      poller.stop();
+      for (const [port, tap] of taps) {
+        finish(tap);
+        port.close();
+      }
     },
   };
 }
@@ -128,3 +159,7 @@ function end(job: Job): void {
 }
 
 const BUFFERS_MAX = 64;
+const POLL_MS = 10;
+/** What is read of a tap before other work of the thread has its turn. */
+const TURN_BYTES = 1024 * 1024;
+const DECODING_BYTES_MAX = 4 * 1024 * 1024;

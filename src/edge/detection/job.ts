@@ -1,3 +1,5 @@
+import { rememberTexts } from "#rules/expression/memo.ts";
+
 /** A response whose body is to be scanned: what the scan needs and what its event will say. Plain, since it crosses threads. */
 export interface ScanSubject {
   readonly ray_id: string;
@@ -28,26 +30,34 @@ export interface ScanSubject {
   readonly deployed_by: string;
 }
 
-/** A piece of one body in a slab. The job's first frame brings the subject, the last one `end`. */
-export interface Frame {
-  readonly job: number;
-  readonly from: number;
-  readonly to: number;
-  /** A ScanSubject as JSON: crossing as one text costs the edge half of what an object of many members does. */
-  readonly subject: string | null;
-  readonly end: boolean;
+/** From a tap to the detector, once: where it writes the bodies. Any other message tells it to look there. */
+export interface TapMessage {
+  readonly ring: SharedArrayBuffer;
 }
 
-/** From a tap to the detector: bytes of many bodies in one transferred slab. */
-export interface SlabMessage {
-  readonly slab: ArrayBuffer;
-  readonly frames: readonly Frame[];
+/** A text that is cheap to make, since the edge makes one for each response; none of its values holds a line feed. */
+export const subjectText = (one: ScanSubject): string =>
+  `${one.account_id}\n${one.zone_id}\n${one.ruleset_id}\n${one.enabled}\n${one.deployed_by}\n${one.public_key}\n${one.masked_sample ? 1 : 0}\n` +
+  `${one.ray_id}\n${one.at_ms}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n` +
+  `${one.status}\n${one.content_type}\n${one.charset}\n${one.content_encoding}`;
+
+const SUBJECT_LINES = 20;
+
+/** Null where a value held a line feed after all: nothing of it can be believed then. */
+export function subjectOf(text: string): ScanSubject | null {
+  const lines = text.split("\n");
+  if (lines.length !== SUBJECT_LINES) return null;
+  const [account_id, zone_id, ruleset_id, enabled, deployed_by, public_key, masked, ...request] = lines as Lines<20>;
+  const [ray_id, at, client_ip, method, scheme, host, path, query, user_agent, ...response] = request;
+  const [status, content_type, charset, content_encoding] = response;
+  return {
+    ...{ account_id, zone_id, ruleset_id, enabled, deployed_by, public_key, masked_sample: masked === "1" },
+    ...{ ray_id, at_ms: Number(at), client_ip, method, scheme, host, path, query, user_agent },
+    ...{ status: Number(status), content_type, charset, content_encoding },
+  };
 }
 
-/** From the detector back to the tap: the slab may be filled again. */
-export interface SlabReturn {
-  readonly slab: ArrayBuffer;
-}
+type Lines<Count extends number, So extends readonly string[] = []> = So["length"] extends Count ? So : Lines<Count, [...So, string]>;
 
 // SPEC 8: up to 1 MB of a body is scanned; the same bound holds for what decoding makes of it.
 export const SCANNED_BYTES_MAX = 1024 * 1024;
@@ -55,13 +65,7 @@ export const SCANNED_BYTES_MAX = 1024 * 1024;
 // SPEC 8: text, HTML, JSON and XML.
 const SCANNED_TYPE = /^(?:text\/[\w.+-]+|application\/(?:json|xml|x-ndjson|[\w.+-]+\+(?:json|xml)))$/;
 
-// RFC 9110 §8.3.1, with or without quotes.
-const CHARSET = /;\s*charset\s*=\s*"?([\w.:+-]{1,40})/i;
-
-/** The parameter of a Content-Type field. */
-export const charsetOf = (contentType: string): string => CHARSET.exec(contentType)?.[1]?.toLowerCase() ?? "";
-
-export const isScannedType = (mediaType: string): boolean => SCANNED_TYPE.test(mediaType);
+export const isScannedType = rememberTexts((mediaType: string): boolean => SCANNED_TYPE.test(mediaType));
 
 /** Whether values of it have a path. */
 export const isJson = (mediaType: string): boolean => /[/+](?:x-nd)?json$/.test(mediaType);
@@ -79,4 +83,5 @@ const ENCODINGS: ReadonlyMap<string, Encoding | null> = new Map([
 ]);
 
 /** The coding to undo, null for none, undefined for one that is not known. */
-export const encodingOf = (contentEncoding: string): Encoding | null | undefined => ENCODINGS.get(contentEncoding.trim().toLowerCase());
+export const encodingOf = (contentEncoding: string): Encoding | null | undefined =>
+  contentEncoding === "" ? null : ENCODINGS.get(contentEncoding.trim().toLowerCase());

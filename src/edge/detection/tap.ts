@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import { encodingOf, isScannedType, SCANNED_BYTES_MAX, type ScanSubject } from "./job.ts";
-import { createSlabs, type Slabs } from "./slabs.ts";
+import { encodingOf, isScannedType, SCANNED_BYTES_MAX, type ScanSubject, subjectText, type TapMessage } from "./job.ts";
+import { createRing, createRingWriter, RECORD_BYTES_MAX, type RingWriter } from "./ring.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
 export interface Tap {
@@ -28,36 +28,19 @@ export interface TapDeps {
   /** To the detector worker; the tap closes it. */
   readonly port: MessagePort;
   readonly metrics: MetricRegistry;
-  /** Longest time that bytes wait before they are sent. */
-  readonly flushMs?: number;
-  readonly slabBytes?: number;
-  /** Slabs that exist at most; while all are with the detector, load is shed. */
-  readonly slabsMax?: number;
+  /** How much of bodies may wait for the detector; beyond that, load is shed. */
+  readonly ringBytes?: number;
   /** Bodies under way at most; the oldest is cut short for a new one, so that endless streams do not hold all places. */
   readonly jobsMax?: number;
 }
 
-const FLUSH_MS = 10;
-// 256 KB holds many small bodies; a transfer costs the same for any size.
-const SLAB_BYTES = 256 * 1024;
-const SLABS_MAX = 32;
+/** A third of a second of an edge at its limit; memory is used as far as the detector is behind. */
+const RING_BYTES = 8 * 1024 * 1024;
 const JOBS_MAX = 256;
+/** Heads are limited to 32 KB, of which a subject is a part. */
+const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
 
-interface Job {
-  readonly number: number;
-  /** Sent with the first frame only. */
-  subject: string | null;
-  left: number;
-}
-
-export function createTap({
-  port: firstPort,
-  metrics,
-  flushMs = FLUSH_MS,
-  slabBytes = SLAB_BYTES,
-  slabsMax = SLABS_MAX,
-  jobsMax = JOBS_MAX,
-}: TapDeps): Tap {
+export function createTap({ port: firstPort, metrics, ringBytes = RING_BYTES, jobsMax = JOBS_MAX }: TapDeps): Tap {
   const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
   const shed = metrics.counter(
     "selvedge_detection_shed_total",
@@ -71,14 +54,17 @@ export function createTap({
   let lastJob = 0;
   let port = firstPort;
   /** Null while the detector is gone. */
-  let slabs: Slabs | null = null;
+  let ring: RingWriter | null = null;
 
   const connect = (next: MessagePort): void => {
     jobs.clear();
     port = next;
-    slabs = createSlabs({ port: next, flushMs, slabBytes, slabsMax });
+    const memory = createRing(ringBytes);
+    const message: TapMessage = { ring: memory };
+    next.postMessage(message);
+    ring = createRingWriter(memory, { endsMax: jobsMax, wake: () => next.postMessage(null) });
     next.on("close", () => {
-      if (port === next) slabs = null;
+      if (port === next) ring = null;
     });
     next.unref();
   };
@@ -86,12 +72,12 @@ export function createTap({
 
   const finish = (job: Job): void => {
     // A body of which nothing was copied never reached the detector.
-    if (jobs.delete(job.number) && job.subject === null) slabs?.add({ job: job.number, from: 0, to: 0, subject: null, end: true });
+    if (jobs.delete(job.number) && job.text === "") ring?.end(job.number);
   };
 
   const chunk = (job: Job, bytes: Uint8Array, start: number, end: number): void => {
     if (!jobs.has(job.number)) return;
-    if (slabs === null || !copyInto(slabs, job, bytes, start, end)) shed.value++;
+    if (ring === null || !copyInto(ring, job, bytes, start, end)) shed.value++;
     else if (job.left > 0) return;
     finish(job);
   };
@@ -104,7 +90,8 @@ export function createTap({
         unknownCoding.value++;
         return null;
       }
-      if (slabs === null || !slabs.hasRoom()) {
+      const text = subjectText(subject);
+      if (ring === null || text.length > PIECE_BYTES_MAX || !ring.hasRoom(text.length)) {
         shed.value++;
         return null;
       }
@@ -114,7 +101,7 @@ export function createTap({
         finish(oldest);
       }
       tapped.value++;
-      const job: Job = { number: ++lastJob, subject: JSON.stringify(subject), left: SCANNED_BYTES_MAX };
+      const job: Job = { number: (lastJob = (lastJob + 1) | 0), text, left: SCANNED_BYTES_MAX };
       jobs.set(job.number, job);
       const over = (): void => finish(job);
       return { chunk: (bytes, start, end) => chunk(job, bytes, start, end), end: over, abort: over };
@@ -122,23 +109,29 @@ export function createTap({
     reconnect: connect,
     close: () => {
       for (const job of Array.from(jobs.values())) finish(job);
-      slabs?.flush();
-      slabs = null;
+      ring = null;
       port.close();
     },
   };
 }
 
-/** Copies what the body's bound leaves of `bytes[start, end)`; false when the slabs ran out before. */
-function copyInto(slabs: Slabs, job: Job, bytes: Uint8Array, start: number, end: number): boolean {
+/** One body under way. */
+interface Job {
+  readonly number: number;
+  /** Of its subject; empty once it was written, with the first piece. */
+  text: string;
+  left: number;
+}
+
+/** Copies what the body's bound leaves of `bytes[start, end)`; false when the room ran out before. */
+function copyInto(ring: RingWriter, job: Job, bytes: Uint8Array, start: number, end: number): boolean {
   const stop = Math.min(end, start + job.left);
   for (let at = start; at < stop;) {
-    const place = slabs.copy(bytes, at, stop);
-    if (place === null) return false;
-    slabs.add({ job: job.number, ...place, subject: job.subject, end: false });
-    job.subject = null;
-    job.left -= place.to - place.from;
-    at += place.to - place.from;
+    const next = Math.min(stop, at + PIECE_BYTES_MAX);
+    if (!ring.write(job.number, job.text, bytes, at, next)) return false;
+    job.text = "";
+    job.left -= next - at;
+    at = next;
   }
   return true;
 }

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fc } from "../../../test/support/property.ts";
+import { createRing, createRingReader, createRingWriter } from "./ring.ts";
+
+const RING_BYTES = 2048;
+const ENDS_MAX = 4;
+
+test("what was written is read, in order and whole, however writing and reading take turns", () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("write" as const), text: fc.string({ maxLength: 200 }), bytes: fc.uint8Array({ maxLength: 700 }) }),
+    fc.record({ kind: fc.constant("read" as const), bytesMax: fc.integer({ min: 1, max: 1500 }) }),
+    fc.record({ kind: fc.constant("end" as const) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const ring = createRing(RING_BYTES);
+      const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => undefined });
+      const reader = createRingReader(ring);
+      const written: string[] = [];
+      const read: string[] = [];
+      const take = (bytesMax: number): number =>
+        reader.read(
+          bytesMax,
+          ({ job, text, bytes, isEnd }) => void read.push(`${job} ${text} ${Buffer.from(bytes).toString("hex")} ${isEnd}`),
+        );
+      let ends = 0;
+      for (const [job, one] of steps.entries()) {
+        if (one.kind === "read") take(one.bytesMax);
+        else if (one.kind === "write") {
+          const text = Buffer.from(one.text).toString("latin1");
+          const room = writer.hasRoom(text.length + one.bytes.length);
+          assert.equal(writer.write(job, text, one.bytes, 0, one.bytes.length), room);
+          if (!room) continue;
+          written.push(`${job} ${text} ${Buffer.from(one.bytes).toString("hex")} false`);
+          ends = 0;
+        } else if (ends < ENDS_MAX && written.length > 0) {
+          // Behind every record there is room for the ends of all jobs that may be open.
+          ends++;
+          writer.end(job);
+          written.push(`${job}   true`);
+        }
+      }
+      take(Number.POSITIVE_INFINITY);
+      assert.deepEqual(read, written);
+    }),
+  );
+});
+
+test("a ring takes more than it can hold at once, as long as it is read", () => {
+  const ring = createRing(RING_BYTES);
+  const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => undefined });
+  const reader = createRingReader(ring);
+  let sum = 0;
+  for (let job = 0; job < 1000; job++) {
+    assert.ok(writer.write(job, "", Buffer.alloc(700, job), 0, 700));
+    reader.read(1, ({ bytes }) => void (sum += bytes.every((byte) => byte === (job & 255)) ? 1 : 0));
+  }
+  assert.equal(sum, 1000);
+});
+
+test("a reader that sleeps is woken once, and one that does not is left alone", () => {
+  const ring = createRing(RING_BYTES);
+  let woken = 0;
+  const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => void woken++ });
+  const reader = createRingReader(ring);
+  const write = (): void => assert.ok(writer.write(1, "", Buffer.alloc(10), 0, 10));
+  write();
+  write();
+  assert.equal(woken, 1, "nobody has read yet");
+  assert.equal(reader.sleep(), false, "there is something to read");
+  reader.read(Number.POSITIVE_INFINITY, () => undefined);
+  write();
+  assert.equal(woken, 1);
+  reader.read(Number.POSITIVE_INFINITY, () => undefined);
+  assert.equal(reader.sleep(), true);
+  write();
+  write();
+  assert.equal(woken, 2);
+});

@@ -1,0 +1,162 @@
+/**
+ * A queue of records in memory that two threads share: one writes, the other reads. Neither waits for the other, nothing is
+ * allocated or handed over, and the reader is woken only where it has said that it sleeps.
+ */
+export interface RingWriter {
+  /** Whether a record of so many bytes has room, and an end of every job that may be open. */
+  hasRoom(bytes: number): boolean;
+  /**
+   * Appends `text` (one char a byte) and `bytes[start, end)` as one record; false without room. The caller keeps them below
+   * RECORD_BYTES_MAX.
+   */
+  write(job: number, text: string, bytes: Uint8Array, start: number, end: number): boolean;
+  /** Says that no more comes of the job: there is room for as many as `endsMax` at any time. */
+  end(job: number): void;
+}
+
+export interface RingReader {
+  /** Takes the oldest records until about so many bytes were read; the number of bytes, 0 where there are none. */
+  read(bytesMax: number, take: (record: RingRecord) => void): number;
+  /** The writer calls `wake` (of its own side) for the next record. False where there is one already. */
+  sleep(): boolean;
+}
+
+/** Good during the call that it is given to. */
+export interface RingRecord {
+  readonly job: number;
+  /** Empty but for the first record of a job. */
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  readonly isEnd: boolean;
+}
+
+export interface RingWriterOptions {
+  /** Jobs that may be open at the same time. */
+  readonly endsMax: number;
+  /** Called once for each time that the reader sleeps. */
+  wake(): void;
+}
+
+/** A piece of a body, and what comes before it. */
+export const RECORD_BYTES_MAX = 128 * 1024;
+
+// Positions are bytes in the part behind the control words; each word has a cache line of its own.
+const [HEAD, TAIL, ASLEEP] = [0, 16, 32];
+const CONTROL_BYTES = 192;
+// Four words: bytes of the text, bytes of the body, job, kind. Records begin at multiples of it.
+const RECORD = 16;
+const [DATA, END, REWIND] = [0, 1, 2];
+const WORD_SHIFT = 2;
+/** Where all has been read, writing begins at the front again behind so many bytes: memory that is in the cache stays in use. */
+const REWIND_BYTES = 512 * 1024;
+
+/** `bytes` for records, a multiple of 16. */
+export function createRing(bytes: number): SharedArrayBuffer {
+  const ring = new SharedArrayBuffer(CONTROL_BYTES + bytes);
+  Atomics.store(new Int32Array(ring), ASLEEP, 1);
+  return ring;
+}
+
+const recordBytes = (bytes: number): number => RECORD + ((bytes + RECORD - 1) & -RECORD);
+
+export function createRingWriter(ring: SharedArrayBuffer, { endsMax, wake }: RingWriterOptions): RingWriter {
+  const control = new Int32Array(ring, 0, CONTROL_BYTES >> WORD_SHIFT);
+  const words = new Int32Array(ring, CONTROL_BYTES);
+  const data = Buffer.from(ring, CONTROL_BYTES);
+  const size = data.length;
+  const reserved = (endsMax + 2) * RECORD;
+  let head = 0;
+
+  const rewind = (): void => {
+    words[(head >> WORD_SHIFT) + 3] = REWIND;
+    head = 0;
+  };
+
+  /** Where a record of so many bytes goes, or -1. What follows it leaves `kept` bytes free. */
+  const place = (need: number, kept: number): number => {
+    const tail = Atomics.load(control, TAIL);
+    if (head < tail) return need + kept < tail - head ? head : -1;
+    // Everything was read.
+    if (head === tail && head >= REWIND_BYTES && need + kept < tail) return 0;
+    // The last record of the memory says that it goes on at the front.
+    const behind = size - RECORD - head;
+    if (need <= behind) return behind - need + Math.max(0, tail - RECORD) >= kept ? head : -1;
+    return need + kept < tail ? 0 : -1;
+  };
+
+  const publish = (next: number): void => {
+    head = next;
+    Atomics.store(control, HEAD, head);
+    if (Atomics.load(control, ASLEEP) === 1 && Atomics.exchange(control, ASLEEP, 0) === 1) wake();
+  };
+
+  const header = (at: number, textBytes: number, bodyBytes: number, job: number, kind: number): void => {
+    const word = at >> WORD_SHIFT;
+    words[word] = textBytes;
+    words[word + 1] = bodyBytes;
+    words[word + 2] = job;
+    words[word + 3] = kind;
+  };
+
+  return {
+    hasRoom: (bytes) => place(recordBytes(bytes), reserved) >= 0,
+    write: (job, text, bytes, start, end) => {
+      const need = recordBytes(text.length + end - start);
+      const at = place(need, reserved);
+      if (at < 0) return false;
+      if (at !== head) rewind();
+      header(at, text.length, end - start, job, DATA);
+      const textAt = at + RECORD;
+      if (text.length > 0) data.write(text, textAt, "latin1");
+      // `set` of a typed array takes shared memory word by word, at half the speed.
+      if (bytes instanceof Buffer) bytes.copy(data, textAt + text.length, start, end);
+      else data.set(bytes.subarray(start, end), textAt + text.length);
+      publish(at + need);
+      return true;
+    },
+    end: (job) => {
+      const at = place(RECORD, 0);
+      if (at < 0) throw new Error("more jobs were ended than may be open");
+      if (at !== head) rewind();
+      header(at, 0, 0, job, END);
+      publish(at + RECORD);
+    },
+  };
+}
+
+export function createRingReader(ring: SharedArrayBuffer): RingReader {
+  const control = new Int32Array(ring, 0, CONTROL_BYTES >> WORD_SHIFT);
+  const words = new Int32Array(ring, CONTROL_BYTES);
+  const data = Buffer.from(ring, CONTROL_BYTES);
+  let tail = Atomics.load(control, TAIL);
+
+  const isEmpty = (): boolean => Atomics.load(control, HEAD) === tail;
+
+  return {
+    read: (bytesMax, take) => {
+      let read = 0;
+      while (read < bytesMax && !isEmpty()) {
+        const word = tail >> WORD_SHIFT;
+        const kind = words[word + 3] as number;
+        if (kind === REWIND) {
+          tail = 0;
+        } else {
+          const [textBytes = 0, bodyBytes = 0, job = 0] = words.subarray(word, word + 3);
+          const textAt = tail + RECORD;
+          const bytes = data.subarray(textAt + textBytes, textAt + textBytes + bodyBytes);
+          take({ job, text: textBytes === 0 ? "" : data.toString("latin1", textAt, textAt + textBytes), bytes, isEnd: kind === END });
+          tail += recordBytes(textBytes + bodyBytes);
+          read += RECORD + bodyBytes;
+        }
+        Atomics.store(control, TAIL, tail);
+      }
+      return read;
+    },
+    sleep: () => {
+      Atomics.store(control, ASLEEP, 1);
+      // What came meanwhile found nobody asleep.
+      if (isEmpty()) return true;
+      return Atomics.exchange(control, ASLEEP, 0) === 0;
+    },
+  };
+}
