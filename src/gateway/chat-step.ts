@@ -1,7 +1,8 @@
 import { newUlid } from "#kernel/ids.ts";
 import { type GatewayErrorName, RefusalError, refusalMessage } from "./errors.ts";
 import type { FlatHeaders } from "./headers.ts";
-import { type PlanRequest, type Step } from "./plan.ts";
+import { keyHeaderOf } from "./credentials/credential-fields.ts";
+import type { AnswerHead, PlanRequest, Step } from "./plan.ts";
 import type { PlannerDeps } from "./planner.ts";
 import { placeOf, type Upstream } from "./providers.ts";
 import type { RequestOptions } from "./request-options.ts";
@@ -11,7 +12,8 @@ import { OPENAI_USAGE } from "./usage-shapes.ts";
 import { readChat } from "./translate/chat.ts";
 import { createChatAnswer, createWholeAnswer } from "./translate/chat-answer.ts";
 import type { Dialect } from "./translate/dialect.ts";
-import { DIALECTS } from "./translate/dialects.ts";
+import type { PlaceFacts } from "./translate/cloud-models.ts";
+import { dialectOf } from "./translate/dialects.ts";
 import { type Json, UntranslatableError } from "./translate/json.ts";
 
 /** A chat completion in the shape of OpenAI, for whichever provider its model names. */
@@ -29,7 +31,7 @@ export interface ChatRequest {
 export function chatStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName {
   const target = targetOf(deps, asked);
   if (typeof target === "string") return target;
-  const dialect = DIALECTS.get(target.upstream.provider.name);
+  const dialect = dialectOf(target.upstream.provider.name, target.name);
   return dialect === undefined ? alikeStep(deps, target, "/chat/completions", asked) : dialectStep(deps, dialect, target, asked);
 }
 
@@ -38,7 +40,7 @@ export function embeddingsStep(deps: PlannerDeps, asked: ChatRequest): Step | Ga
   const target = targetOf(deps, asked);
   if (typeof target === "string") return target;
   const { upstream, name } = target;
-  const dialect = DIALECTS.get(upstream.provider.name);
+  const dialect = dialectOf(upstream.provider.name, name);
   if (dialect === undefined) return alikeStep(deps, target, "/embeddings", asked);
   const { embeddings } = dialect;
   const rest = embeddings?.path(name) ?? "";
@@ -47,7 +49,7 @@ export function embeddingsStep(deps: PlannerDeps, asked: ChatRequest): Step | Ga
   const { request, chat, index, options } = asked;
   const bytes = Buffer.from(JSON.stringify(readable(() => embeddings.request(chat, name))));
   const answer = (body: unknown): Json | undefined => embeddings.answer(body, name, chat["encoding_format"] === "base64");
-  const headers = withKey(deps.rules.toProvider(request.headers), dialect);
+  const headers = withKey(deps.rules.toProvider(request.headers), dialect.keyHeader, dialect.headers);
   const spec = { index, upstream, place, rest, query: "", method: request.method, model: name, options, headers };
   return stepOf({ ...spec, body: { kind: "whole", bytes }, transforms: [(head) => createWholeAnswer(dialect, answer, head.status)] });
 }
@@ -67,31 +69,30 @@ function targetOf({ upstreams }: PlannerDeps, { request, model }: ChatRequest): 
 }
 
 /** A provider that takes the body as it is, but for the model's name; some of them below a path of their own. */
-function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, endpoint: string, asked: ChatRequest): Step | GatewayErrorName {
+function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, rest: string, asked: ChatRequest): Step | GatewayErrorName {
   const { provider } = upstream;
-  const rest = `${provider.compatPath?.(name) ?? ""}${endpoint}`;
-  const isAlike = provider.compatPath !== undefined || provider.chatPaths.has("/chat/completions");
-  const place = isAlike ? placeOf(upstream, rest) : undefined;
-  if (place === undefined) return "aig_invalid_provider";
   const { request, chat, index, options } = asked;
-  const bytes = Buffer.from(JSON.stringify({ ...chat, model: name }));
-  const told = provider.compatPath === undefined ? upstream : { ...upstream, provider: { ...provider, usage: OPENAI_USAGE } };
-  const spec = { index, upstream: told, place, rest, query: "", method: request.method, model: name, options };
-  return stepOf({ ...spec, headers: rules.toProvider(request.headers), body: { kind: "whole", bytes } });
+  const given = { model: name, rest, query: request.path.query };
+  const own = provider.compat === undefined ? { ...given, query: "" } : provider.compat(given);
+  if (own === undefined) return "aig_bad_request_body";
+  const isAlike = provider.compat !== undefined || provider.chatPaths.has("/chat/completions");
+  const place = isAlike ? placeOf(upstream, own.rest) : undefined;
+  if (place === undefined) return "aig_invalid_provider";
+  const bytes = Buffer.from(JSON.stringify({ ...chat, model: own.model }));
+  const told = provider.compat === undefined ? upstream : { ...upstream, provider: { ...provider, usage: OPENAI_USAGE } };
+  const headers = withKey(rules.toProvider(request.headers), keyHeaderOf(provider.name), {});
+  return stepOf({ index, upstream: told, place, ...own, method: request.method, options, headers, body: { kind: "whole", bytes } });
 }
 
 /** The same for a provider that speaks otherwise: the request is translated, and so will be the answer. */
 function dialectStep(
   { rules, clock }: PlannerDeps,
   dialect: Dialect,
-  { upstream, name: model }: Target,
+  { upstream, name }: Target,
   { request, chat, index, options }: ChatRequest,
 ): Step | GatewayErrorName {
   const asked = readable(() => readChat(chat));
-  const [rest = "", query = ""] = dialect.path(model, asked.stream).split(/(?=\?)/);
-  const place = placeOf(upstream, rest);
-  if (place === undefined) return "aig_invalid_provider";
-  const bytes = Buffer.from(JSON.stringify(readable(() => dialect.request(asked, model))));
+  const model = dialect.model(name);
   const nowMs = clock.nowMs();
   const facts = {
     id: `chatcmpl-${newUlid(nowMs)}`,
@@ -99,10 +100,29 @@ function dialectStep(
     createdSeconds: Math.floor(nowMs / 1000),
     includeUsage: asked.includeUsage,
   };
-  const headers = withKey(rules.toProvider(request.headers), dialect);
-  const spec = { index, upstream, place, rest, query, method: request.method, model, options, headers };
-  return stepOf({ ...spec, body: { kind: "whole", bytes }, transforms: [(head) => createChatAnswer(dialect, facts, head)] });
+  const bytes = Buffer.from(JSON.stringify(readable(() => dialect.request(asked, model))));
+  const spec = {
+    index,
+    upstream,
+    method: request.method,
+    model,
+    options,
+    headers: withKey(rules.toProvider(request.headers), dialect.keyHeader, dialect.headers),
+    body: { kind: "whole", bytes } as const,
+    transforms: [(head: AnswerHead) => createChatAnswer(dialect, facts, head)],
+  };
+  const at = (placeFacts: PlaceFacts): Step | undefined => {
+    const [rest = "", query = ""] = readable(() => dialect.path(name, asked.stream, placeFacts)).split(/(?=\?)/);
+    const place = placeOf(upstream, rest);
+    return place === undefined ? undefined : stepOf({ ...spec, place, rest, query });
+  };
+  if (dialect.isPlacedByKey !== true) return at({}) ?? "aig_invalid_provider";
+  const placed = (placeFacts: PlaceFacts): Step => at(placeFacts) ?? refuse("the model names no place that the provider has");
+  return { ...(at(NOWHERE) ?? placed(NOWHERE)), placed };
 }
+
+/** Where a step stands until its key has told its place. */
+const NOWHERE: PlaceFacts = { project: "-" };
 
 /** Throws a RefusalError with the place in the request that the provider's dialect has no words for. */
 function readable<T>(read: () => T): T {
@@ -110,20 +130,28 @@ function readable<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof UntranslatableError)) throw error;
-    throw new RefusalError({ name: "aig_bad_request_body", message: `${refusalMessage("aig_bad_request_body")}: ${error.message}` });
+    return refuse(error.message);
   }
 }
 
+function refuse(why: string): never {
+  throw new RefusalError({ name: "aig_bad_request_body", message: `${refusalMessage("aig_bad_request_body")}: ${why}` });
+}
+
 /** The key that clients of OpenAI send as a bearer token, in the header in which the provider wants it. */
-function withKey(headers: FlatHeaders, { keyHeader, headers: needed }: Dialect): FlatHeaders {
+function withKey(headers: FlatHeaders, keyHeader: string, needed: Readonly<Record<string, string>>): FlatHeaders {
   const names = new Set(headers.filter((_, i) => i % 2 === 0));
   const all: FlatHeaders = [];
   for (let i = 0; i < headers.length; i += 2) {
     const [name = "", value = ""] = [headers[i], headers[i + 1]];
     const key = name === "authorization" && !names.has(keyHeader) ? /^bearer +(.+)$/i.exec(value)?.[1] : undefined;
-    if (key === undefined) all.push(name, value);
+    // A token with three parts was issued to somebody, and is a bearer token everywhere.
+    if (key === undefined || isIssued(key)) all.push(name, value);
     else all.push(keyHeader, key);
   }
   for (const [name, value] of Object.entries(needed)) if (!names.has(name)) all.push(name, value);
   return all;
 }
+
+/** RFC 7519 §3: a signed token, as Azure takes beside its keys. */
+const isIssued = (key: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(key);

@@ -3,14 +3,15 @@ import type { GatewayErrorName } from "./errors.ts";
 import { type Plan, type PlanRequest, planOf } from "./plan.ts";
 import type { PlannerDeps } from "./planner.ts";
 import { planDynamic } from "./routes/dynamic-plan.ts";
+import { DYNAMIC } from "./routes/gateway-routes.ts";
 
 const ENDPOINTS: ReadonlyMap<string, "chat" | "embeddings"> = new Map([
   ["/chat/completions", "chat"],
   ["/embeddings", "embeddings"],
 ]);
 
-/** Before the name of a dynamic route, where a model would stand. */
-const DYNAMIC = "dynamic/";
+/** Whether a request at `/compat` asks which models there are. */
+export const isModelList = (method: string | undefined, rest: string): boolean => method === "GET" && /^(?:\/v1)?\/models\/?$/.test(rest);
 
 /** `/compat/chat/completions` and `/compat/embeddings`: one step to the provider that the model names (reference: code 2019 without one). */
 export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | GatewayErrorName {

@@ -4,7 +4,8 @@ import type { Replica } from "#snapshot/feed.ts";
 import type { Provider, Upstream, Upstreams } from "./providers.ts";
 import { OPENAI_USAGE, type Usage } from "./usage-shapes.ts";
 
-const CUSTOM_PREFIX = "custom-";
+/** Before the slug, where a provider is named. */
+export const CUSTOM_PREFIX = "custom-";
 
 /** Providers that accounts have added, by account and slug; made anew when one of them changes. */
 export function createCustomProviders({

@@ -7,6 +7,7 @@ import type { Admitted } from "./admission.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { type DiskAnswers, openDiskAnswers } from "./cache/disk-answers.ts";
+import { isModelList } from "./compat-plan.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createServiceTokens } from "./credentials/service-account.ts";
 import { createStoredKeys } from "./credentials/stored-keys.ts";
@@ -16,6 +17,7 @@ import { Exchange } from "./exchange.ts";
 import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
 import { createGatewayLog } from "./log.ts";
+import { createModelList } from "./model-list.ts";
 import { createClassifier } from "./guard/classifier.ts";
 import { createGuards, isLookedAt } from "./guard/guards.ts";
 import type { MakeTransform, Plan, ReadyBody, Step } from "./plan.ts";
@@ -91,6 +93,14 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     ledger,
     metadata: createMetadataReader(config.vendorPrefix),
   });
+  const models = createModelList({ replica, prices });
+  const listModels = async (req: IncomingMessage, res: ServerResponse, { gateway }: Admitted): Promise<void> => {
+    await prices.load();
+    const body = Buffer.from(JSON.stringify(models.of(gateway)));
+    const headers = ["content-type", "application/json", "content-length", String(body.length), ...fields.forRefusal(req.headers)];
+    res.writeHead(200, headers);
+    res.end(body);
+  };
   const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits, keys, allows });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
@@ -133,6 +143,10 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       const body = await bodies.read(req, wholeBytesMax(admitted));
       if (body.kind === "gone") return undefined;
       if (body.kind === "refused") return { name: body.reason };
+      if (admitted.route.kind === "compat" && isModelList(req.method, admitted.path.rest)) {
+        bodies.release(body);
+        return void (await listModels(req, res, admitted));
+      }
       const found = planned(req, admitted, body);
       if ("name" in found) {
         bodies.release(body);

@@ -6,6 +6,7 @@ import type { RequestBody } from "./request-body.ts";
 import type { RequestOptions } from "./request-options.ts";
 import type { RequestPath } from "./request-path.ts";
 import type { SpendBound } from "./spend/ledger.ts";
+import type { PlaceFacts } from "./translate/cloud-models.ts";
 import type { Usage, UsageShape } from "./usage-shapes.ts";
 
 /**
@@ -44,6 +45,8 @@ export interface Step {
   readonly bounds?: readonly SpendBound[];
   /** What the answer goes through on its way to the client, in this order. */
   readonly transforms: readonly MakeTransform[];
+  /** The step at the place that its key tells; until then it stands where nobody answers. Throws a RefusalError where nothing tells a place. */
+  readonly placed?: (facts: PlaceFacts) => Step;
 }
 
 export type ReadyBody = Extract<RequestBody, { readonly kind: "whole" | "stream" }>;

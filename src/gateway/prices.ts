@@ -7,6 +7,15 @@ export interface Prices {
   load(): Promise<void> | undefined;
   /** US dollars for the tokens of one answer; null where no price is known, or no tokens. */
   cost(provider: string, model: string, usage: Usage): number | null;
+  /** Models of a provider by the table's names; none before it is loaded. */
+  listed(provider: string): readonly ListedPrice[];
+}
+
+/** Dollars a token; null where that depends on how many there are. */
+export interface ListedPrice {
+  readonly name: string;
+  readonly input: number | null;
+  readonly output: number | null;
 }
 
 type Library = typeof import("@pydantic/genai-prices");
@@ -92,6 +101,16 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
         (loaded) => void (library = loaded),
         () => undefined,
       ));
+    },
+    listed: (provider) => {
+      const table = TABLE_NAMES[provider];
+      if (library === undefined || table === undefined) return [];
+      const { calcPrice, findProvider } = library;
+      const models = findProvider({ providerId: table })?.models ?? [];
+      return models.map(({ id }) => {
+        const { perTokens } = rateOf(calcPrice, table, id);
+        return { name: id, input: perTokens?.input ?? null, output: perTokens?.output ?? null };
+      });
     },
     cost: (provider, model, usage) => {
       const table = TABLE_NAMES[provider];

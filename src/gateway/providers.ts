@@ -7,6 +7,7 @@ import {
   OPENAI_USAGE,
   type Usage,
   type UsageShape,
+  VERTEX_USAGE,
 } from "./usage-shapes.ts";
 
 /** Where one request goes at a provider that has an address for each region or customer. */
@@ -15,6 +16,15 @@ export interface Place {
   readonly origin: string;
   /** What is asked for there, without the query. */
   readonly path: string;
+}
+
+/** A request of OpenAI's shape: what the model is called, and below which path and with which query it is asked for. */
+export interface CompatRequest {
+  readonly model: string;
+  /** `/chat/completions` or `/embeddings` */
+  readonly rest: string;
+  /** With its question mark, or empty. */
+  readonly query: string;
 }
 
 /** How one provider is reached, and how its requests and answers are read. The client's own credential is passed on as it is (SPEC 5.1). */
@@ -40,8 +50,8 @@ export interface Provider {
   readonly headers?: readonly string[];
   /** US dollars, where the provider's owner says so instead of the table; null where nobody knows. */
   readonly price?: (model: string, usage: Usage) => number | null;
-  /** Below which path the provider takes OpenAI's dialect, where that is not its base address. */
-  readonly compatPath?: (model: string) => string;
+  /** Where the provider takes OpenAI's dialect, where that is not right below its base address; undefined: the model says too little. */
+  readonly compat?: (asked: CompatRequest) => CompatRequest | undefined;
   /** Finds the address in the path; undefined where the path has none. */
   readonly place?: (rest: string) => Place | undefined;
 }
@@ -71,6 +81,8 @@ const plain = (name: string, baseAddress: string): Provider => ({
   usage: NO_USAGE_SHAPE,
 });
 
+/** The latest that knows every field of a chat completion, for requests that name none. */
+const AZURE_VERSION = "2025-04-01-preview";
 const AZURE_PATH = /^\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._-]{1,64})(\/.*)?$/i;
 const VERTEX_PATH = /^(?:\/v1(?:beta1)?)?\/projects\/[^/]+\/locations\/([a-z0-9-]{1,40})\//;
 const BEDROCK_PATH = /^\/(bedrock-[a-z-]{1,30}|bedrock)\/([a-z]{2}(?:-[a-z]+){1,3}-\d)(\/.*)$/;
@@ -97,7 +109,7 @@ const ROWS: readonly Provider[] = [
     baseAddress: "https://aiplatform.googleapis.com",
     versionSegment: "v1",
     chatPaths: NONE,
-    usage: GOOGLE_USAGE,
+    usage: VERTEX_USAGE,
     modelInPath: /\/models\/([^/:]+)/,
     place: (rest) => {
       const region = VERTEX_PATH.exec(rest)?.[1];
@@ -119,6 +131,11 @@ const ROWS: readonly Provider[] = [
       const [, resource, deployment, below = ""] = AZURE_PATH.exec(rest) ?? [];
       if (resource === undefined || deployment === undefined) return undefined;
       return { origin: `https://${resource.toLowerCase()}.openai.azure.com`, path: `/openai/deployments/${deployment}${below}` };
+    },
+    compat: ({ model, rest, query }) => {
+      const [resource = "", deployment = ""] = model.split("/");
+      const versioned = /[?&]api-version=/.test(query) ? query : `${query === "" ? "?" : `${query}&`}api-version=${AZURE_VERSION}`;
+      return deployment === "" ? undefined : { model: deployment, rest: `/${resource}/${deployment}${rest}`, query: versioned };
     },
   },
   {
@@ -143,7 +160,7 @@ const ROWS: readonly Provider[] = [
     versionSegment: "v2",
     chatPaths: new Set(["/chat"]),
     usage: COHERE_USAGE,
-    compatPath: () => "/compatibility/v1",
+    compat: ({ model, rest }) => ({ model, rest: `/compatibility/v1${rest}`, query: "" }),
   },
   alike("deepseek", "https://api.deepseek.com"),
   telling("perplexity-ai", "https://api.perplexity.ai"),
@@ -157,7 +174,7 @@ const ROWS: readonly Provider[] = [
   {
     ...alike("huggingface", "https://api-inference.huggingface.co/models"),
     modelInPath: /^\/([^/]+\/[^/]+)/,
-    compatPath: (model) => `/${model}/v1`,
+    compat: ({ model, rest }) => ({ model, rest: `/${model}/v1${rest}`, query: "" }),
   },
   plain("replicate", "https://api.replicate.com/v1"),
   plain("fal", "https://fal.run"),

@@ -5,7 +5,7 @@ import type { CacheScope } from "./cache/cache-key.ts";
 import type { CacheFill } from "./cache/fill.ts";
 import type { KeptAnswer } from "./cache/kept-answer.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
-import type { StoredKeys } from "./credentials/stored-keys.ts";
+import type { Keyed, StoredKeys } from "./credentials/stored-keys.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Pools } from "./pools.ts";
@@ -87,8 +87,14 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
           };
           following = undefined;
           exchange.trying(step);
-          const keying = keys.apply(step, context.gateway);
+          const keying = keyOf(keys, step, context.gateway);
           const keyed = keying instanceof Promise ? await keying : keying;
+          if ("name" in keyed) {
+            // Only this step needs the key.
+            if (!next()) return exchange.fail(keyed);
+            step = following;
+            continue;
+          }
           if (keyed.step !== step) exchange.trying((step = keyed.step));
           const looked = cache.find(step, scope);
           const found = looked instanceof Promise ? await looked : looked;
@@ -112,11 +118,23 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
         }
       } catch (error) {
         // Connections report failures to the attempt; what is thrown here nobody foresaw.
-        exchange.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
+        exchange.fail(refusalOf(error));
       }
     },
   };
 }
+
+/** The step with its key, or why there is none. */
+function keyOf(keys: StoredKeys, step: Step, gateway: GatewayEntry): Keyed | Refusal | Promise<Keyed | Refusal> {
+  try {
+    const keyed = keys.apply(step, gateway);
+    return keyed instanceof Promise ? keyed.catch(refusalOf) : keyed;
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+const refusalOf = (error: unknown): Refusal => (error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
 
 const tooMany = (waitSeconds: number): Refusal => ({ name: "aig_rate_limited", headers: ["retry-after", String(waitSeconds)] });
 

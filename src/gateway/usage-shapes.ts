@@ -66,6 +66,16 @@ export const GOOGLE_USAGE: UsageShape = {
   }),
 };
 
+/** Models of several makers: each answers in the shape of its own. */
+export const VERTEX_USAGE: UsageShape = {
+  keys: ["usageMetadata", "usage"],
+  isCountedAtEnd: true,
+  read: (usage) => {
+    if ("prompt_tokens" in usage || "completion_tokens" in usage) return OPENAI_USAGE.read(usage);
+    return "input_tokens" in usage || "output_tokens" in usage ? ANTHROPIC_USAGE.read(usage) : GOOGLE_USAGE.read(usage);
+  },
+};
+
 export const COHERE_USAGE: UsageShape = {
   keys: ["tokens"],
   read: (usage) => ({ tokensIn: tokens(usage["input_tokens"]), tokensOut: tokens(usage["output_tokens"]) }),
@@ -75,8 +85,13 @@ export const COHERE_USAGE: UsageShape = {
 export const BEDROCK_USAGE: UsageShape = {
   keys: ["usage"],
   read: (usage) => {
-    const converse = { tokensIn: tokens(usage["inputTokens"]), tokensOut: tokens(usage["outputTokens"]) };
-    return converse.tokensIn === null && converse.tokensOut === null ? ANTHROPIC_USAGE.read(usage) : converse;
+    if (tokens(usage["inputTokens"]) === null && tokens(usage["outputTokens"]) === null) return ANTHROPIC_USAGE.read(usage);
+    return {
+      tokensIn: sum(usage["inputTokens"], usage["cacheReadInputTokens"], usage["cacheWriteInputTokens"]),
+      tokensOut: tokens(usage["outputTokens"]),
+      tokensCacheRead: tokens(usage["cacheReadInputTokens"]),
+      tokensCacheWrite: tokens(usage["cacheWriteInputTokens"]),
+    };
   },
 };
 

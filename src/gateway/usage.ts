@@ -1,9 +1,21 @@
+import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
 import { NO_USAGE, type Usage, type UsageShape } from "./usage-shapes.ts";
 
 /** What is kept of an unfinished event or of a long answer: usage stands near its end. */
 const KEPT_BYTES_MAX = 64 * 1024;
 const OBJECT_BYTES_MAX = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
+
+const FRAME_BYTES_MAX = 1024 * 1024;
+
+type Mode = "events" | "frames" | "document" | "none";
+
+/** How counts are found in answers of a media type; in any other there are none. */
+const MODES: Readonly<Record<string, Mode>> = {
+  "text/event-stream": "events",
+  "application/vnd.amazon.eventstream": "frames",
+  "application/json": "document",
+};
 
 /**
  * Reads an answer's token counts while it passes. Of an event stream it keeps the event under way, of any other
@@ -12,7 +24,8 @@ const EMPTY = Buffer.alloc(0);
 export class UsageReader {
   readonly #shape: UsageShape;
   readonly #keys: readonly Buffer[];
-  readonly #mode: "events" | "document" | "none";
+  #mode: Mode;
+  #frames: AmazonEventStreamReader | undefined;
   readonly #kept = new Tail();
   #usage: Usage = NO_USAGE;
 
@@ -21,19 +34,13 @@ export class UsageReader {
     const plain = contentEncoding === undefined || contentEncoding === "identity";
     this.#shape = shape;
     this.#keys = keysOf(shape);
-    this.#mode =
-      !plain || shape.keys.length === 0
-        ? "none"
-        : type === "text/event-stream"
-          ? "events"
-          : type === "application/json"
-            ? "document"
-            : "none";
+    this.#mode = !plain || shape.keys.length === 0 ? "none" : (MODES[type] ?? "none");
   }
 
   /** The bytes are only looked at; what is kept is copied. */
   chunk(bytes: Buffer): void {
     if (this.#mode === "none") return;
+    if (this.#mode === "frames") return this.#frame(bytes);
     const lineEnd = this.#mode === "events" ? bytes.lastIndexOf(10) : -1;
     if (lineEnd < 0) {
       this.#kept.append(bytes);
@@ -48,6 +55,23 @@ export class UsageReader {
   end(): Usage {
     if (this.#kept.length > 0) this.#read(this.#kept.take());
     return this.#usage;
+  }
+
+  /** Each message has an event, or one that is wrapped once more. */
+  #frame(bytes: Buffer): void {
+    this.#frames ??= new AmazonEventStreamReader(
+      ({ payload }) => {
+        const wrapped = /^\{"bytes":"([A-Za-z0-9+/=]+)"/.exec(payload.toString("latin1"))?.[1];
+        this.#read(wrapped === undefined ? payload : Buffer.from(wrapped, "base64"));
+      },
+      { messageBytesMax: FRAME_BYTES_MAX },
+    );
+    try {
+      this.#frames.push(bytes);
+    } catch (error) {
+      if (!(error instanceof AmazonStreamError)) throw error;
+      this.#mode = "none";
+    }
   }
 
   #read(bytes: Buffer): void {

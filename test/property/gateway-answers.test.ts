@@ -3,11 +3,12 @@ import { describe, test } from "node:test";
 import { fc } from "../support/property.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
 import type { AnswerFacts } from "#gateway/translate/completion.ts";
-import { DIALECTS } from "#gateway/translate/dialects.ts";
+import { dialectOf } from "#gateway/translate/dialects.ts";
 
 const FACTS: AnswerFacts = { id: "chatcmpl-1", model: "asked-for", createdSeconds: 1, includeUsage: true };
-const ANTHROPIC = DIALECTS.get("anthropic")!;
-const GOOGLE = DIALECTS.get("google-ai-studio")!;
+const ANTHROPIC = dialectOf("anthropic", "claude")!;
+const GOOGLE = dialectOf("google-ai-studio", "gemini")!;
+const BEDROCK = dialectOf("aws-bedrock", "amazon.nova-pro-v1:0")!;
 
 /** What a model says, whatever the dialect. */
 interface Said {
@@ -173,17 +174,86 @@ const googleEvents = (it: Said): object[] => [
   { ...GOOGLE_IDS, candidates: [{ content: {}, finishReason: googleReason(it) }], usageMetadata: googleUsage(it) },
 ];
 
+const bedrockStop = ({ finish, calls }: Said): string =>
+  finish === "stop" ? (calls.length > 0 ? "tool_use" : "end_turn") : finish === "length" ? "max_tokens" : "guardrail_intervened";
+const bedrockUsage = ({ counts }: Said): object => ({
+  inputTokens: counts.prompt,
+  cacheReadInputTokens: counts.cached,
+  cacheWriteInputTokens: 0,
+  outputTokens: counts.completion + counts.reasoning,
+  totalTokens: counts.prompt + counts.completion + counts.reasoning,
+});
+const bedrockBlocks = ({ thoughts, texts, calls }: Said): any[] => [
+  ...thoughts.map((text) => ({ reasoningContent: { reasoningText: { text, signature: "s" } } })),
+  ...texts.map((text) => ({ text })),
+  ...calls.map(({ name, input }, i) => ({ toolUse: { toolUseId: `call-${i}`, name, input } })),
+];
+const bedrockBody = (it: Said): object => ({
+  output: { message: { role: "assistant", content: bedrockBlocks(it) } },
+  stopReason: bedrockStop(it),
+  usage: bedrockUsage(it),
+  metrics: { latencyMs: 1 },
+});
+
+/** The events of a stream of Converse; `type` stands for the header that names them. */
+function bedrockEvents(it: Said): object[] {
+  const filled = ({ text, reasoningContent, toolUse }: any): object[] => {
+    if (text !== undefined) return [...text].map((part) => ({ text: part }));
+    if (reasoningContent !== undefined)
+      return [{ reasoningContent: { text: reasoningContent.reasoningText.text } }, { reasoningContent: { signature: "s" } }];
+    const json = JSON.stringify(toolUse.input);
+    return json === "{}" ? [] : ["", json.slice(0, 3), json.slice(3)].map((input) => ({ toolUse: { input } }));
+  };
+  const blocks = bedrockBlocks(it).flatMap((block, contentBlockIndex) => [
+    ...(block.toolUse === undefined
+      ? []
+      : [
+          {
+            type: "contentBlockStart",
+            contentBlockIndex,
+            start: { toolUse: { toolUseId: block.toolUse.toolUseId, name: block.toolUse.name } },
+          },
+        ]),
+    ...filled(block).map((delta) => ({ type: "contentBlockDelta", contentBlockIndex, delta })),
+    { type: "contentBlockStop", contentBlockIndex },
+  ]);
+  return [
+    { type: "messageStart", role: "assistant" },
+    ...blocks,
+    { type: "messageStop", stopReason: bedrockStop(it) },
+    { type: "metadata", usage: bedrockUsage(it), metrics: { latencyMs: 1 } },
+  ];
+}
+
+/** The counts do not say what of the completion was thought. */
+const untoldThoughts = (it: Said): Said => ({
+  ...it,
+  counts: { ...it.counts, completion: it.counts.completion + it.counts.reasoning, reasoning: 0 },
+});
+
 const DIALECT_CASES = [
   { name: "messages", dialect: ANTHROPIC, body: anthropicMessage, events: anthropicEvents, callId: (i: number) => `call-${i}` },
   { name: "generated content", dialect: GOOGLE, body: googleBody, events: googleEvents, callId: (i: number) => `call_answer-1_0_${i}` },
+  {
+    name: "converse",
+    dialect: BEDROCK,
+    body: bedrockBody,
+    events: bedrockEvents,
+    callId: (i: number) => `call-${i}`,
+    told: untoldThoughts,
+    facts: { ...FACTS, id: "answer-1", model: "model-1" },
+    // The last one only counts.
+    closing: 2,
+    error: { type: "throttlingException", message: "busy" },
+  },
 ];
 
 const streamOf = (events: readonly object[]): Buffer =>
   Buffer.from(events.map((event: any) => `${event.type ? `event: ${event.type}\r\n` : ""}data: ${JSON.stringify(event)}\r\n\r\n`).join(""));
 
 /** What a stream becomes: its pieces, and whether it has an end or an error. */
-function translated(dialect: typeof ANTHROPIC, chunks: readonly Buffer[]) {
-  const translator = dialect.stream(FACTS);
+function translated(dialect: typeof ANTHROPIC, chunks: readonly Buffer[], facts = FACTS) {
+  const translator = dialect.stream(facts);
   const pieces: object[] = [];
   const errors: object[] = [];
   const reader = new EventStreamReader(
@@ -200,13 +270,15 @@ function translated(dialect: typeof ANTHROPIC, chunks: readonly Buffer[]) {
   return { pieces: [...pieces, ...(last ?? [])], isFinished: last !== undefined, errors };
 }
 
-for (const { name, dialect, body, events, callId } of DIALECT_CASES)
+const ERROR = { type: "error", error: { type: "overloaded_error", status: "UNAVAILABLE", message: "busy" } };
+
+for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts = FACTS, closing = 1, error = ERROR } of DIALECT_CASES)
   describe(`answers of ${name}`, () => {
     test("a whole answer means the same afterwards, counts included", () => {
       fc.assert(
         fc.property(said, (it) => {
-          const completion = dialect.answer(JSON.parse(JSON.stringify(body(it))), FACTS);
-          assert.deepEqual(whole(JSON.parse(JSON.stringify(completion))), expected(it, callId));
+          const completion = dialect.answer(JSON.parse(JSON.stringify(body(it))), facts);
+          assert.deepEqual(whole(JSON.parse(JSON.stringify(completion))), expected(told(it), callId));
         }),
         { numRuns: 200 },
       );
@@ -218,9 +290,9 @@ for (const { name, dialect, body, events, callId } of DIALECT_CASES)
           const bytes = streamOf(events(it));
           const ends = [...new Set(places.map((place) => place % bytes.length)), bytes.length].sort((a, b) => a - b);
           const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
-          const { pieces, isFinished, errors } = translated(dialect, chunks);
+          const { pieces, isFinished, errors } = translated(dialect, chunks, facts);
           assert.deepEqual([isFinished, errors], [true, []]);
-          assert.deepEqual(JSON.parse(JSON.stringify(assembled(pieces))), expected(it, callId));
+          assert.deepEqual(JSON.parse(JSON.stringify(assembled(pieces))), expected(told(it), callId));
         }),
         { numRuns: 200 },
       );
@@ -230,7 +302,7 @@ for (const { name, dialect, body, events, callId } of DIALECT_CASES)
       fc.assert(
         fc.property(said, fc.nat(100), (it, left) => {
           const all = events(it);
-          const { pieces, isFinished } = translated(dialect, [streamOf(all.slice(0, left % all.length))]);
+          const { pieces, isFinished } = translated(dialect, [streamOf(all.slice(0, left % (all.length - closing + 1)))]);
           assert.equal(isFinished, false);
           assert.ok(pieces.every((piece: any) => piece.choices.every((choice: any) => choice.finish_reason === null)));
         }),
@@ -240,7 +312,6 @@ for (const { name, dialect, body, events, callId } of DIALECT_CASES)
 
     test("an event that is no JSON, and an error event, are errors", () => {
       assert.equal(translated(dialect, [Buffer.from("data: {\n\n")]).errors.length, 1);
-      const error = { type: "error", error: { type: "overloaded_error", status: "UNAVAILABLE", message: "busy" } };
       const { errors, isFinished } = translated(dialect, [streamOf([error])]);
       assert.equal(isFinished, false);
       assert.equal((errors[0] as any).error.message, "busy");

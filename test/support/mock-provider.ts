@@ -50,6 +50,9 @@ export async function mockedFront(t: TestContext, options: FrontOptions = {}): P
     anthropic: `${mock.url}/v1`,
     "google-ai-studio": mock.url,
     groq: `${mock.url}/v1`,
+    "azure-openai": mock.url,
+    "google-vertex-ai": mock.url,
+    "aws-bedrock": mock.url,
     ...options.providers,
   };
   const front = await gatewayFront(t, { ...options, providers });

@@ -42,6 +42,9 @@ export function withFields(headers: FlatHeaders, credentials: Readonly<Record<st
   return all;
 }
 
+/** Where the provider looks for a plain key. */
+export const keyHeaderOf = (provider: string): string => (PLACINGS[provider] ?? BEARER)[0];
+
 export function keyFields(provider: string, key: string): Record<string, string> {
   const [field, before] = PLACINGS[provider] ?? BEARER;
   return { [field]: before + key };

@@ -6,6 +6,8 @@ import { RefusalError } from "../errors.ts";
 import type { Step } from "../plan.ts";
 import type { RateLimits } from "../rate-limits.ts";
 import { DEFAULT_KEY_ALIAS } from "../request-options.ts";
+import { objectOf, parsedJson } from "../translate/json.ts";
+import { placeFactsOf } from "./place-facts.ts";
 import { hasCredential, keyFields, withFields } from "./credential-fields.ts";
 import { type AwsCredentials, signAws } from "./sign-aws.ts";
 import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
@@ -77,10 +79,10 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
   return {
     apply: (step, { account_id, gateway_id }) => {
       const { keyAlias } = step.options;
-      if (keyAlias === undefined && (byAlias.size === 0 || hasCredential(step.headers, step.target))) return { step };
+      if (keyAlias === undefined && hasCredential(step.headers, step.target)) return withOwn(deps, step);
       const key = byAlias.get(nameOf(account_id, gateway_id, step.provider, keyAlias ?? DEFAULT_KEY_ALIAS));
       // Without an own wish the provider may well ask for nothing.
-      if (key === undefined && keyAlias === undefined) return { step };
+      if (key === undefined && keyAlias === undefined) return { step: step.placed?.({}) ?? step };
       if (key === undefined)
         throw new RefusalError({
           name: "aig_provider_key_unusable",
@@ -91,11 +93,31 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
         rate_limit === undefined
           ? {}
           : { take: () => rateLimits.takeFor(`key/${key.id}`, { ...rate_limit, technique: "sliding" as const }) };
-      const headers = credentialFields(deps, step, open(key));
-      if (!(headers instanceof Promise)) return { step: { ...step, headers: withFields(step.headers, headers) }, ...take };
-      return headers.then((fields) => ({ step: { ...step, headers: withFields(step.headers, fields) }, ...take }));
+      const keyed = withSecret(deps, step, open(key));
+      return keyed instanceof Promise ? keyed.then((ready) => ({ step: ready, ...take })) : { step: keyed, ...take };
     },
   };
+}
+
+/** The request's own credential; a service account's file in place of a token is exchanged as a kept one is. */
+function withOwn(deps: StoredKeysDeps, step: Step): Keyed | Promise<Keyed> {
+  if (step.provider === "google-vertex-ai") {
+    const at = step.headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "authorization");
+    const file = at < 0 ? "" : (step.headers[at + 1] ?? "").replace(/^bearer +/i, "");
+    if (file.startsWith("{")) {
+      const keyed = withSecret(deps, step, file);
+      return keyed instanceof Promise ? keyed.then((ready) => ({ step: ready })) : { step: keyed };
+    }
+  }
+  return { step: step.placed?.({}) ?? step };
+}
+
+/** The step at the place that the secret tells, with the fields that are made of it. */
+function withSecret(deps: StoredKeysDeps, open: Step, secret: string): Step | Promise<Step> {
+  const step = open.placed?.(placeFactsOf(secret)) ?? open;
+  const headers = credentialFields(deps, step, secret);
+  if (!(headers instanceof Promise)) return { ...step, headers: withFields(step.headers, headers) };
+  return headers.then((fields) => ({ ...step, headers: withFields(step.headers, fields) }));
 }
 
 type Fields = Record<string, string>;
@@ -103,7 +125,8 @@ type Fields = Record<string, string>;
 function credentialFields({ clock, serviceTokens }: StoredKeysDeps, step: Step, secret: string): Fields | Promise<Fields> {
   if (step.provider === "aws-bedrock") return awsFields(step, secret, clock.nowMs());
   if (step.provider === "google-vertex-ai" && secret.trimStart().startsWith("{")) {
-    const account = JSON.parse(secret) as ServiceAccount;
+    const account = objectOf(parsedJson(secret)) as ServiceAccount | undefined;
+    if (account === undefined) throw new RefusalError({ name: "aig_provider_key_unusable" });
     return serviceTokens.token(account).then(
       (token) => ({ authorization: `Bearer ${token}` }),
       () => {

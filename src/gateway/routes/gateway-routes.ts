@@ -1,6 +1,9 @@
 import type { GatewayEntry, GatewayRouteEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 
+/** Before the name of a dynamic route, where a model would stand. */
+export const DYNAMIC = "dynamic/";
+
 /** Deployed dynamic routes by their names. */
 export interface GatewayRoutes {
   find(gateway: GatewayEntry, name: string): FoundRoute | undefined;

@@ -1,17 +1,15 @@
-import { EventStreamReader, EventTooLargeError } from "#wire/http/event-stream.ts";
 import { type GatewayErrorName, RefusalError, refusalMessage } from "../errors.ts";
 import type { AnswerHead, AnswerTransform } from "../plan.ts";
+import { mediaType } from "../usage.ts";
+import { ANSWER_BYTES_MAX, type AnswerReader, answerReaderOf, isUnreadable, type OpenReader } from "./answer-readers.ts";
 import { type AnswerFacts, errorOf } from "./completion.ts";
 import type { Dialect, StreamTranslator } from "./dialect.ts";
-import { type Json, objectOf, parsedJson } from "./json.ts";
-
-/** Larger answers no model gives; an image in one event may take some megabytes. */
-const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+import { type Json, objectOf, parsedJson, textOf } from "./json.ts";
 
 /** Brings an answer of another dialect to a client that speaks OpenAI's: whole, as a stream, or as an error. */
 export function createChatAnswer(dialect: Dialect, facts: AnswerFacts, { status, headers }: AnswerHead): AnswerTransform {
-  const isStream = status < 400 && /^text\/event-stream\b/i.test(String(headers["content-type"]));
-  if (isStream) return new StreamedAnswer(dialect.stream(facts));
+  const openReader = status < 400 ? answerReaderOf(mediaType(String(headers["content-type"] ?? ""))) : undefined;
+  if (openReader !== undefined) return new StreamedAnswer(dialect.stream(facts), openReader);
   return createWholeAnswer(dialect, (body) => dialect.answer(objectOf(body) ?? {}, facts), status);
 }
 
@@ -46,21 +44,18 @@ const jsonBytes = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
 /** Only a stream that has come to its end there has one here. */
 class StreamedAnswer implements AnswerTransform {
   readonly #translator: StreamTranslator;
-  readonly #reader: EventStreamReader;
+  readonly #reader: AnswerReader;
   #output = "";
   #error: Json | undefined;
 
-  constructor(translator: StreamTranslator) {
+  constructor(translator: StreamTranslator, openReader: OpenReader) {
     this.#translator = translator;
-    this.#reader = new EventStreamReader(
-      (event) => {
-        if (this.#error !== undefined) return;
-        const { pieces, error } = translator.event(event);
-        this.#write(pieces);
-        this.#error = error;
-      },
-      { eventBytesMax: ANSWER_BYTES_MAX },
-    );
+    this.#reader = openReader((event) => {
+      if (this.#error !== undefined) return;
+      const { pieces, error } = translator.event(event);
+      this.#write(pieces);
+      this.#error = error;
+    });
   }
 
   head(head: AnswerHead): AnswerHead {
@@ -90,10 +85,12 @@ class StreamedAnswer implements AnswerTransform {
     try {
       action();
     } catch (error) {
-      if (!(error instanceof EventTooLargeError)) throw error;
+      if (!isUnreadable(error)) throw error;
       throw new RefusalError({ name: "aig_answer_unreadable" });
     }
-    if (this.#error !== undefined) throw new RefusalError({ name: "aig_answer_cut" });
+    if (this.#error === undefined) return;
+    const told = textOf(objectOf(this.#error["error"])?.["message"]) ?? "";
+    throw new RefusalError({ name: "aig_answer_cut", message: `${refusalMessage("aig_answer_cut")}: ${told}` });
   }
 
   #write(pieces: readonly Json[]): void {

@@ -1,17 +1,22 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import type { Chat } from "./chat.ts";
+import type { PlaceFacts } from "./cloud-models.ts";
 import type { AnswerFacts } from "./completion.ts";
 import type { Json } from "./json.ts";
 
 /** Another way to say a chat completion: how the request is put, and how what comes back is read. Pure. */
 export interface Dialect {
-  /** Path below the provider's base address, with its query. */
-  path(model: string, stream: boolean): string;
+  /** The model's own name, without what says where it is. */
+  model(model: string): string;
+  /** Path below the provider's base address, with its query. Throws UntranslatableError where nothing says where the model is. */
+  path(model: string, stream: boolean, facts: PlaceFacts): string;
+  /** A key for the provider may say where the model is. */
+  readonly isPlacedByKey?: boolean;
   /** Header in which the provider expects the key that clients of OpenAI send as `Authorization: Bearer`. */
   readonly keyHeader: string;
   /** Headers that the provider needs and such clients do not send. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Throws UntranslatableError where the dialect has no words for the request. */
+  /** Throws UntranslatableError where the dialect has no words for the request. `model` is its own name. */
   request(chat: Chat, model: string): Json;
   /** Undefined where the body is no answer of this dialect. */
   answer(body: Json, facts: AnswerFacts): Json | undefined;
