@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { type AmazonMessage, AmazonEventStreamReader, AmazonStreamError, encodeAmazonMessage } from "./amazon-event-stream.ts";
 
 const read = (chunks: readonly Buffer[], messageBytesMax = 65_536): readonly AmazonMessage[] => {
