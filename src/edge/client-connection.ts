@@ -14,6 +14,7 @@ import { upgradeProtocol } from "./origin-head.ts";
 import { edgePage } from "./pipeline.ts";
 import { RequestFlow } from "./request-flow.ts";
 import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
+import { SocketWriter } from "#wire/connections/socket-writer.ts";
 
 /** Waits for a request; a new connection has the time of a head, one that was served before that of an idle one. */
 const AWAITING = 0;
@@ -45,7 +46,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.flow = new RequestFlow(edge, arrival, this);
     this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
     this.reader = new Http1Reader(this);
-    this.responder = new Http1Responder(socket, edge.ray);
+    this.responder = new Http1Responder(new SocketWriter(socket, edge.directSend), edge.ray);
     readShared(socket, (length) => {
       this.receiveGuarded(READ_BUFFER, length);
       return !this.readPaused;
@@ -272,8 +273,8 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   private judge(nowMs: number): Verdict {
-    const { bytesWritten, writableLength, writableNeedDrain } = this.socket;
-    const bytesTaken = bytesWritten - writableLength;
+    const { writableLength, writableNeedDrain } = this.socket;
+    const { bytesTaken } = this.responder.writer;
     switch (this.state) {
       case AWAITING:
         if (this.isBehind) return this.deadlines.exchanging(nowMs, bytesTaken, null);

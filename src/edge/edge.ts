@@ -20,6 +20,7 @@ import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
+import type { DirectSend } from "#wire/connections/direct-send.ts";
 import { createDohRoute, type DohRoute } from "./doh-route.ts";
 import type { RuleLeftOut } from "./entry-points.ts";
 import type { Arrival } from "./exchange.ts";
@@ -50,6 +51,8 @@ export interface EdgeDeps {
   readonly tap: Pick<Tap, "takes" | "begin">;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
+  /** Null where Node.js sends everything. */
+  readonly directSend: DirectSend | null;
   readonly sealer: Sealer;
   /** 32 bytes with which all threads sign who has passed a challenge. */
   readonly clearanceKey: Uint8Array;
@@ -174,7 +177,7 @@ interface EdgeState {
 }
 
 function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Places, state: EdgeState): EdgeContext {
-  const { clock, config, metrics } = deps;
+  const { clock, config, directSend, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
   const internalErrors = metrics.counter(
@@ -205,7 +208,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Plac
     originPort: config.originPort,
   });
   const originHeads = createOriginHeads(config.vendorPrefix);
-  const pools = createUpstreamPools({ limits, timers, health, tlsClient, metrics, report });
+  const pools = createUpstreamPools({ limits, timers, directSend, health, tlsClient, metrics, report });
   const cache = createEdgeCache({
     replica: deps.replica,
     clock,
@@ -244,6 +247,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Plac
     heldBodies: createHeldBodies(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
     codecs,
     ray: rayField(config.vendorPrefix),
+    directSend,
     connections: new Set(),
     isDraining: () => state.closing,
     record: createRecorder({ events: deps.events, clock, metrics }),

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -8,7 +7,7 @@ import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { pageFields } from "./page-fields.ts";
 import { addedLines, dropEdited, type Field } from "./response-edits.ts";
-import { SocketWriter } from "#wire/connections/socket-writer.ts";
+import type { SocketWriter } from "#wire/connections/socket-writer.ts";
 
 /** The field that names a request in responses, and the one that says how the cache had to do with it. */
 export interface RayField {
@@ -40,8 +39,8 @@ export class Http1Responder {
   /** The response's exchange: `begin` comes before everything else. */
   private exchange!: Exchange;
 
-  constructor(socket: Socket, ray: RayField) {
-    this.writer = new SocketWriter(socket);
+  constructor(writer: SocketWriter, ray: RayField) {
+    this.writer = writer;
     this.ray = ray;
   }
 

@@ -27,7 +27,7 @@ export interface UpstreamPools {
   close(): void;
 }
 
-type PoolDeps = Pick<UpstreamOwner, "timers" | "report"> & {
+type PoolDeps = Pick<UpstreamOwner, "timers" | "directSend" | "report"> & {
   readonly limits: EdgeLimits;
   readonly health: OriginHealth;
   readonly tlsClient: OriginTlsClient;

@@ -5,6 +5,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
+import { loadDirectSend } from "#wire/connections/direct-send.ts";
 import { createEdge } from "#edge/edge.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
@@ -34,6 +35,7 @@ const edge = createEdge({
   tap: { takes: () => false, begin: () => null },
   clock: systemClock,
   metrics: createMetrics(),
+  directSend: await loadDirectSend(),
   sealer,
   clearanceKey: new Uint8Array(32),
   config: {

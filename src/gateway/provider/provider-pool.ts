@@ -48,6 +48,8 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
       responseTimeoutMs: limits.firstByteTimeoutMs,
     },
     timers,
+    // Providers speak TLS, where this does not apply.
+    directSend: null,
     ...dialOf(spec),
     connected: () => undefined,
     notConnected: () => undefined,

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { latin1 } from "#wire/http/bytes.ts";
+import { descriptorOf, type DirectSend, type Handle, handleOf } from "./direct-send.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 
 /** Up to here a copy into one string and one write costs less than a second write. */
@@ -12,16 +13,28 @@ const spareCopies: Buffer[] = [];
 
 /**
  * Gathers what one read event leads to into as few writes as can be: a head and a small body leave in
- * one piece, which measured better than cork or two writes (http-edge.md).
+ * one piece, which measured better than cork or two writes (http-edge.md). What the kernel takes at once goes to it
+ * directly; the rest, and everything where that cannot be, is the socket's to write.
  */
 export class SocketWriter {
   /** Bytes given to this writer so far. */
   written = 0;
   private readonly socket: Socket;
+  private readonly direct: DirectSend | null;
+  /** Whose the descriptor is. */
+  private handle: Handle | null = null;
+  private descriptor = -1;
+  private sentDirectly = 0;
   private text = "";
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, direct: DirectSend | null) {
     this.socket = socket;
+    this.direct = direct;
+  }
+
+  /** Bytes that the kernel has taken so far. */
+  get bytesTaken(): number {
+    return this.sentDirectly + this.socket.bytesWritten - this.socket.writableLength;
   }
 
   /** Characters below 256 only, one a byte. */
@@ -38,7 +51,8 @@ export class SocketWriter {
       this.text += latin1(buffer, start, end);
       return;
     }
-    if (shared) return this.copied(buffer, start, end);
+    if (buffer === READ_BUFFER) return this.read(start, end);
+    if (shared) return this.copied(this.takeText(), buffer, start, end);
     this.socket.cork();
     this.flush();
     this.socket.write(buffer.subarray(start, end));
@@ -48,22 +62,51 @@ export class SocketWriter {
   /** Sends what was gathered. False when the reader is behind and the source should pause until `drain`. */
   flush(): boolean {
     if (this.text !== "") {
-      const text = this.text;
-      this.text = "";
-      this.socket.write(text, "latin1");
+      const text = this.takeText();
+      const sent = this.direct !== null && this.isFree() ? this.direct.text(this.descriptor, text) : 0;
+      this.sentDirectly += sent;
+      if (sent < text.length) this.socket.write(sent === 0 ? text : text.slice(sent), "latin1");
     }
     return !this.socket.writableNeedDrain;
   }
 
-  private copied(buffer: Buffer, start: number, end: number): void {
-    const { socket, text } = this;
+  /** Without a copy where the kernel takes it all. */
+  private read(start: number, end: number): void {
+    const text = this.takeText();
+    const sent = this.direct !== null && this.isFree() ? this.direct.textAndRead(this.descriptor, text, start, end) : 0;
+    this.sentDirectly += sent;
+    const sentOfRead = Math.max(0, sent - text.length);
+    if (sentOfRead < end - start) this.copied(text.slice(sent), READ_BUFFER, start + sentOfRead, end);
+  }
+
+  /**
+   * Whether nothing waits to be written before, and the descriptor is still this socket's: once a socket has closed, its
+   * number is soon another's.
+   */
+  private isFree(): boolean {
+    const { socket } = this;
+    const handle = handleOf(socket);
+    if (handle === null) return false;
+    if (handle !== this.handle) {
+      this.handle = handle;
+      this.descriptor = descriptorOf(socket, handle);
+    }
+    return this.descriptor >= 0 && socket.writableLength === 0 && !socket.writableEnded && !socket.connecting;
+  }
+
+  private takeText(): string {
+    const { text } = this;
+    this.text = "";
+    return text;
+  }
+
+  private copied(text: string, buffer: Buffer, start: number, end: number): void {
     const length = text.length + end - start;
     const copy = (length <= COPY_BYTES ? spareCopies.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(length, COPY_BYTES));
     copy.write(text, 0, "latin1");
     buffer.copy(copy, text.length, start, end);
-    this.text = "";
     // Called when the kernel has it all, which is most often before `write` returns, or when the socket was closed.
-    socket.write(copy.subarray(0, length), () => {
+    this.socket.write(copy.subarray(0, length), () => {
       if (copy.length === COPY_BYTES && spareCopies.length < SPARE_COPIES_MAX) spareCopies.push(copy);
     });
   }

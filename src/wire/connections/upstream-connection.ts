@@ -4,6 +4,7 @@ import type { BodySink, Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
 import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
+import type { DirectSend } from "./direct-send.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import { SocketWriter } from "./socket-writer.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
@@ -50,6 +51,8 @@ export interface UpstreamLimits {
 export interface UpstreamOwner {
   readonly limits: UpstreamLimits;
   readonly timers: Timers;
+  /** Null where Node.js sends everything. */
+  readonly directSend: DirectSend | null;
   /** What is dialled speaks TLS, and is of no use before its handshake. */
   readonly isSecure: boolean;
   /** Once the handshake is over: whether the other side is who it has to be. */
@@ -115,7 +118,7 @@ export class UpstreamConnection implements Checked {
         return !this.paused;
       },
     });
-    this.writer = new SocketWriter(this.socket);
+    this.writer = new SocketWriter(this.socket, owner.directSend);
     this.socket.on("connect", () => this.guard(() => this.connected()));
     if (owner.isSecure) this.socket.on("secureConnect", () => this.guard(() => this.secured()));
     this.socket.on("drain", () => {
@@ -184,7 +187,7 @@ export class UpstreamConnection implements Checked {
   }
 
   get bytesMoved(): number {
-    return this.socket.bytesRead + this.socket.bytesWritten;
+    return this.socket.bytesRead + this.writer.bytesTaken;
   }
 
   /** From now on each piece of the response may take so long. */
