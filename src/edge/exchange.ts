@@ -19,7 +19,7 @@ import { mediaType } from "./media-type.ts";
 import type { OriginPlan } from "./origin.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
-import { changeField, type ResponseEdits } from "./response-edits.ts";
+import { changeField, type ResponseEdits, touches } from "./response-edits.ts";
 import type { Places } from "./places.ts";
 import type { Zone } from "./zones.ts";
 
@@ -189,8 +189,7 @@ export class Exchange implements RequestView, RuleRun {
   linesOf(name: string, pattern: RegExp): readonly string[] {
     const { requestEdits: edits } = this;
     if (!this.isStale || edits === null) return this.fieldLines.match(pattern) ?? NONE;
-    const isEdited = edits.drop.includes(name) || edits.add.some(({ lower }) => lower === name);
-    return (isEdited ? this.lines() : this.received).match(pattern) ?? NONE;
+    return (touches(edits, name) ? this.lines() : this.received).match(pattern) ?? NONE;
   }
 
   /** The request goes on under this path and query. */

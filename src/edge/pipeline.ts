@@ -1,4 +1,4 @@
-import type { PhaseName } from "#rules/phases.ts";
+import { type PhaseName, type PhaseNumber, phaseNumber } from "#rules/phases.ts";
 import { SETTABLE } from "#rules/actions/requests.ts";
 import { CHALLENGES, runPhase } from "#rules/engine.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
@@ -29,6 +29,7 @@ import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "./sta
 import type { Places } from "./places.ts";
 import type { Zones } from "./zones.ts";
 
+const CUSTOM_ERRORS = phaseNumber("http_custom_errors");
 const NO_RULESETS: readonly CompiledRuleset[] = [];
 
 export const NEEDS_BODY = "needs_body";
@@ -92,7 +93,7 @@ const REQUEST_STAGES: readonly Stage[] = [
 ];
 
 interface ResponseStage {
-  readonly phase: PhaseName;
+  readonly phase: PhaseNumber;
   /** Passed over where the response has no body. */
   readonly needsBody: boolean;
   readonly run: (exchange: Exchange, match: Match, deps: PipelineDeps, subject: OwnView) => BodyTap | null;
@@ -101,14 +102,14 @@ interface ResponseStage {
 /** What comes from the cache passes these as well. */
 const RESPONSE_STAGES: readonly ResponseStage[] = [
   // Here: http_response_cache_settings. Errors have been substituted before.
-  { phase: "http_response_headers_transform", needsBody: false, run: rewriteHead },
-  { phase: "http_response_compression", needsBody: false, run: ruleCompression },
+  { phase: phaseNumber("http_response_headers_transform"), needsBody: false, run: rewriteHead },
+  { phase: phaseNumber("http_response_compression"), needsBody: false, run: ruleCompression },
 ];
 
 /** They see the head as it goes out, and the body as it came. */
 const LAST_STAGES: readonly ResponseStage[] = [
-  { phase: "http_response_firewall_managed", needsBody: true, run: scan },
-  { phase: "http_log_custom_fields", needsBody: false, run: logRow },
+  { phase: phaseNumber("http_response_firewall_managed"), needsBody: true, run: scan },
+  { phase: phaseNumber("http_log_custom_fields"), needsBody: false, run: logRow },
 ];
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
@@ -124,7 +125,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     readsBodyLater,
     substitute: (exchange, buffer, head) => {
       if (exchange.later.length > 0) countLater(exchange, responseView(exchange, buffer, head), isFromOrigin(exchange));
-      const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? NO_RULESETS;
+      const rulesets = exchange.zone?.rulesets(CUSTOM_ERRORS) ?? NO_RULESETS;
       if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
       const page = customError(exchange, responseView(exchange, buffer, head));
       return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
@@ -154,9 +155,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 }
 
 /** Limits count once the response is there, and so may their expressions look. */
-const BODY_LATER: readonly PhaseName[] = [
-  "http_ratelimit",
-  "http_custom_errors",
+const BODY_LATER: readonly PhaseNumber[] = [
+  phaseNumber("http_ratelimit"),
+  CUSTOM_ERRORS,
   ...[...RESPONSE_STAGES, ...LAST_STAGES].map(({ phase }) => phase),
 ];
 
@@ -167,12 +168,13 @@ const passesErrors = ({ cacheRule: rule }: Exchange, status: number): boolean =>
 
 /** A stage that runs the rules of a phase and does what each match says. */
 function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: PipelineDeps) => Page | null): Stage {
+  const number = phaseNumber(name);
   return {
     name,
     run: (exchange, deps) => {
-      const rulesets = exchange.zone?.rulesets(name) ?? NO_RULESETS;
+      const rulesets = exchange.zone?.rulesets(number) ?? NO_RULESETS;
       if (rulesets.length === 0) return null;
-      if (exchange.body === undefined && exchange.zone?.readsBody(name) === true) return NEEDS_BODY;
+      if (exchange.body === undefined && exchange.zone?.readsBody(number) === true) return NEEDS_BODY;
       for (const match of runPhase(rulesets, exchange, exchange, null)) {
         const page = act(exchange, match, deps);
         if (match.logs) exchange.logged.push({ phase: name, match });

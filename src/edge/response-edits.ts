@@ -33,6 +33,10 @@ export const setField = (edits: ResponseEdits, name: string, value: string): voi
 export const editResponse = (exchange: { responseEdits: ResponseEdits | null }): ResponseEdits =>
   (exchange.responseEdits ??= { drop: [], add: [] });
 
+/** Whether a field of this lower-case name is another one, or gone, for the edits. */
+export const touches = ({ drop, add }: ResponseEdits, name: string): boolean =>
+  drop.includes(name) || add.some(({ lower }) => lower === name);
+
 /** The lines that edits add, each with its CRLF. */
 export function addedLines({ add }: ResponseEdits): string {
   let lines = "";

@@ -7,7 +7,7 @@ import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
 import { charsetOf, wholeMediaType } from "./media-type.ts";
-import { type ResponseEdits, shownValues } from "./response-edits.ts";
+import { type ResponseEdits, shownValues, touches } from "./response-edits.ts";
 
 const NONE: readonly string[] = [];
 
@@ -87,9 +87,8 @@ class EditedHead implements ViewedHead {
   }
 
   get contentType(): string {
-    const { drop, add } = this.edits;
-    const isEdited = drop.includes("content-type") || add.some(({ lower }) => lower === "content-type");
-    return isEdited ? (parseLines(this.lines).get("content-type")?.[0] ?? "") : this.before.contentType;
+    if (!touches(this.edits, "content-type")) return this.before.contentType;
+    return parseLines(this.lines).get("content-type")?.[0] ?? "";
   }
 
   get contentEncodings(): readonly string[] {

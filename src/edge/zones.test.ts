@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { phaseNumber } from "#rules/phases.ts";
 import { createZones } from "./zones.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
@@ -71,7 +72,7 @@ test("an account's rules run before the zone's, and changes are seen at once", (
   const ids = () =>
     zones
       .find("example.com")
-      ?.rulesets("http_request_firewall_custom")
+      ?.rulesets(phaseNumber("http_request_firewall_custom"))
       .map((ruleset) => ruleset.id);
   assert.deepEqual(ids(), ["zr"]);
   replica.apply([rulesetOp("ar", "account", "account", "http_request_firewall_custom", [{ action: "log", expression: "no such field" }])]);

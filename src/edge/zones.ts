@@ -1,5 +1,5 @@
 import { readsBody } from "#rules/compile-ruleset.ts";
-import type { PhaseName } from "#rules/phases.ts";
+import { type PhaseNumber, PHASES } from "#rules/phases.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
 import type { RedirectList } from "#rules/redirect-list.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
@@ -16,9 +16,9 @@ export interface Zone {
   readonly settings: EdgeSettings;
   readonly names: ZoneNames;
   /** Compiled entry points of a phase, in the order in which they run. */
-  rulesets(phase: PhaseName): readonly CompiledRuleset[];
+  rulesets(phase: PhaseNumber): readonly CompiledRuleset[];
   /** Whether a rule of the phase looks at the request's body. */
-  readsBody(phase: PhaseName): boolean;
+  readsBody(phase: PhaseNumber): boolean;
   /** A list of redirects of the account's. */
   redirects(name: string): RedirectList | undefined;
 }
@@ -113,18 +113,18 @@ interface PhaseRules {
 }
 
 function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints, lists: RuleLists): Zone {
-  const phases = new Map<PhaseName, PhaseRules>();
+  const phases = PHASES.map((): PhaseRules | undefined => undefined);
   let version = entryPoints.version;
-  const rulesOf = (phase: PhaseName): PhaseRules => {
+  const rulesOf = (phase: PhaseNumber): PhaseRules => {
     if (version !== entryPoints.version) {
       version = entryPoints.version;
-      phases.clear();
+      phases.fill(undefined);
     }
-    const known = phases.get(phase);
+    const known = phases[phase];
     if (known !== undefined) return known;
-    const rulesets = entryPoints.collect(entry, phase);
+    const rulesets = entryPoints.collect(entry, PHASES[phase]!.name);
     const rules = { rulesets, readsBody: readsBody(rulesets) };
-    phases.set(phase, rules);
+    phases[phase] = rules;
     return rules;
   };
   return {

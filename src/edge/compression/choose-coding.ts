@@ -2,9 +2,10 @@ import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { Exchange } from "#edge/exchange.ts";
 import { type FieldChange, fieldChange } from "#rules/field-change.ts";
-import { changeField, editResponse, setField, shownValues } from "#edge/response-edits.ts";
+import { changeField, editResponse, setField, shownValues, touches } from "#edge/response-edits.ts";
 import { type Coding, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
 import { type Codecs, WHOLE_BYTES_MAX } from "./codecs.ts";
+import { mediaType } from "#edge/media-type.ts";
 import { isCompressible } from "./compressible.ts";
 
 /** As a compression rule names them, in its order. */
@@ -110,8 +111,8 @@ const VARIES = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i;
 const variesAlready = (exchange: Exchange, buffer: Buffer, head: Head): boolean =>
   shownValues(buffer, head, exchange.responseEdits, "vary").some((value) => VARIES.test(value));
 
-function mediaTypeOf({ responseEdits: edits }: Exchange, buffer: Buffer, head: Head): string {
-  const type = edits === null ? head.value(buffer, head.contentTypeIndex) : (shownValues(buffer, head, edits, "content-type")[0] ?? "");
-  const semicolon = type.indexOf(";");
-  return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
+/** Of the body as it came, unless a rule says otherwise. */
+function mediaTypeOf({ responseEdits: edits, contentType }: Exchange, buffer: Buffer, head: Head): string {
+  if (edits === null || !touches(edits, "content-type")) return contentType;
+  return mediaType(shownValues(buffer, head, edits, "content-type")[0] ?? "");
 }

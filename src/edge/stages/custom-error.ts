@@ -1,10 +1,12 @@
 import { STATUS_CODES } from "node:http";
 import { runPhase } from "#rules/engine.ts";
+import { phaseNumber } from "#rules/phases.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { EdgeError } from "../edge-errors.ts";
 import type { Page } from "../error-page.ts";
 import type { Exchange } from "../exchange.ts";
 
+const ERRORS = phaseNumber("http_custom_errors");
 /** From here on a status is an error's (RFC 9110 §15). */
 const ERROR_STATUS_MIN = 400;
 
@@ -17,7 +19,7 @@ interface ServeErrorParameters {
 /** The page that the site's rules have for this error, whoever made it; null where they leave it as it is. */
 export function customError(exchange: Exchange, response: ResponseView & { readonly error?: EdgeError | undefined }): Page | null {
   if (response.status < ERROR_STATUS_MIN) return null;
-  const rulesets = exchange.zone?.rulesets("http_custom_errors") ?? [];
+  const rulesets = exchange.zone?.rulesets(ERRORS) ?? [];
   if (rulesets.length === 0) return null;
   for (const match of runPhase(rulesets, exchange, exchange, response)) {
     const {

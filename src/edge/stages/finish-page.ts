@@ -1,4 +1,5 @@
 import { runPhase } from "#rules/engine.ts";
+import { phaseNumber } from "#rules/phases.ts";
 import type { Page } from "../error-page.ts";
 import type { Exchange } from "../exchange.ts";
 import { editedView, pageView } from "../response-view.ts";
@@ -7,18 +8,21 @@ import { customError } from "./custom-error.ts";
 import { logFields } from "./log-fields.ts";
 import { rewriteResponseHeaders } from "./rewrite.ts";
 
+const TRANSFORMS = phaseNumber("http_response_headers_transform");
+const LOGS = phaseNumber("http_log_custom_fields");
+
 /** A page of the edge's own on its way out: the site's rules may have another page for an error, change its head and log it. */
 export function finishPage(exchange: Exchange, page: Page): Page {
   const { zone } = exchange;
   if (zone === null || exchange.isForMany) return page;
   if (exchange.later.length > 0) countLater(exchange, pageView(exchange, page), false);
   const shown = page.isChosen === true ? page : (customError(exchange, pageView(exchange, page)) ?? page);
-  const transforms = zone.rulesets("http_response_headers_transform");
+  const transforms = zone.rulesets(TRANSFORMS);
   if (transforms.length > 0) {
     for (const match of runPhase(transforms, exchange, exchange, pageView(exchange, shown)))
       if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
   }
-  const logs = zone.rulesets("http_log_custom_fields");
+  const logs = zone.rulesets(LOGS);
   if (logs.length > 0) {
     const view = editedView(exchange, pageView(exchange, shown));
     for (const match of runPhase(logs, exchange, exchange, view)) if (match.action === "log_custom_field") logFields(exchange, match, view);
