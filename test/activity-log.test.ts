@@ -9,6 +9,7 @@ import { type EventDatabase, openEventDatabase } from "#events/database.ts";
 import { packed, testSecurityRow } from "#events/test-rows.ts";
 import { newUlid } from "#kernel/ids.ts";
 import { type ApiServer, ask, startApi } from "./support/api-server.ts";
+import { eventually, readUntil } from "./support/eventually.ts";
 
 const PROGRAM = join(import.meta.dirname, "../bin/selvedge.js");
 const HOUR_MS = 3_600_000;
@@ -139,10 +140,10 @@ describe("the activity log", () => {
     const child = tail("--zone", "one.example", "--filter", "path=/printed", "--json");
     let printed = "";
     child.stdout.on("data", (bytes: Buffer) => (printed += bytes.toString()));
-    for (let n = 0; n < 60 && !printed.includes("\n"); n++) {
+    await eventually(() => {
       database.insert([packed("security_events", [event(zone, { path: "/printed" }), event(zone, { path: "/other" })])]);
-      await new Promise((resolve) => setTimeout(resolve, 250));
-    }
+      return printed.includes("\n");
+    }, 250);
     child.kill();
     assert.equal(JSON.parse(printed.split("\n")[0] ?? "").path, "/printed");
     const refused = tail("--zone", "one.example", "--filter", "client_ip=nowhere");
@@ -167,9 +168,10 @@ describe("the activity log", () => {
     let text = "";
     socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
     const until = async (wanted: string): Promise<string> => {
-      for (let tries = 0; tries < 200 && !text.includes(wanted); tries++) await new Promise((resolve) => setTimeout(resolve, 50));
-      assert.ok(text.includes(wanted), `${wanted} did not come: ${text.slice(0, 2000)}`);
-      return text;
+      return readUntil(
+        () => text,
+        (received) => received.includes(wanted),
+      );
     };
     return { until, leave: () => socket.destroy() };
   }

@@ -16,6 +16,7 @@ import type { DetectorWorkerData } from "#edge/detection/worker.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { createTestSource } from "./support/feed.ts";
+import { readUntil } from "./support/eventually.ts";
 
 const CARD = "4716461583322103";
 const SPACED_CARD = "5398 2287 0787 1527";
@@ -102,14 +103,7 @@ test("a response with a card number becomes one event, and the number is nowhere
   queries.close();
 });
 
-async function waitFor<T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> {
-  for (let tries = 0; tries < 500; tries++) {
-    const items = await read();
-    if (items.length > 0) return items;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("no event within the bound");
-}
+const waitFor = <T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> => readUntil(read, ({ length }) => length > 0);
 
 const startWriter = (workerData: WriterData): Promise<Worker> =>
   start(new URL("../src/events/writer.ts", import.meta.url), workerData, workerData.ports);

@@ -16,7 +16,7 @@ function talk(bytes: string | Uint8Array): Promise<string> {
     const socket = connect(server.port, "127.0.0.1", () => socket.write(bytes));
     socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
     socket.on("close", () => resolve(answer)).on("error", reject);
-    socket.setTimeout(10_000, () => socket.destroy(new Error("no answer")));
+    socket.setTimeout(60_000, () => socket.destroy(new Error("no answer")));
   });
 }
 

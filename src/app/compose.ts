@@ -56,9 +56,6 @@ export interface ComposeDeps {
   readonly clock: Clock;
 }
 
-/** How long an answer waits for the planes before it says that one is behind. */
-const SETTLE_LIMIT_MS = 1_000;
-
 /**
  * Wires everything, in the order in which things need each other: state, control, feed, planes, API. What has been
  * opened is closed again in the reverse order, when a later step fails as well as at the end.
@@ -144,7 +141,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       clock,
       metrics,
       log,
-      settled: (rev) => publisher.settled(rev, SETTLE_LIMIT_MS),
+      settled: (rev) => publisher.settled(rev, config.api.settle_timeout_ms),
       config: apiConfig(config, tls),
     });
     addOperations(api, {

@@ -37,6 +37,13 @@ export const CONFIG_KEYS = {
     doc: "Requests a token may make in each period; 0: no limit.",
   },
   "api.rate_limit_period_seconds": { type: "count", default: 300, min: 1, max: 86_400, doc: "Length of the rate limit's period." },
+  "api.settle_timeout_ms": {
+    type: "count",
+    default: 1_000,
+    min: 0,
+    max: 60_000,
+    doc: "How long the answer to a change waits until all data planes have it.",
+  },
   "gateway.host": { type: "host", default: "127.0.0.1", doc: "Address of the AI gateway." },
   "gateway.port": { type: "port", default: 8781, doc: "Port of the AI gateway; 0: any free port." },
   "gateway.providers": {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { createPlaces, type PlaceDatabases } from "#edge/places.ts";
 import { buildMmdb } from "../../test/support/mmdb.ts";
 import { createPlaceFiles } from "./place-files.ts";
+import { eventually } from "../../test/support/eventually.ts";
 
 const database = (country: string): Buffer => buildMmdb({ "192.0.2.0/24": { country: { iso_code: country } } });
 
@@ -29,25 +30,21 @@ test("databases are read again when a new one takes their place; what cannot be 
     files.stop();
     rmSync(directory, { recursive: true, force: true });
   });
-  const until = async (what: () => boolean): Promise<void> => {
-    for (let waitedMs = 0; !what() && waitedMs < 8000; waitedMs += 10) await new Promise((done) => setTimeout(done, 10));
-    assert.ok(what(), `it never became true: ${what}`);
-  };
   assert.deepEqual([files.databases(), warnings.length], [[], 2]);
   const put = (bytes: Buffer): void => {
     writeFileSync(`${path}.new`, bytes);
     renameSync(`${path}.new`, path);
   };
   put(database("DE"));
-  await until(() => changes === 1);
+  await eventually(() => changes === 1);
   assert.equal(country(), "DE");
   put(database("FR"));
-  await until(() => changes === 2);
+  await eventually(() => changes === 2);
   assert.equal(country(), "FR");
   put(database("IT").subarray(0, 100));
-  await until(() => warnings.length === 3);
+  await eventually(() => warnings.length === 3);
   rmSync(path);
-  await until(() => warnings.length === 4);
+  await eventually(() => warnings.length === 4);
   await new Promise((done) => setTimeout(done, 100));
   assert.deepEqual([changes, warnings.length, files.databases().length], [2, 4, 1]);
   assert.match(warnings.at(-1) ?? "", /stays in use/);

@@ -2,18 +2,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
-import {
-  eventually,
-  exchangeRaw,
-  httpOrigin,
-  rawClient,
-  rawOrigin,
-  routeOp,
-  siteOps,
-  startEdge,
-  type TestEdge,
-  type TestOrigin,
-} from "./test-edge.ts";
+import { exchangeRaw, httpOrigin, rawClient, rawOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { rulesetOp } from "./test-entries.ts";
 
 /** An origin that answers by path with exact bytes, one connection after the other kept open. */

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { after, before, test } from "node:test";
-import { eventually, rawOrigin, type TestOrigin } from "./test-edge.ts";
+import { rawOrigin, type TestOrigin } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { zoneOp } from "./test-entries.ts";
 import { answerOf, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
 

@@ -4,7 +4,8 @@ import { connect as connectTls } from "node:tls";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { after, before, test } from "node:test";
-import { eventually, httpOrigin, rawOrigin, routeOp, type TestOrigin } from "./test-edge.ts";
+import { httpOrigin, rawOrigin, routeOp, type TestOrigin } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { rulesetOp, zoneOp } from "./test-entries.ts";
 import { answerOf, fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
 

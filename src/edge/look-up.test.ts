@@ -60,7 +60,7 @@ before(async () => {
   lookUp = createLookUp({
     hosts: createHostsFile(join(directory, "hosts")),
     servers: [`127.0.0.1:${(socket.address() as AddressInfo).port}`],
-    timeoutMs: 600,
+    timeoutMs: 2_000,
   });
 });
 after(async () => {

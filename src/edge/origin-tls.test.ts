@@ -10,7 +10,8 @@ import { createLocalCa, createRoot, type IssuedCertificate } from "#acme/local-c
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { eventually, exchangeRaw, rawOrigin, startEdge, type TestEdge } from "./test-edge.ts";
+import { exchangeRaw, rawOrigin, startEdge, type TestEdge } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
 /** What an origin saw of each request. */
@@ -49,7 +50,7 @@ async function httpsOrigin(issued: IssuedCertificate, options: object = {}): Pro
 }
 
 before(async () => {
-  edge = await startEdge([], {}, { originIdleTimeoutMs: 100, connectTimeoutMs: 1000 }, [root.certificate]);
+  edge = await startEdge([], {}, { originIdleTimeoutMs: 100, connectTimeoutMs: 3_000 }, [root.certificate]);
   const front = await ca.issue(["example.com", "*.example.com"]);
   edge.replica.apply([
     {

@@ -1,17 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
-import {
-  eventually,
-  exchangeRaw,
-  httpOrigin,
-  rawOrigin,
-  routeOp,
-  siteOps,
-  startEdge,
-  type TestEdge,
-  type TestOrigin,
-} from "./test-edge.ts";
+import { exchangeRaw, httpOrigin, rawOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
 let origin: TestOrigin;

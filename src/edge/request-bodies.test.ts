@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
-import { eventually, exchangeRaw, rawClient, rawOrigin, type TestOrigin } from "./test-edge.ts";
+import { exchangeRaw, rawClient, rawOrigin, type TestOrigin } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { rulesetOp } from "./test-entries.ts";
 
 let origin: TestOrigin;
@@ -37,7 +38,7 @@ before(async () => {
   edge = await startSecureEdge(origin.port, {
     ruleBodyBytesMax: LIMIT,
     ruleBodyMemoryBytesMax: 400_000,
-    bodyWindowMs: 300,
+    bodyWindowMs: 1_500,
     bodyBytesMin: 100,
   });
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { RequestRow } from "#events/rows.ts";
-import { eventually, exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { eventually, settled } from "../../test/support/eventually.ts";
 import { fetchOver, startSecureEdge } from "../../test/support/secure-edge.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
@@ -40,7 +41,7 @@ before(async () => {
       { action: "route", expression: "true", action_parameters: { origin: { port: 1 } } },
     ]),
   ];
-  edge = await startEdge(ops, {}, { requestBodyBytesMax: 100, responseTimeoutMs: 500, headTimeoutMs: 400 });
+  edge = await startEdge(ops, {}, { requestBodyBytesMax: 100, responseTimeoutMs: 2_000, headTimeoutMs: 2_000 });
 });
 after(async () => {
   await edge.close();
@@ -61,7 +62,7 @@ type Facts = Partial<Pick<RequestRow, "status" | "origin_status" | "edge_error" 
 async function only(facts: Facts): Promise<RequestRow> {
   await eventually(() => edge.requests.length > 0);
   // A second one would come at once.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await settled(20);
   assert.equal(edge.requests.length, 1, JSON.stringify(edge.requests));
   const [row] = edge.requests as [RequestRow];
   assert.deepEqual(Object.fromEntries(Object.keys(facts).map((name) => [name, row[name as keyof Facts]])), facts);
@@ -123,13 +124,13 @@ test("an origin that cannot be reached, that is silent, that talks nonsense and 
 test("a visitor that leaves before the answer, and amid its own request", async () => {
   const early = rawClient(edge.http);
   early.send(request(SILENT));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await settled();
   early.socket.destroy();
   await only({ status: 499, origin_status: null, path: SILENT });
   edge.requests.length = 0;
   const amid = rawClient(edge.http);
   amid.send("POST /page HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 90\r\n\r\nhalf");
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await settled();
   amid.socket.destroy();
   await eventually(() => edge.requests.length > 0);
   assert.equal(edge.requests.length, 1);
@@ -164,7 +165,7 @@ test("requests that are under way when the edge ends", async () => {
   const ending = await startEdge(siteOps(origin.port));
   const client = rawClient(ending.http);
   client.send(request(SILENT));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await settled();
   await ending.close(0);
   assert.deepEqual(
     ending.requests.map(({ path }) => path),
@@ -187,13 +188,13 @@ test("HTTP/2: answers, refusals and streams that the visitor resets", async (t) 
   await eventually(() => secure.requests.length === 2);
   const stream = session.request({ ":path": SILENT, ":authority": "www.example.com" });
   stream.on("error", () => undefined);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await settled(100);
   stream.close(8);
   await eventually(() => secure.requests.length === 3);
   assert.deepEqual([secure.requests[2]?.status, secure.requests[2]?.path], [499, SILENT]);
   const last = session.request({ ":path": SILENT, ":authority": "www.example.com" });
   last.on("error", () => undefined);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await settled(100);
   session.destroy();
   await eventually(() => secure.requests.length === 4);
   assert.equal(secure.requests[3]?.status, 499);

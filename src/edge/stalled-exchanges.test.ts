@@ -3,7 +3,8 @@ import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { createStalledExchanges, type Holder } from "./stalled-exchanges.ts";
-import { eventually, exchangeRaw, httpOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { exchangeRaw, httpOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { fetchOver, startSecureEdge } from "../../test/support/secure-edge.ts";
 
 const PLACES = 4;

@@ -62,7 +62,7 @@ test("whatever is sent, the origin gets whole requests of ours and the edge stay
         assert.equal(ends, requests);
       }
     }),
-    { numRuns: 60, timeout: 10_000 },
+    { numRuns: 60 },
   );
   assert.match(await exchangeRaw(edge.http, `GET / HTTP/1.1\r\n${H}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200/);
   assert.deepEqual(edge.errors, []);

@@ -188,7 +188,7 @@ test("who leaves amid a handshake is let go at once", async () => {
   await client.closed();
 });
 
-test("connections from one port of a client to two addresses of the edge are told apart", { timeout: 20_000 }, async () => {
+test("connections from one port of a client to two addresses of the edge are told apart", { timeout: 300_000 }, async () => {
   const edge = await startEdge([], { host: "0.0.0.0" });
   try {
     edge.replica.apply([certificateOp(edge)]);

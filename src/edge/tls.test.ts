@@ -9,7 +9,8 @@ import { promisify } from "node:util";
 import { createLocalCa, createRoot, type LocalCa } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { eventually, httpOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { httpOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { eventually } from "../../test/support/eventually.ts";
 
 const run = promisify(execFile);
 let directory: string;
@@ -61,7 +62,7 @@ test("curl gets the site over HTTPS with the local authority's root", async () =
   const { stdout } = await run("curl", [
     "-sS",
     "--max-time",
-    "10",
+    "60",
     "--cacert",
     join(directory, "ca.pem"),
     "--resolve",
@@ -81,7 +82,7 @@ test("large bodies pass both ways over HTTPS", async () => {
   await writeFile(body, Buffer.alloc(5_000_000, "0123456789"));
   edge.replica.apply([routeOp(echo.port)]);
   const name = `www.example.com:${edge.https}`;
-  const args = ["-sS", "--max-time", "20", "--cacert", join(directory, "ca.pem"), "--resolve", `${name}:127.0.0.1`, "-o", `${body}.back`];
+  const args = ["-sS", "--max-time", "120", "--cacert", join(directory, "ca.pem"), "--resolve", `${name}:127.0.0.1`, "-o", `${body}.back`];
   try {
     for (const chunked of [[], ["-H", "Transfer-Encoding: chunked"]]) {
       await run("curl", [...args, ...chunked, "--data-binary", `@${body}`, `https://${name}/`]);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { eventually, exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "./test-edge.ts";
+import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "./test-edge.ts";
+import { eventually, settled } from "../../test/support/eventually.ts";
 import { recordOp } from "./test-entries.ts";
 
 const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n`;
@@ -56,13 +57,13 @@ async function patientOrigin() {
 
 test("who came first is served first; who went away takes no place, and who waits too long hears 503", async () => {
   const origin = await patientOrigin();
-  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, connectTimeoutMs: 2000 });
+  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, connectTimeoutMs: 3_000 });
   const clients = Array.from({ length: 6 }, () => rawClient(edge.http));
   // All are connected before the first asks, and they ask one after the other: so their order is known.
   await eventually(() => gauge(edge, "selvedge_edge_connections") === clients.length);
   for (const [i, client] of clients.entries()) {
     client.send(request(`/${i}`));
-    await new Promise((done) => setTimeout(done, 20));
+    await settled(5);
   }
   clients[2]!.socket.destroy();
   await eventually(() => edge.requests.length === 1);

@@ -5,6 +5,7 @@ import { createMetrics } from "#kernel/metrics.ts";
 import type { RowsMessage } from "./messages.ts";
 import { createEventSink } from "./sink.ts";
 import { testGatewayRow, testRequestRow } from "./test-rows.ts";
+import { settled } from "../../test/support/eventually.ts";
 
 /** The writer's end: keeps what came and confirms only when told. */
 function slowWriter(port: MessagePort): { readonly batches: RowsMessage[]; confirm(): void; next(): Promise<void> } {
@@ -56,7 +57,7 @@ test("rows beyond the bound are dropped and counted, also while they are on thei
   sink.push("gateway_logs", testGatewayRow());
   assert.equal(dropped(metrics, "gateway_logs"), 1);
   writer.confirm();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await settled(20);
   sink.push("gateway_logs", testGatewayRow());
   assert.equal(dropped(metrics, "gateway_logs"), 1);
 });

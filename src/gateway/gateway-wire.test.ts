@@ -8,6 +8,7 @@ import type { GatewayLogRow } from "#events/rows.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { GATEWAY_LIMITS, type GatewayLimits } from "./config.ts";
 import { createGateway } from "./gateway.ts";
+import { eventually } from "../../test/support/eventually.ts";
 
 const ACCOUNT = "a".repeat(32);
 const CHAT = JSON.stringify({ model: "gpt-4o-mini", messages: [] });
@@ -87,11 +88,6 @@ function exchange(port: number, bytes: string): Promise<{ text: string; reset: b
 
 const post = (path: string, body = CHAT, extra = "connection: close\r\n", version = "1.1"): string =>
   `POST ${path} HTTP/${version}\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${extra}\r\n${body}`;
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1000 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(condition(), "it did not come about");
-}
 
 test("bytes that are no acceptable request get a clear answer, leave no row and open no connection", async (t) => {
   let asked = 0;
@@ -174,7 +170,7 @@ test("an answer that breaks off before its end fails or is cut, in every framing
     const { port, path, rows } = await front(t, await rawProvider(t, (socket) => void socket.end(bytes)));
     const { text } = await exchange(port, post(path));
     assert.match(text, expected, name);
-    await until(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.equal(rows[0]?.success, false, name);
   }
 });
@@ -215,10 +211,10 @@ test("a client that leaves ends the provider's request, before and after the ans
     const { port, path, rows } = await front(t, providerPort);
     const socket = connect(port, "127.0.0.1", () => socket.write(post(path)));
     socket.on("error", () => undefined);
-    if (bytes === "") await until(() => asked);
+    if (bytes === "") await eventually(() => asked);
     else await new Promise((resolve) => socket.once("data", resolve));
     socket.destroy();
-    await until(() => ended && rows.length === 1);
+    await eventually(() => ended && rows.length === 1);
     assert.deepEqual([rows[0]?.success, rows[0]?.status_code], [false, bytes === "" ? 499 : 200]);
   }
 });
@@ -227,9 +223,9 @@ test("a client that leaves amid its body leaves no row, since nothing was accept
   let asked = 0;
   const { port, path, rows, value } = await front(t, await provider(t, (_req, res) => void (asked++, res.end())));
   const socket = connect(port, "127.0.0.1", () => socket.write(post(path).slice(0, -10)));
-  await until(() => value("selvedge_gateway_held_request_bytes") > 0);
+  await eventually(() => value("selvedge_gateway_held_request_bytes") > 0);
   socket.destroy();
-  await until(() => value("selvedge_gateway_active_requests") === 0);
+  await eventually(() => value("selvedge_gateway_active_requests") === 0);
   assert.deepEqual([rows.length, asked, value("selvedge_gateway_held_request_bytes")], [0, 0, 0]);
 });
 
@@ -283,9 +279,9 @@ test("a large body is streamed whole, and one above the limit is refused", async
     ({ status }) => assert.equal(status, 413),
     () => undefined,
   );
-  await until(() => rows.length === 3);
+  await eventually(() => rows.length === 3);
   assert.deepEqual([rows[2]?.status_code, rows[2]?.success, sizes.length], [413, false, 2]);
-  await until(() => value("selvedge_gateway_held_request_bytes") === 0);
+  await eventually(() => value("selvedge_gateway_held_request_bytes") === 0);
 });
 
 test("a slow reader makes the provider wait instead of filling memory", async (t) => {
@@ -315,7 +311,7 @@ test("a slow reader makes the provider wait instead of filling memory", async (t
   let size = 0;
   for await (const part of socket) size += (part as Buffer).length;
   assert.ok(size > TOTAL * chunk.length);
-  await until(() => rows.length === 1);
+  await eventually(() => rows.length === 1);
   assert.deepEqual([rows[0]?.success, rows[0]?.response_bytes], [true, TOTAL * chunk.length]);
 });
 
@@ -328,7 +324,7 @@ test("provider errors, 1xx and answers without a body pass through as they are",
   ] as const) {
     const { port, path, rows } = await front(t, await rawProvider(t, (socket) => void socket.write(bytes)));
     assert.match((await exchange(port, post(path))).text, expected);
-    await until(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
   }
 });
 
@@ -336,7 +332,7 @@ test("closing lets a request under way finish and refuses new connections", asyn
   let finish: (() => void) | undefined;
   const { port, path, close, rows } = await front(t, await provider(t, (_req, res) => void (finish = () => res.end("{}"))));
   const answer = exchange(port, post(path, CHAT, ""));
-  await until(() => finish !== undefined);
+  await eventually(() => finish !== undefined);
   // So long that only closing idle connections can end it within the test's own limit.
   const closed = close(1_000_000);
   await assert.rejects(new Promise((resolve, reject) => connect(port, "127.0.0.1").on("connect", resolve).on("error", reject)));
@@ -350,7 +346,7 @@ test("what does not finish in time is cut at the end of the drain", async (t) =>
   let asked = false;
   const { port, path, close, rows } = await front(t, await provider(t, () => void (asked = true)));
   const answer = exchange(port, post(path));
-  await until(() => asked);
+  await eventually(() => asked);
   await close(50);
   assert.equal((await answer).text, "");
   assert.deepEqual([rows.length, rows[0]?.success], [1, false]);
@@ -361,7 +357,7 @@ test("above its bound of requests the gateway answers 503", async (t) => {
   const { port, path } = await front(t, await provider(t, () => void asked++), { requestsMax: 1 });
   const socket = connect(port, "127.0.0.1", () => socket.write(post(path)));
   socket.on("error", () => undefined);
-  await until(() => asked === 1);
+  await eventually(() => asked === 1);
   assert.match((await exchange(port, post(path))).text, /^HTTP\/1\.1 503 .*retry-after: 1.*"internalCode":2904/s);
   socket.destroy();
 });

@@ -10,6 +10,7 @@ import type { GatewayEntry, Op, TokenEntry } from "#snapshot/entries.ts";
 import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { GATEWAY_LIMITS, type GatewayLimits } from "./config.ts";
 import { createGateway } from "./gateway.ts";
+import { eventually } from "../../test/support/eventually.ts";
 
 const ACCOUNT = "a".repeat(32);
 const TOKEN = "gateway-token-of-forty-characters-length";
@@ -89,12 +90,6 @@ const metric = (metrics: MetricRegistry, name: string): number =>
     .filter((sample) => sample.name === name)
     .reduce((sum, sample) => sum + sample.value, 0);
 
-/** Waits for something that another thread of events brings about; a test that waits in vain fails by its limit. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1000 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(condition(), "it did not come about");
-}
-
 test("SPEC 4.1: the SDK completes a chat through the gateway, and exactly one row is kept", async (t) => {
   const { mock, base, rows } = await stage(t, [gatewayOp("gw")]);
   const { data, response } = await client(`${base}/gw/openai`).chat.completions.create(chat).withResponse();
@@ -168,7 +163,7 @@ test("a stream arrives in pieces, with its tokens in the row", async (t) => {
   }
   assert.equal(text, "Hi there, how are you today?");
   assert.ok(pieces > 2);
-  await until(() => rows.length === 1);
+  await eventually(() => rows.length === 1);
   assert.deepEqual(
     [rows[0]?.success, rows[0]?.tokens_in, rows[0]?.tokens_out, rows[0]?.response_content_type],
     [true, 13, 8, "text/event-stream"],
@@ -326,9 +321,9 @@ test("a client that leaves aborts the provider's answer and leaves one row", asy
   // Leaving the loop would end the stream by itself.
   await stream[Symbol.asyncIterator]().next();
   stream.controller.abort();
-  await until(() => rows.length === 1);
+  await eventually(() => rows.length === 1);
   assert.equal(rows[0]?.success, false);
-  await until(() => metric(metrics, "selvedge_gateway_active_requests") === 0);
+  await eventually(() => metric(metrics, "selvedge_gateway_active_requests") === 0);
 });
 
 test("a provider that breaks off never looks finished", async (t) => {
@@ -340,7 +335,7 @@ test("a provider that breaks off never looks finished", async (t) => {
   });
   assert.equal(response.status, 200);
   await assert.rejects(response.text());
-  await until(() => rows.length === 1);
+  await eventually(() => rows.length === 1);
   assert.deepEqual([rows[0]?.success, rows[0]?.status_code], [false, 200]);
 });
 

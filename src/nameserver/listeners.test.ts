@@ -14,6 +14,7 @@ import type { Respond } from "./respond.ts";
 import { loadSystemSockets } from "./system-sockets.ts";
 import { type Carrier, listenTcp } from "./tcp.ts";
 import { listenUdp } from "./udp.ts";
+import { PATIENCE_MS } from "../../test/support/eventually.ts";
 
 const LATE = 0x80;
 
@@ -81,7 +82,7 @@ for (const [name, listen] of UDP_PATHS) {
         if (seen.size === 40) done.resolve();
       });
       for (let id = 0; id < 40; id++) socket.send(message(id, id % 3 === 0), server.port, target);
-      const limit = setTimeout(() => done.reject(new Error(`${seen.size} of 40 answers`)), 5000);
+      const limit = setTimeout(() => done.reject(new Error(`${seen.size} of 40 answers`)), PATIENCE_MS);
       await done.promise.finally(() => clearTimeout(limit));
       const { port } = socket.address();
       for (const [id, response] of seen) {

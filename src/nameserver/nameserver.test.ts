@@ -18,6 +18,7 @@ import { NAMESERVER_LIMITS, type NameserverConfig } from "./config.ts";
 import { createRateTable } from "./rate-limit.ts";
 import { createNameserver } from "./nameserver.ts";
 import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
+import { PATIENCE_MS, eventually } from "../../test/support/eventually.ts";
 
 const Z = "zone1";
 const BASE: readonly Op[] = [
@@ -83,7 +84,7 @@ async function askUdp(port: number, bytes: Buffer, host = "127.0.0.1"): Promise<
   const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
   try {
     socket.send(bytes, port, host);
-    const [response] = (await once(socket, "message", { signal: AbortSignal.timeout(5000) })) as [Buffer];
+    const [response] = (await once(socket, "message", { signal: AbortSignal.timeout(PATIENCE_MS) })) as [Buffer];
     return response;
   } finally {
     socket.close();
@@ -120,7 +121,7 @@ testPaths("dig gets what the zone holds, over UDP and TCP", async (t, path) => {
   if (reason) return t.skip(reason);
   const { port } = await start(t, path);
   const dig = async (...args: string[]): Promise<string> =>
-    (await run("dig", ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=5", ...args], { timeout: 10_000 })).stdout.trim();
+    (await run("dig", ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=30", ...args], { timeout: 60_000 })).stdout.trim();
   const rows: [args: string[], answer: string][] = [
     [["+short", "www.example.com", "A"], "203.0.113.7"],
     [["+short", "www.example.com", "AAAA"], "2001:db8::7"],
@@ -155,8 +156,8 @@ testPaths("dig and kdig get cookies, keep them, and learn the server's name", as
   if (reason) return t.skip(reason);
   const { port } = await start(t, path, { nsid: "ns-fra-1", rateLimit: { perSecond: 1, slip: 0, exempt: [], table: createRateTable() } });
   const ask = async (program: "dig" | "kdig", ...args: string[]): Promise<string> =>
-    (await run(program, ["@127.0.0.1", "-p", String(port), ...args], { timeout: 10_000 })).stdout;
-  const dig = (...args: string[]): Promise<string> => ask("dig", "+tries=1", "+timeout=5", ...args);
+    (await run(program, ["@127.0.0.1", "-p", String(port), ...args], { timeout: 60_000 })).stdout;
+  const dig = (...args: string[]): Promise<string> => ask("dig", "+tries=1", "+timeout=30", ...args);
 
   const first = await dig("plain.example.com", "+cookie=2464c4abcf10c957");
   const cookie = /COOKIE: (2464c4abcf10c95701000000[0-9a-f]{24}) \(good\)/.exec(first)?.[1];
@@ -168,7 +169,16 @@ testPaths("dig and kdig get cookies, keep them, and learn the server's name", as
     assert.match(next, /COOKIE: [0-9a-f]{48} \(good\)/);
   }
   // kdig holds the answer's cookie against its own, and asks again by itself where a server says BADCOOKIE.
-  const kdig = await ask("kdig", `+cookie=${cookie}`, "+nsid", "+ednsopt=65001:c0ffee", "+timeout=5", "+retry=0", "alias.example.com", "A");
+  const kdig = await ask(
+    "kdig",
+    `+cookie=${cookie}`,
+    "+nsid",
+    "+ednsopt=65001:c0ffee",
+    "+timeout=30",
+    "+retry=0",
+    "alias.example.com",
+    "A",
+  );
   assert.match(kdig, /status: NOERROR/);
   assert.match(kdig, /NSID: [0-9A-F]+ "ns-fra-1"/i);
   assert.match(kdig, new RegExp(`COOKIE: ${cookie}`, "i"));
@@ -183,7 +193,7 @@ testPaths("EDNS as resolvers' operators test it", async (t, path) => {
   const reason = toolOrSkip("dig");
   if (reason) return t.skip(reason);
   const { port, count } = await start(t, path);
-  const base = ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=5", "+noednsnegotiation", "+nocookie", "+norecurse", "+noad"];
+  const base = ["@127.0.0.1", "-p", String(port), "+tries=1", "+timeout=30", "+noednsnegotiation", "+nocookie", "+norecurse", "+noad"];
   const SOA = ["SOA", "example.com"];
   const rows: [args: string[], expected: RegExp, unexpected?: RegExp][] = [
     [["+noedns", ...SOA], /status: NOERROR[\s\S]*ANSWER: 1/, /EDNS/],
@@ -207,7 +217,7 @@ testPaths("EDNS as resolvers' operators test it", async (t, path) => {
   ];
   for (const [args, expected, unexpected] of rows) {
     for (const transport of ["+notcp", "+tcp"]) {
-      const { stdout } = await run("dig", [...base, transport, ...args], { timeout: 10_000 });
+      const { stdout } = await run("dig", [...base, transport, ...args], { timeout: 60_000 });
       assert.match(stdout, expected, `${transport} ${args.join(" ")}`);
       if (unexpected) assert.doesNotMatch(stdout, unexpected, `${transport} ${args.join(" ")}`);
       assert.doesNotMatch(stdout, /malformed|mismatch|extra bytes/i);
@@ -292,7 +302,7 @@ async function askTcpSize(t: TestContext, port: number): Promise<number> {
 /** However it ends: closing over bytes that nobody reads any more is a reset. */
 const closed = (socket: Socket): Promise<unknown> => {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const timer = setTimeout(() => reject(new Error("the connection is still open")), 5000);
+  const timer = setTimeout(() => reject(new Error("the connection is still open")), PATIENCE_MS);
   socket
     .resume()
     .on("error", () => {})
@@ -323,7 +333,7 @@ test("TCP connections without a whole message are closed in time, whatever bytes
 });
 
 test("TCP connections are closed when nothing is asked any more, and when nothing is taken", async (t) => {
-  const { port, count } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 400 } });
+  const { port, count } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 1_000 } });
   const idle = await open(t, port);
   idle.write(framed(query("plain.example.com", TYPE.A)));
   assert.equal((await readMessages(idle, 1)).length, 1);
@@ -336,11 +346,7 @@ test("TCP connections are closed when nothing is asked any more, and when nothin
   // The client goes on asking, which alone keeps nobody.
   const asking = setInterval(() => deaf.write(question), 50);
   t.after(() => clearInterval(asking));
-  const limit = AbortSignal.timeout(10_000);
-  while (count("selvedge_dns_tcp_connections") > 0) {
-    limit.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually(() => count("selvedge_dns_tcp_connections") === 0);
   assert.ok(count("selvedge_dns_queries_total") < 20_000);
 });
 
@@ -399,7 +405,7 @@ testPaths("of many datagrams at once each sender gets the answers to its own", a
     socket.on("message", (response) => seen.set(response.readUInt16BE(0), response));
     // Without waiting: they pile up in the server's socket. What is lost there is asked again.
     for (let tries = 0; seen.size < asked; tries++) {
-      assert.ok(tries < 100, `${asked - seen.size} questions are never answered`);
+      assert.ok(tries < 1000, `${asked - seen.size} questions are never answered`);
       for (let id = 0; id < asked; id++) {
         const name = names[(id + client) % names.length] as string;
         if (!seen.has(id)) socket.send(query(name, TYPE.A, id), port, "127.0.0.1");

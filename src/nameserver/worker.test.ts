@@ -16,6 +16,7 @@ import { createTestSource } from "../../test/support/feed.ts";
 import { nameserverConfig } from "../../test/support/nameserver.ts";
 import { recordOp, zoneOp } from "../../test/support/zone-entries.ts";
 import type { NameserverWorkerData } from "./worker.ts";
+import { PATIENCE_MS } from "../../test/support/eventually.ts";
 
 const QUESTION = encodeMessage({
   id: 5,
@@ -54,7 +55,7 @@ async function start(t: TestContext) {
   t.after(() => worker.terminate());
   const next = async <K extends FromWorker["type"]>(type: K): Promise<Extract<FromWorker, { type: K }>> => {
     for (;;) {
-      const [message] = (await once(worker, "message", { signal: AbortSignal.timeout(10_000) })) as [FromWorker];
+      const [message] = (await once(worker, "message", { signal: AbortSignal.timeout(PATIENCE_MS) })) as [FromWorker];
       if (message.type === type) return message as Extract<FromWorker, { type: K }>;
     }
   };
@@ -75,7 +76,7 @@ test("the worker answers from its feed: settled means answered", async (t) => {
   t.after(() => socket.close());
   const ask = async (): Promise<string[]> => {
     socket.send(QUESTION, port, "127.0.0.1");
-    const [response] = (await once(socket, "message", { signal: AbortSignal.timeout(5000) })) as [Buffer];
+    const [response] = (await once(socket, "message", { signal: AbortSignal.timeout(PATIENCE_MS) })) as [Buffer];
     return addressesIn(response);
   };
   assert.deepEqual(await ask(), []);

@@ -9,9 +9,9 @@ import type { Op } from "./entries.ts";
 import type { AppliedOp, FeedMessage, FeedPort, FeedReply } from "./feed.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
 import { openReplica } from "./replica.ts";
+import { PATIENCE_MS, settled } from "../../test/support/eventually.ts";
 
 const serial = (id: string, value: number | null): Op => ({ kind: "serial", id, value: value === null ? null : { serial: value } });
-const WAIT_MS = 5_000;
 
 async function startedPublisher(t: TestContext, source: TestSource, lastGoodPath?: string): Promise<Publisher> {
   const publisher = createPublisher({ source, ...(lastGoodPath === undefined ? {} : { lastGoodPath }) });
@@ -44,7 +44,7 @@ test("a replica gets everything, then each unit as one delta, before and after i
   const told: (readonly AppliedOp[] | null)[] = [];
   replica.onApplied((ops) => told.push(ops));
   const rev = source.commit([serial("a", 2), serial("b", 1), serial("b", null)]);
-  assert.deepEqual(await publisher.settled(rev, WAIT_MS), { behind: [] });
+  assert.deepEqual(await publisher.settled(rev, PATIENCE_MS), { behind: [] });
   assert.deepEqual(told, [
     [
       { kind: "serial", id: "a", value: { serial: 2 }, before: { serial: 1 } },
@@ -89,11 +89,11 @@ test("settled names the planes that are behind, and does not wait for them a sec
   const seen = recorder(deaf.replicaEnd);
   deaf.replicaEnd.send({ type: "subscribe", name: "deaf", rev: 0 });
   while (seen.length === 0) await delay(5);
-  assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 50), { behind: ["deaf"] });
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 500), { behind: ["deaf"] });
   const hour = 3_600_000;
   assert.deepEqual(await publisher.settled(source.commit([serial("a", 2)]), hour), { behind: ["deaf"] });
   deaf.replicaEnd.send({ type: "applied", rev: 2 });
-  await delay(20);
+  await settled(20);
   const third = publisher.settled(source.commit([serial("a", 3)]), hour);
   while (seen.at(-1)?.type !== "delta" || seen.length < 4) await delay(5);
   deaf.replicaEnd.send({ type: "applied", rev: 3 });
@@ -112,7 +112,7 @@ test("a failing source is tried again and nothing is lost", async (t) => {
   const replica = await openReplica({ port: replicaEnd, name: "n" });
   source.fail(1);
   source.commit([serial("a", 1)]);
-  assert.deepEqual(await publisher.settled(source.commit([serial("a", 2)]), WAIT_MS), { behind: [] });
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 2)]), PATIENCE_MS), { behind: [] });
   assert.deepEqual(dump(replica.snapshot), dump(source.state));
 });
 
@@ -133,8 +133,8 @@ test("a listener that throws gets to rebuild, and the revision is not acknowledg
   source.commit([serial("a", 2)]);
   while (calls.length < 3) await delay(5);
   assert.deepEqual(calls, ["delta", "rebuild", "rebuild"]);
-  await delay(20);
-  assert.deepEqual(await publisher.settled(source.commit([serial("a", 3)]), WAIT_MS), { behind: [] });
+  await settled(20);
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 3)]), PATIENCE_MS), { behind: [] });
   assert.equal(calls.at(-1), "delta");
 });
 
@@ -185,9 +185,9 @@ test("a replica gets the kinds that it wants, at every revision, from the last g
     id: "g",
     value: { account_id: "a", gateway_id: "g", authentication: true, collect_logs: true },
   } as const;
-  await publisher.settled(source.commit([serial("b", 1)]), WAIT_MS);
+  await publisher.settled(source.commit([serial("b", 1)]), PATIENCE_MS);
   const rev = source.commit([serial("c", 1), gateway]);
-  assert.deepEqual(await publisher.settled(rev, WAIT_MS), { behind: [] });
+  assert.deepEqual(await publisher.settled(rev, PATIENCE_MS), { behind: [] });
   assert.equal(replica.snapshot.rev, rev);
   assert.deepEqual(
     dump(replica.snapshot).map(({ id }) => id),
@@ -205,6 +205,6 @@ test("a replica that misses part of an import asks for everything", async (t) =>
   source.commit([{ kind: "staged", id: "i/0", value: { import_id: "i", zone_id: "z", records: [record] } }]);
   // The kinds leave the staged records out, as a fault would.
   const rev = source.commit([{ kind: "release", id: "i", value: { zone_id: "z", records: 1 } }]);
-  assert.deepEqual(await publisher.settled(rev, WAIT_MS), { behind: [] });
+  assert.deepEqual(await publisher.settled(rev, PATIENCE_MS), { behind: [] });
   assert.equal(replica.snapshot.get("record", "r")?.zone_id, "z");
 });

@@ -6,6 +6,7 @@ import Cloudflare from "cloudflare";
 import type { Ruleset } from "#model/ruleset.ts";
 import { PHASES } from "#rules/phases.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { eventually } from "../support/eventually.ts";
 
 // The vendor's own client writes the rules, visitors over real sockets meet them: each phase and action, account and zone together.
 let selvedge: Selvedge;
@@ -74,13 +75,6 @@ const get = (path: string, headers: Readonly<Record<string, string>> = {}): Prom
   });
 const path = (text: string): string => `http.request.uri.path eq "${text}"`;
 const result = async <T>(address: string): Promise<T> => ((await client.get(address)) as { readonly result: T }).result;
-
-async function eventually(what: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await what()); tries++) {
-    assert.ok(tries < 150, "it never became true");
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
 
 test("http_request_origin: route", async () => {
   const { port } = origin.address() as AddressInfo;

@@ -38,7 +38,7 @@ async function startProvider(clock: Clock, parentPort: number) {
     client: new Cloudflare({ apiToken: api.token, baseURL: api.url }),
     port,
     dig: (name: string, type: string): Promise<string> =>
-      runClient("dig", ["@127.0.0.1", "-p", String(port), "+noall", "+answer", "+dnssec", "+time=2", "+tries=1", name, type]),
+      runClient("dig", ["@127.0.0.1", "-p", String(port), "+noall", "+answer", "+dnssec", "+time=30", "+tries=1", name, type]),
     /** Tells the nameserver what was committed since. */
     serve: async (): Promise<void> => {
       for (const { rev, changes } of (await api.store.changesSince(served, 1000)) ?? []) {

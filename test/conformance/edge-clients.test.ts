@@ -91,7 +91,7 @@ function sendFile(req: IncomingMessage, res: ServerResponse): void {
 async function curl(...args: string[]): Promise<string> {
   const { stdout } = await run(
     "curl",
-    ["-sS", "--max-time", "20", "--cacert", join(directory, "ca.pem"), "--resolve", `${HOST}:${edge.https}:127.0.0.1`, ...args],
+    ["-sS", "--max-time", "120", "--cacert", join(directory, "ca.pem"), "--resolve", `${HOST}:${edge.https}:127.0.0.1`, ...args],
     { maxBuffer: 10_000_000 },
   );
   return stdout;
@@ -127,7 +127,7 @@ test("openssl s_client: two requests in a row are two answers", { skip: toolOrSk
   const child = spawn("openssl", [...args, "-servername", HOST, "-connect", `127.0.0.1:${edge.https}`], {
     stdio: ["pipe", "pipe", "ignore"],
   });
-  const limit = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const limit = setTimeout(() => child.kill("SIGKILL"), 60_000);
   child.stdin.write(
     `GET /part-1.js HTTP/1.1\r\nHost: ${HOST}\r\n\r\nGET /part-2.js HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`,
   );

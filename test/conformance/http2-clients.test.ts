@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { eventually, httpOrigin, type TestOrigin } from "#edge/test-edge.ts";
+import { httpOrigin, type TestOrigin } from "#edge/test-edge.ts";
+import { eventually } from "../support/eventually.ts";
 import { answerOf, fetchOver, type SecureEdge, startSecureEdge } from "../support/secure-edge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
@@ -37,7 +38,7 @@ after(async () => {
 
 const curl = async (path: string, ...more: readonly string[]): Promise<string> => {
   const name = `www.example.com:${edge.https}`;
-  const common = ["-sS", "--http2", "--max-time", "20", "--cacert", file("ca.pem"), "--resolve", `${name}:127.0.0.1`];
+  const common = ["-sS", "--http2", "--max-time", "120", "--cacert", file("ca.pem"), "--resolve", `${name}:127.0.0.1`];
   return (await run("curl", [...common, ...more, `https://${name}${path}`], { maxBuffer: 8_000_000 })).stdout;
 };
 

@@ -62,7 +62,7 @@ test("nginx as the origin, over HTTP and HTTPS, by the zone's mode and a rule's 
   const visit = (scheme: "http" | "https", path = "/", ...args: readonly string[]): Promise<string> => {
     const { port } = new URL(ready[scheme]);
     const to = ["--connect-to", `www.example.com:${port}:127.0.0.1:${port}`, "--cacert", join(dataDir, "ca.pem")];
-    return runClient("curl", ["-sS", "--max-time", "20", ...to, ...args, `${scheme}://www.example.com:${port}${path}`]);
+    return runClient("curl", ["-sS", "--max-time", "120", ...to, ...args, `${scheme}://www.example.com:${port}${path}`]);
   };
   const https = new URL(ready.https).port;
 

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { text } from "node:stream/consumers";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
@@ -23,9 +22,9 @@ import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { type SharedKey, startBind, startKnotPrimary } from "../support/primaries.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
+import { readUntil } from "../support/eventually.ts";
 
 const KEY: SharedKey = { name: "transfers.example", secret: Buffer.from("a secret that two servers share").toString("base64") };
-const TRIES = 400;
 
 const masterFile = (zone: string, serial: number): string => `$TTL 600
 $ORIGIN ${zone}.
@@ -78,16 +77,6 @@ function operator(selvedge: Selvedge, token = selvedge.ready.token ?? "") {
   };
 }
 
-/** Until it holds: others need their time, and how much is not what is tested. */
-async function eventually<T>(what: string, read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    const value = await read();
-    if (holds(value)) return value;
-    assert.ok(tries < TRIES, `${what}: ${JSON.stringify(value)}`);
-    await delay(50);
-  }
-}
-
 const serialIn = ({ answers }: Message): number | undefined =>
   answers.filter(({ type }) => type === TYPE.SOA).map(({ rdata }) => soaSerial(rdata))[0];
 const addresses = ({ answers }: Message): string[] => answers.filter(({ type }) => type === TYPE.A).map(({ rdata }) => rdata.join("."));
@@ -118,7 +107,7 @@ describe("zones of others' primaries", () => {
       );
       t.after(() => bind.stop());
       const { path, status } = await ours.secondary(zone, { port: bind.port, ixfr_enable: true }, KEY);
-      await eventually("fetched", status, ({ status: is }) => is === "ok");
+      await readUntil(status, ({ status: is }) => is === "ok");
       const names: readonly (readonly [string, number])[] = [
         [zone, TYPE.SOA],
         [zone, TYPE.NS],
@@ -154,8 +143,7 @@ describe("zones of others' primaries", () => {
       assert.deepEqual([forbidden.status, forbidden.body.errors[0].code], [400, 10420]);
 
       await bind.change({ add: [`new.${zone} 300 A 192.0.2.8`], remove: [`www.${zone} AAAA`] });
-      await eventually(
-        "announced",
+      await readUntil(
         () => ours.ask(`new.${zone}`, TYPE.A),
         (message) => addresses(message)[0] === "192.0.2.8",
       );
@@ -179,7 +167,7 @@ describe("zones of others' primaries", () => {
     t.after(() => bind.stop());
     const wrong = { ...KEY, secret: Buffer.from("a secret that only one of them has").toString("base64") };
     const { status } = await ours.secondary(zone, { port: bind.port, ixfr_enable: false }, wrong);
-    const { last_error, soa_serial } = await eventually("refused", status, ({ status: is }) => is === "failing");
+    const { last_error, soa_serial } = await readUntil(status, ({ status: is }) => is === "failing");
     assert.match(last_error, /TSIG signature wrong|BADSIG|NOTAUTH/);
     assert.equal(soa_serial, 0);
     assert.equal((await ours.ask(`www.${zone}`, TYPE.A)).flags & 0xf, 2, "SERVFAIL: there is nothing yet");
@@ -190,11 +178,10 @@ describe("zones of others' primaries", () => {
     const knot = await startKnotPrimary({ directory: await temporaryDirectory(t), zone, text: masterFile(zone, 7), notifyPort: ours.port });
     t.after(() => knot.stop());
     const { status } = await ours.secondary(zone, { port: knot.port, ixfr_enable: false });
-    await eventually("fetched", status, ({ status: is }) => is === "ok");
+    await readUntil(status, ({ status: is }) => is === "ok");
     assert.deepEqual(addresses(await ours.ask(`www.${zone}`, TYPE.A)), ["192.0.2.1"]);
     await knot.change({ add: ["www 300 A 192.0.2.44"] });
-    await eventually(
-      "announced",
+    await readUntil(
       () => ours.ask(`www.${zone}`, TYPE.A),
       (message) => addresses(message).length === 2,
     );
@@ -214,7 +201,7 @@ describe("zones of others' primaries", () => {
       const knot = await startKnotPrimary({ directory: await temporaryDirectory(t), zone, text: file, notifyPort: ours.port });
       t.after(() => knot.stop());
       const { path, status } = await ours.secondary(zone, { port: knot.port, ixfr_enable: true });
-      await eventually("fetched", status, ({ status: is }) => is === "ok");
+      await readUntil(status, ({ status: is }) => is === "ok");
       await ours.call("PUT", `${path}/rulesets/phases/http_request_origin/entrypoint`, {
         rules: [{ action: "route", action_parameters: { origin: { port: (origin.address() as AddressInfo).port } }, expression: "true" }],
       });
@@ -223,8 +210,7 @@ describe("zones of others' primaries", () => {
       await ours.call("PATCH", `${path}/dns_records/${record.id}`, { proxied: true });
       assert.deepEqual(addresses(await ours.ask(`www.${zone}`, TYPE.A)), ["127.0.0.1"], "the edge's address");
       await knot.change({ add: ["www 300 A 127.0.0.1", "new 300 A 192.0.2.8"], remove: ["www 300 A 127.0.0.2"] });
-      await eventually(
-        "announced",
+      await readUntil(
         () => ours.ask(`new.${zone}`, TYPE.A),
         (message) => addresses(message).length === 1,
       );
@@ -255,11 +241,10 @@ describe("zones of others' primaries", () => {
     await theirs.call("POST", `${path}/secondary_dns/outgoing`, { name: zone, peers: [peerId] });
     await theirs.call("POST", `${path}/secondary_dns/outgoing/enable`);
     const { status, path: copyPath } = await ours.secondary(zone, { port: theirs.port, ixfr_enable: true }, KEY);
-    const { transfer_method: first } = await eventually("fetched", status, ({ status: is }) => is === "ok");
+    const { transfer_method: first } = await readUntil(status, ({ status: is }) => is === "ok");
     assert.equal(first, "AXFR");
     await theirs.call("POST", `${path}/dns_records`, { type: "A", name: "new", content: "192.0.2.2", ttl: 300 });
-    await eventually(
-      "announced",
+    await readUntil(
       () => ours.ask(`new.${zone}`, TYPE.A),
       (message) => addresses(message)[0] === "192.0.2.2",
     );
@@ -342,7 +327,7 @@ test(
     const before = operator(first);
     const knot = await startKnotPrimary({ directory, zone, text: masterFile(zone, 7), notifyPort: before.port });
     const { status, path } = await before.secondary(zone, { port: knot.port, ixfr_enable: false });
-    const fetched = await eventually("fetched", status, ({ status: is }) => is === "ok");
+    const fetched = await readUntil(status, ({ status: is }) => is === "ok");
     await first.kill();
     await knot.stop();
     const second = await startSelvedge(options);

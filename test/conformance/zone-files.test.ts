@@ -48,7 +48,7 @@ test("curl --form file=@zone.txt", { skip: toolOrSkip("curl") }, async () => {
     writeFileSync(path, FILE);
     const url = `${server.url}/zones/${zone_id}/dns_records`;
     const curl = async (...args: readonly string[]): Promise<string> =>
-      (await promisify(execFile)("curl", ["-sS", "-H", `Authorization: Bearer ${server.token}`, ...args], { timeout: 30_000 })).stdout;
+      (await promisify(execFile)("curl", ["-sS", "-H", `Authorization: Bearer ${server.token}`, ...args], { timeout: 60_000 })).stdout;
     const answer = JSON.parse(await curl("--form", `file=@${path}`, "--form", "proxied=false", `${url}/import`));
     assert.deepEqual(answer.result, { recs_added: 3, total_records_parsed: 3 });
     writeFileSync(path, await curl(`${url}/export`));

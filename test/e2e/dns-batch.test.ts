@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { type Answer as DnsAnswer, decode, encode } from "dns-packet";
 import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
 import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
+import { PATIENCE_MS } from "../support/eventually.ts";
 
 const SWAPS = 100;
 const ZONE = "swap.example";
@@ -27,7 +28,7 @@ async function asker(): Promise<{ ask(name: string): Promise<string>; close(): v
   return {
     ask: async (name) => {
       socket.send(encode({ type: "query", id: 1, questions: [{ type: "A", name: `${name}.${ZONE}` }] }));
-      const [message] = (await once(socket, "message", { signal: AbortSignal.timeout(2000) })) as [Buffer];
+      const [message] = (await once(socket, "message", { signal: AbortSignal.timeout(PATIENCE_MS) })) as [Buffer];
       const { answers = [], flags = 0 } = decode(message);
       return [`rcode ${flags & 15}`, ...answers.map(show)].join(", ");
     },

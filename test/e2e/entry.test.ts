@@ -8,7 +8,7 @@ const entry = join(dirname(dirname(import.meta.dirname)), "bin/selvedge.js");
 /** Runs the entry script on a Node that says it is another version. */
 const startAs = (version: string) => {
   const pretend = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"${version}"}})`;
-  return spawnSync(process.execPath, ["--import", pretend, entry, "--version"], { encoding: "utf8", timeout: 20_000 });
+  return spawnSync(process.execPath, ["--import", pretend, entry, "--version"], { encoding: "utf8", timeout: 60_000 });
 };
 
 test("an old Node is told which one is needed and where it is", () => {

@@ -25,7 +25,7 @@ async function failingStart(
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const killer = setTimeout(() => child.kill("SIGKILL"), 60_000);
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const [code] = (await once(child, "exit")) as [number | null];

@@ -45,7 +45,7 @@ describe("an API change is visible in the answer of each plane", () => {
   });
 
   test("nameserver", async (t) => {
-    const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+    const resolver = new Resolver({ timeout: 20_000, tries: 1 });
     resolver.setServers([selvedge.ready.dns]);
     const record = await api("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: "n", content: "192.0.2.1", ttl: 60 });
     await measure(t, async (round, begin) => {

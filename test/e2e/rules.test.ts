@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 import Cloudflare from "cloudflare";
 import type { Ruleset } from "#model/ruleset.ts";
 import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** Rules from the vendor's client to what visitors and the origin see: no restart, and no wait, in between. */
 describe("rules: saved through the API, run at the edge", () => {
@@ -118,7 +119,7 @@ describe("rules: saved through the API, run at the edge", () => {
     })) as unknown as Ruleset;
     await put(phase, [{ action: "execute", expression: "true", action_parameters: { id: custom.id } }], { account_id });
     // The operation's end and the planes' news of it are apart by a moment.
-    for (let tries = 0; (await get("/secret")).status !== 403; tries++) assert.ok(tries < 100);
+    await eventually(async () => (await get("/secret")).status === 403);
     assert.equal((await get("/open")).status, 200);
     await put(
       phase,
@@ -140,10 +141,7 @@ describe("rules: saved through the API, run at the edge", () => {
       };
       return result.filter(({ action }) => action === "block").map(({ rule_id }) => rule_id);
     };
-    for (let tries = 0; !(await blockedBy()).includes(custom.rules[0]?.id ?? ""); tries++) {
-      assert.ok(tries < 100);
-      await new Promise((done) => setTimeout(done, 50));
-    }
+    await eventually(async () => (await blockedBy()).includes(custom.rules[0]?.id ?? ""));
   });
 
   test("rate limits: the workers count together", async () => {

@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { apiCaller, type ApiCall, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { readUntil } from "../support/eventually.ts";
 
 const HOST = "www.shop.example";
 const CARD = "4716461583322103";
@@ -64,12 +65,11 @@ async function matchesOf(path: string): Promise<readonly Match[]> {
     get({ hostname, port, path, headers: { host: HOST } }, (res) => void text(res).then(resolve, reject)).on("error", reject);
   });
   assert.equal(body, BODY);
-  for (let tries = 0; tries < 400; tries++) {
-    const events = (await succeed(call("GET", `/zones/${zone}/security/events?path=${path}`))) as { matches: Match[] }[];
-    if (events.length > 0) return events[0]?.matches ?? [];
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`no event of ${path} within the bound`);
+  const events = await readUntil<readonly { readonly matches: Match[] }[]>(
+    () => succeed(call("GET", `/zones/${zone}/security/events?path=${path}`)),
+    ({ length }) => length > 0,
+  );
+  return events[0]?.matches ?? [];
 }
 
 test("events say where and of what kind, take allow-lists and own patterns into account at once, and hold copies for one reader alone", async () => {
@@ -144,7 +144,7 @@ test("what was found is in no file, no log and no metric", async () => {
 
 function selvedgeCommand(args: readonly string[], input = ""): string {
   const program = join(import.meta.dirname, "../../bin/selvedge.js");
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { input, encoding: "utf8", timeout: 30_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { input, encoding: "utf8", timeout: 60_000 });
   assert.equal(status, 0, stderr);
   return stdout;
 }

@@ -10,6 +10,7 @@ import Cloudflare from "cloudflare";
 import OpenAI from "openai";
 import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
+import { readUntil } from "../support/eventually.ts";
 
 const run = promisify(execFile);
 const SENSITIVE_DATA_RULESET = "e22d83c647c64a3eae91b71b499d988e";
@@ -29,7 +30,7 @@ describe("story: from an empty directory to every plane", () => {
 
   const dig = async (...args: string[]): Promise<string[]> => {
     const [host, port] = selvedge.ready.dns.split(":") as [string, string];
-    const { stdout } = await run("dig", [`@${host}`, "-p", port, "+short", "+tries=1", "+time=3", ...args]);
+    const { stdout } = await run("dig", [`@${host}`, "-p", port, "+short", "+tries=1", "+time=30", ...args]);
     return stdout.trim().split("\n").filter(Boolean);
   };
 
@@ -113,7 +114,7 @@ describe("story: from an empty directory to every plane", () => {
       ],
     } as never);
     const http = new URL(selvedge.ready.http);
-    const plain = await run("curl", ["-sS", "-i", "--max-time", "10", "-H", "Host: www.shop.example", `${http.origin}/plain`]);
+    const plain = await run("curl", ["-sS", "-i", "--max-time", "120", "-H", "Host: www.shop.example", `${http.origin}/plain`]);
     assert.match(plain.stdout, /^HTTP\/1\.1 200 /);
     assert.match(plain.stdout, /hello from the origin/);
     const port = new URL(selvedge.ready.https).port;
@@ -122,7 +123,7 @@ describe("story: from an empty directory to every plane", () => {
       "-i",
       "--http1.1",
       "--max-time",
-      "10",
+      "60",
       "--cacert",
       join(selvedge.dataDir, "ca.pem"),
       "--resolve",
@@ -167,14 +168,17 @@ describe("story: from an empty directory to every plane", () => {
     assert.equal(present.body.result.id, created.body.result.id);
 
     const http = new URL(selvedge.ready.http);
-    const page = await run("curl", ["-sS", "--max-time", "10", "-H", "Host: www.shop.example", `${http.origin}/card`]);
+    const page = await run("curl", ["-sS", "--max-time", "120", "-H", "Host: www.shop.example", `${http.origin}/card`]);
     assert.equal(page.stdout, CARD_PAGE, "the visitor gets the page untouched");
 
-    const events = await poll(2_000, async () => {
-      const list = await call(`/zones/${zoneId}/security/events?ruleset_id=${SENSITIVE_DATA_RULESET}`);
-      assert.equal(list.status, 200, JSON.stringify(list.body));
-      return list.body.result.length > 0 ? list.body.result : undefined;
-    });
+    const events = await readUntil(
+      async () => {
+        const list = await call(`/zones/${zoneId}/security/events?ruleset_id=${SENSITIVE_DATA_RULESET}`);
+        assert.equal(list.status, 200, JSON.stringify(list.body));
+        return list.body.result;
+      },
+      ({ length }) => length > 0,
+    );
     assert.equal(events.length, 1);
     assert.equal(events[0].action, "log");
     assert.equal(events[0].path, "/card");
@@ -207,7 +211,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.equal(answer.choices[0]?.message.content, "Hi there!");
     assert.equal(provider.getRequests().length, 1);
 
-    const rows = await poll(2_000, async () => ((await logs()).length > 0 ? await logs() : undefined));
+    const rows = await readUntil(logs, ({ length }) => length > 0);
     assert.equal(rows.length, 1);
     assert.equal(rows[0].provider, "openai");
     assert.equal(rows[0].model, "gpt-4o-mini");
@@ -248,14 +252,3 @@ describe("story: a pinned API date", () => {
     });
   }
 });
-
-/** Asks until there is an answer or the time is over. */
-async function poll<T>(limitMs: number, ask: () => Promise<T | undefined>): Promise<T> {
-  const until = Date.now() + limitMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    assert.ok(Date.now() < until, `no answer within ${limitMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}

@@ -24,13 +24,13 @@ test("what a zone file brings is served once the import has been answered", { sk
     method: "POST",
     headers: { authorization: `Bearer ${ready.token ?? ""}` },
     body: form,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
   });
   assert.deepEqual(((await answer.json()) as { result: unknown }).result, { recs_added: 23, total_records_parsed: 23 });
   const [host = "", port = ""] = ready.dns.split(":");
   const dig = async (name: string, type: string): Promise<string> => {
     const args = [`@${host}`, "-p", port, "+short", `${name}.served.example`, type];
-    return (await promisify(execFile)("dig", args, { timeout: 10_000 })).stdout.trim();
+    return (await promisify(execFile)("dig", args, { timeout: 60_000 })).stdout.trim();
   };
   assert.equal(await dig("unknown", "TYPE65280"), "\\# 3 ABCDEF");
   assert.equal(await dig("loc", "LOC"), "51 30 12.748 N 0 7 39.611 W 0.00m 1m 10000m 10m");

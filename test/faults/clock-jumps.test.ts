@@ -17,6 +17,7 @@ import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { keyRdata } from "../support/signed-server.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../support/zone-keys.ts";
+import { PATIENCE_MS } from "../support/eventually.ts";
 
 // The machine's time is set while the nameserver serves: by a slip of the hand, or by the first answer of a time server.
 
@@ -93,7 +94,7 @@ async function startServer(t: TestContext) {
   let markers = 0;
 
   const ask = async (message: Buffer): Promise<Message> => {
-    const answered = once(socket, "message", { signal: AbortSignal.timeout(5_000) });
+    const answered = once(socket, "message", { signal: AbortSignal.timeout(PATIENCE_MS) });
     socket.send(message);
     return decodeMessage(((await answered) as [Buffer])[0]);
   };
@@ -102,7 +103,7 @@ async function startServer(t: TestContext) {
     const marker = 1 + markers++;
     let answered = 0;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const overdue = setTimeout(() => reject(new Error("no answer")), 5_000);
+    const overdue = setTimeout(() => reject(new Error("no answer")), PATIENCE_MS);
     const count = (answer: Buffer): void => (answer.readUInt16BE(0) === marker ? resolve() : void answered++);
     socket.on("message", count);
     for (let i = 0; i < BURST; i++) socket.send(message);

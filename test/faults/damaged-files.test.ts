@@ -44,7 +44,7 @@ for (const [what, damage, log] of SURVIVED) {
       cpSync(whole, dataDir, { recursive: true });
       damage(dataDir);
       const selvedge = await startSelvedge({ dataDir });
-      const resolver = new Resolver({ tries: 2, timeout: 2000 });
+      const resolver = new Resolver({ tries: 2, timeout: 20_000 });
       resolver.setServers([selvedge.ready.dns]);
       assert.deepEqual(await resolver.resolve4("www.kept.example"), ["192.0.2.1"]);
       assert.equal((await api(selvedge, token, "GET", `/zones/${zone}/security/events`)).status, 200);

@@ -57,7 +57,7 @@ test(
     const zone = await call("POST", "/zones", { name: "away.example", account: { id: selvedge.ready.account_id } });
     const records = `/zones/${zone.body.result.id}/dns_records`;
     const put = (name: string) => call("POST", records, { type: "A", name, content: "192.0.2.1", ttl: 60 });
-    const resolver = new Resolver({ tries: 2, timeout: 2000 });
+    const resolver = new Resolver({ tries: 2, timeout: 20_000 });
     resolver.setServers([selvedge.ready.dns]);
     assert.equal((await put("before")).status, 200);
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
 import type { EdgeLimits } from "#edge/config.ts";
-import { eventually, exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { eventually } from "../support/eventually.ts";
 import { recordOp } from "#edge/test-entries.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
@@ -105,7 +107,7 @@ test("whatever an origin sends, in whatever pieces, its visitor gets an answer o
       answer = ["HTTP/1.1 200 OK\r\n", ...pieces];
       assert.match(await exchangeRaw(edge.http, REQUEST), /^HTTP\/1\.1 \d{3} /);
     }),
-    { numRuns: 150, timeout: 10_000 },
+    { numRuns: 150 },
   );
   assert.deepEqual(edge.errors, []);
   await eventually(() => edge.requests.length === 150);
@@ -133,7 +135,7 @@ test("an origin that listens no more gives 521, and the page names nothing of it
 });
 
 test("an origin that says nothing gives 524 in time", async () => {
-  const { response, row } = await against(() => undefined, REQUEST, { responseTimeoutMs: 500 });
+  const { response, row } = await against(() => undefined, REQUEST, { responseTimeoutMs: 1_000 });
   assert.match(response, /^HTTP\/1\.1 524 /);
   assert.equal(row.origin_status, null);
 });
@@ -146,7 +148,7 @@ test("a body that breaks off is never made to look complete", async () => {
   const badChunk = await against(answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"));
   assert.doesNotMatch(badChunk.response, /0\r\n\r\n$/);
   const stalled = await against(answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", false), REQUEST, {
-    responseTimeoutMs: 500,
+    responseTimeoutMs: 1_000,
   });
   assert.match(stalled.response, /half$/);
 });
@@ -246,16 +248,16 @@ for (const stage of ["before the answer", "amid the answer"]) {
 }
 
 test("a visitor who leaves takes the request to the origin along, and leaves a row", async () => {
-  let isClosed = false;
+  let [isAsked, isClosed] = [false, false];
   const origin = await rawOrigin((socket) => {
-    socket.on("data", () => undefined);
+    socket.on("data", () => (isAsked = true));
     socket.on("end", () => socket.end());
     socket.on("close", () => (isClosed = true));
   });
   const edge = await startEdge(siteOps(origin.port));
   const client = rawClient(edge.http);
   client.send("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
-  await new Promise((done) => setTimeout(done, 50));
+  await eventually(() => isAsked);
   client.socket.destroy();
   await eventually(() => isClosed && edge.requests.length === 1);
   assert.equal(edge.requests[0]!.status, 499);
@@ -268,7 +270,7 @@ test("slow heads, idle connections and silent bodies are closed in time", async 
   const edge = await startEdge(
     siteOps(origin.port),
     {},
-    { headTimeoutMs: 300, idleTimeoutMs: 300, progressWindowMs: 300, bodyWindowMs: 300 },
+    { headTimeoutMs: 1_000, idleTimeoutMs: 1_000, progressWindowMs: 1_000, bodyWindowMs: 1_000 },
   );
   const [silent, slow, idle, upload] = [rawClient(edge.http), rawClient(edge.http), rawClient(edge.http), rawClient(edge.http)];
   slow.send("GET / HTTP/1.1\r\nHost: www.exam");
@@ -307,19 +309,16 @@ test("a reader who takes nothing is closed, and what it does not read is not gat
 });
 
 test("more requests than connections wait their turn", async () => {
-  let open = 0;
-  let most = 0;
-  const origin = await httpOrigin((_req, res) => {
-    most = Math.max(most, ++open);
-    setTimeout(() => {
-      open--;
-      res.end("ok");
-    }, 20);
-  });
+  const held: ServerResponse[] = [];
+  let isHolding = true;
+  const origin = await httpOrigin((_req, res) => void (isHolding ? held.push(res) : res.end("ok")));
   const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 2, originQueueMax: 3 });
-  const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await exchangeRaw(edge.http, REQUEST)).slice(9, 12)));
-  assert.deepEqual(statuses.toSorted(), ["200", "200", "200", "200", "200", "503", "503", "503"]);
-  assert.equal(most, 2);
+  const statuses = Promise.all(Array.from({ length: 8 }, async () => (await exchangeRaw(edge.http, REQUEST)).slice(9, 12)));
+  await eventually(() => held.length === 2 && edge.requests.length === 3);
+  isHolding = false;
+  for (const res of held) res.end("ok");
+  assert.deepEqual((await statuses).toSorted(), ["200", "200", "200", "200", "200", "503", "503", "503"]);
+  assert.equal(held.length, 2);
   await edge.close();
   origin.close();
 });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EdgeLimits } from "#edge/config.ts";
 import { fetchOver, startSecureEdge } from "../support/secure-edge.ts";
-import { eventually, httpOrigin, rawClient, siteOps, startEdge, type TestOrigin } from "#edge/test-edge.ts";
+import { httpOrigin, rawClient, siteOps, startEdge, type TestOrigin } from "#edge/test-edge.ts";
+import { eventually, standstill } from "../support/eventually.ts";
 
 const H = "Host: www.example.com\r\n";
 
@@ -28,16 +29,6 @@ const echoLength = () =>
     req.on("end", () => res.end(String(bytes)));
   });
 
-/** Waits until a figure has not changed for a while. */
-async function settled(figure: () => number): Promise<number> {
-  for (let last = -1; ;) {
-    const now = figure();
-    if (now === last) return now;
-    last = now;
-    await new Promise((done) => setTimeout(done, 300));
-  }
-}
-
 /** Nobody's name: the edge answers itself, with a page much larger than the request. */
 const UNROUTED = "GET / HTTP/1.1\r\nHost: nobody.example\r\n\r\n";
 const unrouted = (count: number) => UNROUTED.repeat(count - 1) + UNROUTED.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
@@ -49,7 +40,7 @@ test("who asks and asks and reads nothing is not read any more, and gets every a
     const client = rawClient(edge.http);
     client.socket.pause();
     client.send(unrouted(COUNT));
-    const taken = await settled(() => edge.requests.length);
+    const taken = await standstill(() => edge.requests.length);
     assert.ok(taken > 0 && taken < COUNT * 0.75, `${taken} answers wait for a reader`);
     client.socket.resume();
     assert.equal(answersIn(await client.closed()), COUNT);
@@ -78,7 +69,7 @@ test("empty lines do not keep a connection open", async () => {
 });
 
 test("a body that trickles is refused with 408, one that flows is not, however long it takes", async () => {
-  await serving(await echoLength(), { bodyWindowMs: 1000, bodyBytesMin: 1000 }, async (edge) => {
+  await serving(await echoLength(), { bodyWindowMs: 2_000, bodyBytesMin: 1000 }, async (edge) => {
     const head = `POST / HTTP/1.1\r\n${H}Connection: close\r\nContent-Length: 100000\r\n\r\n`;
     const [slow, steady] = [rawClient(edge.http), rawClient(edge.http)];
     slow.send(head);

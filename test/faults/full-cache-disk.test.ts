@@ -3,7 +3,8 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
-import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { eventually } from "../support/eventually.ts";
 import { writeDescribed } from "#edge/cache/disk-writer.ts";
 import { fillDisk, smallDisk } from "../support/small-disk.ts";
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { api, startSelvedge, type Selvedge } from "../support/selvedge.ts";
+import { PATIENCE_MS } from "../support/eventually.ts";
 
 const ROUNDS = 3;
 const CLIENTS = 8;
@@ -108,14 +109,13 @@ async function askUntilKilled(selvedge: Selvedge): Promise<readonly string[]> {
 
 /** All of them, once there are as many as expected or a while has passed: rows are read from their segments after the start. */
 async function rowIds(selvedge: Selvedge, token: string, path: string, expected: number): Promise<readonly string[]> {
-  for (let tries = 0; ; tries++) {
+  for (const started = performance.now(); ; await delay(100)) {
     const ids: string[] = [];
     for (let page = 1; ; page++) {
       const { body } = await api(selvedge, token, "GET", `${path}?per_page=50&page=${page}`);
       if (body.result.length === 0) break;
       ids.push(...body.result.map((row: { id: string }) => row.id));
     }
-    if (ids.length >= expected || tries === 20) return ids;
-    await delay(100);
+    if (ids.length >= expected || performance.now() - started > PATIENCE_MS) return ids;
   }
 }

@@ -88,7 +88,7 @@ async function assertAllThere(
   const stored = new Map<string, string>(
     list.body.result.map((record: { name: string; content: string }) => [record.name, record.content]),
   );
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  const resolver = new Resolver({ timeout: 20_000, tries: 2 });
   resolver.setServers([selvedge.ready.dns]);
   const names = [...zone.acknowledged];
   while (names.length > 0) {

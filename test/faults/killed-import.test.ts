@@ -39,7 +39,7 @@ test("kill -9: an import under way leaves nothing", { timeout: 180_000 }, async 
 
   const second = await startSelvedge({ dataDir, args: FLAGS });
   try {
-    const resolver = new Resolver({ timeout: 5_000 });
+    const resolver = new Resolver({ timeout: 20_000 });
     resolver.setServers([second.ready.dns]);
     assert.deepEqual(await resolver.resolve4("own.killed.example"), ["192.0.2.9"]);
     await assert.rejects(resolver.resolve4("h0.killed.example"), { code: "ENOTFOUND" });

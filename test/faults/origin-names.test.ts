@@ -8,6 +8,7 @@ import { exchangeRaw, httpOrigin, routeOp, startEdge, type TestEdge } from "#edg
 import { recordOp, zoneOp } from "#edge/test-entries.ts";
 import { type ChangingNameserver, startKnot } from "../support/peer-nameservers.ts";
 import { toolOrSkip } from "../support/tools.ts";
+import { readUntil } from "../support/eventually.ts";
 
 const skip = toolOrSkip("knotd");
 const ZONE = "elsewhere.test.";
@@ -48,13 +49,10 @@ const get = async (edge: TestEdge, name: string): Promise<string> => {
 
 /** Asks again until the answer is the one, since what was learnt before is believed for a moment. */
 async function becomes(edge: TestEdge, name: string, status: string): Promise<void> {
-  let last = "";
-  for (let tries = 0; tries < 200; tries++) {
-    last = await get(edge, name);
-    if (last === status) return;
-    await new Promise((done) => setTimeout(done, 40));
-  }
-  assert.equal(last, status);
+  await readUntil(
+    () => get(edge, name),
+    (answer) => answer === status,
+  );
 }
 
 const change = (knot: ChangingNameserver, serial: number, records: string): Promise<void> =>

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
 import type { EdgeLimits } from "#edge/config.ts";
-import { eventually, exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { eventually } from "../support/eventually.ts";
 import { recordOp } from "#edge/test-entries.ts";
 import { fetchOver, startSecureEdge } from "../support/secure-edge.ts";
 
@@ -12,7 +13,7 @@ import { fetchOver, startSecureEdge } from "../support/secure-edge.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nAccept: application/json\r\n\r\n";
 /** Longer than the second between two looks at the time, so that a sign of life in it would count. */
-const LIMITS: Partial<EdgeLimits> = { responseTimeoutMs: 1_200, connectTimeoutMs: 500 };
+const LIMITS: Partial<EdgeLimits> = { responseTimeoutMs: 1_200, connectTimeoutMs: 1_500 };
 
 const openConnections = (edge: TestEdge): number =>
   edge.metrics.samples().find(({ name }) => name === "selvedge_edge_origin_connections")?.value ?? 0;

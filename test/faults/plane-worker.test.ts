@@ -8,6 +8,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { SinkName } from "#kernel/worker-protocol.ts";
 import type { Log } from "#app/log.ts";
 import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "#app/plane-worker.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** What a thread does; each of its starts finds the number of the start in `start`, from 1 on. */
 interface Scene {
@@ -52,11 +53,6 @@ function stage(t: TestContext, script: string): Scene {
   return { worker, connects, warnings, restarts: () => restarts, starts: () => readFileSync(counter, "utf8").length };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 2_000 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(condition(), "it did not come about");
-}
-
 const LISTEN = `say({ type: "listening", addresses: { udp: 4000 + start } });`;
 const STAY = `main.on("message", (message) => {
   if (message.type === "drain") { say({ type: "drained" }); main.close(); }
@@ -66,7 +62,7 @@ const STAY = `main.on("message", (message) => {
 test("a thread that dies is started again where it listened, and others are told", async (t) => {
   const { worker, connects, restarts } = stage(t, `${LISTEN} ${STAY} if (start === 1) setTimeout(die, 20);`);
   assert.deepEqual(await worker.listening, { udp: 4001 });
-  await until(() => restarts() === 1);
+  await eventually(() => restarts() === 1);
   assert.equal(worker.isUp(), true);
   assert.deepEqual(connects, [{}, { udp: 4001 }]);
   assert.deepEqual(await worker.metrics(), [{ name: "start", value: 2 }]);
@@ -78,7 +74,7 @@ test("starts that fail are tried again, each after a longer pause than the one b
     `if (start === 2) die(); if (start === 3) process.exit(0); ${LISTEN} ${STAY} if (start === 1 || start === 4) setTimeout(die, 1);`,
   );
   await worker.listening;
-  await until(() => starts() === 5 && restarts() === 2);
+  await eventually(() => starts() === 5 && restarts() === 2);
   assert.deepEqual(
     warnings.map(({ delay_ms }) => delay_ms),
     [100, 200, 400, 800],
@@ -132,9 +128,9 @@ test("senders are connected anew after their taker has been started again", asyn
     far.postMessage(word);
   };
   send(70);
-  await until(() => taker.restarts() === 1);
+  await eventually(() => taker.restarts() === 1);
   send(80);
-  await until(() => taker.warnings.some(({ delay_ms }) => delay_ms === 82));
+  await eventually(() => taker.warnings.some(({ delay_ms }) => delay_ms === 82));
 
   const sender = stage(t, `main.on("message", ({ type, to, port }) => type === "reconnect" && port.postMessage(to)); ${LISTEN}`);
   await sender.worker.listening;

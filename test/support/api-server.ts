@@ -149,7 +149,7 @@ export async function ask(server: ApiServer, method: string, path: string, askin
       ...asking.headers,
     },
     ...(asking.form ? { body: formOf(asking.form) } : body === undefined ? {} : { body }),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(120_000),
   });
   const text = await response.text();
   const isJson = text.startsWith("{") && response.headers.get("content-type") !== "application/x-ndjson";

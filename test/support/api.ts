@@ -20,7 +20,7 @@ export function apiCaller(ready: ReadyLine, token = ready.token ?? ""): ApiCall 
     const res = await fetch(ready.api + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(120_000),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: res.status, headers: res.headers, body: (await res.json()) as Answer["body"] };

@@ -19,9 +19,9 @@ export interface WireRecord {
 export async function checkedZone(origin: string, path: string, out: string): Promise<readonly WireRecord[]> {
   const args = ["-q", "-i", "none", "-k", "ignore", "-n", "ignore", "-D", "-F", "raw", "-o", out, origin, path];
   try {
-    await run("named-checkzone", args, { timeout: 30_000 });
+    await run("named-checkzone", args, { timeout: 60_000 });
   } catch (error) {
-    const { stdout = "" } = await run("named-checkzone", args.slice(1), { timeout: 30_000 }).catch((again: { stdout?: string }) => again);
+    const { stdout = "" } = await run("named-checkzone", args.slice(1), { timeout: 60_000 }).catch((again: { stdout?: string }) => again);
     throw new Error(`named-checkzone refuses ${path}: ${stdout}`, { cause: error });
   }
   return rawRecords(await readFile(out));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-const CLIENT_TIMEOUT_MS = 60_000;
+const CLIENT_TIMEOUT_MS = 180_000;
 
 /** Runs somebody else's client to its end and returns what it printed. Throws with all of it unless it ends well. */
 export async function runClient(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {

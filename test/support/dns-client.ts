@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { CLASS } from "#wire/dns/codes.ts";
 import { encodeMessage } from "#wire/dns/message.ts";
 import { type DnsName, parseAbsoluteName } from "#wire/dns/name.ts";
+import { PATIENCE_MS } from "./eventually.ts";
 
 /** A question without EDNS or flags. */
 export const queryFor = (name: string | DnsName, type: number, id: number): Buffer =>
@@ -20,7 +21,7 @@ export const queryFor = (name: string | DnsName, type: number, id: number): Buff
 const BURST = 50;
 
 /** Asks all over UDP, some at a time; the responses in the order of the questions, whose ids must differ. */
-export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs = 5_000): Promise<readonly Buffer[]> {
+export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs = PATIENCE_MS): Promise<readonly Buffer[]> {
   const socket = createSocket("udp4");
   const byId = new Map<number, Buffer>();
   const idOf = (message: Buffer): number => message.readUInt16BE(0);
@@ -47,7 +48,7 @@ export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs
 }
 
 /** Asks all at once over one TCP connection; the responses in the order of the questions, whose ids must differ. */
-export async function askTcp(port: number, queries: readonly Buffer[], timeoutMs = 10_000): Promise<readonly Buffer[]> {
+export async function askTcp(port: number, queries: readonly Buffer[], timeoutMs = PATIENCE_MS): Promise<readonly Buffer[]> {
   if (queries.length === 0) return [];
   const socket = connect(port, "127.0.0.1");
   const signal = AbortSignal.timeout(timeoutMs);

@@ -1,4 +1,5 @@
 import { connect, type TLSSocket } from "node:tls";
+import { PATIENCE_MS } from "./eventually.ts";
 
 /** Frame types of RFC 9113 §6. */
 export const FRAME = {
@@ -76,8 +77,6 @@ export const GET: readonly Field[] = [
 ];
 export const POST: readonly Field[] = [[":method", "POST"], ...GET.slice(1)];
 
-const WAIT_MS = 8_000;
-
 export async function frameClient(port: number, ca: string, settings: Buffer | string = ""): Promise<FrameClient> {
   const socket = connect({ port, host: "127.0.0.1", servername: "www.example.com", ca, ALPNProtocols: ["h2"] });
   const frames: Frame[] = [];
@@ -116,7 +115,7 @@ export async function frameClient(port: number, ca: string, settings: Buffer | s
       const limit = setTimeout(() => {
         end();
         reject(new Error(`it did not come: ${frames.map(({ type, stream }) => `${type}:${stream}`).join(" ")}`));
-      }, WAIT_MS);
+      }, PATIENCE_MS);
       const attempt = (): void => {
         const found = look();
         if (found !== undefined) {

@@ -127,7 +127,7 @@ const CLUSTER = ["-U", "postgres", "--auth=trust", "--no-sync", "--no-instructio
 /** The server serves all test files of a run, and nothing of it outlives the run, so it need not sync. */
 const SETTINGS = ["listen_addresses=", "fsync=off", "max_connections=200", "log_min_messages=panic"].flatMap((setting) => ["-c", setting]);
 
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
 
 const databaseUrl = (directory: string, name: string): string => `postgres://postgres@/${name}?host=${encodeURIComponent(directory)}`;

@@ -71,7 +71,7 @@ controls { };
       const lines = [...remove.map((line) => `update delete ${line}`), ...add.map((line) => `update add ${line}`)];
       const script = join(home, "update");
       await writeFile(script, [`server 127.0.0.1 ${port}`, `zone ${zone}`, ...lines, "send", ""].join("\n"));
-      await execute(toolPath("nsupdate"), ["-y", `hmac-sha256:${key.name}:${key.secret}`, script], { timeout: 10_000 });
+      await execute(toolPath("nsupdate"), ["-y", `hmac-sha256:${key.name}:${key.secret}`, script], { timeout: 60_000 });
     },
   };
 }
@@ -110,7 +110,7 @@ zone:
 `;
   await writeFile(join(home, "knot.conf"), config);
   const server = await startTool("knotd", ["-c", join(home, "knot.conf")], () => loaded(port, zone));
-  const control = (...args: readonly string[]) => execute(toolPath("knotc"), ["-s", join(home, "knot.sock"), ...args], { timeout: 10_000 });
+  const control = (...args: readonly string[]) => execute(toolPath("knotc"), ["-s", join(home, "knot.sock"), ...args], { timeout: 60_000 });
   return {
     port,
     stop: server.stop,

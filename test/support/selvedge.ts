@@ -34,15 +34,20 @@ export interface StartOptions {
 }
 
 /** Bounds a start that hangs. On a machine where everything else runs too, one that works can take most of it. */
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 180_000;
 const root = dirname(dirname(import.meta.dirname));
+/** An answer of the API means that the planes have the change, however busy the machine is. */
+const PATIENT = { SELVEDGE_API_SETTLE_TIMEOUT_MS: "60000" };
 const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port", "0", "--http-port", "0", "--https-port", "0"];
 
 /** Starts a server on free loopback ports and waits for its ready line. Throws with the log when there is none. */
 export async function startSelvedge(options: StartOptions = {}): Promise<Selvedge> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "selvedge-")));
   const args = [join(root, "bin/selvedge.js"), "start", "--data", dataDir, ...FREE_PORTS, "--json", ...(options.args ?? [])];
-  const child = spawn(process.execPath, args, { env: { ...cleanEnvironment(), ...options.env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    env: { ...cleanEnvironment(), ...PATIENT, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const killWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", killWithUs);
   const exited = once(child, "exit").then(([code, signal]): Exit => ({ code, signal }));
@@ -71,11 +76,11 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
       dataDir,
       pid: ready.pid,
       log,
-      stop: (stopTimeoutMs = 15_000) => end("SIGTERM", stopTimeoutMs),
-      kill: () => end("SIGKILL", 5_000),
+      stop: (stopTimeoutMs = 120_000) => end("SIGTERM", stopTimeoutMs),
+      kill: () => end("SIGKILL", 60_000),
     };
   } catch (error) {
-    await end("SIGKILL", 5_000);
+    await end("SIGKILL", 60_000);
     throw error;
   }
 }
@@ -91,7 +96,7 @@ export async function api(
   const res = await fetch(selvedge.ready.api + path, {
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(120_000),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: res.status, body: await res.json() };

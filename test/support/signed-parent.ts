@@ -30,7 +30,7 @@ policy:\n  - id: one\n    algorithm: ecdsap256sha256\n    single-type-signing: o
 zone:\n  - domain: "${zone}"\n    file: "${home}/zone"\n    zonefile-sync: -1\n    journal-content: all\n    dnssec-signing: on\n    dnssec-policy: one\n`,
   );
   const dig = (name: string, type: string): Promise<string> =>
-    runClient("dig", ["@127.0.0.1", "-p", String(port), "+tcp", "+noall", "+answer", "+time=2", "+tries=1", name, type]);
+    runClient("dig", ["@127.0.0.1", "-p", String(port), "+tcp", "+noall", "+answer", "+time=30", "+tries=1", name, type]);
   const { stop } = await startTool("knotd", ["-c", join(home, "knot.conf")], async () => {
     if (!(await dig(zone, "DNSKEY")).includes("DNSKEY")) throw new Error("the zone is not signed yet");
   });

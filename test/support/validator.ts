@@ -59,7 +59,7 @@ export async function startValidator({ directory, zones, anchor }: ValidatorOpti
   ];
   await writeFile(join(home, "unbound.conf"), config.join("\n"));
   const dig = (...args: readonly string[]): Promise<string> =>
-    runClient("dig", ["@127.0.0.1", "-p", String(port), "+time=5", "+tries=1", "+dnssec", ...args]);
+    runClient("dig", ["@127.0.0.1", "-p", String(port), "+time=30", "+tries=1", "+dnssec", ...args]);
   const { stop } = await startTool("unbound", ["-d", "-c", join(home, "unbound.conf")], () => dig("CH", "TXT", "version.bind"));
   const ask = async (name: string, type: string): Promise<Validated> => {
     const answer = await dig(name, type);

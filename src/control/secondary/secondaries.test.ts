@@ -23,7 +23,7 @@ async function secondaryOver(
 ) {
   const { clock = fixedClock("2026-05-01T00:00:00Z"), ixfr = false, tsig = false } = options;
   const { recordsPerZoneMax = 1000 } = options;
-  const { control, account_id, call } = await controlOver(store, { clock, recordsPerZoneMax, secondaryLimits: { idleTimeoutMs: 300 } });
+  const { control, account_id, call } = await controlOver(store, { clock, recordsPerZoneMax, secondaryLimits: { idleTimeoutMs: 1_500 } });
   const { transfers } = control;
   const { id } = await control.zones.create(call(), { name: NAME, account: { id: account_id }, type: "secondary" });
   const zone = { id, name: NAME, account_id, plan: "free" };

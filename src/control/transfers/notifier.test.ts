@@ -8,6 +8,7 @@ import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createNotifier } from "./notifier.ts";
 import type { NotifyPeer, NotifySocket } from "./notify-socket.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const SECRET = Buffer.alloc(32, 5).toString("base64");
 
@@ -54,7 +55,7 @@ async function fixture(store: Store, answer: (peer: NotifyPeer) => number | null
   };
   /** What has been told, which is so much; the database answers in its own time. */
   const heard = async (count: number): Promise<string[]> => {
-    for (let i = 0; i < 1000 && told.length < count; i++) await sleep(10);
+    await eventually(() => told.length >= count);
     // Nothing more comes of it.
     await sleep(20);
     return told.splice(0).sort();

@@ -5,7 +5,8 @@ import type { PurgeEntry } from "#snapshot/entries.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { recordOp, rulesetOp } from "#edge/test-entries.ts";
 import { fetchOver, startSecureEdge } from "../../../test/support/secure-edge.ts";
-import { eventually, exchangeRaw, httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { ask, site } from "./test-site.ts";
 
 const kept =
@@ -20,13 +21,14 @@ test("what is kept comes from the cache the next time, with its age", async (t) 
     kept("max-age=60", { Age: "7", "X-Own": "x", "Cache-Tag": "a,b", "svc-cache-status": "forged" }),
   );
   const first = await get("/a.css");
-  assert.deepEqual([first.status, first.cache, first.body, first.field("age")], [200, "MISS", "body", "7"]);
+  assert.deepEqual([first.status, first.cache, first.body], [200, "MISS", "body"]);
+  assert.ok(isAged(first.field("age"), 7));
   const second = await get("/a.css");
   assert.deepEqual(
     [second.status, second.cache, second.body, second.field("x-own"), second.field("content-length")],
     [200, "HIT", "body", "x", "4"],
   );
-  assert.ok(Number(second.field("age")) >= 7);
+  assert.ok(isAged(second.field("age"), 7));
   assert.equal(second.field("cache-tag"), undefined);
   assert.equal(first.field("cache-tag"), undefined);
   assert.equal(asked.length, 1);
@@ -122,6 +124,8 @@ test("what only the origin can judge goes there as it is", async (t) => {
   assert.equal(asked[0]?.headers["if-match"], '"1"');
 });
 
+/** So many seconds old, and as many more as a busy machine took to ask. */
+const isAged = (field: unknown, seconds: number): boolean => Number(field) >= seconds && Number(field) < seconds + 60;
 /** Stale from the first moment on. */
 const OLD = { Age: "100" };
 
@@ -140,7 +144,8 @@ test("what is too old is asked for with its validators; a 304 brings it up to da
       [200, "HIT", "body"],
     ],
   );
-  assert.deepEqual([rows[2]?.field("x-new"), rows[2]?.field("set-cookie"), rows[2]?.field("age")], ["yes", undefined, "0"]);
+  assert.deepEqual([rows[2]?.field("x-new"), rows[2]?.field("set-cookie")], ["yes", undefined]);
+  assert.ok(isAged(rows[2]?.field("age"), 0));
   assert.equal(asked.length, 2);
 });
 
@@ -393,7 +398,8 @@ test("HTTP/2 visitors share what is kept with all others", async (t) => {
     ],
   );
   const third = await fetchOver(session, { ":path": "/a.css", "if-none-match": '"1"' });
-  assert.deepEqual([third.status, third.body, third.headers["age"]], [304, "", "0"]);
+  assert.deepEqual([third.status, third.body], [304, ""]);
+  assert.ok(isAged(third.headers["age"], 0));
 });
 
 test("a name that is not proxied any more is not served from the cache either", async (t) => {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
 import { rulesetOp } from "#edge/test-entries.ts";
-import { eventually, exchangeRaw, httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 interface Ends {
   after(end: () => unknown): void;

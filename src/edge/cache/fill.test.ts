@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { eventually, httpOrigin, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { httpOrigin, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { eventually, settled } from "../../../test/support/eventually.ts";
 
 interface Ends {
   after(end: () => unknown): void;
@@ -12,7 +13,7 @@ interface Ends {
 async function heldSite(t: Ends, memory = 4_000_000): Promise<{ readonly edge: TestEdge; readonly held: ServerResponse[] }> {
   const held: ServerResponse[] = [];
   const origin = await httpOrigin((_req, res) => void held.push(res));
-  const edge = await startEdge(siteOps(origin.port), { cacheMemoryBytesMax: memory }, { cacheWaitMs: 500 });
+  const edge = await startEdge(siteOps(origin.port), { cacheMemoryBytesMax: memory }, { cacheWaitMs: 3_000 });
   t.after(async () => {
     await edge.close();
     origin.close();
@@ -32,14 +33,12 @@ function asks(edge: TestEdge, path: string, fields = "") {
 
 const cacheStatus = (text: string): string | undefined => /svc-cache-status: (\w+)/.exec(text)?.[1];
 const body = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
-/** Long enough that what was sent has been taken up. */
-const settle = (): Promise<unknown> => new Promise((done) => setTimeout(done, 50));
 
 test("those who ask for the same while it is fetched get it from one request, all of them as it comes", async (t) => {
   const { edge, held } = await heldSite(t);
   const clients = Array.from({ length: 20 }, () => asks(edge, "/a.css"));
   await eventually(() => held.length > 0);
-  await settle();
+  await settled();
   assert.equal(held.length, 1);
   held[0]!.writeHead(200, { "Cache-Control": "max-age=60", "Content-Length": 10 });
   held[0]!.write("01234");
@@ -56,7 +55,7 @@ test("a response that is for one only does not make the others wait, then or the
   const { edge, held } = await heldSite(t);
   const clients = Array.from({ length: 3 }, () => asks(edge, "/a.css"));
   await eventually(() => held.length === 1);
-  await settle();
+  await settled();
   held[0]!.writeHead(200, { "Cache-Control": "private" }).flushHeaders();
   await eventually(() => held.length === 3);
   const next = [asks(edge, "/a.css"), asks(edge, "/a.css")];
@@ -71,7 +70,7 @@ test("of a body whose length is not known one is told as it comes, the others wh
   const first = asks(edge, "/a.css");
   await eventually(() => held.length === 1);
   const second = asks(edge, "/a.css");
-  await settle();
+  await settled();
   held[0]!.writeHead(200, { "Cache-Control": "max-age=60" });
   held[0]!.write("01234");
   await first.until(/01234/);
@@ -109,9 +108,9 @@ test("a visitor who leaves takes nothing from the others; when all have left, th
   const first = asks(edge, "/a.css");
   await eventually(() => held.length === 1);
   const second = asks(edge, "/a.css");
-  await settle();
+  await settled();
   first.socket.destroy();
-  await settle();
+  await settled();
   held[0]!.writeHead(200, { "Cache-Control": "max-age=60", "Content-Length": 10 });
   held[0]!.write("01234");
   await second.until(/01234/);
@@ -149,7 +148,7 @@ test("a body that is too large to keep passes through, at the pace of the one wh
     res.writeHead(200, { "Cache-Control": "max-age=60", ...(length === null ? {} : { "Content-Length": length }) });
     for (let sent = 0; sent < 5_000_000; sent += 100_000) res.write("x".repeat(100_000));
     res.end();
-    await settle();
+    await settled();
     client.socket.resume();
     const text = await client.closed();
     assert.equal(body(text).replaceAll(/[^x]/g, "").length, 5_000_000);
@@ -171,7 +170,7 @@ test("who asks again and again without reading gets no more than fits", async (t
   client.socket.pause();
   const count = 50;
   client.send("GET /a.zip HTTP/1.1\r\nHost: www.example.com\r\n\r\n".repeat(count));
-  await settle();
+  await settled();
   const written = edge.requests.length;
   assert.ok(written < count, `${written} answers were gathered for one who does not read`);
   client.socket.resume();

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
-import { eventually, rawClient } from "#edge/test-edge.ts";
+import { rawClient } from "#edge/test-edge.ts";
+import { eventually, settled } from "../../../test/support/eventually.ts";
 import { site } from "./test-site.ts";
 
 const BODY = "0123456789".repeat(10_000);
@@ -39,7 +40,7 @@ for (const tellsLength of [true, false]) {
 test("many who want parts at once lead to one request, and a part of what is too old to one that asks whether it still holds", async (t) => {
   const { asked, get } = await site(t, (req, res) => {
     if (req.headers["if-none-match"] === '"1"') res.writeHead(304).end();
-    else setTimeout(() => serving({ "Cache-Control": "no-cache", ETag: '"1"' })(req, res), 100);
+    else void settled(100).then(() => serving({ "Cache-Control": "no-cache", ETag: '"1"' })(req, res));
   });
   const replies = await Promise.all(
     Array.from({ length: 10 }, (_, i) => get("/a.css", i % 2 === 0 ? `Range: bytes=${i}-${i + 1}\r\n` : "")),
@@ -76,7 +77,7 @@ for (const [what, answer] of ALONE) {
 }
 
 test("a whole that somebody waits for is not given up for those who want a part of it", async (t) => {
-  const { asked, get } = await site(t, (req, res) => void setTimeout(() => serving({ "Cache-Control": "private" })(req, res), 100));
+  const { asked, get } = await site(t, (req, res) => void settled(100).then(() => serving({ "Cache-Control": "private" })(req, res)));
   const [whole, part] = await Promise.all([get("/a.css"), get("/a.css", PART)]);
   assert.deepEqual([whole.status, whole.body, whole.cache], [200, BODY, "BYPASS"]);
   assert.deepEqual([part.status, part.body], [206, "01234"]);

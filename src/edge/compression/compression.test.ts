@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from "node:zlib";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { eventually, httpOrigin, rawClient, siteOps, startEdge } from "#edge/test-edge.ts";
+import { httpOrigin, rawClient, siteOps, startEdge } from "#edge/test-edge.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { rulesetOp } from "#edge/test-entries.ts";
 import { fetchOver, startSecureEdge } from "../../../test/support/secure-edge.ts";
 

@@ -15,6 +15,7 @@ import { SCANNED_BYTES_MAX, type TapMessage } from "./job.ts";
 import { createRingReader } from "./ring.ts";
 import { createTap, type Tap, type TapDeps } from "./tap.ts";
 import { testSubject } from "./test-subject.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const CARD = "4716461583322103";
 const VISA = DETECTORS_BY_ID.get("fin.card_visa")!;
@@ -47,13 +48,7 @@ function bench(t: TestContext, options: Partial<TapDeps> = {}, policy?: Detectio
     tap.close();
     detector.close();
   });
-  const scanned = async (count: number): Promise<void> => {
-    for (let tries = 0; tries < 1000; tries++) {
-      if (value(metrics, "selvedge_detection_scanned_total") >= count) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    throw new Error("not scanned within the bound");
-  };
+  const scanned = (count: number): Promise<void> => eventually(() => value(metrics, "selvedge_detection_scanned_total") >= count);
   return { tap, rows, metrics, scanned };
 }
 

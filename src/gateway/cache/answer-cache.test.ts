@@ -15,6 +15,7 @@ import {
   testProvider,
   type TestProvider,
 } from "../../../test/support/gateway-front.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const KEEPING = gatewayOp("gw", { cache: { ttl_seconds: 60 } });
 
@@ -158,7 +159,7 @@ test("a client that leaves does not take the others' answer with it", async (t) 
     body: JSON.stringify(TEST_CHAT),
     signal: leaving.signal,
   });
-  while (provider.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await eventually(() => provider.seen.length > 0);
   const other = ask(base);
   await new Promise((resolve) => setTimeout(resolve, 20));
   leaving.abort();
@@ -189,10 +190,6 @@ test("answers on disk outlive the process; a torn file is as if it were not ther
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const config = { cacheDisk: { directory, bytesMax: 1_000_000 } };
   const files = (): string[] => readdirSync(directory).filter((name) => !name.endsWith(".tmp"));
-  const until = async (condition: () => boolean): Promise<void> => {
-    for (let tries = 0; tries < 400 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 5));
-    assert.ok(condition());
-  };
   const provider = await testProvider(t, (res, _seen, number) => answerChat(res, `answer ${number}`));
   const start = async (): Promise<string> =>
     (
@@ -206,7 +203,7 @@ test("answers on disk outlive the process; a torn file is as if it were not ther
   const first = await start();
   const answer = await ask(first);
   await ask(first, {}, { ...TEST_CHAT, seed: 1 });
-  await until(() => files().length === 2);
+  await eventually(() => files().length === 2);
   for (const name of files()) assert.ok(!readFileSync(join(directory, name), "latin1").includes("choices"), "what is on disk is sealed");
   assert.deepEqual(await ask(await start()), { status: "HIT", text: answer.text });
   assert.equal(provider.seen.length, 2);

@@ -9,6 +9,7 @@ import type { SpendRuleEntry } from "#snapshot/entries.ts";
 import { answerChat, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../../test/support/gateway-front.ts";
 import { createSpendJournal, NO_JOURNAL } from "./journal.ts";
 import { createSpendLedger, type Reservation, type SpendBound } from "./ledger.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const rule = (more: Partial<SpendRuleEntry> = {}): SpendRuleEntry => ({
   id: "r",
@@ -104,16 +105,17 @@ test("what failed costs nothing, a kept answer neither; a client that leaves owe
   const kept = { ...TENTH, "svc-aig-cache-ttl": "60" };
   for (let i = 0; i < 5; i++) assert.equal((await postJson(url, says("fail"), { "svc-aig-cache-ttl": "0" })).status, 500);
   assert.equal((await postJson(url, TEST_CHAT, kept)).status, 200);
-  const leaving = AbortSignal.timeout(60);
-  await assert.rejects(
-    fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...TENTH },
-      body: JSON.stringify(says("hang")),
-      signal: leaving,
-    }),
-  );
-  while (rows.length < 7) await new Promise((resolve) => setTimeout(resolve, 5));
+  const leaving = new AbortController();
+  const left = fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...TENTH },
+    body: JSON.stringify(says("hang")),
+    signal: leaving.signal,
+  });
+  await eventually(() => provider.seen.at(-1)?.body.includes("hang") === true);
+  leaving.abort();
+  await assert.rejects(left);
+  await eventually(() => rows.length === 7);
   assert.equal((await postJson(url, TEST_CHAT, TENTH)).status, 429);
   assert.equal(
     (await postJson(url, TEST_CHAT, kept)).headers.get("svc-aig-cache-status"),

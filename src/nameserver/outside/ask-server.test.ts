@@ -8,6 +8,7 @@ import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage, type Message } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 import { askServer, type Server } from "./ask-server.ts";
+import { PATIENCE_MS } from "../../../test/support/eventually.ts";
 
 const NAME = parseAbsoluteName("www.elsewhere.example");
 const QUESTION = { name: NAME, type: TYPE.A };
@@ -61,7 +62,7 @@ async function bindBoth(server: NetServer): Promise<Socket> {
   }
 }
 
-const soon = (): AbortSignal => AbortSignal.timeout(2_000);
+const soon = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS);
 const lastBytes = ({ answers }: Message): readonly (number | undefined)[] => answers.map(({ rdata }) => rdata[3]);
 
 test("only what echoes identifier and question is an answer", async (t) => {

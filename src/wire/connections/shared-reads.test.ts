@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { READ_BUFFER, readShared } from "./shared-reads.ts";
+import { readUntil } from "../../../test/support/eventually.ts";
 
 /** Both ends of a connection; the accepted one has not been read from. */
 async function pair(t: TestContext): Promise<{ readonly near: Socket; readonly accepted: Socket }> {
@@ -19,10 +20,7 @@ async function pair(t: TestContext): Promise<{ readonly near: Socket; readonly a
 }
 
 /** Resolves when the text has come. */
-const until = async (text: () => string, expected: string): Promise<void> => {
-  for (let i = 0; i < 500 && text() !== expected; i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(text(), expected);
-};
+const until = (text: () => string, expected: string): Promise<string> => readUntil(text, (received) => received === expected);
 
 test("an accepted socket reads into the shared buffer and tells its end", async (t) => {
   const { near, accepted } = await pair(t);
