@@ -8,6 +8,8 @@ export interface Benchmark {
   readonly target?: number;
   /** The goal for our value divided by that of the peer of this name. */
   readonly targetRatio?: { readonly peer: string; readonly ratio: number };
+  /** Two peers that are the same: what their ratio differs from 1 is what no ratio of the run tells. */
+  readonly noise?: readonly [string, string];
   /** Programs of tools/system-tools.ts without which the row is left out. */
   readonly tools: readonly string[];
   /** Where one measurement takes so long that it is made this often at most. */

@@ -1,6 +1,7 @@
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { detectionScan } from "./detection-scan.ts";
+import { detectionTap } from "./detection-tap.ts";
 import { dnsBatch } from "./dns-batch.ts";
 import { dnsFuzz } from "./dns-fuzz.ts";
 import { dnsImport } from "./dns-import.ts";
@@ -48,6 +49,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsFuzz,
   edgeProxy,
   detectionScan,
+  detectionTap,
   edgeRequests,
   edgeEvents,
   edgeRules,

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { findTool, provideTools } from "../../tools/system-tools.ts";
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
 import { BENCHMARKS } from "./benchmarks.ts";
-import { median } from "./statistics.ts";
+import { median, quantile } from "./statistics.ts";
 
 interface Side {
   readonly name: string;
@@ -76,8 +76,16 @@ function print({ benchmark, ours, peers }: Result): void {
   for (const side of [ours, ...peers]) console.log(`  ${side.name.padEnd(NAME_WIDTH)} ${describe(side)}`);
   for (const peer of peers) {
     const goal = benchmark.targetRatio?.peer === peer.name ? `, target ${benchmark.targetRatio.ratio}` : "";
-    console.log(`  ${`to ${peer.name}`.padEnd(NAME_WIDTH)} ${number(middle(ours) / middle(peer))}${goal}`);
+    console.log(`  ${`to ${peer.name}`.padEnd(NAME_WIDTH)} ${ratio(ours, peer)}${goal}`);
   }
+  const [one, other] = peers.filter(({ name }) => benchmark.noise?.includes(name));
+  if (one !== undefined && other !== undefined) console.log(`  ${"noise".padEnd(NAME_WIDTH)} ${ratio(one, other)}`);
+}
+
+/** Of the medians, and the quartiles of what each round said. */
+function ratio(side: Side, peer: Side): string {
+  const each = side.rounds.map((round, index) => round.value / (peer.rounds[index]?.value ?? Number.NaN));
+  return `${number(middle(side) / middle(peer))}, half of the rounds from ${number(quantile(each, 0.25))} to ${number(quantile(each, 0.75))}`;
 }
 
 function describe(side: Side): string {

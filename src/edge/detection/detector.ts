@@ -77,7 +77,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, po
   };
 
   const begin = (subject: ScanSubject): Job => {
-    const buffer = buffers.pop() ?? scanBuffer();
+    const buffer = buffers.pop() ?? scanBuffer(BREATH_BYTES);
     const detectors = compiled(subject);
     const scanner = new BodyScanner(detectors, { buffer });
     const kept = isJson(subject.content_type) ? keeper.begin() : null;
@@ -113,12 +113,20 @@ export function createDetector({ events, clock, metrics, policies, valueHash, po
   };
 
   /** Whether there was anything. */
-  const read = ({ ring, jobs }: Attached, bytesMax: number): boolean =>
-    ring !== null && decoding < DECODING_BYTES_MAX && ring.read(bytesMax, (record) => take(jobs, record)) > 0;
+  const read = ({ ring, jobs }: Attached): boolean => {
+    let sum = 0;
+    while (ring !== null && sum < TURN_BYTES && decoding < DECODING_BYTES_MAX) {
+      const bytes = ring.read(BREATH_BYTES, (record) => take(jobs, record));
+      if (bytes === 0) break;
+      sum += bytes;
+      if (!ring.isBehind()) breathe();
+    }
+    return sum > 0;
+  };
 
   const poller = createPoller({
     pollMs,
-    poll: () => Array.from(taps.values(), (tap) => read(tap, TURN_BYTES)).includes(true),
+    poll: () => Array.from(taps.values(), read).includes(true),
     // Nothing moves on by itself while decoders have to catch up.
     sleep: () => decoding === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
   });
@@ -159,6 +167,17 @@ function end(job: Job): void {
 }
 
 const BUFFERS_MAX = 64;
+/** Takes less than 0.1 ms to scan. */
+const BREATH_BYTES = 32 * 1024;
+const BREATH_MS = 0.05;
+const nothing = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Gives the processor away for a moment. Linux lets a thread that has something to do wait until another one has used its
+ * slice, 1 ms or more, whatever their priorities, so whoever answers requests would wait for as long as scanning lasts.
+ */
+const breathe = (): void => void Atomics.wait(nothing, 0, 0, BREATH_MS);
+
 const POLL_MS = 10;
 /** What is read of a tap before other work of the thread has its turn. */
 const TURN_BYTES = 1024 * 1024;

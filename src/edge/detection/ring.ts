@@ -17,6 +17,8 @@ export interface RingWriter {
 export interface RingReader {
   /** Takes the oldest records until about so many bytes were read; the number of bytes, 0 where there are none. */
   read(bytesMax: number, take: (record: RingRecord) => void): number;
+  /** Whether more than half of the memory waits to be read. */
+  isBehind(): boolean;
   /** The writer calls `wake` (of its own side) for the next record. False where there is one already. */
   sleep(): boolean;
 }
@@ -151,6 +153,10 @@ export function createRingReader(ring: SharedArrayBuffer): RingReader {
         Atomics.store(control, TAIL, tail);
       }
       return read;
+    },
+    isBehind: () => {
+      const waiting = Atomics.load(control, HEAD) - tail;
+      return (waiting < 0 ? waiting + data.length : waiting) > data.length / 2;
     },
     sleep: () => {
       Atomics.store(control, ASLEEP, 1);

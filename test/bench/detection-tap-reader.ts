@@ -1,0 +1,20 @@
+import { type MessagePort, parentPort } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { runInBackground } from "#kernel/thread-priority.ts";
+import { createDetector } from "#edge/detection/detector.ts";
+import { createValueHash } from "#rules/detectors/value-hash.ts";
+
+// A detector as the server has it, but for where its events go.
+runInBackground();
+const detector = createDetector({
+  events: { push: () => undefined },
+  clock: systemClock,
+  metrics: createMetrics(),
+  policies: () => undefined,
+  valueHash: createValueHash(Buffer.alloc(32, 1)),
+});
+parentPort?.once("message", (port: MessagePort) => {
+  detector.attach(port);
+  parentPort?.postMessage("attached");
+});
