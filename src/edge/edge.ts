@@ -108,7 +108,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const serve = (socket: Socket, arrival: Arrival): void => {
     welcome(context, socket, arrival);
     open.value = connections.size;
-    socket.once("close", () => (open.value = connections.size));
+    socket.on("close", () => (open.value = connections.size));
   };
   const tlsFront = createTlsFront({
     certificates,

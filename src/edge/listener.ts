@@ -76,12 +76,12 @@ async function listenOn(options: ListenOptions, port: number, reusePort: boolean
 function admit(options: ListenOptions, socket: Socket): void {
   const { admission, proxies, proxyHeaderTimeoutMs } = options;
   if (!admission.enter()) return void socket.destroy();
-  socket.once("close", admission.leave);
+  socket.on("close", admission.leave);
   const peer = peerOf(socket);
   const proceed = (clientIp: string): void => {
     const release = admission.hold(clientIp);
     if (release === null) return void socket.destroy();
-    socket.once("close", release);
+    socket.on("close", release);
     options.onConnection(socket, clientIp);
   };
   if (!proxies.has(peer)) return proceed(peer);

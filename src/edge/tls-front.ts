@@ -7,6 +7,7 @@ import type { Certificates } from "#snapshot/certificates.ts";
 import { fatalAlert } from "#wire/tls/alert.ts";
 import { readClientHello } from "#wire/tls/client-hello.ts";
 import type { EdgeLimits } from "./config.ts";
+import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 import { createTlsServers, type TlsPolicy } from "./tls-servers.ts";
 
@@ -27,7 +28,7 @@ export interface TlsFrontDeps {
   readonly certificates: Certificates;
   /** What the zone of the name wants; the defaults where no zone has it. */
   policyFor(serverName: string): TlsPolicy;
-  readonly limits: Pick<EdgeLimits, "headTimeoutMs" | "lingerMs">;
+  readonly limits: Pick<EdgeLimits, "headTimeoutMs" | "lingerMs" | "contextsMax">;
   readonly timers: Timers;
   readonly handshakesFailed: Metric;
   readonly namesRefused: Metric;
@@ -37,13 +38,15 @@ export interface TlsFrontDeps {
 export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   const { certificates, timers, limits } = deps;
   /** From its arrival until it is secure, by its two ends: what is known of a connection. */
-  const arriving = new Map<string, { readonly socket: Socket; readonly clientIp: string; sentName: string }>();
+  const arriving = new Map<string, PendingHello>();
   const servers = createTlsServers({
     certificates,
+    certificatesMax: limits.contextsMax,
     handshakeTimeoutMs: limits.headTimeoutMs,
     onSecure: (socket) => {
-      const arrived = arriving.get(endsOf(socket));
-      arriving.delete(endsOf(socket));
+      const ends = endsOf(socket);
+      const arrived = arriving.get(ends);
+      arriving.delete(ends);
       // A second hello of the same handshake must not name somebody else.
       if (arrived === undefined || socket.servername !== arrived.sentName) socket.destroy();
       else {
@@ -66,10 +69,11 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
     if (read === "malformed") return refuse(hello, "decode_error");
     if (read.serverName === null) return refuse(hello, "missing_extension");
     const serverName = parseHostname(read.serverName, { underscores: true });
-    if (serverName === undefined || !certificates.covers(serverName)) return refuse(hello, "unrecognized_name");
-    const arrived = arriving.get(endsOf(hello.socket));
-    if (arrived !== undefined) arrived.sentName = read.serverName;
-    const server = servers.serverFor(deps.policyFor(serverName), servers.ticketKeyNamed(read.ticketKeyNames));
+    const certificateId = serverName === undefined ? null : certificates.idFor(serverName);
+    if (serverName === undefined || certificateId === null) return refuse(hello, "unrecognized_name");
+    const server = servers.serverFor(certificateId, deps.policyFor(serverName), servers.ticketKeyNamed(read.ticketKeyNames));
+    if (server === null) return refuse(hello, "handshake_failure");
+    hello.sentName = read.serverName;
     hello.handOver();
     hello.socket.unshift(bytes);
     // Who ends its side amid a handshake is gone: Node would wait for the rest of it.
@@ -80,9 +84,12 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   return {
     accept: (socket, clientIp) => {
       const ends = endsOf(socket);
-      arriving.set(ends, { socket, clientIp, sentName: "" });
-      socket.once("close", () => arriving.delete(ends));
-      new PendingHello(socket, timers, limits.headTimeoutMs, decide);
+      const hello = new PendingHello(socket, clientIp, timers, limits.headTimeoutMs, decide);
+      arriving.set(ends, hello);
+      socket.on("close", () => {
+        timers.remove(hello);
+        arriving.delete(ends);
+      });
     },
     useTicketKeys: servers.useTicketKeys,
     close: () => {
@@ -96,20 +103,32 @@ const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string => 
 /** A connection that has not said yet what it wants. */
 class PendingHello implements Checked {
   readonly socket: Socket;
+  readonly clientIp: string;
+  /** The name that it asked for, as it was sent. */
+  sentName = "";
   private readonly timers: Timers;
   private readonly onBytes: (hello: PendingHello, bytes: Buffer) => void;
   private bytes: Buffer | null = null;
+  /** What comes is of no interest any more. */
+  private isOver = false;
   private untilMs: number;
 
-  constructor(socket: Socket, timers: Timers, timeoutMs: number, onBytes: (hello: PendingHello, bytes: Buffer) => void) {
+  constructor(socket: Socket, clientIp: string, timers: Timers, timeoutMs: number, onBytes: (hello: PendingHello, bytes: Buffer) => void) {
     this.socket = socket;
+    this.clientIp = clientIp;
     this.timers = timers;
     this.onBytes = onBytes;
     this.untilMs = timers.nowMs + timeoutMs;
+    readShared(socket, (length) => {
+      const bytes = Buffer.allocUnsafe(length);
+      READ_BUFFER.copy(bytes, 0, 0, length);
+      this.onData(bytes);
+      return true;
+    });
+    // What was read before, and everything where reads are not shared.
     socket.on("data", this.onData);
     socket.on("end", this.onEnd);
     socket.on("error", this.onEnd);
-    socket.on("close", this.onClose);
     timers.add(this);
   }
 
@@ -119,6 +138,7 @@ class PendingHello implements Checked {
 
   /** The socket belongs to somebody else from now on. */
   handOver(): void {
+    this.isOver = true;
     this.socket.off("data", this.onData);
     this.socket.off("end", this.onEnd);
     this.socket.pause();
@@ -127,18 +147,16 @@ class PendingHello implements Checked {
 
   /** Sends the last bytes, and waits a moment for the other side to have them. */
   end(last: Buffer, lingerMs: number): void {
-    this.socket.off("data", this.onData);
-    this.socket.resume();
+    this.isOver = true;
     this.untilMs = this.timers.nowMs + lingerMs;
     this.socket.end(last);
   }
 
   private readonly onData = (chunk: Buffer): void => {
+    if (this.isOver) return;
     this.bytes = this.bytes === null ? chunk : Buffer.concat([this.bytes, chunk]);
     this.onBytes(this, this.bytes);
   };
 
   private readonly onEnd = (): void => void this.socket.destroy();
-
-  private readonly onClose = (): void => this.timers.remove(this);
 }

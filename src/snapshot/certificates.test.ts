@@ -37,8 +37,8 @@ test("among 10,000 certificates a name is found without opening any, and the con
   const ops = Array.from({ length: 10_000 }, (_, i) => certificateOp(`c${i}`, `n${i}.example`, `*.n${i}.example`));
   const { certificates } = start(ops, 50);
   const at = (i: number) => certificates.contextFor(`www.n${i}.example`);
-  assert.equal(certificates.covers("www.n9999.example"), true);
-  assert.equal(certificates.covers("a.b.n9999.example"), false);
+  assert.equal(certificates.idFor("www.n9999.example"), "c9999");
+  assert.equal(certificates.idFor("a.b.n9999.example"), null);
   assert.equal(certificates.contextFor("unknown.example"), null);
   const first = at(0);
   assert.ok(first !== null);
@@ -54,24 +54,32 @@ test("among 10,000 certificates a name is found without opening any, and the con
   assert.notEqual(at(1), early, "the least recently used one was closed");
 });
 
-test("a certificate that is replaced, or whose tickets get another key, is opened anew", () => {
+test("a certificate that is replaced is opened anew, and who listens is told which", () => {
   const { certificates, replica } = start([certificateOp("c1", "a.example")], 10);
+  const told: (readonly string[] | null)[] = [];
+  certificates.onChange((ids) => told.push(ids && [...ids]));
   const seen = new Set([certificates.contextFor("a.example")]);
-  certificates.sealTicketsWith(Buffer.alloc(48, 1));
-  seen.add(certificates.contextFor("a.example"));
   replica.apply([certificateOp("c1", "a.example")]);
   seen.add(certificates.contextFor("a.example"));
   replica.apply([certificateOp("c2", "a.example")]);
   seen.add(certificates.contextFor("a.example"));
-  assert.equal(seen.size, 4);
+  assert.equal(seen.size, 3);
   replica.apply([{ kind: "certificate", id: "c2", value: null }]);
-  assert.ok(certificates.covers("a.example"), "the one before it");
+  assert.equal(certificates.idFor("a.example"), "c1", "the one before it");
   replica.apply([{ kind: "certificate", id: "c1", value: null }]);
-  assert.equal(certificates.covers("a.example"), false);
+  assert.equal(certificates.idFor("a.example"), null);
+  assert.deepEqual(told, [["c1"], ["c2"], ["c2"], ["c1"]]);
 });
 
-test("a key that does not open is asked for once", () => {
-  const { certificates, keysNotOpened } = start([{ ...certificateOp("c1", "a.example"), id: "c2" } as Op], 10);
+test("a key that does not open is asked for once, and what nothing can be made of costs only itself", () => {
+  const { certificates, keysNotOpened } = start([{ ...certificateOp("c1", "a.example"), id: "c2" } as Op, certificateOp("c3")], 10);
   assert.deepEqual([certificates.contextFor("a.example"), certificates.contextFor("a.example")], [null, null]);
   assert.equal(keysNotOpened.value, 1);
+  const broken = (): never => {
+    throw new Error("nothing can be made of it");
+  };
+  assert.equal(certificates.openWith("c3", broken), null);
+  assert.equal(keysNotOpened.value, 2);
+  assert.equal(certificates.openWith("no such certificate", broken), null);
+  assert.equal(keysNotOpened.value, 2);
 });

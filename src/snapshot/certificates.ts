@@ -6,16 +6,16 @@ import type { AppliedOp, Replica } from "./feed.ts";
 
 /** Opens the TLS context for a name that a client asks for. */
 export interface Certificates {
-  /** Whether a certificate covers the name; nothing is opened for the answer. */
-  covers(serverName: string): boolean;
+  /** The id of the certificate that covers the name, or null; nothing is opened for the answer. */
+  idFor(serverName: string): string | null;
   /** Null where no certificate covers the name, or its key does not open. */
   contextFor(serverName: string): SecureContext | null;
   /** The same of one certificate, as a listener takes it for clients that ask for no name. */
   optionsOf(id: string): SecureContextOptions | null;
-  /** 48 bytes that session tickets are sealed with from now on; a secret of each context's own for null. */
-  sealTicketsWith(key: Buffer | null): void;
-  /** Called when certificates came or went. */
-  onChange(listener: () => void): void;
+  /** What is made of one certificate's options; null where there are none, or nothing can be made of them. */
+  openWith<T>(id: string, make: (options: SecureContextOptions) => T): T | null;
+  /** Called when certificates came or went, with the ids of those, or null where it may be all. */
+  onChange(listener: (ids: ReadonlySet<string> | null) => void): void;
 }
 
 /** The id of the installation's own certificate, which belongs to no zone. */
@@ -35,11 +35,12 @@ const CIPHERS = [
 ].join(":");
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** What every TLS listener has in common. */
+const COMMON = { minVersion: "TLSv1.2", ciphers: CIPHERS, honorCipherOrder: true } as const;
 
-/** What every TLS listener has in common: versions, suites, and the certificate by the name that the client asks for. */
+/** Of a listener that asks for the certificate by the name that the client asks for. */
 export const secureOptions = (certificates: Certificates): TlsOptions => ({
-  minVersion: "TLSv1.2",
-  ciphers: CIPHERS,
+  ...COMMON,
   handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
   SNICallback: (serverName, callback) => {
     // Without a context the handshake fails with an alert, where an error here would only reset the connection.
@@ -60,8 +61,7 @@ export function createCertificates(deps: {
   /** Certificate ids by host, newest last: the last one that was put wins. */
   const idsByHost = new Map<string, readonly string[]>();
   const contexts = new Map<string, SecureContext | null>();
-  const listeners: (() => void)[] = [];
-  let ticketKey: Buffer | null = null;
+  const listeners: ((ids: ReadonlySet<string> | null) => void)[] = [];
 
   const add = (id: string, entry: CertificateEntry): void => {
     for (const host of entry.hosts) idsByHost.set(host, [...(idsByHost.get(host) ?? []), id]);
@@ -92,17 +92,17 @@ export function createCertificates(deps: {
     if (entry === undefined) return null;
     try {
       const key = deps.sealer.open(entry.private_key, `certificate:${id}`);
-      return { cert: entry.chain, key, minVersion: "TLSv1.2", ciphers: CIPHERS, honorCipherOrder: true };
+      return { cert: entry.chain, key, ...COMMON };
     } catch {
       deps.keysNotOpened.value++;
       return null;
     }
   };
 
-  const open = (id: string): SecureContext | null => {
+  const openWith = <T>(id: string, make: (options: SecureContextOptions) => T): T | null => {
     const options = optionsOf(id);
     try {
-      return options && createSecureContext(ticketKey === null ? options : { ...options, ticketKeys: ticketKey });
+      return options && make(options);
     } catch {
       deps.keysNotOpened.value++;
       return null;
@@ -111,7 +111,7 @@ export function createCertificates(deps: {
 
   const cached = (id: string): SecureContext | null => {
     let context = contexts.get(id);
-    if (context === undefined) context = open(id);
+    if (context === undefined) context = openWith(id, createSecureContext);
     contexts.delete(id);
     // Insertion order is order of use: the first is the least recently used.
     for (const oldest of contexts.keys()) {
@@ -124,29 +124,28 @@ export function createCertificates(deps: {
 
   rebuild();
   deps.replica.onApplied((ops) => {
+    const changed = ops?.filter(({ kind }) => kind === "certificate");
+    if (changed?.length === 0) return;
     if (ops === null) rebuild();
-    else if (!ops.some(({ kind }) => kind === "certificate")) return;
     else for (const op of ops) if (op.kind === "certificate") put(op);
-    for (const listener of listeners) listener();
+    const ids = changed === undefined ? null : new Set(changed.map(({ id }) => id));
+    for (const listener of listeners) listener(ids);
   });
 
-  const idFor = (serverName: string): string | undefined => {
+  const idFor = (serverName: string): string | null => {
     const dot = serverName.indexOf(".");
     const ids = idsByHost.get(serverName) ?? (dot > 0 ? idsByHost.get(`*${serverName.slice(dot)}`) : undefined);
-    return ids?.at(-1);
+    return ids?.[ids.length - 1] ?? null;
   };
 
   return {
+    idFor,
     optionsOf,
-    covers: (serverName) => idFor(serverName) !== undefined,
-    sealTicketsWith: (key) => {
-      ticketKey = key;
-      contexts.clear();
-    },
+    openWith,
     onChange: (listener) => void listeners.push(listener),
     contextFor: (serverName) => {
       const id = idFor(serverName);
-      return id === undefined ? null : cached(id);
+      return id === null ? null : cached(id);
     },
   };
 }

@@ -3,11 +3,13 @@ import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
+import { createTlsServers } from "#edge/tls-servers.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
+import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 
-// Prints what ten thousand certificates take in a thread: as entries, and as contexts after each was asked for once.
+// Prints what ten thousand certificates take in a thread: as entries, and open after each was asked for once.
 
 const CERTIFICATES = 10_000;
 
@@ -22,8 +24,15 @@ const replica = createMemoryReplica([]);
 const certificates = createCertificates({
   replica,
   sealer,
-  contextsMax: CERTIFICATES,
+  contextsMax: 0,
   keysNotOpened: createMetrics().counter("keys_not_opened", ""),
+});
+const servers = createTlsServers({
+  certificates,
+  certificatesMax: CERTIFICATES,
+  handshakeTimeoutMs: 10_000,
+  onSecure: () => undefined,
+  onFailed: () => undefined,
 });
 const host = (i: number): string => `www.site-${i}.example`;
 const before = resident();
@@ -44,7 +53,8 @@ for (let i = 0; i < CERTIFICATES; i++) {
   replica.apply([op]);
 }
 const withEntries = resident();
-for (let i = 0; i < CERTIFICATES; i++) if (certificates.contextFor(host(i)) === null) throw new Error("no context");
+for (let i = 0; i < CERTIFICATES; i++)
+  if (servers.serverFor(certificates.idFor(host(i)) ?? "", EDGE_SETTINGS_DEFAULTS, "") === null) throw new Error("nothing was opened");
 const withContexts = resident();
 process.stdout.write(
   JSON.stringify({

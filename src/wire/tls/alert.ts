@@ -1,5 +1,7 @@
 /** Why a server ends a handshake (RFC 8446 §6). */
 const ALERTS = {
+  /** There is nothing to shake hands with. */
+  handshake_failure: 40,
   decode_error: 50,
   /** The client names no server, and this one has nothing to show to those (RFC 8446 §9.2). */
   missing_extension: 109,

@@ -66,23 +66,25 @@ const tooLong = (bytes: Buffer): boolean => bytes.length > CLIENT_HELLO_BYTES_MA
 /** Throws RangeError where a length leads past the end. */
 function parse(message: Buffer): ClientHello {
   const reader = new Reader(message);
-  reader.take(2 + 32);
-  reader.take(reader.uint8());
-  reader.take(reader.uint16());
-  reader.take(reader.uint8());
+  reader.skip(2 + 32);
+  reader.skip(reader.uint8());
+  reader.skip(reader.uint16());
+  reader.skip(reader.uint8());
   const ticketKeyNames: Buffer[] = [];
   let serverName: string | null = null;
   // TLS 1.2 allows a hello without extensions.
-  const extensions = new Reader(reader.isAtEnd ? Buffer.alloc(0) : reader.take(reader.uint16()));
-  if (!reader.isAtEnd) throw new RangeError("bytes after the extensions");
-  while (!extensions.isAtEnd) {
-    const type = extensions.uint16();
-    const body = extensions.take(extensions.uint16());
+  if (!reader.isAtEnd && reader.uint16() !== reader.length) throw new RangeError("not one list of extensions");
+  while (!reader.isAtEnd) {
+    const type = reader.uint16();
+    const length = reader.uint16();
+    // Most are nothing to us, and cost no view of their own.
     if (type === SERVER_NAME) {
       if (serverName !== null) throw new RangeError("two lists of names");
-      serverName = hostName(new Reader(body));
-    } else if (type === SESSION_TICKET && body.length > TICKET_KEY_NAME_BYTES) ticketKeyNames.push(body.subarray(0, TICKET_KEY_NAME_BYTES));
-    else if (type === PRE_SHARED_KEY) ticketKeyNames.push(...identities(new Reader(body)));
+      serverName = hostName(new Reader(reader.take(length)));
+    } else if (type === SESSION_TICKET && length > TICKET_KEY_NAME_BYTES) {
+      ticketKeyNames.push(reader.take(length).subarray(0, TICKET_KEY_NAME_BYTES));
+    } else if (type === PRE_SHARED_KEY) ticketKeyNames.push(...identities(new Reader(reader.take(length))));
+    else reader.skip(length);
   }
   return { serverName, ticketKeyNames };
 }
@@ -101,7 +103,7 @@ function identities(body: Reader): Buffer[] {
   const names: Buffer[] = [];
   while (!list.isAtEnd && names.length < TICKETS_MAX) {
     const identity = list.take(list.uint16());
-    list.take(4);
+    list.skip(4);
     if (identity.length > TICKET_KEY_NAME_BYTES) names.push(identity.subarray(0, TICKET_KEY_NAME_BYTES));
   }
   return names;
@@ -120,17 +122,28 @@ class Reader {
     return this.at === this.bytes.length;
   }
 
+  /** What is left. */
+  get length(): number {
+    return this.bytes.length - this.at;
+  }
+
   uint8(): number {
-    return this.take(1).readUInt8();
+    this.skip(1);
+    return this.bytes[this.at - 1]!;
   }
 
   uint16(): number {
-    return this.take(2).readUInt16BE();
+    this.skip(2);
+    return (this.bytes[this.at - 2]! << 8) | this.bytes[this.at - 1]!;
   }
 
   take(count: number): Buffer {
-    if (this.at + count > this.bytes.length) throw new RangeError("a length leads past the end");
-    this.at += count;
+    this.skip(count);
     return this.bytes.subarray(this.at - count, this.at);
+  }
+
+  skip(count: number): void {
+    if (count > this.length) throw new RangeError("a length leads past the end");
+    this.at += count;
   }
 }
