@@ -1,8 +1,8 @@
-import type { IncomingMessage } from "node:http";
 import type { Clock } from "#kernel/clock.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAuthenticator } from "./auth.ts";
+import type { ClientRequest } from "./client/client-request.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { GatewayErrorName } from "./errors.ts";
 import { createGateways } from "./gateways.ts";
@@ -27,7 +27,7 @@ export type Route =
 
 export interface Admission {
   /** The request's destination, or the reason why it is refused. Looks at the head only. */
-  decide(req: IncomingMessage): Admitted | GatewayErrorName;
+  decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | GatewayErrorName;
 }
 
 /**
@@ -45,12 +45,11 @@ export function createAdmission(deps: {
   const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
   return {
     decide: (req) => {
-      const path = parseRequestPath(req.url ?? "");
+      const path = parseRequestPath(req.target);
       if (path === undefined) return "aig_bad_request";
       const gateway = gateways.find(path.accountId, path.gatewayId);
       if (gateway === undefined) return "aig_unknown_gateway";
-      if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.socket.remoteAddress ?? ""))
-        return "aig_unauthorized";
+      if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.address)) return "aig_unauthorized";
       if (path.provider === "" && path.rest === "") return { path, gateway, route: { kind: "universal" } };
       if (path.provider === "compat") return { path, gateway, route: { kind: "compat" } };
       const upstream = upstreams.find(gateway.account_id, path.provider);

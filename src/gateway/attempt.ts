@@ -83,6 +83,10 @@ export class Attempt implements AnswerHandler {
     if (!this.#options.exchange.data(chunk, () => this.#call?.resume())) this.#call?.pause();
   }
 
+  onReadEnd(): void {
+    if (this.#state === "answering") this.#options.exchange.flush();
+  }
+
   onEnd(): void {
     if (this.#state === "answering") {
       this.#options.fill?.end();

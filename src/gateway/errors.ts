@@ -1,5 +1,6 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import { ERROR_CODES, type ErrorName } from "#kernel/error-codes.ts";
+import type { ClientAnswer } from "./client/client-answer.ts";
 
 /** The errors that the gateway itself answers with; providers' errors pass through as they are. */
 export type GatewayErrorName = Extract<ErrorName, `aig_${string}`>;
@@ -41,22 +42,14 @@ export function renderError(refusal: Refusal): { readonly status: number; readon
   return { status, body: JSON.stringify(body) };
 }
 
-/** Answers with an error; `headers` is a flat list of names and values. Gives the status. */
-export function sendError(res: ServerResponse, refusal: Refusal, headers: readonly string[], close: boolean): number {
+/** Answers with an error; `headers` is a flat list of names and values. */
+export function sendError(answer: ClientAnswer, refusal: Refusal, headers: readonly string[], close: boolean): void {
   const { status, body } = renderError(refusal);
-  const all = [
-    ...headers,
-    ...(refusal.headers ?? []),
-    "content-type",
-    "application/json",
-    "content-length",
-    String(Buffer.byteLength(body)),
-  ];
+  const bytes = Buffer.from(body);
+  const all = [...headers, ...(refusal.headers ?? []), "content-type", "application/json", "content-length", String(bytes.length)];
   if (refusal.name === "aig_overloaded") all.push("retry-after", "1");
-  if (close) all.push("connection", "close");
-  res.writeHead(status, all);
-  res.end(body);
-  return status;
+  answer.begin(status, all, close);
+  answer.end(bytes);
 }
 
 /** The same for a connection without a response object: its bytes are no request, or it is to become a WebSocket. */

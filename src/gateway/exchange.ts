@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import type { ClientAnswer } from "./client/client-answer.ts";
 import type { GatewayLimits } from "./config.ts";
 import type { Cost } from "./costs.ts";
 import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts";
@@ -13,11 +14,9 @@ import { UsageReader } from "./usage.ts";
 const CLIENT_GONE_STATUS = 499;
 /** Nothing was counted anew for an answer that was kept. */
 const CACHED_USAGE: Usage = { tokensIn: 0, tokensOut: 0 };
-const LAST_WORDS_MS = 1_000;
-const ONE_PIECE_BYTES_MAX = 16 * 1024;
 
 export interface ExchangeOptions {
-  readonly res: ServerResponse;
+  readonly answer: ClientAnswer;
   readonly rules: HeaderRules;
   /** Fields that the gateway adds to the answer of a step. */
   readonly fields: (step: Step, isCached: boolean) => FlatHeaders;
@@ -33,6 +32,8 @@ export interface ExchangeOptions {
   readonly requestBytes: () => number;
   /** HEAD answers have a length and no body. */
   readonly isHead: boolean;
+  /** All of the request has come. */
+  readonly isRequestComplete: () => boolean;
   /** Called once, whatever the end. */
   readonly onSettled: () => void;
 }
@@ -69,8 +70,8 @@ export class Exchange {
   constructor(options: ExchangeOptions, step: Step) {
     this.#options = options;
     this.#step = step;
-    options.res.once("close", () => this.#clientClosed());
-    if (options.res.destroyed) this.#clientClosed();
+    options.answer.onGone = () => this.#clientClosed();
+    if (options.answer.isGone) this.#clientClosed();
   }
 
   get isSettled(): boolean {
@@ -95,7 +96,7 @@ export class Exchange {
   /** The answer begins, and with it the time when nothing can be tried again. Gives false where it ended at once. */
   begin(status: number, headers: IncomingHttpHeaders, isCached = false): boolean {
     if (this.#isSettled) return false;
-    const { rules, limits, res, isHead, fields, guards } = this.#options;
+    const { rules, limits, isHead, fields, guards } = this.#options;
     const step = this.#step;
     this.#isCached = isCached;
     if (!isCached) this.#usage = new UsageReader(step.usage, String(headers["content-type"] ?? ""), headers["content-encoding"]);
@@ -115,11 +116,12 @@ export class Exchange {
     }
     this.#length = length;
     this.#writeHead(forClient);
-    // Usually the first piece follows in the same turn and takes the head along; if not, the head goes alone.
-    setImmediate(() => {
-      if (this.#responseBytes === 0 && !this.#isSettled) res.flushHeaders();
-    });
     return true;
+  }
+
+  /** Nothing more comes in this turn: what went out so far goes out for good. */
+  flush(): void {
+    if (!this.#isSettled) this.#options.answer.flush();
   }
 
   /** Bytes of the provider's. False: the client is far behind, `onDrain` comes when it has caught up. */
@@ -150,7 +152,7 @@ export class Exchange {
 
   #finish(rest: Buffer | undefined): void {
     if (this.#isSettled) return;
-    const { res, record } = this.#options;
+    const { answer, record } = this.#options;
     let last = rest;
     if (last !== undefined && last.length > 0) {
       this.#responseBytes += last.length;
@@ -158,35 +160,32 @@ export class Exchange {
     } else last = undefined;
     // The row is written down before the client has everything: whoever got an answer finds it in the log.
     this.#settle(this.#status, this.#status < 400);
-    if (this.#heldHeaders === undefined) res.end(last ?? this.#lastChunk);
+    if (this.#heldHeaders === undefined) answer.end(last ?? this.#lastChunk);
     else if (this.#isHeldToEnd) {
       this.#writeHead(this.#heldHeaders);
-      const body = this.#heldChunks.length === 1 ? (this.#heldChunks[0] as Buffer) : Buffer.concat(this.#heldChunks);
-      // A text goes out with its head in one piece, which costs less than two; one char a byte.
-      if (body.length <= ONE_PIECE_BYTES_MAX) res.end(body.toString("latin1"), "latin1");
-      else res.end(body);
+      answer.end(this.#heldChunks.length === 1 ? (this.#heldChunks[0] as Buffer) : Buffer.concat(this.#heldChunks));
     } else {
       // All of a transformed answer comes at its end: now its length is known.
       this.#writeHead([...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
-      res.end(last);
+      answer.end(last);
     }
   }
 
   /** Ends the exchange: with an error where nothing went out yet, else by cutting the client off. */
   fail(refusal: Refusal): void {
     if (this.#isSettled) return;
-    const { res, fields, record } = this.#options;
-    if (res.headersSent) {
+    const { answer, fields, record, isRequestComplete } = this.#options;
+    if (answer.hasBegun) {
       const last = this.#transforms?.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
       this.#settle(this.#status, false);
-      cutOff(res, last);
+      answer.cut(last);
       return;
     }
     const { status, body } = renderError(refusal);
     record.sent(Buffer.from(body));
     this.#settle(status, false);
     // The client may still be sending; its connection cannot carry another request.
-    sendError(res, refusal, fields(this.#step, false), !res.req.complete);
+    sendError(answer, refusal, fields(this.#step, false), !isRequestComplete());
   }
 
   /** Makes what the answer goes through, and gives the head that comes out of it. */
@@ -220,7 +219,7 @@ export class Exchange {
   }
 
   #send(bytes: Buffer, onDrain: () => void): boolean {
-    const { res, limits, record } = this.#options;
+    const { answer, limits, record } = this.#options;
     this.#responseBytes += bytes.length;
     record.sent(bytes);
     if (this.#isHeldToEnd) {
@@ -235,13 +234,13 @@ export class Exchange {
       this.#lastChunk = bytes;
       return true;
     }
-    if (res.write(bytes) || res.writableLength < limits.backlogBytesMax) return true;
-    if (this.#onDrain === undefined)
-      res.once("drain", () => {
-        const resume = this.#onDrain;
-        this.#onDrain = undefined;
-        resume?.();
-      });
+    answer.write(bytes);
+    if (answer.backlogBytes < limits.backlogBytesMax) return true;
+    answer.onDrain = () => {
+      const resume = this.#onDrain;
+      this.#onDrain = undefined;
+      resume?.();
+    };
     this.#onDrain = onDrain;
     return false;
   }
@@ -255,12 +254,12 @@ export class Exchange {
 
   #writeHead(headers: FlatHeaders): void {
     headers.push(...this.#options.lastFields());
-    this.#options.res.writeHead(this.#status, headers);
+    this.#options.answer.begin(this.#status, headers);
   }
 
   #clientClosed(): void {
     if (this.#isSettled) return;
-    this.#settle(this.#options.res.headersSent ? this.#status : CLIENT_GONE_STATUS, false);
+    this.#settle(this.#options.answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false);
     this.#onGone?.();
   }
 
@@ -309,19 +308,4 @@ function transformedEnd(transforms: readonly AnswerTransform[]): Buffer | undefi
     left = passed === undefined ? own : own === undefined ? passed : Buffer.concat([passed, own]);
   }
   return left;
-}
-
-/** An answer without its end must not look finished: chunked framing breaks, and HTTP/1.0 sees a reset. */
-function cutOff(res: ServerResponse, last: Buffer | undefined): void {
-  const cut = (): void => {
-    if (res.req.httpVersion === "1.0") res.socket?.resetAndDestroy();
-    else res.destroy();
-  };
-  if (last === undefined || last.length === 0) return cut();
-  // A client that takes nothing more does not learn why, and is cut off all the same.
-  const limit = setTimeout(cut, LAST_WORDS_MS);
-  res.write(last, () => {
-    clearTimeout(limit);
-    cut();
-  });
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
@@ -8,6 +7,8 @@ import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { type DiskAnswers, openDiskAnswers } from "./cache/disk-answers.ts";
 import { isModelList } from "./compat-plan.ts";
+import type { ClientAnswer } from "./client/client-answer.ts";
+import type { ClientRequest } from "./client/client-request.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createServiceTokens } from "./credentials/service-account.ts";
 import { createStoredKeys } from "./credentials/stored-keys.ts";
@@ -42,7 +43,7 @@ export interface Forwarder {
    * Reads the body, asks the provider and answers. Resolves with a reason when the request must be refused after
    * all; then nothing was sent to the provider and no row begun. Never rejects.
    */
-  forward(req: IncomingMessage, res: ServerResponse, admitted: Admitted): Promise<Refusal | undefined>;
+  forward(req: ClientRequest, answer: ClientAnswer, admitted: Admitted): Promise<Refusal | undefined>;
   /** The same for a WebSocket. */
   readonly connect: Realtime["connect"];
   /** Ends every WebSocket that is open. */
@@ -75,7 +76,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
   const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
   const timers = createTimers(clock);
-  const pools = createPools({ limits, allows, timers });
+  const pools = createPools({ limits, allows, timers, directSend: deps.directSend ?? null });
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
@@ -94,12 +95,12 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     metadata: createMetadataReader(config.vendorPrefix),
   });
   const models = createModelList({ replica, prices });
-  const listModels = async (req: IncomingMessage, res: ServerResponse, { gateway }: Admitted): Promise<void> => {
+  const listModels = async (req: ClientRequest, answer: ClientAnswer, { gateway }: Admitted): Promise<void> => {
     await prices.load();
     const body = Buffer.from(JSON.stringify(models.of(gateway)));
     const headers = ["content-type", "application/json", "content-length", String(body.length), ...fields.forRefusal(req.headers)];
-    res.writeHead(200, headers);
-    res.end(body);
+    answer.begin(200, headers);
+    answer.end(body);
   };
   const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits, keys, allows });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
@@ -114,22 +115,22 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       ? limits.requestWholeBytesMax
       : limits.requestBufferBytes;
 
-  const begin = (req: IncomingMessage, { gateway, route }: Admitted, body: ReadyBody, eventId: string) =>
+  const begin = (req: ClientRequest, { gateway, route }: Admitted, body: ReadyBody, eventId: string) =>
     log.begin({
       id: newUlid(clock.nowMs()),
       eventId,
       gateway,
-      method: req.method ?? "",
+      method: req.method,
       headers: req.headers,
       body,
       isCompatible: route.kind === "compat",
     });
 
-  const planned = (req: IncomingMessage, admitted: Admitted, body: ReadyBody): { plan: Plan; first: Step } | Refusal => {
+  const planned = (req: ClientRequest, admitted: Admitted, body: ReadyBody): { plan: Plan; first: Step } | Refusal => {
     const { path, gateway } = admitted;
     try {
       const options = requestOptions.read(req.headers, requestOptions.ofGateway(gateway));
-      const plan = planner.plan({ method: req.method ?? "GET", headers: req.headers, path, gateway, body, options }, admitted);
+      const plan = planner.plan({ method: req.method, headers: req.headers, path, gateway, body, options }, admitted);
       if (typeof plan === "string") return { name: plan };
       const first = plan.next();
       return first === undefined ? { name: "aig_bad_request" } : { plan, first };
@@ -139,13 +140,13 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   };
 
   return {
-    forward: async (req, res, admitted) => {
+    forward: async (req, answer, admitted) => {
       const body = await bodies.read(req, wholeBytesMax(admitted));
       if (body.kind === "gone") return undefined;
       if (body.kind === "refused") return { name: body.reason };
       if (admitted.route.kind === "compat" && isModelList(req.method, admitted.path.rest)) {
         bodies.release(body);
-        return void (await listModels(req, res, admitted));
+        return void (await listModels(req, answer, admitted));
       }
       const found = planned(req, admitted, body);
       if ("name" in found) {
@@ -158,7 +159,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       const guarding = guards.of(admitted.gateway, record);
       const exchange = new Exchange(
         {
-          res,
+          answer,
           rules,
           fields: fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId }),
           costOf: costs.of,
@@ -169,6 +170,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
           record,
           requestBytes: () => (body.kind === "whole" ? body.bytes.length : body.stream.bytes),
           isHead: req.method === "HEAD",
+          isRequestComplete: req.isComplete,
           onSettled: () => bodies.release(body),
         },
         first,

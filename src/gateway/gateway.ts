@@ -1,6 +1,3 @@
-import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
@@ -8,7 +5,11 @@ import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayLogSink } from "#events/logs/entry.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import type { DirectSend } from "#wire/connections/direct-send.ts";
 import { createAdmission } from "./admission.ts";
+import type { ClientAnswer } from "./client/client-answer.ts";
+import type { ClientRequest } from "./client/client-request.ts";
+import { createFront } from "./client/front.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type GatewayErrorName, type Refusal, rawError, sendError } from "./errors.ts";
 import { createCustomProviders } from "./custom-providers.ts";
@@ -25,6 +26,8 @@ export interface GatewayDeps {
   readonly logs?: GatewayLogSink;
   /** Opens what travels sealed; without one, keys that gateways keep cannot be used, and no answer is kept on disk. */
   readonly sealer?: Sealer | undefined;
+  /** Null or absent: Node.js sends everything. */
+  readonly directSend?: DirectSend | null;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;
@@ -48,38 +51,31 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
   let isDraining = false;
 
-  const refuse = (req: IncomingMessage, res: ServerResponse, refusal: Refusal, retryAfterSeconds = 0): void => {
+  const refuse = (req: ClientRequest, answer: ClientAnswer, refusal: Refusal, retryAfterSeconds = 0): void => {
     countRefusal(metrics, refusal.name);
     // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
-    const isLarge = Number(req.headers["content-length"] ?? 0) > config.limits.requestBufferBytes;
+    const isLarge = !req.isComplete() && !(Number(req.headers["content-length"]) <= config.limits.requestBufferBytes);
     const headers = fields.forRefusal(req.headers);
     if (retryAfterSeconds > 0) headers.push("retry-after", String(retryAfterSeconds));
-    sendError(res, refusal, headers, isLarge);
+    sendError(answer, refusal, headers, isLarge);
   };
 
-  const handle = (req: IncomingMessage, res: ServerResponse): void => {
-    // Without a listener a connection error on an abandoned request would end the process.
-    req.on("error", ignore);
-    res.on("error", ignore);
-    // RFC 9112 §3.2; Node itself would answer without a body.
-    if (req.headers.host === undefined && req.httpVersion !== "1.0") return refuse(req, res, { name: "aig_bad_request" });
-    if (active.value >= config.limits.requestsMax) return refuse(req, res, { name: "aig_overloaded" });
+  const onRequest = (req: ClientRequest, answer: ClientAnswer): void => {
+    // RFC 9112 §3.2.
+    if (req.headers.host === undefined && req.minorVersion === 1) return refuse(req, answer, { name: "aig_bad_request" });
+    if (active.value >= config.limits.requestsMax) return refuse(req, answer, { name: "aig_overloaded" });
     const admitted = admission.decide(req);
-    if (typeof admitted === "string") return refuse(req, res, { name: admitted });
+    if (typeof admitted === "string") return refuse(req, answer, { name: admitted });
     const waitSeconds = rateLimits.take(admitted.gateway);
-    if (waitSeconds > 0) return refuse(req, res, { name: "aig_rate_limited" }, waitSeconds);
+    if (waitSeconds > 0) return refuse(req, answer, { name: "aig_rate_limited" }, waitSeconds);
     active.value++;
-    res.once("close", () => {
-      active.value--;
-      // A connection that was busy when the drain began is closed as soon as it is idle.
-      if (isDraining) setImmediate(() => server.closeIdleConnections());
-    });
-    void forwarder.forward(req, res, admitted).then((reason) => {
-      if (reason !== undefined) refuse(req, res, reason);
+    answer.onOver = () => active.value--;
+    void forwarder.forward(req, answer, admitted).then((reason) => {
+      if (reason !== undefined) refuse(req, answer, reason);
     });
   };
 
-  const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  const onUpgrade = (req: ClientRequest, socket: Duplex, head: Buffer): void => {
     socket.on("error", ignore);
     const refuseRaw = (refusal: Refusal): void => {
       countRefusal(metrics, refusal.name);
@@ -99,43 +95,31 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
-  const server = createFront(config, handle);
-  server.on("upgrade", upgrade);
-  // RFC 9110 §10.1.1: an expectation other than 100-continue, which nobody here can meet.
-  server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => refuse(req, res, { name: "aig_bad_request" }));
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-    countRefusal(metrics, "aig_bad_request");
-    socket.end(rawError({ name: "aig_bad_request" }), () => socket.destroy());
+  const front = createFront({
+    clock: deps.clock,
+    directSend: deps.directSend ?? null,
+    config,
+    onRequest,
+    onUpgrade,
+    refusal: () => {
+      countRefusal(metrics, "aig_bad_request");
+      return rawError({ name: "aig_bad_request" });
+    },
   });
 
   return {
     listen: async () => {
       await forwarder.ready();
-      return listenOn(server, config);
+      return front.listen();
     },
     close: async (timeoutMs) => {
       isDraining = true;
       const limit = setTimeout(forwarder.cutSessions, timeoutMs);
-      await closeWithin(server, timeoutMs);
+      await front.close(timeoutMs);
       clearTimeout(limit);
       await forwarder.close();
     },
   };
-}
-
-function createFront({ limits, tls }: GatewayConfig, handle: RequestListener): Server {
-  const options = {
-    keepAliveTimeout: 65_000,
-    requestTimeout: limits.requestTimeoutMs,
-    headersTimeout: 10_000,
-    connectionsCheckingInterval: 2_000,
-    requireHostHeader: false,
-    // RFC 9110 §7.8: any other upgrade is an offer, which is passed over; some clients make one with each request.
-    shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
-  };
-  if (tls === undefined) return createServer(options, handle);
-  return createTlsServer({ ...options, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, handle);
 }
 
 const ignore = (): void => undefined;
@@ -144,25 +128,4 @@ function countRefusal(metrics: MetricRegistry, reason: GatewayErrorName): void {
   metrics.counter("selvedge_gateway_refused_total", "Gateway requests refused before any provider was asked", {
     reason: reason.slice("aig_".length),
   }).value++;
-}
-
-function listenOn(server: Server, config: GatewayConfig): Promise<{ readonly port: number }> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: config.host, port: config.port, backlog: 1024 }, () => {
-      server.off("error", reject);
-      resolve({ port: (server.address() as AddressInfo).port });
-    });
-  });
-}
-
-function closeWithin(server: Server, timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const limit = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    server.close(() => {
-      clearTimeout(limit);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -6,6 +6,7 @@ import { createSealer } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
+import { loadDirectSend } from "#wire/connections/direct-send.ts";
 import { createLogJournal } from "#events/logs/journal.ts";
 import { createEventSink } from "#events/sink.ts";
 import type { GatewayWorkerData } from "./config.ts";
@@ -27,7 +28,16 @@ const replica = await openReplica({
   log: voice.log,
 });
 const sealer = createSealer(readFileSync(data.sealKeyPath));
-const gateway = createGateway({ replica, events, logs, sealer, clock: systemClock, metrics, config: data.config });
+const gateway = createGateway({
+  replica,
+  events,
+  logs,
+  sealer,
+  directSend: await loadDirectSend(),
+  clock: systemClock,
+  metrics,
+  config: data.config,
+});
 
 voice.serve({
   metrics,

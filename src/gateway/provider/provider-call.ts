@@ -12,6 +12,8 @@ export interface AnswerHandler {
   onHead(status: number, headers: HeaderObject): void;
   /** Bytes that nobody will change. */
   onData(bytes: Buffer): void;
+  /** Nothing more comes in this turn. */
+  onReadEnd?(): void;
   onEnd(): void;
   /** The answer will not come, or not come to its end. */
   onFailed(name: GatewayErrorName): void;
@@ -153,6 +155,7 @@ export class ProviderCall implements UpstreamSink {
 
   onReadEnd(): void {
     this.#deliver();
+    if (!this.#isOver) this.#handler.onReadEnd?.();
   }
 
   onEnd(): void {

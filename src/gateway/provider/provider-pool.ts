@@ -1,6 +1,7 @@
 import { type LookupFunction, connect, isIP, type OnReadOpts, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
 import type { Timers } from "#kernel/timers.ts";
+import type { DirectSend } from "#wire/connections/direct-send.ts";
 import { UpstreamConnection, type UpstreamOwner } from "#wire/connections/upstream-connection.ts";
 import type { GatewayLimits } from "../config.ts";
 import { type AnswerHandler, ProviderCall } from "./provider-call.ts";
@@ -23,13 +24,15 @@ export interface ProviderPoolSpec {
   readonly lookup: LookupFunction | undefined;
   readonly limits: GatewayLimits;
   readonly timers: Timers;
+  /** Null: Node.js sends everything. */
+  readonly directSend: DirectSend | null;
 }
 
 /** Providers close idle connections at five seconds and later, the common default: we are first. */
 const IDLE_TIMEOUT_MS = 4_000;
 
 export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
-  const { limits, timers } = spec;
+  const { limits, timers, directSend } = spec;
   const { host } = new URL(spec.origin);
   const connections = new Set<UpstreamConnection>();
   const idle: UpstreamConnection[] = [];
@@ -49,7 +52,7 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
     },
     timers,
     // Providers speak TLS, where this does not apply.
-    directSend: null,
+    directSend,
     ...dialOf(spec),
     connected: () => undefined,
     notConnected: () => undefined,

@@ -5,6 +5,7 @@ import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Admitted } from "../admission.ts";
+import type { ClientRequest } from "../client/client-request.ts";
 import type { GatewayLimits } from "../config.ts";
 import { isLookedAt } from "../guard/guards.ts";
 import type { Costs } from "../costs.ts";
@@ -40,7 +41,7 @@ export interface Realtime {
    * side is slow the other one waits. Resolves when both are closed and the row is written. A refusal instead: nothing
    * was sent to anybody.
    */
-  connect(req: IncomingMessage, socket: Duplex, head: Buffer, admitted: Admitted, protocols: Subprotocols): Promise<Refusal | undefined>;
+  connect(req: ClientRequest, socket: Duplex, head: Buffer, admitted: Admitted, protocols: Subprotocols): Promise<Refusal | undefined>;
   /** Cuts every session. */
   close(): void;
 }
@@ -72,7 +73,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
 }
 
 /** The step with its key, at an address that may be reached; or why there is none. */
-async function stepFor(deps: RealtimeDeps, req: IncomingMessage, admitted: Admitted, protocols: Subprotocols): Promise<Step | Refusal> {
+async function stepFor(deps: RealtimeDeps, req: ClientRequest, admitted: Admitted, protocols: Subprotocols): Promise<Step | Refusal> {
   try {
     const planned = plannedStep(deps, req, admitted, protocols);
     if ("name" in planned) return planned;
@@ -85,7 +86,7 @@ async function stepFor(deps: RealtimeDeps, req: IncomingMessage, admitted: Admit
 }
 
 /** What is asked of the provider; OpenAI's own path stands in where the client names none. */
-function plannedStep(deps: RealtimeDeps, req: IncomingMessage, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
+function plannedStep(deps: RealtimeDeps, req: ClientRequest, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
   const { route, path, gateway } = admitted;
   if (route.kind !== "direct") return { name: "aig_bad_request", message: "WebSockets go to one provider: …/openai?model=…" };
   if (isLookedAt(gateway))
@@ -116,7 +117,7 @@ function plannedStep(deps: RealtimeDeps, req: IncomingMessage, admitted: Admitte
 }
 
 interface SessionParts {
-  readonly req: IncomingMessage;
+  readonly req: ClientRequest;
   readonly socket: Duplex;
   readonly head: Buffer;
   readonly admitted: Admitted;

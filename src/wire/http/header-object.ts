@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { latin1 } from "./bytes.ts";
 import type { Head } from "./head.ts";
 
@@ -27,7 +28,7 @@ const FIRST_COUNTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The fields of a request: lists are joined (RFC 9110 §5.3), cookies by their own separator (RFC 6265 §5.4). */
-export function requestHeaderObject(buffer: Buffer, head: Head): Record<string, string> {
+export function requestHeaderObject(buffer: Buffer, head: Head): IncomingHttpHeaders {
   const fields: Record<string, string> = {};
   for (let index = 0; index < head.fieldCount; index++) {
     const name = fieldName(buffer, head.offsets[index * 4]!, head.offsets[index * 4 + 1]!);
@@ -37,7 +38,7 @@ export function requestHeaderObject(buffer: Buffer, head: Head): Record<string, 
     if (typeof before !== "string") fields[name] = value;
     else if (!FIRST_COUNTS.has(name)) fields[name] = `${before}${name === "cookie" ? "; " : ", "}${value}`;
   }
-  return fields;
+  return fields as IncomingHttpHeaders;
 }
 
 /** The fields of a response, where each line of a name stays apart. */
