@@ -8,6 +8,7 @@ import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
 import { rememberLast } from "#rules/expression/memo.ts";
 import { type BodyView, type HeaderFields, NO_BODY_VIEW, type PlaceView, type RequestView, type TlsView } from "#rules/views.ts";
+import { latin1 } from "#wire/http/bytes.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
@@ -149,7 +150,7 @@ export class Exchange implements RequestView, RuleRun {
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
     if (head.minorVersion === 0) this.http_version = "HTTP/1.0";
-    this.fieldLines = this.received = buffer.toString("latin1", head.fieldsStart, head.end - 4);
+    this.fieldLines = this.received = latin1(buffer, head.fieldsStart, head.end - 4);
     this.user_agent = this.fieldValue(head, head.userAgentIndex);
     this.accept = this.fieldValue(head, head.acceptIndex);
   }

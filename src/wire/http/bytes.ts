@@ -43,4 +43,7 @@ export function spells(buffer: Buffer, offset: number, lower: string): boolean {
 }
 
 /** A piece of the buffer as a string, one character a byte. */
-export const latin1 = (buffer: Buffer, start: number, end: number): string => buffer.toString("latin1", start, end);
+export const latin1 = (buffer: Buffer, start: number, end: number): string => (buffer as Latin1).latin1Slice(start, end);
+
+/** What `toString("latin1")` comes to, once it has looked at its arguments. */
+type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
