@@ -1,5 +1,5 @@
 import type { EventTable, EventTables } from "./rows.ts";
-import { type Cell, type Column, EVENT_SCHEMA, FACET_LEADS, facetColumns, type FacetName, storedColumns } from "./schema.ts";
+import { type Cell, EVENT_SCHEMA, FACET_LEADS, facetColumns, type FacetName, storedColumns } from "./schema.ts";
 
 /**
  * Rows of one table as they cross threads: a few flat values, because a copy of thousands of cells costs each of
@@ -31,7 +31,9 @@ export class RowPacker {
   private readonly table: EventTable;
   private readonly facets: readonly FacetPacker[];
   private readonly texts: readonly string[];
-  private readonly numeric: readonly Column[];
+  private readonly numeric: readonly string[];
+  /** What stands for an absent one: NaN, which is null, or zero. */
+  private readonly absent: Float64Array;
   /** The texts of the last row, by column. */
   private before: string[] = [];
   private text = "";
@@ -44,7 +46,9 @@ export class RowPacker {
     this.table = table;
     this.facets = EVENT_SCHEMA[table].facets.map((name) => new FacetPacker(name));
     this.texts = own.filter(({ sql }) => sql === "TEXT").map(({ name }) => name);
-    this.numeric = own.filter(({ sql }) => sql !== "TEXT");
+    const numeric = own.filter(({ sql }) => sql !== "TEXT");
+    this.numeric = numeric.map(({ name }) => name);
+    this.absent = Float64Array.from(numeric, ({ nullable }) => (nullable ? Number.NaN : 0));
     this.combinations = new Uint32Array(this.facets.length * FIRST_ROWS);
     this.lengths = new Uint32Array(this.texts.length * FIRST_ROWS);
     this.numbers = new Float64Array(this.numeric.length * FIRST_ROWS);
@@ -57,15 +61,17 @@ export class RowPacker {
     const { combinations, lengths, numbers } = this;
     for (let i = 0, at = rows * facets.length; i < facets.length; i++, at++) combinations[at] = facets[i]!.numberOf(row);
     for (let i = 0, at = rows * texts.length; i < texts.length; i++, at++) {
-      const value = row[texts[i]!];
-      const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+      const text = cellText(row[texts[i]!]);
       if (text === before[i]) lengths[at] = AS_BEFORE;
       else {
         this.text += before[i] = text;
         lengths[at] = text.length;
       }
     }
-    for (let i = 0, at = rows * numeric.length; i < numeric.length; i++, at++) numbers[at] = numberOf(numeric[i]!, row);
+    for (let i = 0, at = rows * numeric.length; i < numeric.length; i++, at++) {
+      const value = row[numeric[i]!];
+      numbers[at] = typeof value === "number" ? value : value === true ? 1 : this.absent[i]!;
+    }
     this.rows = rows + 1;
   }
 
@@ -132,14 +138,15 @@ class FacetPacker {
   }
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
-/** An absent optional field is false, or null, or zero. */
-function numberOf({ name, form, nullable }: Column, row: AnyRow): number {
-  const value = row[name];
-  if (form === "boolean") return value === true ? 1 : 0;
-  return typeof value === "number" ? value : nullable ? Number.NaN : 0;
+/** What most rows have where it is not a text needs no call. */
+function cellText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined) return "";
+  if (value === null) return "null";
+  return Array.isArray(value) && value.length === 0 ? "[]" : JSON.stringify(value);
 }
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function grown<A extends Uint32Array | Float64Array>(from: A, Wider: new (length: number) => A): A {
   const to = new Wider(from.length * 2);
