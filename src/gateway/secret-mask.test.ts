@@ -62,3 +62,57 @@ test("credentials of the request are masked wherever they come back", () => {
   assert.deepEqual([...secrets].sort(), ["cookie-value", "goog-key-9", "k-1234567", "plain-key", "query-key"]);
   assert.equal(masked("wrong key: k-1234567 (plain-key), query-key", secrets), "wrong key: ********* (*********), *********");
 });
+
+/** A provider's stream that says the words in these pieces. */
+const streamed = (pieces: readonly string[], event: (piece: string, i: number) => object): Buffer =>
+  Buffer.from(pieces.map((piece, i) => `data: ${JSON.stringify(event(piece, i))}\n\n`).join("") + "data: [DONE]\n\n");
+
+const DIALECTS: Readonly<Record<string, (piece: string, i: number) => object>> = {
+  chat: (content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+  calls: (text) => ({ choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: text } }] } }] }),
+  messages: (text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),
+  responses: (delta) => ({ type: "response.output_text.delta", output_index: 0, content_index: 0, delta }),
+  generated: (text) => ({ candidates: [{ content: { parts: [{ text }] } }] }),
+};
+
+for (const [name, event] of Object.entries(DIALECTS))
+  test(`a secret that a stream of ${name} brings in pieces is masked in each of them, and nothing else`, () => {
+    const secret = "my-own-provider-key-0123456789";
+    const found = DETECTORS.find(({ category, context }) => category === "secrets" && context === undefined)?.hits[0] ?? "";
+    assert.ok(found.length > 12);
+    for (const size of [1, 2, 3, 5, 7, 50]) {
+      const text = `Say "${secret}" and \n ${found} ü please. Nothing here: sixteen words.`;
+      const pieces = [...text].reduce<string[]>((all, letter, i) => {
+        if (i % size === 0) all.push("");
+        all[all.length - 1] += letter;
+        return all;
+      }, []);
+      const stream = streamed(pieces, event);
+      const [masked = Buffer.alloc(0)] = createSecretMask().mask([stream], [secret]);
+      assert.equal(masked.length, stream.length);
+      const said = masked
+        .toString()
+        .split("\n")
+        .filter((line) => line.startsWith("data: {"))
+        .map((line) => JSON.parse(line.slice(6)) as object);
+      const expected = text.replaceAll(secret, "*".repeat(secret.length));
+      assert.equal(said.length, pieces.length);
+      const joined = said
+        .map((one) => /"(?:content|arguments|text|delta)":"((?:[^"\\]|\\.)*)"/.exec(JSON.stringify(one))?.[1] ?? "")
+        .join("");
+      const plain = JSON.parse(`"${joined}"`) as string;
+      assert.ok(!plain.includes(found.slice(4)) && !plain.includes(secret));
+      assert.deepEqual([plain.startsWith(expected.slice(0, 40)), plain.endsWith(" ü please. Nothing here: sixteen words.")], [true, true]);
+    }
+  });
+
+test("pieces of several choices are told apart", () => {
+  const secret = "my-own-provider-key-0123456789";
+  const events = [...secret].flatMap((letter) => [
+    { choices: [{ index: 0, delta: { content: letter } }] },
+    { choices: [{ index: 1, delta: { content: "x" } }] },
+  ]);
+  const stream = Buffer.from(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""));
+  const [masked = stream] = createSecretMask().mask([stream], [secret]);
+  assert.equal(masked.toString(), stream.toString().replaceAll(/"index":0,"delta":\{"content":"."/g, '"index":0,"delta":{"content":"*"'));
+});

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { compileDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/scan.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
+import { joinedTexts, spansInStream } from "./stream-texts.ts";
 
 /** Takes secrets out of what is written down. */
 export interface SecretMask {
@@ -13,6 +14,8 @@ export interface SecretMask {
 }
 
 const ASTERISK = 0x2a;
+/** Stands in bodies that are streams of events. */
+const EVENT = Buffer.from("\ndata:");
 /** Shorter ones are words that could stand anywhere. */
 const SECRET_CHARACTERS_MIN = 6;
 const SECRETS_MAX = 64;
@@ -20,16 +23,22 @@ const SECRETS_MAX = 64;
 export function createSecretMask(): SecretMask {
   const detectors = compileDetectors(DETECTORS.filter((detector) => detector.category === "secrets"));
   const buffer = scanBuffer();
+  const find = (bytes: Buffer, secrets: readonly string[], onHit: OnHit): void => {
+    const scanner = new BodyScanner(detectors, { buffer, candidatesMax: Infinity, onHit });
+    scanner.push(bytes);
+    scanner.end();
+    for (const secret of secrets) findSecret(bytes, secret, onHit);
+    findNamed(bytes, onHit);
+  };
   return {
     mask: (parts, secrets) => {
       const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
       const spans: number[] = [];
       const onHit = (from: number, to: number): void => void spans.push(from, to);
-      const scanner = new BodyScanner(detectors, { buffer, candidatesMax: Infinity, onHit });
-      scanner.push(whole);
-      scanner.end();
-      for (const secret of secrets) findSecret(whole, secret, onHit);
-      findNamed(whole, onHit);
+      find(whole, secrets, onHit);
+      // A secret may come in pieces, of which none is one.
+      if (whole.includes(EVENT))
+        for (const joined of joinedTexts(whole)) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
       return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
     },
   };

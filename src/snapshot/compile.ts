@@ -206,6 +206,7 @@ export interface GatewayColumns {
   readonly account_id: string;
   readonly id: string;
   readonly settings: string;
+  readonly created_at: string;
   readonly modified_at: string;
 }
 
@@ -224,7 +225,8 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     ...spendRulesOf(settings),
     ...dlpOf(settings),
     ...guardrailsOf(settings),
-    ...(settings.cache_invalidate_on_update ? { cache_epoch: row.modified_at } : {}),
+    // Answers of a gateway that had the name before are not this one's.
+    cache_epoch: settings.cache_invalidate_on_update ? row.modified_at : row.created_at,
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
 }

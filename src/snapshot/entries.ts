@@ -290,7 +290,7 @@ export interface GatewayEntry {
     /** Ids of rules/detectors/profiles.ts. */
     readonly profiles: readonly string[];
   }[];
-  /** When the gateway was written last, where every write makes it forget its answers. */
+  /** When the gateway was made, or written last where every write makes it forget its answers: older answers are not its own. */
   readonly cache_epoch?: string;
   /** Those that are in force; absent where there are none. */
   readonly spend_rules?: readonly SpendRuleEntry[];

@@ -14,7 +14,7 @@ import {
   namedById,
   updateDataset,
 } from "#store/gateway-datasets.ts";
-import { gatewayById } from "#store/gateways.ts";
+import { gatewayById, type GatewayRow } from "#store/gateways.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { withLogFilters } from "./log-filters.ts";
 
@@ -70,8 +70,10 @@ export function createGatewayDatasets(deps: { readonly store: Store; readonly cl
   };
 }
 
-export async function checkGateway(db: Unit["db"], { account_id, gateway_id }: GatewayKey): Promise<void> {
-  if ((await gatewayById(db, account_id, gateway_id)) === undefined) throw new PlatformError("gateway_not_found");
+export async function checkGateway(db: Unit["db"], { account_id, gateway_id }: GatewayKey): Promise<GatewayRow> {
+  const row = await gatewayById(db, account_id, gateway_id);
+  if (row === undefined) throw new PlatformError("gateway_not_found");
+  return row;
 }
 
 export const namedPage = ({ name = "", search = "" }: NamedList, { page, per_page }: PageRequest) => ({

@@ -7,7 +7,7 @@ import { type Call, systemActor } from "#control/call.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { openGatewayLogStore } from "#events/logs/store.ts";
 import { packed, testGatewayRow } from "#events/test-rows.ts";
-import { systemClock } from "#kernel/clock.ts";
+import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { EVALUATION_TYPES } from "#model/gateway-dataset.ts";
@@ -33,7 +33,7 @@ storeTest("datasets are kept and evaluated by cost, speed and feedback, within t
     const clock = systemClock;
     const { account_id } = await bootstrap({ store, clock, sealer: createSealer(Buffer.alloc(32)), email: "admin@example.com" });
     const call: Call = { actor: systemActor("test"), request_id: "r", rev: null };
-    const gateways = createGateways({ store, clock });
+    const gateways = createGateways({ store, clock: fixedClock("1970-01-01T00:00:00Z") });
     for (const id of ["gw", "other"]) await gateways.create(call, account_id, { id, ...SETTINGS });
     const [key, other] = [
       { account_id, gateway_id: "gw" },

@@ -23,6 +23,7 @@ import {
 } from "#store/gateway-datasets.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { checkGateway, datasetView, namedPage } from "./datasets.ts";
+import { logScope } from "./logs.ts";
 
 /** Throws `gateway_not_found` for another account's gateway or evaluation alike. */
 export interface GatewayEvaluations {
@@ -78,11 +79,11 @@ export function createGatewayEvaluations(deps: {
     },
     get: async (key, id) => evaluationView(await load(store.read, key, id)),
     create: async (call, key, body) => {
-      await checkGateway(store.read, key);
+      const gateway = await checkGateway(store.read, key);
       const types = body.evaluation_type_ids.map(evaluationType);
       const datasets = await datasetsOf(store.read, key, body.dataset_ids);
       const averages = logs.averages(
-        key,
+        logScope(gateway),
         datasets.filter((dataset) => dataset.enable).map((dataset) => dataset.filters),
       );
       const now = isoMicros(clock.nowMicros());

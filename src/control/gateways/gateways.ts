@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import {
@@ -36,6 +37,8 @@ export interface Gateways {
 export interface GatewaysDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Those of a gateway go with it. */
+  readonly logs?: Pick<GatewayLogStore, "delete">;
   /** Whether there is a model that tells hazards. */
   readonly hasGuardrailModel?: boolean;
   /** `https://gateway.example`; empty where there is no gateway plane. */
@@ -95,16 +98,22 @@ export function createGateways(deps: GatewaysDeps): Gateways {
       });
     },
 
-    delete: (call, accountId, id) =>
-      commit(deps, call, async (unit) => {
+    delete: async (call, accountId, id) => {
+      const deleted = await commit(deps, call, async (unit) => {
         const before = await load(unit.db, accountId, id);
         await deleteKept(unit, accountId, id);
         await deleteGateway(unit.db, accountId, id);
         publish(unit, call, "gateway.delete", before, null);
         return gatewayView(before);
-      }),
+      });
+      await deps.logs?.delete({ account_id: accountId, gateway_id: id }, ALL_LOGS);
+      return deleted;
+    },
   };
 }
+
+/** Nobody can see them any more; a row that comes later is older than a gateway that takes the name. */
+const ALL_LOGS = { filters: [], orderBy: "created_at", direction: "asc", limit: Infinity } as const;
 
 /** Keys and routes go with their gateway. */
 async function deleteKept(unit: Unit, accountId: string, id: string): Promise<void> {

@@ -10,7 +10,7 @@ import { openEventDatabase } from "#events/database.ts";
 import { type GatewayLogStore, openGatewayLogStore } from "#events/logs/store.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
 import { packed } from "#events/test-rows.ts";
-import { systemClock } from "#kernel/clock.ts";
+import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { openStore } from "#store/open.ts";
@@ -23,6 +23,7 @@ let store: Store;
 let events: GatewayLogStore;
 let logs: GatewayLogs;
 let account: string;
+let path: string;
 
 const row = (at: number, value: Partial<GatewayLogRow> = {}): GatewayLogRow => ({
   id: `01ROW${at}`,
@@ -59,9 +60,9 @@ before(async () => {
     rate_limiting_interval: null,
     rate_limiting_limit: null,
   };
-  const gateways = createGateways({ store, clock: systemClock });
+  const gateways = createGateways({ store, clock: fixedClock("1970-01-01T00:00:00Z") });
   for (const id of ["gw", "other", "empty"]) await gateways.create(call, account, { id, ...settings });
-  const path = join(directory, "events.db");
+  path = join(directory, "events.db");
   const database = openEventDatabase(path);
   const rows = [
     row(1000),
@@ -151,4 +152,41 @@ test("one log is found by its id, in its own gateway only", async () => {
     await assert.rejects(logs.get(owner, gateway, log), isMissing);
   }
   await assert.rejects(logs.list("b".repeat(32), "gw", {}, PAGE), isMissing);
+});
+
+test("logs of a deleted gateway are gone at once, and those that come late are not seen where its name is used again", async () => {
+  const call = { actor: systemActor("test"), request_id: "r", rev: null };
+  const settings = {
+    cache_invalidate_on_update: false,
+    cache_ttl: null,
+    collect_logs: true,
+    rate_limiting_interval: null,
+    rate_limiting_limit: null,
+  };
+  const clock = fixedClock("1970-01-01T00:00:00Z");
+  const gateways = createGateways({ store, clock, logs: events });
+  const again = createGatewayLogs({ store, clock, logs: events });
+  await gateways.create(call, account, { id: "again", ...settings });
+  const insert = (rows: readonly GatewayLogRow[]): void => {
+    const database = openEventDatabase(path);
+    database.insert([packed("gateway_logs", rows)]);
+    database.close();
+  };
+  insert([row(10, { gateway_id: "again" }), row(20, { gateway_id: "again" })]);
+  const listed = async (): Promise<unknown> => {
+    const { items, total_count } = await again.list(account, "again", {}, PAGE);
+    return [items.map(({ id }) => id), total_count];
+  };
+  assert.deepEqual(await listed(), [["01ROW20", "01ROW10"], 2]);
+  await gateways.delete(call, account, "again");
+  await assert.rejects(listed(), /Not Found/);
+  assert.equal(events.count({ account_id: account, gateway_id: "again" }, { filters: [], search: "" }), 0);
+  // A request that was under way when the gateway went.
+  insert([row(30, { gateway_id: "again" })]);
+  clock.advance(1000);
+  await gateways.create(call, account, { id: "again", ...settings });
+  assert.deepEqual(await listed(), [[], 0]);
+  insert([row(1000, { id: "01NEW", gateway_id: "again" })]);
+  assert.deepEqual(await listed(), [["01NEW"], 1]);
+  await assert.rejects(again.get(account, "again", "01ROW30"), /no such log/);
 });

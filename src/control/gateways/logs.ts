@@ -8,7 +8,7 @@ import type { LogBodies } from "#events/logs/bodies.ts";
 import type { GatewayLogStore, LogScope } from "#events/logs/store.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
 import type { GatewayLog, GatewayLogDelete, GatewayLogDetail, GatewayLogList, GatewayLogPatch } from "#model/gateway-log.ts";
-import { gatewayById } from "#store/gateways.ts";
+import { gatewayById, type GatewayRow } from "#store/gateways.ts";
 import type { Store } from "#store/store.ts";
 import { oldParameterFilters, parseLogFilters, withLogFilters } from "./log-filters.ts";
 
@@ -41,12 +41,20 @@ const RECENT_MS = 10_000;
 const ARRIVAL_MS_MAX = 1_000;
 const ARRIVAL_PAUSE_MS = 25;
 
+/** Rows of a gateway that had the name before are not this one's. */
+export const logScope = ({ account_id, id, created_at }: GatewayRow): LogScope => ({
+  account_id,
+  gateway_id: id,
+  since_ms: Date.parse(created_at),
+});
+
 export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
   const { store, clock, logs } = deps;
 
   const scopeOf = async (accountId: string, gatewayId: string): Promise<LogScope> => {
-    if ((await gatewayById(store.read, accountId, gatewayId)) === undefined) throw new PlatformError("gateway_not_found");
-    return { account_id: accountId, gateway_id: gatewayId };
+    const row = await gatewayById(store.read, accountId, gatewayId);
+    if (row === undefined) throw new PlatformError("gateway_not_found");
+    return logScope(row);
   };
 
   /** Tries again for a while where the id is one that may be on its way. */

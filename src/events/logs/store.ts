@@ -13,6 +13,8 @@ import { filtersSql, type LogFilter, type Sql } from "./filters.ts";
 export interface LogScope {
   readonly account_id: string;
   readonly gateway_id: string;
+  /** When the gateway was made, in milliseconds: older rows are those of one that had its name. Absent: all. */
+  readonly since_ms?: number;
 }
 
 export interface LogQuery {
@@ -132,7 +134,7 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
           const known = db
             .prepare("SELECT rows FROM gateway_log_counts WHERE account_id = ? AND gateway_id = ?")
             .get(scope.account_id, scope.gateway_id);
-          if (known !== undefined) return Number(known["rows"]);
+          if (known !== undefined && !hasOlder(db, scope)) return Number(known["rows"]);
         }
         const { sql, values } = whereSql(scope, query);
         return Number(db.prepare(`SELECT COUNT(*) AS n FROM gateway_logs WHERE ${sql}`).get(...values)?.["n"]);
@@ -145,8 +147,8 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
     averages: (scope, alternatives) =>
       run(NO_AVERAGES, (db) => {
         const fitting = alternatives.map(filtersSql);
-        const sql = `account_id = ? AND gateway_id = ? AND (${fitting.map((one) => one.sql).join(" OR ") || "0"})`;
-        const values = [scope.account_id, scope.gateway_id, ...fitting.flatMap((one) => one.values)];
+        const sql = `${SCOPE} AND (${fitting.map((one) => one.sql).join(" OR ") || "0"})`;
+        const values = [...scopeValues(scope), ...fitting.flatMap((one) => one.values)];
         const found = db
           .prepare(
             `SELECT COUNT(*) AS rows, AVG(cost) AS cost, AVG(duration_ms) AS duration, IFNULL(SUM(feedback > 0), 0) AS liked, COUNT(NULLIF(feedback, 0)) AS rated FROM (SELECT cost, duration_ms, feedback FROM gateway_logs WHERE ${sql} ORDER BY at_ms DESC LIMIT ${AVERAGED_ROWS_MAX})`,
@@ -156,9 +158,7 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
       }),
     get: (scope, id) =>
       run(undefined, (db) => {
-        const row = db
-          .prepare(`SELECT ${COLUMNS} FROM gateway_logs WHERE id = ? AND account_id = ? AND gateway_id = ?`)
-          .get(id, scope.account_id, scope.gateway_id);
+        const row = db.prepare(`SELECT ${COLUMNS} FROM gateway_logs WHERE id = ? AND ${SCOPE}`).get(id, ...scopeValues(scope));
         return row === undefined ? undefined : decodeRow("gateway_logs", row);
       }),
     bodies: ({ segment = null, segment_at = null }) =>
@@ -168,8 +168,8 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
         const entries = Object.entries(change) as [string, SQLInputValue][];
         const set = entries.map(([column]) => `${column} = ?`).join(", ") || "id = id";
         const values = entries.map(([, value]) => value);
-        const statement = db.prepare(`UPDATE gateway_logs SET ${set} WHERE id = ? AND account_id = ? AND gateway_id = ?`);
-        return Number(statement.run(...values, id, scope.account_id, scope.gateway_id).changes) > 0;
+        const statement = db.prepare(`UPDATE gateway_logs SET ${set} WHERE id = ? AND ${SCOPE}`);
+        return Number(statement.run(...values, id, ...scopeValues(scope)).changes) > 0;
       }),
     delete: async (scope, query) => {
       let deleted = 0;
@@ -204,12 +204,22 @@ function deleteSome(
   return Number(db.prepare(`DELETE FROM gateway_logs WHERE row_id IN (${ids.map(() => "?").join(", ")})`).run(...ids).changes);
 }
 
-function whereSql({ account_id, gateway_id }: LogScope, { filters, search }: Pick<LogQuery, "filters" | "search">): Sql {
+const SCOPE = "account_id = ? AND gateway_id = ? AND at_ms >= ?";
+const scopeValues = ({ account_id, gateway_id, since_ms = 0 }: LogScope): [string, string, number] => [account_id, gateway_id, since_ms];
+
+/** Whether rows are left of a gateway that had the name before. */
+const hasOlder = (db: DatabaseSync, { account_id, gateway_id, since_ms = 0 }: LogScope): boolean =>
+  since_ms > 0 &&
+  db
+    .prepare("SELECT 1 FROM gateway_logs WHERE account_id = ? AND gateway_id = ? AND at_ms < ? LIMIT 1")
+    .get(account_id, gateway_id, since_ms) !== undefined;
+
+function whereSql(scope: LogScope, { filters, search }: Pick<LogQuery, "filters" | "search">): Sql {
   const filtered = filtersSql(filters);
   const searched = search === "" ? "" : ` AND (${SEARCHED.map((column) => `instr(lower(${column}), lower(?)) > 0`).join(" OR ")})`;
   return {
-    sql: `account_id = ? AND gateway_id = ? AND ${filtered.sql}${searched}`,
-    values: [account_id, gateway_id, ...filtered.values, ...(search === "" ? [] : SEARCHED.map(() => search))],
+    sql: `${SCOPE} AND ${filtered.sql}${searched}`,
+    values: [...scopeValues(scope), ...filtered.values, ...(search === "" ? [] : SEARCHED.map(() => search))],
   };
 }
 
