@@ -17,6 +17,7 @@ export interface Prefilter {
 export const INPUT_BYTES = 128 * 1024;
 /** Bytes before and behind the input that are read along with it. */
 const MARGIN = 64;
+const NOTHING = new Uint8Array(MARGIN);
 const TABLE_AT = 0;
 const GRAM_SET_AT = 1024;
 /** A bit for each hash. */
@@ -82,7 +83,8 @@ export function createPrefilter({ grams, hasAtSigns, digitsMin }: PrefilterOptio
     found: new Int32Array(memory, FOUND_AT, INPUT_BYTES),
     run: (from, to, length) => {
       // Bytes of an earlier text behind this one would count as its own.
-      input.fill(0, length, Math.min(length + MARGIN, INPUT_BYTES));
+      if (length + MARGIN <= INPUT_BYTES) input.set(NOTHING, length);
+      else input.fill(0, length);
       return run(INPUT_AT + from, INPUT_AT + to, afterLetter, alone, spaced);
     },
   };
@@ -130,13 +132,22 @@ export const AT_SIGN = 0x40;
 const [FROM, TO, AFTER_LETTER, ALONE, SPACED] = [0, 1, 2, 3, 4];
 const [AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WIDE, BIT, COUNT, GRAM] = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 const [BYTES, BEFORE, LOW, HIGH, HITS] = [15, 16, 17, 18, 19];
+/** Constants of the loop: written out there, each would be made anew every time. */
+const [LOWER_HALF, ZERO, DIGIT_FIRST, DIGIT_COUNT] = [21, 22, 23, 24];
 
-const isBetween = (bytes: Code, first: number, count: number): Code =>
-  bytes16.lessThan(bytes16.subtract(bytes, bytes16.splat(first)), bytes16.splat(count));
-const digitMask = (bytes: Code): Code => bytes16.mask(isBetween(bytes, 0x30, 10));
+/** Moves `first` to the lowest of the signed bytes. */
+const isBetween = (bytes: Code, first: Code, count: Code): Code => bytes16.lessThan(bytes16.subtract(bytes, first), count);
+const lowest = (first: number): number => (first + 0x80) & 0xff;
+const belowLowest = (count: number): number => 0x80 + count;
+const digitMask = (bytes: Code): Code => bytes16.mask(isBetween(bytes, get(DIGIT_FIRST), get(DIGIT_COUNT)));
 /** Letters in either case, which a bit tells apart, and digits. */
 const wordMask = (bytes: Code): Code =>
-  bytes16.mask(bytes16.or(isBetween(bytes, 0x30, 10), isBetween(bytes16.or(bytes, bytes16.splat(0x20)), 0x61, 26)));
+  bytes16.mask(
+    bytes16.or(
+      isBetween(bytes, get(DIGIT_FIRST), get(DIGIT_COUNT)),
+      isBetween(bytes16.or(bytes, bytes16.splat(0x20)), bytes16.splat(lowest(0x61)), bytes16.splat(belowLowest(26))),
+    ),
+  );
 /** What begins an entity or is beyond ASCII. */
 const wideMask = (bytes: Code): Code => i32.or(bytes16.mask(bytes), bytes16.mask(bytes16.equal(bytes, bytes16.splat(AMPERSAND))));
 const notUnderscoreMask = (bytes: Code): Code => inverted(bytes16.mask(bytes16.equal(bytes, bytes16.splat(UNDERSCORE))));
@@ -159,8 +170,8 @@ const gramGroups: Code = Array.from({ length: GRAM_BYTES }, (_, place): Code => 
   );
   return [
     ...set(BEFORE, bytes),
-    ...set(LOW, bytes16.and(get(BEFORE), bytes16.splat(15))),
-    ...set(HIGH, bytes16.shiftRight(get(BEFORE), constant(4))),
+    ...set(LOW, bytes16.and(get(BEFORE), get(LOWER_HALF))),
+    ...set(HIGH, bytes16.and(bytes16.shiftPairsRight(get(BEFORE), constant(4)), get(LOWER_HALF))),
     ...sets.flat(),
   ];
 }).flat();
@@ -229,13 +240,17 @@ const emitGram: Code = [
 
 const literals: Code = [
   ...gramGroups,
-  ...set(LITERALS, inverted(bytes16.mask(bytes16.equal(bytes16.or(get(HITS), get(HITS + 1)), bytes16.splat(0))))),
+  ...set(LITERALS, inverted(bytes16.mask(bytes16.equal(bytes16.or(get(HITS), get(HITS + 1)), get(ZERO))))),
   ...forEachBit(LITERALS, emitGram),
 ];
 
 const BODY: Code = [
   ...set(OUT, constant(FOUND_AT)),
   ...set(AT, get(FROM)),
+  ...set(LOWER_HALF, bytes16.splat(15)),
+  ...set(ZERO, bytes16.splat(0)),
+  ...set(DIGIT_FIRST, bytes16.splat(lowest(0x30))),
+  ...set(DIGIT_COUNT, bytes16.splat(belowLowest(10))),
   ...loopWhile(i32.isZero(i32.atLeast(get(AT), get(TO))), [
     ...set(BYTES, bytes16.load(get(AT))),
     ...numbers,
@@ -254,7 +269,7 @@ const compiledModule = (): object =>
       5,
       [
         [GRAM + 1 - AT, I32],
-        [HITS + SETS - BYTES, V128],
+        [DIGIT_COUNT + 1 - BYTES, V128],
       ],
       BODY,
     ),

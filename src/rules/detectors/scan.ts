@@ -117,7 +117,9 @@ export class BodyScanner {
 
   end(): ScanResult {
     const bytes = this.#base + this.#filled;
-    this.#scanTo(this.#filled);
+    this.#scanPlaces(this.#buffer.subarray(0, this.#filled), this.#filled);
+    this.#next = this.#filled;
+    if (this.#tallies.size === 0) return { findings: NO_FINDINGS, limited: this.isLimited, bytes };
     const findings = Array.from(this.#tallies, ([detector, { count, offset, hits }]) => ({
       detector,
       count,
@@ -263,6 +265,8 @@ export class BodyScanner {
     tally.hits.push(...hits);
   }
 }
+
+const NO_FINDINGS: readonly Finding[] = [];
 
 /** Where the last reading found ends; used before the next one. */
 const ends: ChainEnd[] = [];

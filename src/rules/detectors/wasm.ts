@@ -64,12 +64,14 @@ export const bytes16 = {
   splat: (byte: number): Code => [...constant(byte), ...simd(0x0f)],
   swizzle: binary(...simd(0x100)),
   equal: binary(...simd(0x23)),
-  lessThan: binary(...simd(0x26)),
+  /** Of signed bytes: one instruction, where that of unsigned ones takes four. */
+  lessThan: binary(...simd(0x25)),
   and: binary(...simd(0x4e)),
   or: binary(...simd(0x50)),
   /** One bit for each byte: its highest. */
   mask: unary(...simd(0x64)),
-  shiftRight: binary(...simd(0x6d)),
+  /** Of pairs of bytes: there is no such instruction for single ones. */
+  shiftPairsRight: binary(...simd(0x8d)),
   subtract: binary(...simd(0x71)),
 };
 
