@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { MANAGED, SCORE_EXCEEDED_RULE_ID, SCORES } from "#rules/managed/request-rulesets.ts";
+import { executionOf } from "#rules/managed/rulesets.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { rulesetOp } from "./test-entries.ts";
@@ -85,6 +86,30 @@ test("overrides: a rule's own beats its tag's, and these the ruleset's; log lets
   const off = { categories: [{ category: "sqli", action: "block" }], rules: [{ id: union, enabled: false }] };
   await withRules([execute(MANAGED.id, off)], async () => assert.equal(await get(UNION), 200));
   await withRules([execute(MANAGED.id, { enabled: false })], async () => assert.equal(await get("/?q=%3Cscript%3E"), 200));
+});
+
+test("sensitivity: the less there is of it, the surer a rule has to be; a rule's own beats its ruleset's", async () => {
+  const titles = (ruleset: typeof MANAGED, overrides: object): readonly string[] =>
+    executionOf(ruleset, { overrides }).rules.map(({ description }) => description);
+  const all = { enabled: true };
+  const levels = (["default", "medium", "low", "eoff"] as const).map((sensitivity_level) => ({ ...all, sensitivity_level }));
+  for (const ruleset of [MANAGED, SCORES]) {
+    const [most = [], medium = [], low = [], none = []] = levels.map((overrides) => titles(ruleset, overrides));
+    assert.ok(most.length > medium.length && medium.length > low.length && low.length > 0, ruleset.name);
+    assert.deepEqual([most.length, none], [ruleset.rules.length, []]);
+    assert.ok(low.every((title) => medium.includes(title)));
+  }
+  assert.deepEqual(titles(MANAGED, levels[2]!), titles(MANAGED, {}));
+  const union = idOf(SCORES, "SQL injection: UNION SELECT");
+  const rules = [
+    { id: union, sensitivity_level: "default" },
+    { id: SCORE_EXCEEDED_RULE_ID, sensitivity_level: "default", score_threshold: 5 },
+  ];
+  await withRules([execute(SCORES.id, { sensitivity_level: "eoff" })], async () => assert.equal(await get(UNION), 200));
+  await withRules([execute(SCORES.id, { sensitivity_level: "eoff", rules })], async () => {
+    assert.equal(await get(UNION), 403);
+    assert.equal(await get("/?q=%3Cscript%3E"), 200);
+  });
 });
 
 test("exceptions beat overrides: a rule, a ruleset, and the rest of the phase", async () => {

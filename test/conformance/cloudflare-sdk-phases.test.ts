@@ -230,6 +230,38 @@ test("http_ratelimit: every mitigation", async () => {
   });
 });
 
+test("http_ratelimit: execute of the account's own limits, before those of the zone", async () => {
+  const phase = "http_ratelimit";
+  const limit = (address: string, requests_per_period: number): Rule => ({
+    action: "block",
+    expression: path(address),
+    ratelimit: { characteristics: ["cf.colo.id", "ip.src"], period: 3600, requests_per_period, mitigation_timeout: 3600 },
+  });
+  const rules = [limit("/limit/shared", 1), limit("/limit/both", 2)];
+  const limits = await ruleset(client.rulesets.create({ ...account, kind: "custom", name: "limits", phase, rules } as never));
+  await withRules(
+    [
+      [account, phase, [{ action: "execute", expression: 'http.host eq "www.phases.test"', action_parameters: { id: limits.id } }]],
+      [zone, phase, [limit("/limit/both", 1)]],
+    ],
+    async () => {
+      const twice = async (address: string) => [(await get(address)).status, (await get(address)).status];
+      assert.deepEqual(await twice("/limit/shared"), [200, 429]);
+      assert.deepEqual(await twice("/limit/both"), [200, 429]);
+      assert.deepEqual(await twice("/limit/free"), [200, 200]);
+      // Which of the two levels it was is in the events: the zone's, whose limit was reached first.
+      await eventually(async () => {
+        const events = await result<readonly { readonly path: string; readonly deployed_by: string }[]>(
+          `/zones/${zone.zone_id}/security/events?phase=${phase}`,
+        );
+        const deployed = (address: string) => events.filter((event) => event.path === address).map((event) => event.deployed_by !== "");
+        return deployed("/limit/shared").includes(true) && deployed("/limit/both").includes(false);
+      });
+    },
+  );
+  await client.rulesets.delete(limits.id, account);
+});
+
 test("managed rulesets: of requests with an override, and of responses; exceptions skip them", async () => {
   const attack = "/?q=%3Cscript%3Ealert(document.cookie)%3C/script%3E";
   const phase = "http_request_firewall_managed";
@@ -246,9 +278,20 @@ test("managed rulesets: of requests with an override, and of responses; exceptio
   await withRules([[zone, phase, [execute({ overrides: { action: "log" } })]]], async () => {
     assert.equal((await get(attack)).status, 200);
   });
+  const levels: Parameters<typeof withRules>[0] = [
+    [account, phase, [{ ...execute({ overrides: { sensitivity_level: "eoff" } }) }]],
+    [zone, phase, [{ ...execute({ overrides: { sensitivity_level: "low" } }), expression: path("/") }]],
+  ];
+  await withRules(levels, async () => {
+    assert.deepEqual([(await get(attack)).status, (await get(`/page${attack}`)).status], [403, 200]);
+  });
   const response = "http_response_firewall_managed";
   const detect: Rule = { action: "execute", expression: "true", action_parameters: { id: "e22d83c647c64a3eae91b71b499d988e" } };
-  await withRules([[zone, response, [{ ...skip, expression: path("/other") }, detect]]], async () => {
+  const exceptions: Parameters<typeof withRules>[0] = [
+    [account, response, [{ ...skip, expression: path("/other") }]],
+    [zone, response, [detect]],
+  ];
+  await withRules(exceptions, async () => {
     assert.equal((await get("/card")).status, 200);
     await eventually(async () => {
       const events = await result<readonly { readonly phase: string }[]>(`/zones/${zone.zone_id}/security/events`);
@@ -309,9 +352,8 @@ test("http_log_custom_fields: log_custom_field", async () => {
 
 test("every phase that runs, with every action that it allows, has met a visitor", () => {
   const allowed = PHASES.filter(({ runs }) => runs).flatMap(({ name, actions }) => actions.map((action) => `${name} ${action}`));
-  // A rate limit that executes runs a custom ruleset of the account, as the firewall's does.
   assert.deepEqual(
-    allowed.filter((one) => !seen.has(one) && one !== "http_ratelimit execute"),
+    allowed.filter((one) => !seen.has(one)),
     [],
   );
 });

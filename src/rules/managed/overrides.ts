@@ -29,10 +29,13 @@ export function resolveRules(ruleset: ManagedRuleset, overrides: unknown): reado
       ...(last.sensitivity_level === undefined ? {} : { sensitivity_level: last.sensitivity_level }),
       ...(last.score_threshold === undefined || rule.score_threshold === undefined ? {} : { score_threshold: last.score_threshold }),
     };
-    // "Essentially off" is how clients turn a rule off that has a sensitivity.
-    return resolved.enabled && resolved.sensitivity_level !== "eoff" ? [resolved] : [];
+    const most = SUSPICION_MAX[resolved.sensitivity_level ?? "default"];
+    return resolved.enabled && (resolved.suspicion ?? 1) <= most ? [resolved] : [];
   });
 }
+
+/** The least sure rules that still run at each level; "essentially off" leaves none. */
+const SUSPICION_MAX: Readonly<Record<SensitivityLevel, number>> = { default: Number.POSITIVE_INFINITY, medium: 2, low: 1, eoff: 0 };
 
 /** In the order in which they stand, so that what is assigned later wins. */
 function entriesOf(entries: unknown, key: string): readonly (readonly [string, Override])[] {

@@ -39,12 +39,14 @@ export const MANAGED: ManagedRuleset = {
   phase: PHASE,
   version: "1",
   actions: ACTIONS,
-  has_sensitivity: false,
-  rules: ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, isCertain, category, decides }) => ({
+  has_sensitivity: true,
+  rules: ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, paranoia, isCertain, category, decides }) => ({
     id: idOf(MANAGED_RULESET_ID, slug),
     detector: "",
     ...decides,
     action: "block",
+    // What is certain stays at every level of sensitivity.
+    suspicion: isCertain ? 1 : paranoia + 1,
     description: title,
     categories: [category],
     enabled: isCertain,
@@ -59,7 +61,7 @@ export const SCORES: ManagedRuleset = {
   phase: PHASE,
   version: "1",
   actions: ACTIONS,
-  has_sensitivity: false,
+  has_sensitivity: true,
   rules: [
     ...ROWS.map(({ slug, title, paranoia, score, category, decides }) => ({
       id: idOf(SCORES_RULESET_ID, slug),
@@ -67,6 +69,7 @@ export const SCORES: ManagedRuleset = {
       ...decides,
       action: "score",
       action_parameters: { increment: score },
+      suspicion: paranoia,
       description: title,
       categories: [category, `paranoia-level-${paranoia}`],
       enabled: true,

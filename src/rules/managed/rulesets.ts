@@ -18,6 +18,8 @@ export interface ManagedRule {
   /** The score that the rules before it must have reached for this one to apply. */
   readonly score_threshold?: number;
   readonly sensitivity_level?: SensitivityLevel;
+  /** How much suspicion is enough for it: the surest rules have 1. Absent for rules that weigh nothing themselves. */
+  readonly suspicion?: number;
   readonly description: string;
   /** Tags that overrides may name. */
   readonly categories: readonly string[];
