@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { MANAGED, SCORE_EXCEEDED_RULE_ID, SCORES } from "#rules/managed/request-rulesets.ts";
+import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
+import type { SecurityEventRow } from "#events/rows.ts";
 import { executionOf } from "#rules/managed/rulesets.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
 import { eventually } from "../../test/support/eventually.ts";
@@ -110,6 +112,36 @@ test("sensitivity: the less there is of it, the surer a rule has to be; a rule's
     assert.equal(await get(UNION), 403);
     assert.equal(await get("/?q=%3Cscript%3E"), 200);
   });
+});
+
+test("events name the rules that found something, and what only for the holder of the key", async () => {
+  const { public_key, private_key } = newEnvelopeKeys();
+  const asking = (id: string, overrides: object): Rules[number] => ({
+    ...execute(id),
+    action_parameters: { id, overrides, matched_data: { public_key } },
+  });
+  const eventFor = async (work: Rules): Promise<SecurityEventRow> => {
+    await withRules(work, async () => {
+      assert.equal(await get(UNION), 403);
+      await eventually(() => edge.security.length === 1);
+    });
+    return edge.security[0]!;
+  };
+  const union = idOf(MANAGED, "SQL injection: UNION SELECT");
+  const [own] = (await eventFor([asking(MANAGED.id, {})])).matches;
+  assert.deepEqual([own?.rule_id, own?.confidence], [union, "high"]);
+  assert.deepEqual(JSON.parse(openEnvelope(private_key, own?.matched_data ?? "")), [
+    { part: "http.request.uri.args", name: "q", value: "1 union select null,null" },
+  ]);
+  const overrides = { rules: [{ id: SCORE_EXCEEDED_RULE_ID, score_threshold: 5 }] };
+  const scored = (await eventFor([asking(SCORES.id, overrides)])).matches;
+  assert.ok(scored.some(({ rule_id }) => rule_id === idOf(SCORES, "SQL injection: UNION SELECT")));
+  assert.ok(scored.every(({ matched_data, confidence }) => matched_data !== undefined && confidence === "medium"));
+  const unasked = (await eventFor([execute(SCORES.id, overrides)])).matches;
+  assert.deepEqual(
+    [unasked.map(({ rule_id }) => rule_id), unasked.some((match) => "matched_data" in match)],
+    [scored.map(({ rule_id }) => rule_id), false],
+  );
 });
 
 test("exceptions beat overrides: a rule, a ruleset, and the rest of the phase", async () => {

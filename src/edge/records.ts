@@ -3,7 +3,10 @@ import { newUlid } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink, SecurityEventRow } from "#events/rows.ts";
 import type { Exchange, LoggedMatch } from "./exchange.ts";
+import { createSealing, eventMatches, type Sealing } from "./event-matches.ts";
 import { withoutSecrets } from "./secret-parameters.ts";
+
+const NO_MATCHES: SecurityEventRow["matches"] = [];
 
 interface RecorderDeps {
   readonly events: EventSink;
@@ -15,6 +18,7 @@ interface RecorderDeps {
 export function createRecorder({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
   const requests = metrics.counter("selvedge_edge_requests_total", "Requests answered by the edge");
   const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, heads included");
+  const sealing = createSealing(clock);
   return (exchange) => {
     requests.value++;
     bytesOut.value += exchange.bytesOut;
@@ -44,11 +48,11 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       edge_error: exchange.edgeError,
       country: exchange.place?.country ?? "",
     });
-    for (const logged of exchange.logged) events.push("security_events", securityEvent(exchange, logged));
+    for (const logged of exchange.logged) events.push("security_events", securityEvent(exchange, logged, sealing));
   };
 }
 
-function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch): SecurityEventRow {
+function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch, sealing: Sealing): SecurityEventRow {
   return {
     id: newUlid(exchange.at_ms),
     ray_id: exchange.ray_id,
@@ -70,7 +74,7 @@ function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch): Secur
     query: withoutSecrets(exchange.query),
     user_agent: exchange.user_agent,
     status: exchange.status,
-    matches: [],
+    matches: match.found.length === 0 ? NO_MATCHES : eventMatches(match, sealing),
     country: exchange.place?.country ?? "",
   };
 }

@@ -115,6 +115,18 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     /array/,
   ],
   [
+    "http_request_firewall_managed",
+    { action: "execute", action_parameters: { id: "efb7b8c949ac4650a09736fc376e9aee", matched_data: { masked_sample: true } } },
+    "/action_parameters/matched_data/masked_sample",
+    /unknown/,
+  ],
+  [
+    "http_request_firewall_managed",
+    { action: "execute", action_parameters: { id: "efb7b8c949ac4650a09736fc376e9aee", overrides: { sensitivity_level: "high" } } },
+    "/action_parameters/overrides/sensitivity_level",
+    /default/,
+  ],
+  [
     RESPONSE,
     { action: "execute", action_parameters: { ...SENSITIVE, overrides: { rules: [{ id: "x", enabled: true }] } } },
     "/action_parameters/overrides/rules/0/id",

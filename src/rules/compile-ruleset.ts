@@ -9,7 +9,7 @@ import { compileManaged, runsElsewhere } from "./managed/compile-managed.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRuleset } from "./managed/rulesets.ts";
 import type { RateCounters } from "./rate-limit/counter-table.ts";
 import { type CompiledLimit, compileLimit } from "./rate-limit/rate-limit.ts";
-import type { CompiledRule, CompiledRuleset, Executed, Predicate, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
+import type { CompiledRule, CompiledRuleset, Executed, Match, Predicate, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
 import { compileParameters } from "./values.ts";
 
 /** What rulesets may lead to beside themselves. */
@@ -80,12 +80,15 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
       changes: typeof changes === "function" ? NO_CHANGES : changes,
       managed: executes?.managed ?? null,
       deployed_by: "",
+      found: NOTHING_FOUND,
+      public_key: "",
       logs: rule.logging?.enabled ?? action?.logs ?? false,
     },
   };
 }
 
 const NO_CHANGES: readonly FieldChange[] = [];
+const NOTHING_FOUND: Match["found"] = [];
 
 /** A limit that nothing counts is never reached, rather than always. */
 const NO_COUNTERS: RateCounters = { add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };
@@ -118,11 +121,12 @@ function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly t
 function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
   const id = String(rule.action_parameters["id"]);
   const managed = (deps.managed ?? MANAGED_RULESETS).get(id);
-  if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null };
+  if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null, tells: false, publicKey: "" };
   const execution = executionOf(managed, rule.action_parameters);
-  if (runsElsewhere(managed)) return { id, ruleset: () => undefined, managed: execution };
+  const { public_key: publicKey = "" } = (rule.action_parameters["matched_data"] ?? {}) as { readonly public_key?: string };
+  if (runsElsewhere(managed)) return { id, ruleset: () => undefined, managed: execution, tells: false, publicKey };
   const compiled = compileManaged(managed, execution, (definition, predicates) => compileRuleset(definition, { predicates }));
-  return { id, ruleset: () => compiled, managed: null };
+  return { id, ruleset: () => compiled, managed: null, tells: true, publicKey };
 }
 
 /** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */

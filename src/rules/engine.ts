@@ -1,6 +1,6 @@
 import { MANAGED_RULESETS, withoutRules } from "./managed/rulesets.ts";
 import { addSkips, note, type RuleRun, type SkippedBy, type TraceStep } from "./run.ts";
-import type { CompiledRule, CompiledRuleset, Match } from "./types.ts";
+import type { CompiledRule, CompiledRuleset, Found, Match } from "./types.ts";
 import type { RequestView, ResponseView } from "./views.ts";
 
 /**
@@ -19,7 +19,7 @@ export function runPhase(
     return NONE;
   }
   const matches: Match[] = [];
-  const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0 };
+  const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0, found: null, publicKey: "" };
   for (const ruleset of rulesets) if (runRules(ruleset, pass)) break;
   return matches.length === 0 ? NONE : matches;
 }
@@ -34,7 +34,13 @@ interface Pass {
   readonly matches: Match[];
   readonly deployedBy: string;
   score: number;
+  /** What managed rules have found so far; null where rules do not tell. */
+  readonly found: Found[] | null;
+  readonly publicKey: string;
 }
+
+/** So many of those that add to a score are named in an event. */
+const FOUND_MAX = 16;
 
 /** Returns true when the phase is over. */
 function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
@@ -85,6 +91,7 @@ const skippedByOf = (ruleset: CompiledRuleset, rule: CompiledRule, run: RuleRun)
 function apply(rule: CompiledRule, pass: Pass): boolean | null {
   if (CHALLENGES.has(rule.definition.action) && pass.run.isCleared === true) return null;
   pass.score += rule.increment;
+  if (rule.increment > 0 && pass.found !== null && pass.found.length < FOUND_MAX) pass.found.push(foundBy(rule, pass));
   if (rule.skips !== null) addSkips(pass.run, rule.skips, rule.definition.id);
   if (rule.executes === null) pass.matches.push(matchOf(rule, pass));
   else if (runExecuted(rule, rule.executes, pass)) return true;
@@ -118,7 +125,24 @@ function runExecuted(rule: CompiledRule, executed: NonNullable<CompiledRule["exe
   }
   if (ruleset === undefined) return false;
   // Scores are of one execution: two rulesets do not share them.
-  return runRules(ruleset, { ...pass, deployedBy: rule.definition.id, score: 0 });
+  return runRules(ruleset, {
+    ...pass,
+    deployedBy: rule.definition.id,
+    score: 0,
+    found: executed.tells ? [] : null,
+    publicKey: executed.publicKey,
+  });
+}
+
+const foundBy = (rule: CompiledRule, { request, publicKey }: Pass): Found => ({
+  rule_id: rule.definition.id,
+  matched: publicKey === "" ? null : (rule.explain?.(request) ?? null),
+});
+
+/** Of a rule that looks at the score, what has added to it. */
+function foundFor(rule: CompiledRule, pass: Pass): readonly Found[] {
+  if (pass.found === null) return rule.match.found;
+  return rule.threshold > 0 ? pass.found : [foundBy(rule, pass)];
 }
 
 function matchOf(rule: CompiledRule, pass: Pass): Match {
@@ -134,6 +158,8 @@ function matchOf(rule: CompiledRule, pass: Pass): Match {
     changes: readChanges === null ? match.changes : readChanges(pass.request, pass.response),
     managed: match.managed,
     deployed_by: pass.deployedBy,
+    found: foundFor(rule, pass),
+    public_key: pass.publicKey,
     logs: match.logs,
   };
 }

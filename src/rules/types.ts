@@ -59,6 +59,10 @@ export interface Executed {
   readonly id: string;
   /** The ruleset as it is now, or undefined where there is none. For managed rulesets whose rules have expressions, those. */
   ruleset(): CompiledRuleset | undefined;
+  /** Whose rules say what they find: those of a managed ruleset. */
+  readonly tells: boolean;
+  /** For whom that is written down; empty where for nobody. */
+  readonly publicKey: string;
   /** For managed rulesets that something else than this engine runs. */
   readonly managed: ManagedExecution | null;
 }
@@ -97,8 +101,19 @@ export interface Match {
   readonly managed: ManagedExecution | null;
   /** The rule that executed its ruleset; empty in entry points. */
   readonly deployed_by: string;
+  /** What managed rules have found that led to it. */
+  readonly found: readonly Found[];
+  /** For whom what they found is written down; empty where for nobody. */
+  readonly public_key: string;
   /** Leaves a security event. */
   readonly logs: boolean;
+}
+
+/** A managed rule that a request has the signs of. */
+export interface Found {
+  readonly rule_id: string;
+  /** Null where nobody asks for it, or its expression says all. */
+  readonly matched: Matched | null;
 }
 
 /** Something wrong in a rule, addressed by a JSON pointer below it: `/action_parameters/id`. */

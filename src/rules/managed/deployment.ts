@@ -40,8 +40,8 @@ const OVERRIDES_MAX = 1000;
 
 function managedExecution(ruleset: ManagedRuleset): Shape {
   const version: Shape = (value, at, place) => (value === ruleset.version ? [] : latest(value, at, place));
-  const more = ruleset.id === SENSITIVE_DATA_RULESET_ID ? { matched_data: matchedData } : {};
-  return object({ id: anyId, version, overrides: overridesOf(ruleset), ...more });
+  const matched_data = ruleset.id === SENSITIVE_DATA_RULESET_ID ? matchedData : matchedRequestData;
+  return object({ id: anyId, version, overrides: overridesOf(ruleset), matched_data });
 }
 
 const publicKey: Shape = (value, at) =>
@@ -49,6 +49,7 @@ const publicKey: Shape = (value, at) =>
 
 /** What of a match goes into its event: nothing unless it is asked for. */
 const matchedData = object({ public_key: publicKey, masked_sample: flag });
+const matchedRequestData = object({ public_key: publicKey });
 
 function overridesOf(ruleset: ManagedRuleset): Shape {
   const ids = new Map(ruleset.rules.map((rule) => [rule.id, rule]));
