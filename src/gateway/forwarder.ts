@@ -81,7 +81,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
   const ledger = createSpendLedger({ clock, journal });
-  const runner = createRunner({ pools, keys, cache, spend: createSpendLimits({ ledger, costs }) });
+  const spend = createSpendLimits({ ledger, costs });
+  const runner = createRunner({ pools, keys, cache, spend });
   const classifier = config.guardrail === undefined ? undefined : createClassifier(config.guardrail, { upstreams, pools });
   const guards = createGuards({ vendorPrefix: config.vendorPrefix, classifier });
   const planner = createRequestPlanner({
@@ -102,7 +103,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     answer.begin(200, headers);
     answer.end(body);
   };
-  const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits, keys, allows });
+  const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits, keys, allows, spend });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */

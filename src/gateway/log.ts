@@ -45,6 +45,7 @@ export interface RequestOutcome {
 
 export interface LogRecord {
   readonly id: string;
+  readonly eventId: string;
   /** Whether there will be a row. */
   readonly isLogged: boolean;
   /** What the request says of itself: JSON of an object; empty where there is none. */
@@ -105,6 +106,7 @@ function createTools({ events, logs, clock, metrics }: GatewayLogDeps) {
 /** One row on its way. A class, since one is made for every request and its shape must stay the same. */
 class Recorder implements LogRecord {
   readonly id: string;
+  readonly eventId: string;
   readonly isLogged: boolean;
   readonly metadata: string;
   readonly #facts: RequestFacts;
@@ -121,6 +123,7 @@ class Recorder implements LogRecord {
 
   constructor(facts: RequestFacts, options: LogOptions, tools: Tools) {
     this.id = facts.id;
+    this.eventId = facts.eventId;
     this.isLogged = options.collect;
     this.metadata = options.metadata;
     this.#facts = facts;

@@ -4,8 +4,12 @@ import { type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test, type TestContext } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
+import { createSealer } from "#kernel/seal.ts";
+import type { Op } from "#snapshot/entries.ts";
 import {
   answerChat,
+  type FrontOptions,
+  GATEWAY_ACCOUNT,
   gatewayFront,
   type GatewayFront,
   gatewayOp,
@@ -25,7 +29,7 @@ interface Stage extends GatewayFront {
 }
 
 /** A provider that says what it hears, and tells counts when it is asked for an answer. */
-async function stage(t: TestContext): Promise<Stage> {
+async function stage(t: TestContext, ops: readonly Op[] = [], deps: FrontOptions["deps"] = {}): Promise<Stage> {
   const provider = new WebSocketServer({
     port: 0,
     host: "127.0.0.1",
@@ -49,7 +53,8 @@ async function stage(t: TestContext): Promise<Stage> {
     provider.close();
   });
   const front = await gatewayFront(t, {
-    ops: [gatewayOp("gw", { authentication: true }), gatewayOp("open"), gatewayTokenOp(TOKEN)],
+    ops: [gatewayOp("gw", { authentication: true }), gatewayOp("open"), gatewayTokenOp(TOKEN), ...ops],
+    deps,
     providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` },
   });
   return { ...front, provider, seen, url: `${front.base.replace("http", "ws")}/gw/openai?model=gpt-realtime` };
@@ -93,6 +98,41 @@ describe("realtime over WebSockets", () => {
     assert.equal(seen[0]?.headers.authorization, "Bearer provider-key");
     assert.ok(!JSON.stringify(seen[0]?.rawHeaders).includes(TOKEN), "the gateway's token stays here");
     assert.equal(provider.clients.size, 0);
+  });
+
+  test("a kept key stands in for the client's, and a browser that brings its own keeps it", async (t) => {
+    const sealer = createSealer(Buffer.alloc(32, 7));
+    const secret = sealer.seal("sk-kept", "provider-key:k");
+    const owner = { account_id: GATEWAY_ACCOUNT, gateway_id: "gw", provider: "openai", alias: "default", is_default: true };
+    const { url, seen } = await stage(t, [{ kind: "provider_key", id: "k", value: { ...owner, secret } }], { sealer });
+    const token = { "svc-aig-authorization": `Bearer ${TOKEN}` };
+    (await opened(new WebSocket(url, { headers: token }))).close();
+    (await opened(new WebSocket(url, ["realtime", "openai-insecure-api-key.own"], { headers: token }))).close();
+    assert.deepEqual(
+      seen.map(({ headers }) => headers.authorization),
+      ["Bearer sk-kept", undefined],
+    );
+  });
+
+  test("a session ends with the answer that reaches a spend limit, and no other one begins", async (t) => {
+    const rule = { id: "each", limit: 0.0003, window_seconds: 3600, technique: "fixed" as const };
+    const { base, rows, provider } = await stage(t, [gatewayOp("limited", { spend_rules: [rule] })]);
+    const url = `${base.replace("http", "ws")}/limited/openai?model=gpt-realtime`;
+    const cost = { "svc-aig-custom-cost": JSON.stringify({ per_token_in: 0.00001, per_token_out: 0.00001 }) };
+    const socket = await opened(new WebSocket(url, { headers: cost }));
+    const closed = once(socket, "close");
+    // Each answer has 12 tokens; the third one goes above the limit.
+    for (let i = 0; i < 3; i++) {
+      socket.send("answer");
+      await once(socket, "message");
+    }
+    const [code, reason] = (await closed) as [number, Buffer];
+    assert.deepEqual([code, String(reason).slice(0, 36)], [1008, "Spend limit exceeded: rule 'each' (c"]);
+    await settled(() => rows.length === 1 && provider.clients.size === 0);
+    assert.deepEqual([rows[0]?.tokens_in, rows[0]?.tokens_out, rows[0]?.cost?.toFixed(6)], [21, 15, "0.000360"]);
+    assert.deepEqual(await refusal(new WebSocket(url, { headers: cost })), { status: 429, code: 2045 });
+    await settled(() => rows.length === 2);
+    assert.deepEqual([rows[1]?.status_code, rows[1]?.success, rows[1]?.cost], [429, false, null]);
   });
 
   test("a browser's token is a subprotocol, which the provider never sees", async (t) => {

@@ -10,15 +10,18 @@ import type { GatewayLimits } from "../config.ts";
 import { isLookedAt } from "../guard/guards.ts";
 import type { Costs } from "../costs.ts";
 import type { StoredKeys } from "../credentials/stored-keys.ts";
-import { rawError, type Refusal, RefusalError } from "../errors.ts";
+import { rawError, type Refusal, RefusalError, refusalMessage, renderError } from "../errors.ts";
 import type { FlatHeaders, HeaderRules } from "../headers.ts";
-import type { GatewayLog } from "../log.ts";
+import type { GatewayLog, LogRecord } from "../log.ts";
 import type { ReadyBody, Step } from "../plan.ts";
 import { checkAddress, guardedLookup } from "../pools.ts";
 import type { Prices } from "../prices.ts";
 import type { RequestOptionsReader } from "../request-options.ts";
 import type { ResponseFields } from "../response-fields.ts";
 import { stepOf } from "../steps.ts";
+import type { SpendLimits } from "../spend/spend-limits.ts";
+import { NO_USAGE } from "../usage-shapes.ts";
+import { createSessionMeter, type SessionMeter } from "./session-meter.ts";
 import { SessionUsage } from "./session-usage.ts";
 import type { Subprotocols } from "./subprotocols.ts";
 
@@ -33,6 +36,7 @@ export interface RealtimeDeps {
   readonly limits: GatewayLimits;
   readonly keys: StoredKeys;
   readonly allows: AddressPolicy;
+  readonly spend: SpendLimits;
 }
 
 export interface Realtime {
@@ -59,10 +63,30 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       if ("name" in step) return step;
       const loading = deps.prices.load();
       if (loading !== undefined) await loading;
-      const session = opened(() => createSession(deps, { req, socket, head, admitted, protocols, step }));
-      if (session === undefined) return { name: "aig_internal" };
+      const record = recordOf(deps, req, admitted);
+      const meter = createSessionMeter(deps, { gateway: admitted.gateway, step, metadata: record.metadata });
+      const refusal = meter.begin();
+      if (refusal !== undefined) {
+        const nothing = {
+          usage: NO_USAGE,
+          cost: null,
+          isCustomCost: false,
+          cached: false,
+          contentType: "",
+          requestBytes: 0,
+          responseBytes: 0,
+        };
+        record.finish({ step, status: renderError(refusal).status, success: false, ...nothing });
+        return refusal;
+      }
+      const session = opened(() => createSession(deps, { req, socket, head, admitted, protocols, step, record, meter }));
+      if (session === undefined) {
+        meter.end();
+        return { name: "aig_internal" };
+      }
       sessions.add(session.cut);
       await session.done;
+      meter.end();
       sessions.delete(session.cut);
       return undefined;
     },
@@ -78,6 +102,9 @@ async function stepFor(deps: RealtimeDeps, req: ClientRequest, admitted: Admitte
     const planned = plannedStep(deps, req, admitted, protocols);
     if ("name" in planned) return planned;
     if (planned.isGuarded) checkAddress(planned.origin, deps.allows);
+    // Browsers, which cannot set fields, bring their own key as a subprotocol.
+    const isOwn = planned.options.keyAlias === undefined && protocols.others.some((name) => name.startsWith("openai-insecure-api-key."));
+    if (isOwn) return planned;
     const { step, take } = await deps.keys.apply(planned, admitted.gateway);
     return (take?.() ?? 0) > 0 ? { name: "aig_rate_limited" } : step;
   } catch (error) {
@@ -123,25 +150,34 @@ interface SessionParts {
   readonly admitted: Admitted;
   readonly protocols: Subprotocols;
   readonly step: Step;
+  readonly record: LogRecord;
+  readonly meter: SessionMeter;
 }
 
-/** One client and one provider, from the handshake to the end of both. */
-function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done: Promise<void>; cut(): void } {
-  const { clock, costs, fields, log, rules } = deps;
-  const { req, socket, head, admitted, protocols, step } = parts;
-  const { promise: done, resolve } = Promise.withResolvers<void>();
-  const eventId = fields.eventId(req.headers);
-  const record = log.begin({
+const recordOf = ({ clock, fields, log }: RealtimeDeps, req: ClientRequest, { gateway }: Admitted): LogRecord =>
+  log.begin({
     id: newUlid(clock.nowMs()),
-    eventId,
-    gateway: admitted.gateway,
+    eventId: fields.eventId(req.headers),
+    gateway,
     method: "GET",
     headers: req.headers,
     body: NO_BODY,
     isCompatible: false,
   });
-  const answerFields = fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId })(step, false);
-  const usage = new SessionUsage();
+
+/** One client and one provider, from the handshake to the end of both. */
+function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done: Promise<void>; cut(): void } {
+  const { costs, fields, rules } = deps;
+  const { req, socket, head, protocols, step, record, meter } = parts;
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  // Each way listens to both of them, besides whoever gave us the socket.
+  socket.setMaxListeners(32);
+  const facts = { id: record.id, isLogged: record.isLogged, eventId: record.eventId };
+  const answerFields = fields.forAnswer(req.headers, facts)(step, false);
+  const usage = new SessionUsage((answer) => {
+    const refusal = meter.answered(answer);
+    if (refusal !== undefined) setImmediate(() => endOverLimit(refusal));
+  });
   const bytes = { fromClient: 0, fromProvider: 0 };
   let upstreamSocket: Duplex | undefined;
 
@@ -162,8 +198,14 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
     upstreamSocket?.destroy();
     socket.destroy();
   };
+  /** Nothing more may be spent. */
+  const endOverLimit = (refusal: Refusal): void => {
+    if (socket.destroyed || !usage.isBetween) return cut();
+    socket.write(closeFrame(POLICY_VIOLATION, refusal.message ?? refusalMessage(refusal.name)), cut);
+  };
   upstream.on("upgrade", (res, provider, first) => {
     upstreamSocket = provider;
+    provider.setMaxListeners(32);
     // Without a listener a late reset would end the process.
     provider.on("error", ignore);
     if (socket.destroyed) return cut();
@@ -265,6 +307,17 @@ function join(
 }
 
 const LINGER_MS = 1_000;
+const POLICY_VIOLATION = 1008;
+
+/** RFC 6455 §5.5.1: a frame of a server is not masked, and has at most 125 bytes in it. */
+function closeFrame(code: number, reason: string): Buffer {
+  const text = Buffer.from(reason.slice(0, 120), "latin1");
+  const frame = Buffer.alloc(4);
+  frame.writeUInt8(0x88, 0);
+  frame.writeUInt8(2 + text.length, 1);
+  frame.writeUInt16BE(code, 2);
+  return Buffer.concat([frame, text]);
+}
 
 /** A provider that does not want to talk says why. */
 function relay(

@@ -15,6 +15,7 @@ const DONE = Buffer.from('"response.done"');
 export class SessionUsage {
   /** The provider has said goodbye, of itself or because the client did (RFC 6455 §5.5.1). */
   isClosed = false;
+  readonly #onAnswer: (usage: Usage) => void;
   #tokensIn: number | null = null;
   #tokensOut: number | null = null;
   #tokensCacheRead: number | null = null;
@@ -24,6 +25,16 @@ export class SessionUsage {
   #left = 0;
   #message: Buffer[] = [];
   #messageBytes = 0;
+
+  /** `onAnswer` hears what each answer of the session came to. */
+  constructor(onAnswer: (usage: Usage) => void = () => undefined) {
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Whether what came ends between two frames, so that one of another hand may follow. */
+  get isBetween(): boolean {
+    return this.#left === 0 && this.#header.length === 0;
+  }
 
   get usage(): Usage {
     return { tokensIn: this.#tokensIn, tokensOut: this.#tokensOut, tokensCacheRead: this.#tokensCacheRead };
@@ -86,10 +97,12 @@ export class SessionUsage {
     if (!wasText || !message.includes(DONE)) return;
     const usage = objectOf(objectOf(objectOf(parsedJson(message.toString("utf8")))?.["response"])?.["usage"]);
     if (usage === undefined) return;
-    const { tokensIn, tokensOut, tokensCacheRead = null } = OPENAI_USAGE.read(usage);
+    const told = OPENAI_USAGE.read(usage);
+    const { tokensIn, tokensOut, tokensCacheRead = null } = told;
     this.#tokensIn = added(this.#tokensIn, tokensIn);
     this.#tokensOut = added(this.#tokensOut, tokensOut);
     this.#tokensCacheRead = added(this.#tokensCacheRead, tokensCacheRead);
+    this.#onAnswer(told);
   }
 }
 
