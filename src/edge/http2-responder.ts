@@ -1,4 +1,4 @@
-import type { ServerHttp2Stream } from "node:http2";
+import { sensitiveHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { CHUNKED, type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -16,6 +16,8 @@ export class Http2Responder {
   written = 0;
   private readonly stream: ServerHttp2Stream;
   private readonly ray: RayField;
+  /** Names of fields with another value in each response. */
+  private readonly unique: readonly string[];
   /** What was not sent yet. */
   private fields: RawFields | null = null;
   private gathered: Buffer | null = null;
@@ -25,6 +27,7 @@ export class Http2Responder {
   constructor(stream: ServerHttp2Stream, ray: RayField) {
     this.stream = stream;
     this.ray = ray;
+    this.unique = [ray.name];
   }
 
   /** Bytes that the visitor has not taken; 0 where it keeps up. */
@@ -103,6 +106,9 @@ export class Http2Responder {
     const { fields } = this;
     if (fields === null) return;
     this.fields = null;
+    // In the table that both sides keep of fields, what no other response has would push out what others share, and each
+    // response would be compared with all that are in there (RFC 7541 §2.3.2, §6.2.3).
+    (fields as unknown as Record<symbol, readonly string[]>)[sensitiveHeaders] = this.unique;
     this.stream.respond(fields, endStream ? END : this.mayHaveTrailers ? TRAILERS : undefined);
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { connect as connectTls } from "node:tls";
 import { once } from "node:events";
+import { sensitiveHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { httpOrigin, rawOrigin, routeOp, type TestOrigin } from "./test-edge.ts";
@@ -88,6 +89,11 @@ test("a response comes through, less its hop-by-hop fields and with our ray", as
   assert.equal(headers["etag"], "1");
   assert.equal(headers["x-high"], "caf\xe9");
   assert.match(String(headers["svc-ray"]), /^[0-9a-f]{16}$/);
+  assert.deepEqual(
+    Reflect.get(headers, sensitiveHeaders),
+    ["svc-ray"],
+    "kept out of the table that compresses the fields of later responses",
+  );
   for (const name of ["connection", "x-hop", "keep-alive", "http2-settings"]) assert.equal(headers[name], undefined, name);
 });
 
