@@ -65,10 +65,11 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
       const at: Open = open;
       // Before the reading: a segment that has a successor gets nothing more.
       const isOver = hasSuccessor(directory, at.segment);
-      const { records, next } = at.reader.read(at.readTo);
+      const { records, next, isFull } = at.reader.read(at.readTo);
       if (records.length > 0) logs.index({ segment: at.segment, columns: at.reader.columns, records, readTo: next });
       at.readTo = next;
-      if (records.length > 0) return true;
+      // Who has caught up waits: each batch costs the same besides its rows.
+      if (records.length > 0) return isFull || isOver;
       if (isOver) leave(at);
       return isOver;
     },

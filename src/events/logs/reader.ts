@@ -13,8 +13,8 @@ export interface ReadRecord {
 /** Reads a segment from the front, while another thread may still write to it. */
 export interface SegmentReader {
   readonly columns: readonly string[];
-  /** Records that follow one another from `from` on, up to a bound of bytes; `next` is where to go on. */
-  read(from: number): { readonly records: readonly ReadRecord[]; readonly next: number };
+  /** Records that follow one another from `from` on, up to a bound of bytes; `next` is where to go on, `isFull`: the bound was met. */
+  read(from: number): { readonly records: readonly ReadRecord[]; readonly next: number; readonly isFull: boolean };
   close(): void;
 }
 
@@ -37,7 +37,7 @@ export function openSegmentReader(directory: string, segment: number): SegmentRe
       const start = Math.max(from, bytes);
       const view = chunk.subarray(0, readSync(file, chunk, 0, chunk.length, start));
       const size = fstatSync(file).size;
-      return readRecords(view, start, size);
+      return { ...readRecords(view, start, size), isFull: view.length === chunk.length };
     },
     close: () => closeSync(file),
   };
