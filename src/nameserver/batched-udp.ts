@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Client } from "./client.ts";
-import { type Datagram, OUTPUT_BYTES } from "./datagram.ts";
+import { OUTPUT_BYTES, senderOf } from "./datagram.ts";
 import { createDatagramBatch, type DatagramBatch } from "./datagram-batch.ts";
 import { createDelivery, type UdpResponders } from "./delivery.ts";
 import { DROPPED } from "./quick-answers.ts";
@@ -114,10 +114,3 @@ function answerAll({ quickAnswer, respond }: BatchedUdpDeps, batch: DatagramBatc
     batch.answer(slot, bytes);
   }
 }
-
-/** In memory of its own, which outlives the datagram. */
-const senderOf = ({ addresses, addressStart, addressBytes, port }: Datagram): Client => ({
-  transport: "udp",
-  address: Uint8Array.from(addresses.subarray(addressStart, addressStart + addressBytes)),
-  port,
-});

@@ -1,3 +1,5 @@
+import type { Client } from "./client.ts";
+
 /** One datagram in memory that others share, and the room for its answer. */
 export interface Datagram {
   readonly input: Buffer;
@@ -35,4 +37,11 @@ export const createDatagram = (input: Buffer, addresses: Uint8Array, output: Buf
   receivedMs: 0,
   output,
   outStart: 0,
+});
+
+/** In memory of its own, which outlives the datagram. */
+export const senderOf = ({ addresses, addressStart, addressBytes, port }: Datagram): Client => ({
+  transport: "udp",
+  address: Uint8Array.from(addresses.subarray(addressStart, addressStart + addressBytes)),
+  port,
 });

@@ -5,7 +5,8 @@ import { HEADER_BYTES, RCODE } from "#wire/dns/codes.ts";
 import { formatName, keyOf, readName } from "#wire/dns/name.ts";
 import { recordTypeByCode } from "#wire/dns/record-types.ts";
 import type { Client } from "./client.ts";
-import type { QuickAnswer } from "./quick-answers.ts";
+import { senderOf } from "./datagram.ts";
+import { DROPPED, type QuickAnswer } from "./quick-answers.ts";
 import type { Respond } from "./respond.ts";
 import type { Zones } from "./zones.ts";
 
@@ -16,7 +17,7 @@ import type { Zones } from "./zones.ts";
 export interface QueryLog {
   /** The same responder, which logs. */
   around(respond: Respond): Respond;
-  /** The same quick answers; the question that is to be logged is left to the responder. */
+  /** The same quick answers, which log. */
   aroundQuick(quickAnswer: QuickAnswer): QuickAnswer;
   close(): void;
 }
@@ -52,21 +53,24 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
     left -= 1;
     if (left > 0) return false;
     left = interval;
-    return true;
-  };
-  const log = (queryBytes: number, response: Buffer | undefined, client: Client, stoodFor: number): void => {
-    const row = response && rowOf(response, client, zones);
-    if (!row) return;
     rows += 1;
     if (rows % ROWS_PER_PERIOD === 0) interval *= 2;
+    return true;
+  };
+  /** A row takes longer than an answer: it is made when the answers of this turn of the event loop are on their way. */
+  const log = (queryBytes: number, response: Buffer | undefined, client: Client, stoodFor: number): void => {
+    if (!response) return;
     const at_ms = clock.nowMs();
-    events.push("dns_queries", { at_ms, ...row, query_bytes: queryBytes, sample_interval: stoodFor });
+    setImmediate(() => {
+      const row = rowOf(response, client, zones);
+      if (row) events.push("dns_queries", { at_ms, ...row, query_bytes: queryBytes, sample_interval: stoodFor });
+    });
   };
 
   return {
     around: (respond) => (packet, client) => {
-      if (!isDue()) return respond(packet, client);
       const stoodFor = interval;
+      if (!isDue()) return respond(packet, client);
       const bytes = packet.length;
       const response = respond(packet, client);
       if (!(response instanceof Promise)) {
@@ -79,12 +83,11 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
       });
     },
     aroundQuick: (quickAnswer) => (datagram) => {
-      if (left === 1) return 0;
       const bytes = quickAnswer(datagram);
-      if (bytes !== 0) {
-        seen += 1;
-        left -= 1;
-      }
+      const stoodFor = interval;
+      if (bytes === 0 || !isDue() || bytes === DROPPED) return bytes;
+      const { length, output, outStart } = datagram;
+      log(length, Buffer.from(output.subarray(outStart, outStart + bytes)), senderOf(datagram), stoodFor);
       return bytes;
     },
     close: () => clearInterval(timer),
