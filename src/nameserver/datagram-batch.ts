@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
-import { isMapped, readIp } from "#kernel/ip.ts";
+import { isMapped } from "#kernel/ip.ts";
 import { createDatagram, type Datagram, OUTPUT_BYTES } from "./datagram.ts";
-import { AF_INET, AF_INET6, type SystemSockets } from "./system-sockets.ts";
+import { AF_INET6, type SystemSockets } from "./system-sockets.ts";
 
 /**
  * Room for datagrams that are received together, and for the answers that are sent together. Each slot holds one
@@ -12,21 +12,12 @@ export interface DatagramBatch {
   datagram(slot: number): Datagram;
   /** How many datagrams were waiting and are here now, at most DATAGRAMS_MAX. Forgets those before and their answers. */
   receive(fd: number): number;
-  /**
-   * Puts a datagram that Node has read into the first slot, in place of those before. False where there is no room for
-   * it, or its sender's address belongs to one interface (RFC 4007 §11): Node then has to answer it.
-   */
-  put(packet: Uint8Array, sender: Sender): boolean;
+  /** The socket address that the datagram in the slot came from, in memory of its own. */
+  nameOf(slot: number): Uint8Array;
   /** The output of the slot is to be sent to where its input came from. */
   answer(slot: number, bytes: number): void;
   /** Sends the answers; how many the system would not take. */
   send(fd: number): number;
-}
-
-/** As Node writes it. */
-export interface Sender {
-  readonly address: string;
-  readonly port: number;
 }
 
 /** The kernel's own bound is 1024; more than this gains nothing and lets answers wait for each other. */
@@ -42,23 +33,24 @@ const RECEIVED = 14;
 /** struct iovec: address and length. */
 const IOV_WORDS = 4;
 const IOV_LENGTH = 2;
-/** The larger of sockaddr_in and sockaddr_in6. */
-const NAME_BYTES = 28;
+/** struct sockaddr_in and sockaddr_in6. */
 const IPV4_NAME_BYTES = 16;
+const IPV6_NAME_BYTES = 28;
 const NAME_STRIDE = 32;
 // Strides that are no power of two: slots would otherwise compete for the same lines of the processor's cache.
 const INPUT_BYTES = 4096 + 64;
 const OUTPUT_STRIDE = OUTPUT_BYTES + 64;
 
-export function createDatagramBatch(sockets: SystemSockets, clock: Clock): DatagramBatch {
+/** For a socket of the family, whose peers all have addresses of the one length. */
+export function createDatagramBatch(sockets: SystemSockets, family: 4 | 6, clock: Clock): DatagramBatch {
+  const nameBytes = family === 4 ? IPV4_NAME_BYTES : IPV6_NAME_BYTES;
   const input = slab(INPUT_BYTES);
   const output = slab(OUTPUT_STRIDE);
   const names = slab(NAME_STRIDE);
-  const received = createHeaders(sockets, names, input, INPUT_BYTES);
-  const answers = createHeaders(sockets, names, output, OUTPUT_STRIDE);
+  const received = createHeaders(sockets, names, nameBytes, input, INPUT_BYTES);
+  const answers = createHeaders(sockets, names, nameBytes, output, OUTPUT_STRIDE);
   const datagram = createDatagram(input, names, output);
   let answered = 0;
-  let receivedBefore = DATAGRAMS_MAX;
 
   return {
     datagram: (slot) => {
@@ -74,26 +66,14 @@ export function createDatagramBatch(sockets: SystemSockets, clock: Clock): Datag
     },
     receive: (fd) => {
       answered = 0;
-      // The kernel has written how long each name is where it reads how much room there is.
-      for (let slot = 0; slot < receivedBefore; slot++) received.words[slot * HEADER_WORDS + NAME_LENGTH] = NAME_BYTES;
-      receivedBefore = Math.max(0, sockets.receive(fd, received.bytes, DATAGRAMS_MAX));
+      const count = Math.max(0, sockets.receive(fd, received.bytes, DATAGRAMS_MAX));
       // Once for all of them: the time costs as much as a part of an answer.
       datagram.receivedMs = clock.nowMs();
-      return receivedBefore;
+      return count;
     },
-    put: (packet, { address, port }) => {
-      const nameBytes = packet.length > INPUT_BYTES ? 0 : writeName(names, address, port);
-      if (nameBytes === 0) return false;
-      input.set(packet);
-      received.words[NAME_LENGTH] = nameBytes;
-      received.words[RECEIVED] = packet.length;
-      datagram.receivedMs = clock.nowMs();
-      answered = 0;
-      receivedBefore = Math.max(1, receivedBefore);
-      return true;
-    },
+    nameOf: (slot) => Uint8Array.from(names.subarray(slot * NAME_STRIDE, slot * NAME_STRIDE + nameBytes)),
     answer: (slot, bytes) => {
-      answers.point(answered, slot, bytes, received.words[slot * HEADER_WORDS + NAME_LENGTH] as number);
+      answers.point(answered, slot, bytes);
       answered += 1;
     },
     send: (fd) => {
@@ -121,26 +101,11 @@ function addressAt(names: Buffer, name: number): number {
   return name + IPV6_AT + (isMapped(names, name + IPV6_AT) ? 12 : 0);
 }
 
-const scratch = new Uint8Array(16);
-
-/** Writes sockaddr_in or sockaddr_in6 at the start of `names`: how long it is, or 0 where the text is no such address. */
-function writeName(names: Buffer, address: string, port: number): number {
-  const family = readIp(address, scratch);
-  if (family === 0) return 0;
-  names.fill(0, 0, NAME_BYTES);
-  names[0] = family === 4 ? AF_INET : AF_INET6;
-  names[2] = port >>> 8;
-  names[3] = port;
-  if (family === 6) names.set(scratch, IPV6_AT);
-  else for (let i = 0; i < 4; i++) names[IPV4_AT + i] = scratch[12 + i] as number;
-  return family === 4 ? IPV4_NAME_BYTES : NAME_BYTES;
-}
-
 // Memory of its own, outside Node's pool, and touched once so that no page is missing later.
 const slab = (stride: number): Buffer => Buffer.alloc(DATAGRAMS_MAX * stride);
 
 /** Message headers whose slot `i` carries the name and the bytes of slot `i`. The kernel follows their addresses. */
-function createHeaders(sockets: SystemSockets, names: Buffer, payload: Buffer, payloadStride: number) {
+function createHeaders(sockets: SystemSockets, names: Buffer, nameBytes: number, payload: Buffer, payloadStride: number) {
   const bytes = slab(HEADER_WORDS * 4);
   const vectors = slab(IOV_WORDS * 4);
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, DATAGRAMS_MAX * HEADER_WORDS);
@@ -148,16 +113,21 @@ function createHeaders(sockets: SystemSockets, names: Buffer, payload: Buffer, p
   const nameAddresses = addresses(sockets.addressOf(names), NAME_STRIDE);
   const payloadAddresses = addresses(sockets.addressOf(payload), payloadStride);
   const vectorAddresses = addresses(sockets.addressOf(vectors), IOV_WORDS * 4);
-  const point = (header: number, slot: number, payloadBytes: number, nameBytes: number): void => {
-    copyAddress(words, header * HEADER_WORDS + NAME, nameAddresses, slot);
-    words[header * HEADER_WORDS + NAME_LENGTH] = nameBytes;
-    copyAddress(vectorWords, header * IOV_WORDS, payloadAddresses, slot);
+  /** Most batches leave no datagram unanswered: then each header goes on pointing at its own slot. */
+  const slots = new Uint8Array(DATAGRAMS_MAX).fill(DATAGRAMS_MAX);
+  const point = (header: number, slot: number, payloadBytes: number): void => {
     vectorWords[header * IOV_WORDS + IOV_LENGTH] = payloadBytes;
+    if (slots[header] === slot) return;
+    slots[header] = slot;
+    copyAddress(words, header * HEADER_WORDS + NAME, nameAddresses, slot);
+    copyAddress(vectorWords, header * IOV_WORDS, payloadAddresses, slot);
   };
   for (let slot = 0; slot < DATAGRAMS_MAX; slot++) {
     copyAddress(words, slot * HEADER_WORDS + IOV, vectorAddresses, slot);
     words[slot * HEADER_WORDS + IOV_COUNT] = 1;
-    point(slot, slot, payloadStride, NAME_BYTES);
+    // As room for a name and as the length of one that was written there it is the same number.
+    words[slot * HEADER_WORDS + NAME_LENGTH] = nameBytes;
+    point(slot, slot, payloadStride);
   }
   // The kernel's use of this memory is invisible to the garbage collector: whoever holds the headers holds it all.
   return { bytes, words, point, holds: [names, payload, vectors] };

@@ -19,6 +19,7 @@ export interface QueryLog {
   around(respond: Respond): Respond;
   /** The same quick answers, which log. */
   aroundQuick(quickAnswer: QuickAnswer): QuickAnswer;
+  /** Rows of what was asked before are written first. */
   close(): void;
 }
 
@@ -31,6 +32,12 @@ export interface QueryLogDeps {
 const PERIOD_MS = 1_000;
 /** Of one thread; with more questions than these in a period, each row stands for several. */
 const ROWS_PER_PERIOD = 64;
+/**
+ * A row takes twice as long as an answer, and a flood begins with many: made one after the other they would let questions
+ * wait. So there is a pause between two, and of those that wait this part more is made at once.
+ */
+const PAUSE_MS = 4;
+const WAITING_EACH = 128;
 
 export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog {
   /** Each row stands for so many questions. */
@@ -39,6 +46,8 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
   let left = 1;
   let seen = 0;
   let rows = 0;
+  const waiting: (() => void)[] = [];
+  let pause: NodeJS.Timeout | undefined;
   // A period that begins with a flood after silence must not wait for its end to notice.
   const nextPeriod = (): void => {
     interval = Math.max(1, Math.ceil(seen / ROWS_PER_PERIOD));
@@ -57,14 +66,18 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
     if (rows % ROWS_PER_PERIOD === 0) interval *= 2;
     return true;
   };
-  /** A row takes longer than an answer: it is made when the answers of this turn of the event loop are on their way. */
+  const write = (): void => {
+    for (let count = 1 + Math.floor(waiting.length / WAITING_EACH); count > 0; count--) waiting.shift()?.();
+    pause = waiting.length > 0 ? setTimeout(write, PAUSE_MS).unref() : undefined;
+  };
   const log = (queryBytes: number, response: Buffer | undefined, client: Client, stoodFor: number): void => {
     if (!response) return;
     const at_ms = clock.nowMs();
-    setImmediate(() => {
+    waiting.push(() => {
       const row = rowOf(response, client, zones);
       if (row) events.push("dns_queries", { at_ms, ...row, query_bytes: queryBytes, sample_interval: stoodFor });
     });
+    pause ??= setTimeout(write, PAUSE_MS).unref();
   };
 
   return {
@@ -90,7 +103,11 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
       log(length, Buffer.from(output.subarray(outStart, outStart + bytes)), senderOf(datagram), stoodFor);
       return bytes;
     },
-    close: () => clearInterval(timer),
+    close: () => {
+      clearInterval(timer);
+      clearTimeout(pause);
+      for (const writeRow of waiting.splice(0)) writeRow();
+    },
   };
 }
 

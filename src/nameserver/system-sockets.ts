@@ -1,30 +1,46 @@
 import { getSystemErrorName } from "node:util";
 import type { IpAddress } from "#kernel/ip.ts";
+import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
 
 /** The system's calls that carry many datagrams at once, which Node does not offer. None of them waits. */
 export interface SystemSockets {
   /** A UDP socket that is bound, as a file descriptor. Throws the system's error, with its `code`. */
   bindUdp(address: IpAddress, port: number, reusePort: boolean): number;
+  /** The port that it is bound to. */
+  portOf(fd: number): number;
+  /**
+   * Calls back in a turn of the event loop in which something waits in the socket, and again in the next one if it still
+   * does. Only one that is closed, which comes before `close`, lets the thread end.
+   */
+  watch(fd: number, onReadable: () => void): SocketWatch;
   /** recvmmsg(2) into as many headers as there are: how many were received, or -1 where nothing waits. */
   receive(fd: number, headers: Uint8Array, count: number): number;
   /** sendmmsg(2): how many were sent before one failed, or -1 where that was the first. */
   send(fd: number, headers: Uint8Array, count: number): number;
-  /** For a socket that Node has taken over: Node's own reuse of addresses would let others take its port. */
-  forbidReuse(fd: number): void;
+  /** sendto(2) of one datagram to the socket address `name`: whether the system took it. */
+  sendTo(fd: number, bytes: Uint8Array, name: Uint8Array): boolean;
   close(fd: number): void;
   /** Where the memory of `bytes` starts. It stays there for as long as something refers to `bytes`. */
   addressOf(bytes: Uint8Array): bigint;
 }
 
-/** Values of Linux, the same on x64 and arm64: socket(2), socket(7), recv(2). */
-export const AF_INET = 2;
+export interface SocketWatch {
+  close(): void;
+}
+
+/** Values of Linux, the same on x64 and arm64: socket(2), socket(7), ip(7), ipv6(7), recv(2). */
+const AF_INET = 2;
 export const AF_INET6 = 10;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
 const SOL_SOCKET = 1;
-const SO_REUSEADDR = 2;
+const SO_RCVBUF = 8;
 const SO_REUSEPORT = 15;
+const IPPROTO_IP = 0;
+const IP_MTU_DISCOVER = 10;
+const IP_PMTUDISC_PROBE = 3;
 const MSG_DONTWAIT = 0x40;
+const SOCKET_ADDRESS_BYTES_MAX = 28;
 
 const LAYOUT_KNOWN: ReadonlySet<string> = new Set(["linux-x64", "linux-arm64"]);
 
@@ -41,12 +57,28 @@ export async function loadSystemSockets(): Promise<SystemSockets | undefined> {
 
 function bindings(koffi: typeof import("koffi").default): SystemSockets {
   const libc = koffi.load("libc.so.6");
-  const socket = libc.func("int socket(int domain, int type, int protocol)");
-  const bind = libc.func("int bind(int fd, void *address, uint32_t length)");
-  const setOption = libc.func("int setsockopt(int fd, int level, int name, void *value, uint32_t length)");
   const recvmmsg = libc.func("int recvmmsg(int fd, void *headers, uint32_t count, int flags, void *timeout)");
   const sendmmsg = libc.func("int sendmmsg(int fd, void *headers, uint32_t count, int flags)");
+  const sendto = libc.func("intptr_t sendto(int fd, void *bytes, size_t count, int flags, void *name, uint32_t length)");
   const close = libc.func("int close(int fd)");
+  return {
+    ...opening(koffi, libc, close),
+    watch: (fd, onReadable) => createWatch(koffi, fd, onReadable),
+    receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, null),
+    send: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT),
+    sendTo: (fd, bytes, name) => Number(sendto(fd, bytes, bytes.length, MSG_DONTWAIT, name, name.length)) === bytes.length,
+    close: (fd) => void close(fd),
+    addressOf: (bytes) => koffi.address(bytes),
+  };
+}
+
+type Koffi = typeof import("koffi").default;
+
+function opening(koffi: Koffi, libc: ReturnType<Koffi["load"]>, close: (fd: number) => number): Pick<SystemSockets, "bindUdp" | "portOf"> {
+  const socket = libc.func("int socket(int domain, int type, int protocol)");
+  const bind = libc.func("int bind(int fd, void *address, uint32_t length)");
+  const getsockname = libc.func("int getsockname(int fd, void *address, void *length)");
+  const setOption = libc.func("int setsockopt(int fd, int level, int name, void *value, uint32_t length)");
 
   const checked = (call: string, result: number): number => {
     if (result >= 0) return result;
@@ -54,14 +86,15 @@ function bindings(koffi: typeof import("koffi").default): SystemSockets {
     const code = getSystemErrorName(errno);
     throw Object.assign(new Error(`${call} ${code}`), { code, errno, syscall: call });
   };
-  const setFlag = (fd: number, name: number, on: boolean): void => {
-    checked("setsockopt", setOption(fd, SOL_SOCKET, name, Uint8Array.of(on ? 1 : 0, 0, 0, 0), 4));
-  };
+  const set = (fd: number, level: number, name: number, value: number): number => setOption(fd, level, name, Int32Array.of(value), 4);
   return {
     bindUdp: (address, port, reusePort) => {
       const fd = checked("socket", socket(address.family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
       try {
-        if (reusePort) setFlag(fd, SO_REUSEPORT, true);
+        if (reusePort) checked("setsockopt", set(fd, SOL_SOCKET, SO_REUSEPORT, 1));
+        // Without more of it, or with answers in fragments, it works as well.
+        set(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
+        set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
         const where = socketAddress(address, port);
         checked("bind", bind(fd, where, where.length));
         return fd;
@@ -70,11 +103,33 @@ function bindings(koffi: typeof import("koffi").default): SystemSockets {
         throw error;
       }
     },
-    receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, null),
-    send: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT),
-    forbidReuse: (fd) => setFlag(fd, SO_REUSEADDR, false),
-    close: (fd) => void close(fd),
-    addressOf: (bytes) => koffi.address(bytes),
+    portOf: (fd) => {
+      const address = Buffer.alloc(SOCKET_ADDRESS_BYTES_MAX);
+      checked("getsockname", getsockname(fd, address, Int32Array.of(address.length)));
+      return address.readUInt16BE(2);
+    },
+  };
+}
+
+/**
+ * koffi calls back outside of what Node does around callbacks of its own, where promises, errors and the end of the
+ * thread have no place: nothing happens there but that the work is put into the same turn of the event loop.
+ */
+function createWatch(koffi: Koffi, fd: number, onReadable: () => void): SocketWatch {
+  let isOpen = true;
+  let turn: NodeJS.Immediate | undefined;
+  const work = (): void => {
+    turn = undefined;
+    if (isOpen) onReadable();
+  };
+  const handle = koffi.node.poll(fd, { readable: true }, () => {
+    turn ??= setImmediate(work);
+  });
+  return {
+    close: () => {
+      isOpen = false;
+      handle.close();
+    },
   };
 }
 

@@ -18,7 +18,7 @@ export interface UdpConfig {
 }
 
 /** Questions wait here while the thread is busy; the kernel grants as much of it as its limits allow. */
-const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /** Rejects with the system's error where the address cannot be bound. */
 export async function listenUdp(config: UdpConfig, responders: UdpResponders, metrics: MetricRegistry): Promise<Listener> {
@@ -52,7 +52,7 @@ export async function listenUdp(config: UdpConfig, responders: UdpResponders, me
 }
 
 /** Sends a response now or when it is known, unless the socket has been closed by then. */
-export function createSend(socket: Socket, onSent: (error: Error | null) => void): Send {
+function createSend(socket: Socket, onSent: (error: Error | null) => void): Send {
   let open = true;
   socket.once("close", () => (open = false));
   const sendNow = (response: Response, port: number, address: string): void => {
@@ -67,7 +67,7 @@ export function createSend(socket: Socket, onSent: (error: Error | null) => void
 export const udpSendErrors = (metrics: MetricRegistry): Metric =>
   metrics.counter("selvedge_dns_udp_send_errors_total", "DNS responses that the system would not send");
 
-export function enlargeBuffer(socket: Socket): void {
+function enlargeBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
   } catch {
