@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { fc } from "../../test/support/property.ts";
+import { isModelProvider } from "#kernel/model-providers.ts";
 import { PROVIDERS, createUpstreams, placeOf, upstreamPath } from "./providers.ts";
 import { parseRequestPath } from "./request-path.ts";
 
@@ -21,6 +22,12 @@ test("both path forms reach the same place, whatever the base address's version"
   ] as const) {
     assert.equal(upstreamPath(openai(base), rest), expected, `${base} + ${rest}`);
   }
+});
+
+test("control knows the same providers by name", () => {
+  for (const name of PROVIDERS.keys()) assert.ok(isModelProvider(name), name);
+  assert.equal(PROVIDERS.size, 25, "a new row belongs into kernel/model-providers.ts too");
+  for (const name of ["opanai", "compat", "", "custom-"]) assert.equal(isModelProvider(name), false, name);
 });
 
 test("unknown providers and addresses of other schemes are refused at the start", () => {

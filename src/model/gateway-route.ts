@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { isModelProvider } from "#kernel/model-providers.ts";
 import { conditionProblem } from "#rules/route-conditions.ts";
 
 const Time = Type.String({ format: "date-time" });
@@ -86,6 +87,7 @@ function elementProblem({ type, properties = {}, outputs = {} }: Element, ids: R
   if (type !== "model") return null;
   const isText = (name: string): boolean => typeof properties[name] === "string" && properties[name] !== "";
   if (!isText("provider") || !isText("model")) return "a model needs provider and model";
+  if (!isModelProvider(String(properties["provider"]))) return `there is no provider ${String(properties["provider"])}`;
   return ["retries", "timeout"].every((name) => properties[name] === undefined || isCount(properties[name]))
     ? null
     : "retries and timeout are whole numbers";

@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { isModelProvider } from "#kernel/model-providers.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
@@ -83,6 +84,8 @@ export function createGateways(deps: GatewaysDeps): Gateways {
 
     urlOf: async (accountId, id, provider) => {
       await load(store.read, accountId, id);
+      if (!isModelProvider(provider) && provider !== "compat")
+        throw new PlatformError("gateway_input_invalid", { message: `There is no provider ${provider}.`, source: "/provider" });
       return `${deps.urlOfGateways?.() ?? ""}/v1/${accountId}/${id}/${provider}`;
     },
 

@@ -59,6 +59,11 @@ storeTest("keys for providers: sealed, never shown, one default a provider, gone
       providerConfigs.create(call(), account_id, "gw", { ...body, alias: "bad", provider_slug, secret: bad }),
       failing(7001, "/secret"),
     );
+  await assert.rejects(
+    providerConfigs.create(call(), account_id, "gw", { ...body, alias: "lost", provider_slug: "opanai" }),
+    failing(7001, "/provider_slug"),
+  );
+  await assert.rejects(control.gateways.urlOf(account_id, "gw", "opanai"), failing(7001, "/provider"));
   await assert.rejects(providerConfigs.delete(call(), "0".repeat(32), "gw", first.id), failing(7002));
   await providerConfigs.delete(call(), account_id, "gw", first.id);
   const write = call();
@@ -156,6 +161,7 @@ storeTest("elements that are no route are refused with what is wrong", async ({ 
     [[start, model], /no element e/],
     [[start, { ...model, outputs: { success: to("e") } }, end], /fallback leads nowhere/],
     [[start, { ...model, properties: { provider: "openai" } }, end], /provider and model/],
+    [[start, { ...model, properties: { provider: "opanai", model: "gpt" } }, end], /no provider opanai/],
     [[start, { ...model, outputs: { success: to("e"), fallback: to("m") } }, end], /circle/],
     [percentage({ "60%": to("e"), "50%": to("e") }), /more than 100/],
     [percentage({ "60%": to("e") }), /no else/],

@@ -1,5 +1,6 @@
 import type { Sealer } from "#kernel/seal.ts";
 import { newId } from "#kernel/ids.ts";
+import { isModelProvider } from "#kernel/model-providers.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import type { ProviderConfig, ProviderConfigCreate } from "#model/gateway-provider.ts";
@@ -44,6 +45,7 @@ export function createProviderConfigs(deps: ObjectDeps & { readonly sealer: Seal
       commit(deps, call, async (unit) => {
         await requireGateway(unit.db, accountId, gatewayId);
         const { secret = "", alias, provider_slug, default_config, rate_limit, rate_limit_period = PERIOD_SECONDS } = body;
+        if (!isModelProvider(provider_slug)) throw invalidInput("/provider_slug", `There is no provider ${provider_slug}.`);
         checkSecret(provider_slug, secret);
         const others = await gatewayObjectsAt(unit.db, place(accountId, gatewayId));
         if (others.length >= CONFIGS_MAX) throw invalidInput("/alias", `A gateway keeps at most ${CONFIGS_MAX} keys.`);
