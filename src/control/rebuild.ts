@@ -26,7 +26,7 @@ import { allGateways } from "#store/gateways.ts";
 import { allRuleLists } from "#store/rule-lists.ts";
 import { allRulesets } from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { allSensitiveData } from "#store/sensitive-data.ts";
+import { allAccountSensitiveData, allSensitiveData, type SensitiveDataRow } from "#store/sensitive-data.ts";
 import { allTokens } from "#store/tokens.ts";
 import { allDnssec, allDnssecKeys } from "#store/zone-dnssec.ts";
 import { allZones } from "#store/zones.ts";
@@ -66,14 +66,15 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   const service = await serviceCertificateEntry(db);
   if (service !== null) yield [{ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service }];
   yield (await allPurges(db)).map((row) => ({ kind: "purge", id: row.zone_id, value: JSON.parse(row.value) as PurgeEntry }));
-  const detection = Map.groupBy(await allSensitiveData(db), ({ zone_id }) => zone_id);
-  yield Array.from(detection, ([id, rows]): Op => ({ kind: "detection", id, value: detectionEntry(rows) })).filter(
-    ({ value }) => value !== null,
-  );
+  yield detectionOps(Map.groupBy(await allSensitiveData(db), ({ zone_id }) => zone_id));
+  yield detectionOps(Map.groupBy(await allAccountSensitiveData(db), ({ account_id }) => account_id));
   yield (await allGateways(db)).map((row) => ({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) }));
   yield await gatewayObjectOps(db);
   yield await tokenOps(db);
 }
+
+const detectionOps = (owned: ReadonlyMap<string, readonly SensitiveDataRow[]>): Op[] =>
+  Array.from(owned, ([id, rows]): Op => ({ kind: "detection", id, value: detectionEntry(rows) })).filter(({ value }) => value !== null);
 
 async function dnssecOps(db: Db): Promise<Op[]> {
   const keys = Map.groupBy(await allDnssecKeys(db), ({ zone_id }) => zone_id);

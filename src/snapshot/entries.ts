@@ -235,7 +235,7 @@ export interface PurgeSelector {
   readonly values: readonly string[];
 }
 
-/** id = zone id. What the zone's owner told sensitive data detection; absent where nothing. */
+/** id = that of a zone, or of an account whose patterns hold in all its zones. What its owner told sensitive data detection; absent where nothing. */
 export interface DetectionEntry {
   readonly allowed: readonly AllowedDataEntry[];
   readonly patterns: readonly CustomPattern[];

@@ -1,26 +1,56 @@
 import type { Kysely, Selectable } from "kysely";
-import type { SensitiveDataObjectsTable, Tables } from "#store/tables.ts";
+import type { AccountSensitiveDataObjectsTable, SensitiveDataObjectsTable, Tables } from "#store/tables.ts";
+import { lockAccount } from "./accounts.ts";
+import { lockZone } from "./zones.ts";
 
-export type SensitiveDataRow = Selectable<SensitiveDataObjectsTable>;
+/** Without its owner. */
+export type SensitiveDataRow = Omit<Selectable<SensitiveDataObjectsTable>, "zone_id">;
 
 type Db = Kysely<Tables>;
 
-/** Oldest first, both kinds. */
-export const sensitiveDataOfZone = (db: Db, zoneId: string): Promise<SensitiveDataRow[]> =>
-  db.selectFrom("sensitive_data_objects").selectAll().where("zone_id", "=", zoneId).orderBy("created_on").orderBy("id").execute();
+/** The rows of owners of one kind. */
+export interface SensitiveDataRows {
+  /** One unit at a time changes what the owner has. */
+  lock(db: Db, ownerId: string): Promise<unknown>;
+  /** Oldest first, whatever they are. */
+  of(db: Db, ownerId: string): Promise<SensitiveDataRow[]>;
+  insert(db: Db, ownerId: string, row: SensitiveDataRow): Promise<unknown>;
+  update(db: Db, row: SensitiveDataRow): Promise<unknown>;
+  delete(db: Db, id: string): Promise<unknown>;
+}
+
+export const zoneSensitiveData: SensitiveDataRows = {
+  lock: lockZone,
+  of: (db, id) =>
+    db.selectFrom("sensitive_data_objects").selectAll().where("zone_id", "=", id).orderBy("created_on").orderBy("id").execute(),
+  insert: (db, zone_id, row) =>
+    db
+      .insertInto("sensitive_data_objects")
+      .values({ ...row, zone_id })
+      .execute(),
+  update: (db, { id, value, modified_on }) =>
+    db.updateTable("sensitive_data_objects").set({ value, modified_on }).where("id", "=", id).execute(),
+  delete: (db, id) => db.deleteFrom("sensitive_data_objects").where("id", "=", id).execute(),
+};
+
+export const accountSensitiveData: SensitiveDataRows = {
+  lock: lockAccount,
+  of: (db, id) =>
+    db.selectFrom("account_sensitive_data_objects").selectAll().where("account_id", "=", id).orderBy("created_on").orderBy("id").execute(),
+  insert: (db, account_id, row) =>
+    db
+      .insertInto("account_sensitive_data_objects")
+      .values({ ...row, account_id })
+      .execute(),
+  update: (db, { id, value, modified_on }) =>
+    db.updateTable("account_sensitive_data_objects").set({ value, modified_on }).where("id", "=", id).execute(),
+  delete: (db, id) => db.deleteFrom("account_sensitive_data_objects").where("id", "=", id).execute(),
+};
 
 /** Of every zone, oldest first. */
-export const allSensitiveData = (db: Db): Promise<SensitiveDataRow[]> =>
+export const allSensitiveData = (db: Db): Promise<Selectable<SensitiveDataObjectsTable>[]> =>
   db.selectFrom("sensitive_data_objects").selectAll().orderBy("created_on").orderBy("id").execute();
 
-export async function insertSensitiveData(db: Db, row: SensitiveDataRow): Promise<void> {
-  await db.insertInto("sensitive_data_objects").values(row).execute();
-}
-
-export async function updateSensitiveData(db: Db, row: SensitiveDataRow): Promise<void> {
-  await db.updateTable("sensitive_data_objects").set({ value: row.value, modified_on: row.modified_on }).where("id", "=", row.id).execute();
-}
-
-export async function deleteSensitiveData(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("sensitive_data_objects").where("id", "=", id).execute();
-}
+/** Of every account, oldest first. */
+export const allAccountSensitiveData = (db: Db): Promise<Selectable<AccountSensitiveDataObjectsTable>[]> =>
+  db.selectFrom("account_sensitive_data_objects").selectAll().orderBy("created_on").orderBy("id").execute();

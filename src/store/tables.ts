@@ -29,6 +29,7 @@ export interface Tables {
   certificates: CertificatesTable;
   cache_purges: CachePurgesTable;
   sensitive_data_objects: SensitiveDataObjectsTable;
+  account_sensitive_data_objects: AccountSensitiveDataObjectsTable;
   zone_dnssec: ZoneDnssecTable;
   zone_dnssec_keys: ZoneDnssecKeysTable;
   transfer_objects: TransferObjectsTable;
@@ -386,14 +387,19 @@ export interface CachePurgesTable {
   value: string;
 }
 /** `value` is what the API shows, without ids and times, as JSON. */
-export interface SensitiveDataObjectsTable {
+interface SensitiveDataColumns {
   id: string;
-  zone_id: string;
   /** `allowed` or `pattern`. */
   kind: string;
   value: string;
   created_on: string;
   modified_on: string;
+}
+export interface SensitiveDataObjectsTable extends SensitiveDataColumns {
+  zone_id: string;
+}
+export interface AccountSensitiveDataObjectsTable extends SensitiveDataColumns {
+  account_id: string;
 }
 export interface CustomNameServersTable {
   account_id: string;

@@ -25,6 +25,7 @@ import {
 } from "#store/accounts.ts";
 import { deleteCustomNameServersOf } from "#store/custom-name-servers.ts";
 import { deleteMembership, insertMembership, membershipsOfAccount } from "#store/memberships.ts";
+import { accountSensitiveData } from "#store/sensitive-data.ts";
 import type { Store, Unit } from "#store/store.ts";
 import type { Tables } from "#store/tables.ts";
 import { deleteToken, listAccountTokens } from "#store/tokens.ts";
@@ -125,6 +126,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         await deleteCustomNameServersOf(unit.db, id);
         for (const row of await gatewayObjectsAt(unit.db, { account_id: id, gateway_id: "", kind: "custom_provider" }))
           unit.change({ kind: "custom_provider", id: row.id, value: null });
+        if ((await accountSensitiveData.of(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
         await deleteAccount(unit.db, id);
         unit.audit(auditAccount("account.delete", call, id, accountView(before), null));
       });

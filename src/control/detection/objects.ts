@@ -3,15 +3,8 @@ import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import {
-  deleteSensitiveData,
-  insertSensitiveData,
-  type SensitiveDataRow,
-  sensitiveDataOfZone,
-  updateSensitiveData,
-} from "#store/sensitive-data.ts";
+import { accountSensitiveData, type SensitiveDataRow, zoneSensitiveData } from "#store/sensitive-data.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { lockZone } from "#store/zones.ts";
 import { detectionEntry } from "./entry.ts";
 
 /** A zone as its routes resolve it. */
@@ -20,17 +13,20 @@ export interface OwnedZone {
   readonly account_id: string;
 }
 
-/** The zone's objects of one kind. Every change reaches the detector before it is answered. */
-export interface ZoneObjects<Value extends object> {
-  list(zoneId: string): Promise<(Value & Kept)[]>;
+/** A zone or a whole account. */
+export type Owner = { readonly zone: OwnedZone } | { readonly account_id: string };
+
+/** The owner's objects of one kind. Every change reaches the detector before it is answered. */
+export interface OwnedObjects<Value extends object> {
+  list(owner: Owner): Promise<(Value & Kept)[]>;
   /** Throws `not_found`. */
-  get(zoneId: string, id: string): Promise<Value & Kept>;
+  get(owner: Owner, id: string): Promise<Value & Kept>;
   /** Throws `invalid_input` where there are too many. */
-  create(call: Call, zone: OwnedZone, value: Value): Promise<Value & Kept>;
+  create(call: Call, owner: Owner, value: Value): Promise<Value & Kept>;
   /** Throws `not_found`. */
-  update(call: Call, zone: OwnedZone, id: string, change: Partial<Value>, check: (value: Value) => void): Promise<Value & Kept>;
+  update(call: Call, owner: Owner, id: string, change: Partial<Value>, check: (value: Value) => void): Promise<Value & Kept>;
   /** Throws `not_found`. */
-  delete(call: Call, zone: OwnedZone, id: string): Promise<{ id: string }>;
+  delete(call: Call, owner: Owner, id: string): Promise<{ id: string }>;
 }
 
 interface Kept {
@@ -39,73 +35,75 @@ interface Kept {
   readonly modified_on: string;
 }
 
-export interface ZoneObjectsDeps {
+export interface OwnedObjectsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly kind: "allowed" | "pattern";
   readonly max: number;
 }
 
-export function createZoneObjects<Value extends object>({ store, clock, kind, max }: ZoneObjectsDeps): ZoneObjects<Value> {
+export function createOwnedObjects<Value extends object>({ store, clock, kind, max }: OwnedObjectsDeps): OwnedObjects<Value> {
   const view = (row: SensitiveDataRow): Value & Kept => ({
     id: row.id,
     ...(JSON.parse(row.value) as Value),
     created_on: row.created_on,
     modified_on: row.modified_on,
   });
-  const own = async (db: Unit["db"], zoneId: string): Promise<SensitiveDataRow[]> =>
-    (await sensitiveDataOfZone(db, zoneId)).filter((row) => row.kind === kind);
-  const find = async (db: Unit["db"], zoneId: string, id: string): Promise<SensitiveDataRow> => {
-    const row = (await own(db, zoneId)).find((candidate) => candidate.id === id);
+  const own = async (db: Unit["db"], owner: Owner): Promise<SensitiveDataRow[]> =>
+    (await rowsOf(owner).of(db, idOf(owner))).filter((row) => row.kind === kind);
+  const find = async (db: Unit["db"], owner: Owner, id: string): Promise<SensitiveDataRow> => {
+    const row = (await own(db, owner)).find((candidate) => candidate.id === id);
     if (row === undefined) throw new PlatformError("not_found");
     return row;
   };
-  const tell = async (unit: Unit, zoneId: string): Promise<void> =>
-    unit.change({ kind: "detection", id: zoneId, value: detectionEntry(await sensitiveDataOfZone(unit.db, zoneId)) });
-  const audit = (call: Call, zone: OwnedZone, id: string, verb: string) => ({
+  const tell = async (unit: Unit, owner: Owner): Promise<void> =>
+    unit.change({ kind: "detection", id: idOf(owner), value: detectionEntry(await rowsOf(owner).of(unit.db, idOf(owner))) });
+  const audit = (call: Call, owner: Owner, id: string, verb: string) => ({
     action: `sensitive_data_${kind}.${verb}`,
     actor: auditActor(call),
-    account_id: zone.account_id,
-    zone_id: zone.id,
+    ...("zone" in owner ? { account_id: owner.zone.account_id, zone_id: owner.zone.id } : { account_id: owner.account_id, zone_id: null }),
     resource: { type: `sensitive_data_${kind}`, id },
   });
-  const write = <T>(call: Call, zone: OwnedZone, work: (unit: Unit) => Promise<T>): Promise<T> =>
+  const write = <T>(call: Call, owner: Owner, work: (unit: Unit) => Promise<T>): Promise<T> =>
     commit({ store }, call, async (unit) => {
-      await lockZone(unit.db, zone.id);
+      await rowsOf(owner).lock(unit.db, idOf(owner));
       const result = await work(unit);
-      await tell(unit, zone.id);
+      await tell(unit, owner);
       return result;
     });
 
   return {
-    list: (zoneId) => own(store.read, zoneId).then((rows) => rows.map(view)),
-    get: (zoneId, id) => find(store.read, zoneId, id).then(view),
-    create: (call, zone, value) =>
-      write(call, zone, async (unit) => {
-        if ((await own(unit.db, zone.id)).length >= max)
-          throw new PlatformError("invalid_input", { message: `a zone has at most ${max} of these` });
+    list: (owner) => own(store.read, owner).then((rows) => rows.map(view)),
+    get: (owner, id) => find(store.read, owner, id).then(view),
+    create: (call, owner, value) =>
+      write(call, owner, async (unit) => {
+        if ((await own(unit.db, owner)).length >= max)
+          throw new PlatformError("invalid_input", { message: `${"zone" in owner ? "a zone" : "an account"} has at most ${max} of these` });
         const now = isoMicros(clock.nowMs());
-        const row = { id: newId(), zone_id: zone.id, kind, value: JSON.stringify(value), created_on: now, modified_on: now };
-        await insertSensitiveData(unit.db, row);
-        unit.audit({ ...audit(call, zone, row.id, "create"), after: view(row) });
+        const row = { id: newId(), kind, value: JSON.stringify(value), created_on: now, modified_on: now };
+        await rowsOf(owner).insert(unit.db, idOf(owner), row);
+        unit.audit({ ...audit(call, owner, row.id, "create"), after: view(row) });
         return view(row);
       }),
-    update: (call, zone, id, change, check) =>
-      write(call, zone, async (unit) => {
-        const before = await find(unit.db, zone.id, id);
+    update: (call, owner, id, change, check) =>
+      write(call, owner, async (unit) => {
+        const before = await find(unit.db, owner, id);
         const value = { ...(JSON.parse(before.value) as Value), ...change };
         check(value);
         const row = { ...before, value: JSON.stringify(value), modified_on: isoMicros(clock.nowMs()) };
-        await updateSensitiveData(unit.db, row);
-        unit.audit({ ...audit(call, zone, id, "update"), before: view(before), after: view(row) });
+        await rowsOf(owner).update(unit.db, row);
+        unit.audit({ ...audit(call, owner, id, "update"), before: view(before), after: view(row) });
         return view(row);
       }),
-    delete: (call, zone, id) =>
-      write(call, zone, async (unit) => {
-        const row = await find(unit.db, zone.id, id);
-        await deleteSensitiveData(unit.db, id);
-        unit.audit({ ...audit(call, zone, id, "delete"), before: view(row) });
+    delete: (call, owner, id) =>
+      write(call, owner, async (unit) => {
+        const row = await find(unit.db, owner, id);
+        await rowsOf(owner).delete(unit.db, id);
+        unit.audit({ ...audit(call, owner, id, "delete"), before: view(row) });
         return { id };
       }),
   };
 }
+
+const rowsOf = (owner: Owner) => ("zone" in owner ? zoneSensitiveData : accountSensitiveData);
+const idOf = (owner: Owner): string => ("zone" in owner ? owner.zone.id : owner.account_id);

@@ -5,7 +5,7 @@ import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
 const TEXT = "Café: card 4716461583322103, again 4716461583322103, write to jo@shop.test";
-const ZONE = "a".repeat(32);
+const ZONE = { id: "a".repeat(32), account_id: "d".repeat(32) };
 
 const isRefused = (source: RegExp) => (error: unknown) => error instanceof PlatformError && source.test(error.source ?? "");
 
@@ -26,7 +26,7 @@ storeTest("a text is looked through by every detector, and nothing of it comes b
   assert.match(hash ?? "", /^[0-9a-f]{32}$/);
   const grouped = await control.sensitiveData.scan(ZONE, { text: "4716 4615-8332 2103 and 4716-4615-8332-2103" });
   assert.equal(grouped.findings[0]?.value_hash, hash, "however it is grouped");
-  const other = await control.sensitiveData.scan("b".repeat(32), { text: TEXT });
+  const other = await control.sensitiveData.scan({ ...ZONE, id: "b".repeat(32) }, { text: TEXT });
   assert.notEqual(other.findings[0]?.value_hash, hash, "each zone has a key of its own");
 });
 
@@ -50,27 +50,27 @@ storeTest("what a zone allows and looks for reaches the detector, and goes with 
   assert.equal(await entry(), undefined);
 
   const first = call();
-  const place = await allowed.create(first, zone, { json_path: "$.orders[*].number", description: "order numbers" });
+  const place = await allowed.create(first, { zone }, { json_path: "$.orders[*].number", description: "order numbers" });
   assert.ok((first.rev ?? 0) > 0, "the answer waits for the detector");
-  const staff = await patterns.create(call(), zone, { name: "Staff number", pattern: "EMP-\\d{6}", tags: ["staff"] });
+  const staff = await patterns.create(call(), { zone }, { name: "Staff number", pattern: "EMP-\\d{6}", tags: ["staff"] });
   assert.deepEqual([staff.validator, staff.context, staff.enabled], ["none", [], true]);
   assert.deepEqual(await entry(), {
     allowed: [{ id: place.id, json_path: "$.orders[*].number" }],
     patterns: [{ id: staff.id, name: "Staff number", pattern: "EMP-\\d{6}", context: [], validator: "none", tags: ["staff"] }],
   });
-  const { findings } = await scan(id, { text: "EMP-004711 and EMP-12" });
+  const { findings } = await scan(zone, { text: "EMP-004711 and EMP-12" });
   assert.deepEqual(
     findings.map(({ rule_id, categories, count, enabled }) => [rule_id, categories, count, enabled]),
     [[staff.id, ["custom", "staff"], 1, true]],
   );
-  const changed = await patterns.update(call(), zone, staff.id, { enabled: false });
+  const changed = await patterns.update(call(), { zone }, staff.id, { enabled: false });
   assert.deepEqual([changed.enabled, changed.pattern], [false, "EMP-\\d{6}"]);
-  assert.equal((await patterns.list(id)).length, 1);
-  await allowed.delete(call(), zone, place.id);
+  assert.equal((await patterns.list({ zone })).length, 1);
+  await allowed.delete(call(), { zone }, place.id);
   assert.equal(await entry(), undefined, "nothing is left that the detector needs");
-  await assert.rejects(allowed.get(id, place.id), (error) => error instanceof PlatformError && error.errorName === "not_found");
+  await assert.rejects(allowed.get({ zone }, place.id), (error) => error instanceof PlatformError && error.errorName === "not_found");
 
-  await patterns.update(call(), zone, staff.id, { enabled: true });
+  await patterns.update(call(), { zone }, staff.id, { enabled: true });
   const removal = call();
   await control.zones.delete(removal, id);
   const changes = (await store.changesSince((removal.rev ?? 0) - 1, 1))?.[0]?.changes ?? [];
@@ -83,7 +83,7 @@ storeTest("what a zone allows and looks for reaches the detector, and goes with 
 storeTest("patterns that could not be run are refused with the place of the mistake", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
-  const create = (pattern: string) => control.sensitiveData.patterns.create(call(), { id, account_id }, { name: "x", pattern });
+  const create = (pattern: string) => control.sensitiveData.patterns.create(call(), { zone: { id, account_id } }, { name: "x", pattern });
   for (const [pattern, message] of [
     ["EMP-(", /at character/],
     ["[a-z]+@x", /must begin with/],
@@ -96,6 +96,37 @@ storeTest("patterns that could not be run are refused with the place of the mist
       (error) => error instanceof PlatformError && error.source === "/pattern" && message.test(error.message),
       pattern,
     );
-  await assert.rejects(control.sensitiveData.allowed.create(call(), { id, account_id }, { description: "all of it" }), isRefused(/^\/$/));
-  assert.deepEqual(await control.sensitiveData.patterns.list(id), []);
+  await assert.rejects(
+    control.sensitiveData.allowed.create(call(), { zone: { id, account_id } }, { description: "all of it" }),
+    isRefused(/^\/$/),
+  );
+  assert.deepEqual(await control.sensitiveData.patterns.list({ zone: { id, account_id } }), []);
+});
+
+storeTest("a pattern of an account holds in each of its zones, beside what the zones have themselves", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { patterns, scan } = control.sensitiveData;
+  const zones: { readonly id: string; readonly account_id: string }[] = [];
+  for (const name of ["one.example", "two.example"])
+    zones.push({ id: (await control.zones.create(call(), { name, account: { id: account_id } })).id, account_id });
+  const first = call();
+  const staff = await patterns.create(first, { account_id }, { name: "Staff number", pattern: "EMP-\\d{6}" });
+  assert.ok((first.rev ?? 0) > 0, "the answer waits for the detector");
+  await patterns.create(call(), { zone: zones[0]! }, { name: "Order", pattern: "ORD-\\d{4}" });
+  const found = async (zone: { readonly id: string; readonly account_id: string }) =>
+    (await scan(zone, { text: "EMP-004711 ORD-0815" })).findings.map(({ description }) => description);
+  assert.deepEqual(await Promise.all(zones.map(found)), [["Staff number", "Order"], ["Staff number"]]);
+  assert.deepEqual(await found({ id: zones[1]!.id, account_id: "d".repeat(32) }), [], "another account's zones do not have it");
+  const entries = (await rebuildSnapshot(store)).ops.filter((op) => op.kind === "detection");
+  assert.deepEqual(entries.map(({ id }) => id).sort(), [account_id, zones[0]!.id].sort());
+
+  await assert.rejects(patterns.get({ zone: zones[0]! }, staff.id), /./, "it is the account's to change");
+  await patterns.update(call(), { account_id }, staff.id, { enabled: false });
+  assert.deepEqual(await found(zones[1]!), []);
+  await patterns.delete(call(), { account_id }, staff.id);
+  assert.deepEqual(await patterns.list({ account_id }), []);
+  assert.deepEqual(
+    (await rebuildSnapshot(store)).ops.filter((op) => op.kind === "detection").map(({ id }) => id),
+    [zones[0]!.id],
+  );
 });

@@ -10,10 +10,10 @@ import type {
   SensitiveDataPatternCreate,
   SensitiveDataScan,
 } from "#model/sensitive-data.ts";
-import { sensitiveDataOfZone } from "#store/sensitive-data.ts";
+import { accountSensitiveData, zoneSensitiveData } from "#store/sensitive-data.ts";
 import type { Store } from "#store/store.ts";
 import { detectionEntry } from "./entry.ts";
-import { createZoneObjects, type OwnedZone, type ZoneObjects } from "./objects.ts";
+import { createOwnedObjects, type OwnedObjects, type OwnedZone, type Owner } from "./objects.ts";
 import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { customDetector } from "#rules/detectors/custom.ts";
@@ -28,12 +28,12 @@ export interface SensitiveData {
    * What detection would find in a text, by every detector, off or on. Throws `invalid_input` for overrides that no rule
    * could have.
    */
-  scan(zoneId: string, request: SensitiveDataScan): Promise<SensitiveDataFindings>;
-  readonly allowed: Omit<ZoneObjects<AllowedDataCreate>, "update">;
-  readonly patterns: Omit<ZoneObjects<PatternValue>, "create" | "update"> & {
+  scan(zone: OwnedZone, request: SensitiveDataScan): Promise<SensitiveDataFindings>;
+  readonly allowed: Omit<OwnedObjects<AllowedDataCreate>, "update">;
+  readonly patterns: Omit<OwnedObjects<PatternValue>, "create" | "update"> & {
     /** Throws `invalid_input` with the place of a mistake. */
-    create(call: Call, zone: OwnedZone, pattern: SensitiveDataPatternCreate): Promise<SensitiveDataPattern>;
-    update(call: Call, zone: OwnedZone, id: string, change: SensitiveDataPatternChange): Promise<SensitiveDataPattern>;
+    create(call: Call, owner: Owner, pattern: SensitiveDataPatternCreate): Promise<SensitiveDataPattern>;
+    update(call: Call, owner: Owner, id: string, change: SensitiveDataPatternChange): Promise<SensitiveDataPattern>;
   };
 }
 
@@ -50,30 +50,31 @@ const PATTERNS_MAX = 50;
 
 export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps): SensitiveData {
   const valueHash = createValueHash(sealer.derive(VALUE_HASH_PURPOSE));
-  const allowed = createZoneObjects<AllowedDataCreate>({ store, clock, kind: "allowed", max: ALLOWED_MAX });
-  const patterns = createZoneObjects<PatternValue>({ store, clock, kind: "pattern", max: PATTERNS_MAX });
+  const allowed = createOwnedObjects<AllowedDataCreate>({ store, clock, kind: "allowed", max: ALLOWED_MAX });
+  const patterns = createOwnedObjects<PatternValue>({ store, clock, kind: "pattern", max: PATTERNS_MAX });
   const managed = createManaged();
   return {
     allowed: {
       ...allowed,
-      create: async (call, zone, value) => {
+      create: async (call, owner, value) => {
         if ([value.value_hash, value.json_path, value.path].every((member) => member === undefined))
           throw new PlatformError("invalid_input", { message: "value_hash, json_path or path must say what is allowed", source: "/" });
-        return allowed.create(call, zone, value);
+        return allowed.create(call, owner, value);
       },
     },
     patterns: {
       ...patterns,
-      create: async (call, zone, given) => {
+      create: async (call, owner, given) => {
         const value: PatternValue = { context: [], validator: "none", tags: [], enabled: true, ...given };
         checkPattern(value);
-        return patterns.create(call, zone, value);
+        return patterns.create(call, owner, value);
       },
-      update: (call, zone, id, change) => patterns.update(call, zone, id, change, checkPattern),
+      update: (call, owner, id, change) => patterns.update(call, owner, id, change, checkPattern),
     },
-    scan: async (zoneId, { text, overrides }) => {
+    scan: async (zone, { text, overrides }) => {
       const enabled = enabledRules(overrides);
-      const entry = detectionEntry(await sensitiveDataOfZone(store.read, zoneId));
+      const rows = [...(await zoneSensitiveData.of(store.read, zone.id)), ...(await accountSensitiveData.of(store.read, zone.account_id))];
+      const entry = detectionEntry(rows);
       const detectors = entry?.patterns.length ? compileDetectors([...entry.patterns.map(customDetector), ...DETECTORS]) : managed();
       const { bytes, limited, findings } = scanText(detectors, text);
       return {
@@ -88,7 +89,7 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
           enabled: detector.category === "custom" || enabled.has(detector.rule_id),
           count,
           offset,
-          value_hash: valueHash(zoneId, detector, hits[0]?.text ?? ""),
+          value_hash: valueHash(zone.id, detector, hits[0]?.text ?? ""),
         })),
       };
     },

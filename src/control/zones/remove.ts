@@ -4,7 +4,7 @@ import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificate
 import { deleteSomeOfZone } from "#store/dns-records.ts";
 import { deleteVersionsOfZone } from "#store/dns-versions.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
-import { sensitiveDataOfZone } from "#store/sensitive-data.ts";
+import { zoneSensitiveData } from "#store/sensitive-data.ts";
 import type { Unit } from "#store/store.ts";
 import { deleteZoneTransfersOf, zoneTransfersOf } from "#store/transfers.ts";
 import { deleteDnssecOfZone, dnssecOfZone } from "#store/zone-dnssec.ts";
@@ -19,7 +19,7 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
   if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });
   if (await purgesOfZone(unit.db, id)) unit.change({ kind: "purge", id, value: null });
-  if ((await sensitiveDataOfZone(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
+  if ((await zoneSensitiveData.of(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
   unit.change({ kind: "serial", id, value: null });
   unit.change({ kind: "zone", id, value: null });
   await deleteVersionsOfZone(unit.db, id);

@@ -5,30 +5,37 @@ import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import type { ScanSubject } from "./job.ts";
 
-/** What a zone's owner has said, where that is anything. Entries are frozen: a change brings another one. */
-export type ZonePolicies = (zoneId: string) => DetectionEntry | undefined;
+/** What the owner of a zone or of an account has said, where that is anything. Entries are frozen: a change brings another one. */
+export type Policies = (id: string) => DetectionEntry | undefined;
 
-type Subject = Pick<ScanSubject, "zone_id" | "ruleset_id" | "enabled">;
+type Subject = Pick<ScanSubject, "zone_id" | "account_id" | "ruleset_id" | "enabled">;
+type Cache = Map<string, CompiledDetectors>;
 
 const COMPILED_MAX = 64;
 
-/** Detectors of each combination of overrides that is in use, with the zone's own; the oldest combination gives way. */
-export function createCompiledCache(policies: ZonePolicies): (subject: Subject) => CompiledDetectors {
-  const shared = new Map<string, CompiledDetectors>();
-  const owned = new WeakMap<DetectionEntry, Map<string, CompiledDetectors>>();
-  const cacheOf = (entry: DetectionEntry | undefined): Map<string, CompiledDetectors> => {
-    if (entry === undefined || entry.patterns.length === 0) return shared;
-    const own = owned.get(entry) ?? new Map<string, CompiledDetectors>();
-    owned.set(entry, own);
+const NOTHING: DetectionEntry = { allowed: [], patterns: [] };
+
+/** Detectors of each combination of overrides that is in use, with the zone's and the account's own; the oldest combination gives way. */
+export function createCompiledCache(policies: Policies): (subject: Subject) => CompiledDetectors {
+  const owned = new WeakMap<DetectionEntry, WeakMap<DetectionEntry, Cache>>();
+  const cacheOf = (zone: DetectionEntry, account: DetectionEntry): Cache => {
+    const ofZone = owned.get(zone) ?? new WeakMap<DetectionEntry, Cache>();
+    owned.set(zone, ofZone);
+    const own: Cache = ofZone.get(account) ?? new Map<string, CompiledDetectors>();
+    ofZone.set(account, own);
     return own;
   };
+  const withPatterns = (id: string): DetectionEntry => {
+    const entry = policies(id);
+    return entry === undefined || entry.patterns.length === 0 ? NOTHING : entry;
+  };
   return (subject) => {
-    const entry = policies(subject.zone_id);
-    const cache = cacheOf(entry);
+    const [zone, account] = [withPatterns(subject.zone_id), withPatterns(subject.account_id)];
+    const cache = cacheOf(zone, account);
     const key = `${subject.ruleset_id} ${subject.enabled}`;
     const known = cache.get(key);
     if (known !== undefined) return known;
-    const made = compileDetectors([...(entry?.patterns ?? []).map(customDetector), ...managedDetectors(subject)]);
+    const made = compileDetectors([...[...zone.patterns, ...account.patterns].map(customDetector), ...managedDetectors(subject)]);
     const [oldest] = cache.keys();
     if (cache.size >= COMPILED_MAX && oldest !== undefined) cache.delete(oldest);
     cache.set(key, made);

@@ -7,7 +7,7 @@ import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
 import { createDecoder, type Decoder } from "./decode.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
-import { createCompiledCache, type ZonePolicies } from "./compiled-cache.ts";
+import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf, maskerOf } from "./event.ts";
 import { encodingOf, isJson, type ScanSubject, subjectOf, type TapMessage } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
@@ -27,8 +27,8 @@ export interface DetectorDeps {
   readonly events: EventSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  /** What the owners of zones allow and look for. */
-  readonly policies: ZonePolicies;
+  /** What the owners of zones and accounts allow and look for. */
+  readonly policies: Policies;
   readonly valueHash: ValueHash;
   /** How long bodies gather before they are looked at. */
   readonly pollMs?: number;

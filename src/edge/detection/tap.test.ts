@@ -30,7 +30,7 @@ interface Bench {
 }
 
 /** A tap and a detector on one thread, over a real channel. */
-function bench(t: TestContext, options: Partial<TapDeps> = {}, policy?: DetectionEntry): Bench {
+function bench(t: TestContext, options: Partial<TapDeps> = {}, policy?: DetectionEntry, ofAccount?: DetectionEntry): Bench {
   const { port1, port2 } = new MessageChannel();
   const metrics = createMetrics();
   const rows: SecurityEventRow[] = [];
@@ -38,7 +38,7 @@ function bench(t: TestContext, options: Partial<TapDeps> = {}, policy?: Detectio
     events: { push: (_table, row) => void rows.push(row as SecurityEventRow) },
     clock: fixedClock(1_700_000_000_000),
     metrics,
-    policies: () => policy,
+    policies: (id) => (id === testSubject().account_id ? ofAccount : policy),
     valueHash: createValueHash(Buffer.alloc(32, 1)),
     pollMs: 1,
   });
@@ -290,6 +290,20 @@ test("a zone's own patterns are found beside the managed rules, under their own 
       [`custom.${digits.id}`, digits.id, 1, 159],
     ],
   );
+});
+
+test("an account's own patterns are found in its zones, and go when they are taken away", async (t) => {
+  const own = { id: "d".repeat(32), name: "Staff", pattern: String.raw`EMP-\d{6}`, tags: [], context: [], validator: "none" } as const;
+  const zones = { ...own, id: "e".repeat(32), name: "Order", pattern: String.raw`ORD-\d{4}` } as const;
+  const found = async (policy?: DetectionEntry, ofAccount?: DetectionEntry): Promise<readonly string[]> => {
+    const { tap, rows, scanned } = bench(t, {}, policy, ofAccount);
+    send(tap, Buffer.from("EMP-004711 ORD-0815"));
+    await scanned(1);
+    return rows[0]?.matches.map(({ rule_id }) => rule_id) ?? [];
+  };
+  assert.deepEqual(await found(undefined, { allowed: [], patterns: [own] }), [own.id]);
+  assert.deepEqual(await found({ allowed: [], patterns: [zones] }, { allowed: [], patterns: [own] }), [own.id, zones.id]);
+  assert.deepEqual(await found({ allowed: [], patterns: [zones] }), [zones.id]);
 });
 
 test("three kinds of data in one record make each of them surer", async (t) => {

@@ -41,7 +41,7 @@ const replica = await openReplica({
 const detector = createDetector({
   ...{ events, metrics },
   clock: systemClock,
-  policies: (zoneId) => replica.snapshot.get("detection", zoneId),
+  policies: (id) => replica.snapshot.get("detection", id),
   valueHash: createValueHash(createSealer(readFileSync(sealKeyPath)).derive(VALUE_HASH_PURPOSE)),
 });
 
