@@ -13,7 +13,9 @@ import { CacheReader } from "./cache-reader.ts";
 import type { CacheStatus } from "./cache-status.ts";
 import { type CachedRequest, cachedRequest } from "./cached-request.ts";
 import { changedKeys } from "./changed-keys.ts";
-import { Fill, type FillOwner, type Source } from "./fill.ts";
+import { Fill } from "./fill.ts";
+import { FillArrival } from "./fill-arrival.ts";
+import type { FillOwner, Source } from "./fill-owner.ts";
 import { type Use, useAt } from "./freshness.ts";
 import { createPurges } from "./purges.ts";
 import { noteReceived, receivedUrls } from "./received-urls.ts";
@@ -101,9 +103,9 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       underWayBytes += bytes;
       return true;
     },
-    released: (fill, refused) => {
-      const key = placeOf(fill.request.asked);
-      if (fills.get(key) === fill) fills.delete(key);
+    released: (request, refused) => {
+      const key = placeOf(request.asked);
+      if (fills.get(key)?.request === request) fills.delete(key);
       if (refused !== null) refusals.add(refused.isForParts ? partsOf(key) : key, refused.status, clock.nowMs(), refused.keptMs);
     },
     respond,
@@ -143,7 +145,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     fills.set(placeOf(asked), fill);
     if (reader === null) fill.isBackground = true;
     else fill.join(reader);
-    fill.source = deps.launch(asking, withValidators(fillHead, stale), fill);
+    fill.source = deps.launch(asking, withValidators(fillHead, stale), new FillArrival(fill));
   };
 
   /** Waits for what somebody else asked for already, or asks. */

@@ -3,7 +3,7 @@ import type { Exchange } from "#edge/exchange.ts";
 import { Forward, type ForwardDeps, type Visitor } from "#edge/forward.ts";
 import type { OriginPlan, OriginSelector } from "#edge/origin.ts";
 import { edgePage } from "#edge/pipeline.ts";
-import type { Source } from "./fill.ts";
+import type { Source } from "./fill-owner.ts";
 
 export interface LaunchDeps {
   readonly pools: ForwardDeps["pools"];

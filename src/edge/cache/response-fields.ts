@@ -1,4 +1,5 @@
 import type { Head } from "#wire/http/head.ts";
+import { formatHttpDate } from "#wire/http/http-date.ts";
 
 export interface ResponseField {
   readonly name: string;
@@ -34,3 +35,7 @@ export function fieldLines(fields: readonly ResponseField[]): string {
   for (const { name, value } of fields) text += `${name}: ${value}\r\n`;
   return text;
 }
+
+/** RFC 9110 §6.6.1: what is kept says when it was made. */
+export const withDate = (fields: ResponseField[], nowMs: number): readonly ResponseField[] =>
+  fields.some(({ key }) => key === "date") ? fields : [{ name: "Date", key: "date", value: formatHttpDate(nowMs) }, ...fields];
