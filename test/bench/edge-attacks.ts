@@ -5,16 +5,20 @@ import { join } from "node:path";
 import { attackSlowly, SLOW_ATTACKS, type SlowAttack } from "../support/slow-attacks.ts";
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
 import { NGINX, SITE_HOST, startEdgeSite } from "./edge-site.ts";
+import { otherCpus } from "./program.ts";
 import { residentBytes } from "./resident-bytes.ts";
 
 /** Of each of the four attacks. */
 const CONNECTIONS = 250;
 const SLOW_READERS = 4;
 const BIG_BYTES = 256_000_000;
-const GOOD_EVERY_MS = 10;
+const GOOD_EVERY_MS = 5;
 const SECONDS_MIN = 10;
 
-/** Good requests at a fixed rate, first in quiet, then amid slow heads, bodies, readers and ranges and readers of 256 MB. */
+/**
+ * Good requests at a fixed rate, first in quiet, then amid slow heads, bodies, readers and ranges and readers of 256 MB. The
+ * same requests go to the origin past the proxy: what they lose amid the attacks the machine loses, and no proxy.
+ */
 export const edgeAttacks: Benchmark = {
   name: "edge-attacks",
   unit: "p99 of good requests amid slow attacks, as a multiple of the quiet one",
@@ -32,7 +36,7 @@ export const edgeAttacks: Benchmark = {
     });
     const contender = (name: string, pid: number, port: number): Contender => ({
       name,
-      run: () => measure(name, pid, port, Math.max(SECONDS_MIN, seconds)),
+      run: () => measure(name, pid, port, site.originPort, Math.max(SECONDS_MIN, seconds)),
     });
     return {
       ours: contender("selvedge", site.selvedge.pid, Number(new URL(site.selvedge.ready.http).port)),
@@ -42,21 +46,28 @@ export const edgeAttacks: Benchmark = {
   },
 };
 
-async function measure(name: string, pid: number, port: number, seconds: number): Promise<Measurement> {
-  const quiet = await goodRequests(port, seconds);
+async function measure(name: string, pid: number, port: number, originPort: number, seconds: number): Promise<Measurement> {
+  const bothWays = () => Promise.all([goodRequests(port, seconds), goodRequests(originPort, seconds)]);
+  const [quiet, quietDirect] = await bothWays();
   const before = residentBytes(pid);
   const readers = Array.from({ length: SLOW_READERS }, () => slowReader(port));
   const attacks = Promise.all(
-    (Object.keys(SLOW_ATTACKS) as SlowAttack[]).map((attack) => attackSlowly(attack, SITE_HOST, port, CONNECTIONS, seconds)),
+    (Object.keys(SLOW_ATTACKS) as SlowAttack[]).map((attack) => attackSlowly(attack, SITE_HOST, port, CONNECTIONS, seconds, otherCpus())),
   );
-  const attacked = await goodRequests(port, seconds);
+  const [attacked, attackedDirect] = await bothWays();
   const grownBytes = residentBytes(pid) - before;
   for (const reader of readers) reader.destroy();
   const cutOff = (await attacks).find(({ isAvailable }) => !isAvailable);
   if (cutOff !== undefined) throw new Error(`an attacker did not reach ${name} any more: ${cutOff.output}`);
   return {
     value: attacked.p99 / quiet.p99,
-    also: { quiet_p99_ms: quiet.p99, attacked_p99_ms: attacked.p99, requests: attacked.count, memory_mb: grownBytes / 1e6 },
+    also: {
+      quiet_p99_ms: quiet.p99,
+      attacked_p99_ms: attacked.p99,
+      past_the_proxy: attackedDirect.p99 / quietDirect.p99,
+      requests: attacked.count,
+      memory_mb: grownBytes / 1e6,
+    },
   };
 }
 

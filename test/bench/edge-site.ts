@@ -10,6 +10,7 @@ export const SITE_HOST = `www.${ZONE}`;
 /** One site behind our edge and behind nginx. Each proxy has the first CPU, load and origin have the others. */
 export interface EdgeSite extends BenchServer {
   readonly zoneId: string;
+  readonly originPort: number;
   readonly proxies: readonly SiteProxy[];
   close(): Promise<void>;
 }
@@ -72,7 +73,7 @@ export async function startEdgeSite(directory: string, { args = [], ...spec }: S
   await succeed(
     bench.call("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: "www", content: "127.0.0.1", proxied: true, ttl: 1 }),
   );
-  return { ...bench, zoneId, proxies, close: () => bench.selvedge.stop().then(close) };
+  return { ...bench, zoneId, originPort, proxies, close: () => bench.selvedge.stop().then(close) };
 }
 
 /** The same with the edge by itself: edge-engine.ts, in a process that writes no rows. */

@@ -102,7 +102,8 @@ export async function pinToOtherCpus(pid: number): Promise<void> {
   await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", otherCpus(), String(pid)]);
 }
 
-const otherCpus = (): string => (cpus().length === 1 ? "0" : `1-${cpus().length - 1}`);
+/** Those that load and origins have to themselves, as taskset(1) takes them. */
+export const otherCpus = (): string => (cpus().length === 1 ? "0" : `1-${cpus().length - 1}`);
 
 export function toolPath(name: string): string {
   const path = findTool(name);
