@@ -15,7 +15,7 @@ function read(fields: readonly string[], endsWithHead = true): readonly (readonl
 }
 
 test("a request becomes a head of HTTP/1.1", () => {
-  assert.deepEqual(read([...BASE, "x-a", "1", "cookie", "a=1", "te", "trailers", "x-a", "", "cookie", "b=2"]), [
+  assert.deepEqual(read([...BASE, "x-a", "1", "cookie", "a=1", "te", "trailers", "x-a", "", "cookie", "", "cookie", "b=2", "cookie", ""]), [
     ["host", "www.example.com"],
     ["x-a", "1"],
     ["x-a", ""],

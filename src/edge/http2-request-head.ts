@@ -108,7 +108,7 @@ function takeField(request: Fields, name: string, value: string): boolean {
       return true;
     case "cookie":
       // RFC 9113 §8.2.3: pieces of one field.
-      request.cookie += request.cookie === "" ? value : `; ${value}`;
+      if (value !== "") request.cookie += request.cookie === "" ? value : `; ${value}`;
       return true;
     case "te":
       return value === "trailers";
