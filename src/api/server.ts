@@ -175,6 +175,10 @@ const JSON_TYPE = "application/json";
 
 type FrameworkErrors = (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
 
+const withoutSchemas = (): never => {
+  throw new Error("no route is given to the framework with a schema");
+};
+
 function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): FastifyInstance {
   // Node would answer a missing Host without the envelope.
   const http = {
@@ -193,6 +197,8 @@ function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): Fastif
     exposeHeadRoutes: true,
     frameworkErrors,
     return503OnClosing: false,
+    // Routes are checked by our own validators; those that come with the framework are large, and would be loaded all the same.
+    schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
     clientErrorHandler: answerBrokenRequest,
     // Clients put slashes at the end and double them (contract.md §3, "Input tolerance").
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { MetricSample } from "#kernel/metrics.ts";
 
 export interface OperationsDeps {
@@ -8,6 +8,9 @@ export interface OperationsDeps {
   /** What keeps the server from serving; empty when it is ready. */
   notReady(): Promise<readonly string[]>;
 }
+
+/** Loaded when somebody asks for metrics. */
+type Library = typeof import("prom-client");
 
 const LOOP_MEASURED_EVERY_MS = 100;
 
@@ -18,18 +21,25 @@ export function addOperations(server: FastifyInstance, deps: OperationsDeps): vo
     const reasons = await deps.notReady();
     return reply.code(reasons.length === 0 ? 200 : 503).send({ status: reasons.length === 0 ? "ready" : "not ready", reasons });
   });
-  const processMetrics = new Registry();
-  // By default the delay of the event loop is measured a hundred times a second, which is most of what an idle server does.
-  collectDefaultMetrics({ register: processMetrics, eventLoopMonitoringPrecision: LOOP_MEASURED_EVERY_MS });
+  let ofProcess: Registry | undefined;
   server.get("/metrics", async (_req, reply) => {
-    const planes = registryOf(await deps.samples());
-    const text = `${await processMetrics.metrics()}\n${await planes.metrics()}`;
-    return reply.type(processMetrics.contentType).send(text);
+    const library = await import("prom-client");
+    ofProcess ??= processMetrics(library);
+    const planes = registryOf(library, await deps.samples());
+    return reply.type(ofProcess.contentType).send(`${await ofProcess.metrics()}\n${await planes.metrics()}`);
   });
 }
 
+/** Of this process, measured from the first time that somebody asks. */
+function processMetrics({ collectDefaultMetrics, Registry }: Library): Registry {
+  const register = new Registry();
+  // By default the delay of the event loop is measured a hundred times a second, which is most of what an idle server does.
+  collectDefaultMetrics({ register, eventLoopMonitoringPrecision: LOOP_MEASURED_EVERY_MS });
+  return register;
+}
+
 /** Samples of one name from several threads are one metric, told apart by their labels. */
-function registryOf(samples: readonly MetricSample[]): Registry {
+function registryOf({ Counter, Gauge, Registry }: Library, samples: readonly MetricSample[]): Registry {
   const registry = new Registry();
   for (const rows of Map.groupBy(samples, (sample) => sample.name).values()) {
     const [first] = rows;

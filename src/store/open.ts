@@ -6,7 +6,6 @@ import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { readChangesSince, readRevision } from "./outbox.ts";
-import { createPostgres } from "./postgres.ts";
 import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session, withFault } from "./session.ts";
 import { createSqliteThread } from "./sqlite-thread.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -21,7 +20,7 @@ export interface StoreConfig {
 
 /** Opens the database and brings its schema up to date. Throws an Error whose message an operator can act on. */
 export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
-  const backend = openBackend(url);
+  const backend = await openBackend(url);
   try {
     const session = await backend.connect("write");
     try {
@@ -39,7 +38,7 @@ export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
 /** Whether there is a database at `url` already, hence data that an existing sealing key belongs to. */
 export async function databaseExists(url: string): Promise<boolean> {
   if (url.startsWith(SQLITE)) return existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0;
-  const backend = openBackend(url);
+  const backend = await openBackend(url);
   try {
     const session = await backend.connect("read");
     try {
@@ -93,7 +92,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 /** Rebuilding every snapshot reads whole tables. */
 const REBUILD_STATEMENT_TIMEOUT_MS = 120_000;
 
-function openBackend(url: string): Backend {
+async function openBackend(url: string): Promise<Backend> {
   if (url.startsWith(SQLITE)) {
     const path = sqlitePath(url);
     const connect = async (purpose: "write" | "read"): Promise<Session> => openSqlite(path, purpose);
@@ -107,6 +106,7 @@ function openBackend(url: string): Backend {
     };
   }
   if (!/^postgres(ql)?:\/\//.test(url)) throw new Error("database.url must start with sqlite: or postgres://");
+  const { createPostgres } = await import("./postgres.ts");
   const server = createPostgres(url);
   return {
     dialect: DIALECTS.postgres,

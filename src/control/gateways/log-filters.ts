@@ -1,10 +1,11 @@
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import type { LogFilter, LogFilterKey, LogOperator } from "#events/logs/filters.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { GatewayLogList } from "#model/gateway-log.ts";
 import { GatewayLogFilters } from "#model/gateway-log-filter.ts";
 
-const filterList = Compile(GatewayLogFilters);
+/** Compiled when the first filter comes. */
+let filterList: ReturnType<typeof Compile<typeof GatewayLogFilters>> | undefined;
 
 /** Reads the filters of a query, a JSON list. Throws `gateway_input_invalid`. */
 export function parseLogFilters(text: string | undefined): readonly LogFilter[] {
@@ -15,8 +16,9 @@ export function parseLogFilters(text: string | undefined): readonly LogFilter[] 
   } catch {
     throw invalid("filters is no JSON list.", "/filters");
   }
+  filterList ??= Compile(GatewayLogFilters);
   if (!filterList.Check(value)) {
-    const [first] = filterList.Errors(value);
+    const [, [first]] = filterList.Errors(value);
     throw invalid(`filters: ${first?.instancePath ?? ""} ${first?.message ?? "is not valid"}.`, `/filters${first?.instancePath ?? ""}`);
   }
   return value;

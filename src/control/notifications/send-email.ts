@@ -1,4 +1,4 @@
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import { classifyIp } from "#kernel/ip-class.ts";
 import { parseIp } from "#kernel/ip.ts";
 import type { Alert } from "./alert.ts";
@@ -26,8 +26,30 @@ const SUBMISSIONS_PORT = 465;
  * leaves this machine.
  */
 export function createEmailSender(server: MailServer): SendEmail {
+  let transport: Promise<Transporter> | undefined;
+  return async (to, { subject, text, data }, id) => {
+    const facts = Object.entries(data).map(([name, value]) => `${name}: ${value}`);
+    transport ??= openTransport(server);
+    await (
+      await transport
+    ).sendMail({
+      from: server.from,
+      // As an object nothing in it is read as a second address.
+      to: { name: "", address: to },
+      subject,
+      text: `${text}\n\n${facts.join("\n")}\n`,
+      // The same for each attempt, so that mail programs can tell a repetition.
+      messageId: `<${id}@${server.from.split("@")[1] ?? "localhost"}>`,
+      headers: { "Auto-Submitted": "auto-generated" },
+    });
+  };
+}
+
+/** The library is loaded with the first letter. */
+async function openTransport(server: MailServer): Promise<Transporter> {
+  const { createTransport } = await import("nodemailer");
   const secure = server.port === SUBMISSIONS_PORT;
-  const transport = createTransport({
+  return createTransport({
     host: server.host,
     port: server.port,
     secure,
@@ -39,19 +61,6 @@ export function createEmailSender(server: MailServer): SendEmail {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return async (to, { subject, text, data }, id) => {
-    const facts = Object.entries(data).map(([name, value]) => `${name}: ${value}`);
-    await transport.sendMail({
-      from: server.from,
-      // As an object nothing in it is read as a second address.
-      to: { name: "", address: to },
-      subject,
-      text: `${text}\n\n${facts.join("\n")}\n`,
-      // The same for each attempt, so that mail programs can tell a repetition.
-      messageId: `<${id}@${server.from.split("@")[1] ?? "localhost"}>`,
-      headers: { "Auto-Submitted": "auto-generated" },
-    });
-  };
 }
 
 function isOnThisMachine(host: string): boolean {

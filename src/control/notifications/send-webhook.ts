@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { Agent, request } from "undici";
 import { addressIn, checkedLookup, type WebhookAddressAllowed } from "./webhook-url.ts";
 
 export interface WebhookMessage {
@@ -32,6 +31,8 @@ export const createWebhookSender =
     const address = addressIn(target);
     // A connection to an address looks nothing up.
     if (address !== undefined && !deps.allowed(address)) throw new Error(`${address} is an address to which nothing is sent`);
+    // A large library, and most installations have no webhooks.
+    const { Agent, request } = await import("undici");
     const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, lookup: checkedLookup(deps.allowed) } });
     try {
       const { statusCode, body: answer } = await request(target, {

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import { PlatformError } from "#kernel/errors.ts";
 import type { ZoneSettings as DnsSettings } from "#model/dns-settings.ts";
 import {
