@@ -1,4 +1,5 @@
 import { ACTIONS, type ActionName } from "./actions.ts";
+import { PRODUCT_PHASES } from "./actions/skip.ts";
 import { compileExpression, type ExpressionOptions } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
 import { isBodyField } from "./expression/body-fields.ts";
@@ -131,15 +132,17 @@ function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
 
 /** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */
 function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {
-  const {
-    phases = [],
-    products = [],
-    rulesets = [],
-    rules = {},
-  } = parameters as Partial<Omit<SkipList, "rules">> & {
-    readonly rules?: Readonly<Record<string, readonly string[]>>;
-  };
+  const { phases = [], products = [], rulesets = [], rules = {} } = parameters as SkipParameters;
+  const all = [...phases, ...products.flatMap((product) => PRODUCT_PHASES[product] ?? [])];
   const byRuleset = Object.entries(rules);
-  if (phases.length + products.length + rulesets.length + byRuleset.length === 0) return null;
-  return { phases, products, rulesets, rules: byRuleset };
+  if (all.length + rulesets.length + byRuleset.length === 0) return null;
+  return { phases: all, rulesets, rules: byRuleset };
+}
+
+/** As the rules' own shapes let them through. */
+interface SkipParameters {
+  readonly phases?: readonly string[];
+  readonly products?: readonly string[];
+  readonly rulesets?: readonly string[];
+  readonly rules?: Readonly<Record<string, readonly string[]>>;
 }

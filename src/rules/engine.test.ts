@@ -133,9 +133,12 @@ test("skip in every form: later phases, rulesets, and single rules, which stay s
   assert.deepEqual(after({ phases: ["http_ratelimit"] }), ["a", "b", "y"]);
   assert.deepEqual(after({ rulesets: ["c"] }), ["y"]);
   assert.deepEqual(after({ rules: { c: ["a"], m: ["y"] } }), ["b"]);
+  // Products by their older names: the phases that do here what they did, and nothing for the others.
+  assert.deepEqual(after({ products: ["rateLimit", "bic"] }), ["a", "b", "y"]);
+  assert.deepEqual(after({ products: ["waf"] }), []);
   const one = createRun();
   runPhase([custom("z", skip("s", { products: ["rateLimit"] }))], one, request, null);
-  assert.equal(one.skips?.products.get("rateLimit"), "s");
+  assert.equal(one.skips?.phases.get("http_ratelimit"), "s");
 });
 
 test("exceptions beat overrides of managed rules", () => {

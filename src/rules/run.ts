@@ -15,7 +15,6 @@ export interface RuleRun {
 
 export interface Skips {
   readonly phases: Map<string, SkippedBy>;
-  readonly products: Map<string, SkippedBy>;
   readonly rulesets: Map<string, SkippedBy>;
   /** Rules by their ruleset. */
   readonly rules: Map<string, Map<string, SkippedBy>>;
@@ -74,8 +73,8 @@ export function note(trace: Trace, step: TraceStep): void {
 
 /** Adds what a rule skips to what is skipped already. */
 export function addSkips(run: RuleRun, list: SkipList, ruleId: string): void {
-  const skips = (run.skips ??= { phases: new Map(), products: new Map(), rulesets: new Map(), rules: new Map() });
-  for (const kind of ["phases", "products", "rulesets"] as const) for (const name of list[kind]) skips[kind].set(name, ruleId);
+  const skips = (run.skips ??= { phases: new Map(), rulesets: new Map(), rules: new Map() });
+  for (const kind of ["phases", "rulesets"] as const) for (const name of list[kind]) skips[kind].set(name, ruleId);
   for (const [rulesetId, ids] of list.rules) {
     const rules = skips.rules.get(rulesetId) ?? new Map<string, SkippedBy>();
     for (const id of ids) rules.set(id, ruleId);

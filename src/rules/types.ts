@@ -69,7 +69,6 @@ export interface Executed {
 
 export interface SkipList {
   readonly phases: readonly string[];
-  readonly products: readonly string[];
   readonly rulesets: readonly string[];
   readonly rules: readonly (readonly [rulesetId: string, ruleIds: readonly string[]])[];
 }
