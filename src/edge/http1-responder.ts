@@ -80,9 +80,10 @@ export class Http1Responder {
   }
 
   body(buffer: Buffer, start: number, end: number): void {
-    if (this.chunked) this.writer.string(chunkStart(end - start));
+    if (!this.chunked) return this.writer.lastBytes(buffer, start, end);
+    this.writer.string(chunkStart(end - start));
     this.writer.bytes(buffer, start, end, true);
-    if (this.chunked) this.writer.string("\r\n");
+    this.writer.string("\r\n");
   }
 
   end(trailers: readonly Trailer[]): void {

@@ -60,7 +60,8 @@ for (const [way, directSend] of WAYS) {
       const start = (turn * 31) % 1000;
       const end = start + ((turn * 104_729) % (READ_BUFFER.length - 1000));
       READ_BUFFER.fill(letter, start, end, "latin1");
-      writer.bytes(READ_BUFFER, start, end, true);
+      if (turn % 3 === 0) writer.lastBytes(READ_BUFFER, start, end);
+      else writer.bytes(READ_BUFFER, start, end, true);
       const kept = Buffer.alloc((turn * 15_485_863) % 40_000, letter, "latin1");
       writer.bytes(kept, 0, kept.length, turn % 2 === 0);
       expected.push(head, letter.repeat(end - start), letter.repeat(kept.length));

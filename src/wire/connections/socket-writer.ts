@@ -51,12 +51,19 @@ export class SocketWriter {
       this.text += latin1(buffer, start, end);
       return;
     }
-    if (buffer === READ_BUFFER) return this.read(start, end);
+    if (buffer === READ_BUFFER && this.direct !== null && this.isFree()) return this.read(this.direct, start, end);
     if (shared) return this.copied(this.takeText(), buffer, start, end);
     this.socket.cork();
     this.flush();
     this.socket.write(buffer.subarray(start, end));
     this.socket.uncork();
+  }
+
+  /** Bytes of a shared buffer that nothing follows for now: they go out at once, and as text only where they cannot. */
+  lastBytes(buffer: Buffer, start: number, end: number): void {
+    if (buffer !== READ_BUFFER || this.direct === null || !this.isFree()) return this.bytes(buffer, start, end, true);
+    this.written += end - start;
+    this.read(this.direct, start, end);
   }
 
   /** Sends what was gathered. False when the reader is behind and the source should pause until `drain`. */
@@ -71,9 +78,9 @@ export class SocketWriter {
   }
 
   /** Without a copy where the kernel takes it all. */
-  private read(start: number, end: number): void {
+  private read(direct: DirectSend, start: number, end: number): void {
     const text = this.takeText();
-    const sent = this.direct !== null && this.isFree() ? this.direct.textAndRead(this.descriptor, text, start, end) : 0;
+    const sent = direct.textAndRead(this.descriptor, text, start, end);
     this.sentDirectly += sent;
     const sentOfRead = Math.max(0, sent - text.length);
     if (sentOfRead < end - start) this.copied(text.slice(sent), READ_BUFFER, start + sentOfRead, end);
