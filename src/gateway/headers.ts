@@ -20,7 +20,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   "accept-encoding",
 ]);
 
-/** Names and values by turns, as node:http and undici take them. */
+/** Names and values by turns. */
 export type FlatHeaders = string[];
 
 export interface HeaderRules {
