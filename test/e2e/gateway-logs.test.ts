@@ -147,6 +147,20 @@ test("a request says itself whether it is logged, and whether with its bodies", 
   assert.equal(await total("open"), before);
 });
 
+test("whoever got an answer finds it in the list at once, and deletes it with those that fit", async () => {
+  assert.equal((await management("POST", "", { ...GATEWAY, id: "prompt", collect_logs: true })).status, 200);
+  const filters = encodeURIComponent(JSON.stringify([{ key: "metadata.value", operator: "eq", value: ["gone"] }]));
+  for (let round = 1; round <= 5; round++) {
+    for (const value of ["gone", "stays", "gone"])
+      await (await ask("prompt/openai/chat/completions", chat, { "svc-aig-metadata": JSON.stringify({ value }) })).text();
+    const { result_info } = (await management("GET", "/prompt/logs")).body;
+    assert.equal(result_info.total_count, round - 1 + 3);
+    await (await ask("prompt/openai/chat/completions", chat, { "svc-aig-metadata": '{"value":"gone"}' })).text();
+    assert.equal((await management("DELETE", `/prompt/logs?filters=${filters}`)).status, 200);
+    assert.equal((await management("GET", "/prompt/logs")).body.result_info.total_count, round);
+  }
+});
+
 test("SPEC 1.1: a refused call has no log and does not reach the provider", async () => {
   const before = asked;
   for (const headers of [{}, { "svc-aig-authorization": "Bearer wrong" }, { authorization: `Bearer ${token}` }] as Record<string, string>[])

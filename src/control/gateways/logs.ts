@@ -68,6 +68,12 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
       await pause(ARRIVAL_PAUSE_MS);
     }
   };
+  /** Whoever got an answer finds it in the list, and it is deleted with those that fit. */
+  const caughtUp = async (): Promise<void> => {
+    const mark = logs.unread();
+    const endMs = clock.monotonicMs() + ARRIVAL_MS_MAX;
+    while (mark !== undefined && !logs.hasRead(mark) && clock.monotonicMs() < endMs) await pause(ARRIVAL_PAUSE_MS);
+  };
   const load = async (accountId: string, gatewayId: string, id: string): Promise<GatewayLogRow> => {
     const scope = await scopeOf(accountId, gatewayId);
     return arrived(id, () => logs.get(scope, id));
@@ -77,6 +83,7 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
     list: async (accountId, gatewayId, query, page) => {
       const scope = await scopeOf(accountId, gatewayId);
       const filters = [...parseLogFilters(query.filters), ...oldParameterFilters(query)];
+      await caughtUp();
       const fitting = { filters, search: query.search ?? "" };
       return withLogFilters(() => ({
         items: logs
@@ -117,6 +124,7 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
     ) => {
       const scope = await scopeOf(accountId, gatewayId);
       const filters = parseLogFilters(text);
+      await caughtUp();
       withLogFilters(() => logs.count(scope, { filters, search: "" }));
       const deleted = await logs.delete(scope, { filters, orderBy: order_by, direction: order_by_direction, limit });
       await commit(deps, call, async (unit) =>

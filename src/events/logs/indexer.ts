@@ -86,7 +86,8 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
   };
 }
 
-const segmentsIn = (directory: string): number[] =>
+/** Their numbers, the oldest first. */
+export const segmentsIn = (directory: string): number[] =>
   existsSync(directory)
     ? readdirSync(directory)
         .flatMap((name) => segmentOf(name) ?? [])

@@ -8,6 +8,9 @@ import { decodeRow, EVENT_SCHEMA } from "#events/schema.ts";
 import { logSegmentsOf } from "#events/writer-config.ts";
 import { createLogBodyStore, type LogBodies } from "./bodies.ts";
 import { filtersSql, type LogFilter, type Sql } from "./filters.ts";
+import { segmentsIn } from "./indexer.ts";
+import { openSegmentReader } from "./reader.ts";
+import { segmentPath } from "./segment.ts";
 
 /** Whose logs: nothing is ever read without both. */
 export interface LogScope {
@@ -90,7 +93,17 @@ export interface GatewayLogStore {
   change(scope: LogScope, id: string, change: LogChange): boolean;
   /** Rows and bodies; a few at a time, so that nobody else waits. Gives the number of rows. */
   delete(scope: LogScope, query: Pick<LogQuery, "filters" | "orderBy" | "direction" | "limit">): Promise<number>;
+  /** How far requests that are over have been written down and not yet been read into the list; undefined where all have. */
+  unread(): LogMark | undefined;
+  /** Whether the list has what was written down until then. */
+  hasRead(mark: LogMark): boolean;
   close(): void;
+}
+
+/** A place in the segments. */
+export interface LogMark {
+  readonly segment: number;
+  readonly at: number;
 }
 
 const SEARCHED = ["id", "provider", "model", "path", "event_id", "metadata"] as const;
@@ -113,7 +126,8 @@ const NO_BOUNDS = Object.fromEntries(
 const NO_AVERAGES: LogAverages = { rows: 0, cost: null, duration: null, liked: 0, rated: 0 };
 
 export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
-  const bodies = createLogBodyStore(logSegmentsOf(eventsPath));
+  const directory = logSegmentsOf(eventsPath);
+  const bodies = createLogBodyStore(directory);
   const connection = createConnection(eventsPath);
   const { run } = connection;
 
@@ -181,8 +195,31 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
         await turn();
       }
     },
+    unread: () => {
+      const segment = segmentsIn(directory).at(-1);
+      if (segment === undefined) return undefined;
+      const readTo = run(0, (db) =>
+        Number(db.prepare("SELECT read_to FROM gateway_segments WHERE segment = ?").get(segment)?.["read_to"] ?? 0),
+      );
+      return endOfRecords(directory, segment, readTo);
+    },
+    hasRead: ({ segment, at }) =>
+      run(true, (db) => {
+        const last = db.prepare("SELECT segment, read_to FROM gateway_segments ORDER BY segment DESC LIMIT 1").get();
+        return last !== undefined && (Number(last["segment"]) > segment || (last["segment"] === segment && Number(last["read_to"]) >= at));
+      }),
     close: connection.close,
   };
+}
+
+/** Undefined where nothing follows. */
+function endOfRecords(directory: string, segment: number, readTo: number): LogMark | undefined {
+  const size = statSync(segmentPath(directory, segment), { throwIfNoEntry: false })?.size ?? 0;
+  const reader = size > readTo ? openSegmentReader(directory, segment) : undefined;
+  if (reader === undefined) return undefined;
+  const { records, next } = reader.read(readTo);
+  reader.close();
+  return records.length === 0 ? undefined : { segment, at: next };
 }
 
 /** What is deleted is gone from the disk before it is gone from the list. */
