@@ -57,6 +57,21 @@ async function stage(t: Parameters<typeof gatewayFront>[0], op: Op): Promise<Sta
   return { ...front, ask, failing };
 }
 
+test("a provider that has no words for the request is passed over, and told where no other one is left", async (t) => {
+  const route = [model("first", "openai", "second"), model("second", "anthropic", "third"), model("third", "groq")];
+  const { base, failing, rows } = await stage(t, routeOp(route));
+  const ask = async (): Promise<readonly unknown[]> => {
+    const answer = await postJson(`${base}/gw/compat/chat/completions`, { ...TEST_CHAT, n: 2, model: "dynamic/main" });
+    return [answer.status, answer.headers.get("svc-aig-provider")];
+  };
+  failing.add("openai");
+  assert.deepEqual(await ask(), [200, "groq"]);
+  const alone = await stage(t, routeOp([model("first", "anthropic")]));
+  const refused = await postJson(`${alone.base}/gw/compat/chat/completions`, { ...TEST_CHAT, n: 2, model: "dynamic/main" });
+  assert.deepEqual([refused.status, ((await refused.json()) as { internalCode: number }).internalCode], [400, 2019]);
+  assert.deepEqual([rows.length, alone.rows.length], [1, 0]);
+});
+
 test("conditions choose the model, and a model that fails leads to its fallback", async (t) => {
   const { ask, failing, rows, replica } = await stage(
     t,

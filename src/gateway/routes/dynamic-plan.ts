@@ -1,7 +1,7 @@
 import { fieldOf, holds, type RouteFacts } from "#rules/route-conditions.ts";
 import type { RouteElement, RouteTarget } from "#snapshot/entries.ts";
 import { type ChatRequest, chatStep } from "../chat-step.ts";
-import { RefusalError } from "../errors.ts";
+import { type GatewayErrorName, RefusalError } from "../errors.ts";
 import type { Plan, PlanRequest, Step } from "../plan.ts";
 import type { PlannerDeps } from "../planner.ts";
 import { withStepConfig } from "../request-options.ts";
@@ -24,6 +24,7 @@ export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanR
   let passed = 0;
   let steps = 0;
   let isLimited = false;
+  let refused: RefusalError | undefined;
 
   const go = (target: RouteTarget | undefined): void => void (at = target === undefined ? undefined : elements.get(target.elementId));
   const isWithin = (element: Extract<RouteElement, { type: "rate" | "rate_limit" }>): boolean => {
@@ -43,9 +44,10 @@ export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanR
       ...(retries === undefined ? {} : { maxAttempts: retries + 1 }),
       ...(timeout === undefined || timeout <= 0 ? {} : { requestTimeout: timeout }),
     });
-    const made = chatStep(deps, { request, chat, model: `${provider}/${model}`, index: steps, options });
-    // A provider that is no more is like one that fails.
+    const made = madeStep(deps, { request, chat, model: `${provider}/${model}`, index: steps, options });
+    // A provider that is no more, or has no words for the request, is like one that fails.
     if (typeof made === "string") return undefined;
+    if (made instanceof RefusalError) return void (refused ??= made);
     steps++;
     return bounds.length === 0 ? made : { ...made, bounds: [...bounds] };
   };
@@ -70,12 +72,23 @@ export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanR
       }
       if (steps > 0) return undefined;
       if (isLimited) throw new RefusalError({ name: "aig_rate_limited" });
+      if (refused !== undefined) throw refused;
       throw new RefusalError({
         name: "aig_bad_request_body",
         message: `The route ${route.entry.name} leads to no model for this request.`,
       });
     },
   };
+}
+
+/** What cannot be said to a provider is told only where no other one is left. */
+function madeStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName | RefusalError {
+  try {
+    return chatStep(deps, asked);
+  } catch (error) {
+    if (error instanceof RefusalError) return error;
+    throw error;
+  }
 }
 
 const conditionOf = ({ properties }: Extract<RouteElement, { type: "conditional" }>) => properties.conditions ?? properties.condition ?? {};

@@ -1,5 +1,6 @@
 import type { Costs } from "../costs.ts";
 import type { Step } from "../plan.ts";
+import type { Usage } from "../usage-shapes.ts";
 import type { SpendEstimate } from "./ledger.ts";
 
 /** What a step may cost at most, as far as anybody can say before it is asked. */
@@ -7,7 +8,7 @@ export interface Estimates {
   /** 0 where the model has no price, since nothing is counted for it later either. */
   of(step: Step): SpendEstimate;
   /** What an answer came to: later guesses are no lower. */
-  learn(step: Step, tokensOut: number | null): void;
+  learn(step: Step, usage: Usage): void;
 }
 
 /** Text has three bytes a token and more; what is no text, such as an image, is worth fewer. */
@@ -18,25 +19,35 @@ const MODELS_MAX = 1000;
 
 export function createEstimates(costs: Costs): Estimates {
   const longest = new Map<string, number>();
+  /** By how many tokens a provider counted more than there seem to be in a request: what it adds of its own. */
+  const added = new Map<string, number>();
   return {
     of: (step) => {
       const { body, provider, model, options } = step;
       const bytes = body.kind === "whole" ? body.bytes : body.head;
-      const tokensIn = Math.ceil((body.kind === "whole" ? bytes.length : Number(body.length ?? bytes.length)) / BYTES_PER_TOKEN);
+      const tokensIn = tokensInOf(step) + (added.get(`${provider}/${model}`) ?? 0);
       const tokensOut = body.kind === "whole" ? boundOf(bytes) : undefined;
       const guessed = longest.get(`${provider}/${model}`) ?? TOKENS_OUT;
       const dollars = costs.of(step, { tokensIn, tokensOut: tokensOut ?? guessed }, false).cost ?? 0;
       const isKnown = options.customCost !== undefined && "total" in options.customCost;
       return { dollars, isUpperBound: isKnown || tokensOut !== undefined };
     },
-    learn: ({ provider, model }, tokensOut) => {
-      const name = `${provider}/${model}`;
-      if (tokensOut === null || tokensOut <= (longest.get(name) ?? TOKENS_OUT)) return;
-      const [oldest] = longest.size < MODELS_MAX ? [] : longest.keys();
-      if (oldest !== undefined) longest.delete(oldest);
-      longest.set(name, tokensOut);
+    learn: (step, { tokensIn, tokensOut }) => {
+      const name = `${step.provider}/${step.model}`;
+      if (tokensOut !== null && tokensOut > (longest.get(name) ?? TOKENS_OUT)) remember(longest, name, tokensOut);
+      const more = (tokensIn ?? 0) - tokensInOf(step);
+      if (more > (added.get(name) ?? 0)) remember(added, name, more);
     },
   };
+}
+
+const tokensInOf = ({ body }: Step): number =>
+  Math.ceil((body.kind === "whole" ? body.bytes.length : Number(body.length ?? body.head.length)) / BYTES_PER_TOKEN);
+
+function remember(known: Map<string, number>, name: string, value: number): void {
+  const [oldest] = known.size < MODELS_MAX || known.has(name) ? [] : known.keys();
+  if (oldest !== undefined) known.delete(oldest);
+  known.set(name, value);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -66,6 +66,21 @@ test("a request that bounds nothing may be the last one, but only alone", async 
   assert.equal(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0).toFixed(2), "0.18");
 });
 
+test("what a provider adds to requests of its own is set aside as well, once it is known", async (t) => {
+  const usage = { prompt_tokens: 100_000, completion_tokens: 0 };
+  const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "", usage), 20));
+  // 0.015 dollars each, of which the request's own bytes say nothing.
+  const { base, rows } = await gatewayFront(t, {
+    ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 0.05 })] })],
+    providers: { openai: provider.url },
+  });
+  const ask = async (): Promise<number> => (await postJson(`${base}/gw/openai/chat/completions`, { ...TEST_CHAT, max_tokens: 1 })).status;
+  assert.equal(await ask(), 200);
+  const burst = await Promise.all(Array.from({ length: 20 }, ask));
+  assert.equal(burst.filter((status) => status === 200).length, 2);
+  assert.equal(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0).toFixed(3), "0.045");
+});
+
 test("rules are about providers, models and metadata; a partition counts each value apart", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const rules: readonly SpendRuleEntry[] = [

@@ -39,7 +39,7 @@ export function createSpendLimits({ ledger, costs }: { readonly ledger: SpendLed
       if (bounds.length === 0) return undefined;
       const amount = estimates.of(step);
       const outcome = ledger.reserve(bounds, amount);
-      if ("settle" in outcome) return claim(outcome, amount.dollars, (usage) => estimates.learn(step, usage.tokensOut));
+      if ("settle" in outcome) return claim(outcome, amount.dollars, (usage) => estimates.learn(step, usage));
       return refusal(outcome, rules[bounds.indexOf(outcome)]?.id ?? "route", step);
     },
   };
