@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { type EventDatabase, openEventDatabase } from "#events/database.ts";
-import { packed, testSecurityRow } from "#events/test-rows.ts";
-import { newUlid } from "#kernel/ids.ts";
+import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import { newRayId, newUlid } from "#kernel/ids.ts";
 import { type ApiServer, ask, startApi } from "./support/api-server.ts";
 import { eventually, readUntil } from "./support/eventually.ts";
 
@@ -92,6 +92,10 @@ describe("the activity log", () => {
       },
     });
     const token = made.body.result.value as string;
+    assert.ok(
+      (await ask(server, "GET", `/zones/${zone}/logs/requests/tail?for_seconds=1`, { token })).status >= 403,
+      "is for readers of logs",
+    );
     for (const path of ["", "/export", "/tail?for_seconds=1"]) {
       assert.equal((await ask(server, "GET", `/zones/${zone}/security/events${path}`, { token })).status, 200);
       assert.ok((await ask(server, "GET", `/zones/${other}/security/events${path}`, { token })).status >= 403);
@@ -150,6 +154,37 @@ describe("the activity log", () => {
     const [complaint, [code]] = await Promise.all([text(refused.stderr), once(refused, "exit")]);
     assert.match(complaint, /client_ip must be an IP address or a network/);
     assert.equal(code, 1);
+  });
+
+  test("requests are followed as well, on from the one that was seen last, by the command line too", async () => {
+    const request = (path: string, zone_id = zone) =>
+      testRequestRow({ ray_id: newRayId(START_MS), at_ms: START_MS, account_id: server.account_id, zone_id, path });
+    const tail = `/zones/${zone}/logs/requests/tail`;
+    const reader = follow(tail);
+    await reader.until(": events follow");
+    const first = request("/first");
+    database.insert([packed("requests", [request("/of-another", other), first, request("/second")])]);
+    const both = await reader.until("/second");
+    assert.ok(both.includes(`id: ${first.ray_id}\nevent: request\ndata: {`), both);
+    assert.ok(!both.includes("/of-another"), both);
+    reader.leave();
+    const back = follow(tail, { "last-event-id": first.ray_id });
+    assert.ok(!(await back.until("/second")).includes("/first"), "goes on behind the request it saw last");
+    back.leave();
+
+    const args = ["events", "tail", "--requests", "--zone", "one.example", "--filter", "path=/printed"];
+    const child = spawn(process.execPath, [PROGRAM, ...args, "--api", server.url, "--token", server.token], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let printed = "";
+    child.stdout.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+    await eventually(() => {
+      database.insert([packed("requests", [request("/printed"), request("/not-asked-for")])]);
+      return printed.includes("\n");
+    }, 250);
+    child.kill();
+    assert.match(printed, / GET \S+\/printed 200 /);
+    assert.doesNotMatch(printed, /not-asked-for/);
   });
 
   test("HEAD of a stream ends", async () => {

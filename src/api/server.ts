@@ -145,7 +145,10 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     });
   addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
   // What has no end of its own would keep the server from ending.
-  app.addHook("preClose", async () => control.securityEvents.close());
+  app.addHook("preClose", async () => {
+    control.securityEvents.close();
+    control.loggedRequests.close();
+  });
   app.addHook("onClose", async () => counter.close());
   return app;
 }

@@ -36,7 +36,7 @@ export type LoggedRequest = Static<typeof LoggedRequest>;
 
 const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 2048 }));
 
-export const LoggedRequestQuery = Type.Object({
+const FILTERS = {
   /** RFC 3339, inclusive. */
   since: Text,
   /** RFC 3339, exclusive. */
@@ -46,6 +46,18 @@ export const LoggedRequestQuery = Type.Object({
   path: Text,
   client_ip: Text,
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
+};
+
+export const LoggedRequestQuery = Type.Object({
+  ...FILTERS,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
 });
 export type LoggedRequestQuery = Static<typeof LoggedRequestQuery>;
+
+/** As that of security events; `last_event_id` is a ray. */
+export const LoggedRequestTail = Type.Object({
+  ...FILTERS,
+  last_event_id: Text,
+  for_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+});
+export type LoggedRequestTail = Static<typeof LoggedRequestTail>;

@@ -1,5 +1,7 @@
+import { Type } from "typebox";
+import { followed } from "#api/followed.ts";
 import { route, type Route } from "#api/route.ts";
-import { LoggedRequest, LoggedRequestQuery } from "#model/request-log.ts";
+import { LoggedRequest, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
 
 export const REQUEST_LOG_ROUTES: readonly Route[] = [
   route({
@@ -13,5 +15,19 @@ export const REQUEST_LOG_ROUTES: readonly Route[] = [
     result: LoggedRequest,
     paging: "list",
     handler: ({ control, params, query }) => control.loggedRequests.list(params.zone_id, query),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/logs/requests/tail",
+    id: "request-logs-tail",
+    summary: "Follow the requests that the edge answers for a zone, as a stream of server-sent events",
+    scope: "zone",
+    permissions: ["Logs Read"],
+    query: LoggedRequestTail,
+    result: Type.String(),
+    paging: "raw",
+    media_type: "text/event-stream",
+    handler: async ({ control, params: { zone_id }, query, last_event_id: seen }) =>
+      followed(control.loggedRequests.tail(zone_id, { ...(seen === undefined ? {} : { last_event_id: seen }), ...query })),
   }),
 ];

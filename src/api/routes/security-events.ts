@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { followed } from "#api/followed.ts";
 import { route, type Route } from "#api/route.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 import { SecurityEvent, SecurityEventExport, SecurityEventQuery, SecurityEventTail } from "#model/security-event.ts";
@@ -98,12 +99,5 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
 const exported = (format: "ndjson" | "csv" = "ndjson", body: AsyncIterable<string>) => ({
   type: format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
   headers: { "content-disposition": `attachment; filename="security-events.${format}"` },
-  body,
-});
-
-/** Proxies are not to hold back what is meant to be seen at once. */
-const followed = (body: AsyncIterable<string>) => ({
-  type: "text/event-stream",
-  headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
   body,
 });

@@ -1,3 +1,4 @@
+import type { LoggedRequest } from "#model/request-log.ts";
 import type { SecurityEvent } from "#model/security-event.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
 import { loadConfig } from "../config.ts";
@@ -9,6 +10,8 @@ import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from 
 export interface EventsTailOptions extends ApiOptions {
   readonly zone?: string;
   readonly account?: string;
+  /** Requests instead of security events; of a zone alone. */
+  readonly requests?: boolean;
   /** `name=value`, as the API's own parameters. */
   readonly filter: readonly string[];
   /** Seconds after which it ends. */
@@ -19,7 +22,7 @@ const EVENT_BYTES_MAX = 1_048_576;
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 30_000;
 
-/** Prints security events as they come, until it is interrupted. A connection that ends is made again, behind the event seen last. */
+/** Prints security events or requests as they come, until it is interrupted. A connection that ends is made again, behind the event seen last. */
 export async function eventsTail(options: EventsTailOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const api = openApi(options, data);
@@ -27,14 +30,16 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
   if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("name either --zone or --account", EXIT.usage);
   const scope =
     options.zone === undefined ? `/accounts/${options.account}` : `/zones/${await requireZone(api, plainZoneName(options.zone))}`;
+  if (options.requests === true && options.zone === undefined) throw new CliError("--requests needs --zone", EXIT.usage);
+  const path = options.requests === true ? "logs/requests/tail" : "security/events/tail";
   let lastEventId: string | undefined;
   const reader = (): EventStreamReader =>
     new EventStreamReader(
       ({ event, data: text }) => {
         if (event === "missed") return complain([`missed ${(JSON.parse(text) as { events: number }).events} events that came too fast`]);
-        const row = JSON.parse(text) as SecurityEvent;
-        lastEventId = row.id;
-        process.stdout.write(`${json ? text : lineOf(row)}\n`);
+        const row = JSON.parse(text) as SecurityEvent | LoggedRequest;
+        lastEventId = "id" in row ? row.id : row.ray_id;
+        process.stdout.write(`${json ? text : "id" in row ? lineOf(row) : requestLineOf(row)}\n`);
       },
       { eventBytesMax: EVENT_BYTES_MAX },
     );
@@ -43,7 +48,7 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
     const stream = reader();
     try {
       await explained("events", () =>
-        api.follow(`${scope}/security/events/tail?${query.toString()}`, lastEventId, (bytes) => {
+        api.follow(`${scope}/${path}?${query.toString()}`, lastEventId, (bytes) => {
           waitMs = RETRY_FIRST_MS;
           stream.push(bytes);
         }),
@@ -76,4 +81,8 @@ const plain = (text: string): string =>
 function lineOf(event: SecurityEvent): string {
   const { occurred_at, action, service, client_ip, method, host, path, status, rule_description, rule_id } = event;
   return plain(`${occurred_at} ${action} ${service} ${client_ip} ${method} ${host}${path} ${status} ${rule_description || rule_id}`);
+}
+
+function requestLineOf({ occurred_at, client_ip, method, host, path, status, bytes_out, duration_ms }: LoggedRequest): string {
+  return plain(`${occurred_at} ${client_ip} ${method} ${host}${path} ${status} ${bytes_out} bytes ${duration_ms} ms`);
 }

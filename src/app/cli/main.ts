@@ -177,6 +177,7 @@ function addEventsTail(parent: Command, finish: Finish): void {
   const command = parent
     .command("tail")
     .description("Print security events as they come, until interrupted; each as a line, or with --json as a JSON object.")
+    .option("--requests", "requests that the edge answers for the zone, instead of security events")
     .option("--zone <name>", "the zone to follow, such as example.com")
     .option("--account <id>", "the account whose zones to follow")
     .option(

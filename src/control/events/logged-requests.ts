@@ -1,22 +1,33 @@
 import type { EventReads } from "#events/reads.ts";
 import type { RequestRow } from "#events/rows.ts";
 import type { Where, WherePart } from "#events/where-sql.ts";
-import type { LoggedRequest, LoggedRequestQuery } from "#model/request-log.ts";
+import type { LoggedRequest, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
 import { aroundRay, fromNetwork, timeOf } from "./event-filter.ts";
+import { createTails, type TailSource } from "./tail.ts";
 
 export interface LoggedRequests {
   /** Requests of a zone that the edge answered, newest first. Throws `invalid_input` for a time or address that is none. */
   list(zoneId: string, query: LoggedRequestQuery): Promise<readonly LoggedRequest[]>;
+  /** What comes from now on, as SecurityEvents has it. */
+  tail(zoneId: string, query: LoggedRequestTail): AsyncIterable<string>;
+  /** Ends every tail. */
+  close(): void;
 }
 
 const LIMIT = 100;
 
-export const createLoggedRequests = ({ reads }: { readonly reads: EventReads }): LoggedRequests => ({
-  list: async (zoneId, { limit = LIMIT, ...query }) => {
-    const { rows } = await reads.page("requests", { where: whereOf(zoneId, query), limit });
-    return rows.map(view);
-  },
-});
+export function createLoggedRequests({ reads }: { readonly reads: EventReads }): LoggedRequests {
+  const tails = createTails(reads, REQUESTS);
+  return {
+    close: tails.close,
+    list: async (zoneId, { limit = LIMIT, ...query }) => {
+      const { rows } = await reads.page("requests", { where: whereOf(zoneId, query), limit });
+      return rows.map(view);
+    },
+    tail: (zoneId, { last_event_id: lastEventId, for_seconds: seconds, ...query }) =>
+      tails.open(whereOf(zoneId, query), { lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
+  };
+}
 
 const view = (row: RequestRow): LoggedRequest => ({
   ray_id: row.ray_id,
@@ -36,6 +47,17 @@ const view = (row: RequestRow): LoggedRequest => ({
   duration_ms: row.duration_ms,
   custom_fields: row.custom_fields as LoggedRequest["custom_fields"],
 });
+
+const REQUESTS: TailSource<"requests"> = {
+  table: "requests",
+  event: "request",
+  idOf: ({ ray_id }) => ray_id,
+  view,
+  whereIs: (id) => {
+    const around = aroundRay(id);
+    return around.length === 0 ? null : [...around, { column: "ray_id", operator: "eq", value: id }];
+  },
+};
 
 const EXACT = ["ray_id", "host", "path", "status"] as const;
 

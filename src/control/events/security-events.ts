@@ -3,6 +3,7 @@ import { readCursor, writeCursor } from "#control/cursor.ts";
 import type { RowPosition } from "#events/queries.ts";
 import type { EventReads } from "#events/reads.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { ulidTimeMs } from "#kernel/ids.ts";
 import {
   EVENT_EXPORT_ROWS_MAX,
   type SecurityEvent,
@@ -13,7 +14,7 @@ import {
 import { type EventScope, eventsOf } from "./event-filter.ts";
 import { eventView } from "./event-view.ts";
 import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
-import { createTails } from "./tail.ts";
+import { createTails, type TailSource } from "./tail.ts";
 
 export interface SecurityEvents {
   /** Newest first. Throws `invalid_input` for a time, address or cursor that is none. */
@@ -35,7 +36,7 @@ const OFFSET_MAX = 100_000;
 const EXPORT_ROWS_AT_ONCE = 500;
 
 export function createSecurityEvents({ reads }: { readonly reads: EventReads }): SecurityEvents {
-  const tails = createTails(reads);
+  const tails = createTails(reads, SECURITY_EVENTS);
 
   async function* exported(where: ReturnType<typeof eventsOf>, format: "ndjson" | "csv", limit: number): AsyncGenerator<string> {
     if (format === "csv") yield csvHead();
@@ -78,6 +79,25 @@ export function createSecurityEvents({ reads }: { readonly reads: EventReads }):
       tails.open(eventsOf(scope, filter), { lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };
 }
+
+/** An event is written some time after the moment that its identifier names. */
+const WRITTEN_WITHIN_MS = 3_600_000;
+
+const SECURITY_EVENTS: TailSource<"security_events"> = {
+  table: "security_events",
+  event: "security_event",
+  idOf: ({ id }) => id,
+  view: eventView,
+  whereIs: (id) => {
+    const ms = ulidTimeMs(id);
+    if (ms === undefined) return null;
+    return [
+      { column: "at_ms", operator: "ge", value: ms - WRITTEN_WITHIN_MS },
+      { column: "at_ms", operator: "le", value: ms },
+      { column: "id", operator: "eq", value: id },
+    ];
+  },
+};
 
 const cursorOf = ({ at_ms, row_id }: RowPosition): string => writeCursor(`${at_ms}.${row_id}`);
 
