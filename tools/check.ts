@@ -12,7 +12,7 @@ const CORES = Math.max(2, availableParallelism());
 const unitTests = (share: number): Step => ({
   name: `unit tests ${share}/${CORES}`,
   command: "node",
-  args: [...testFlags(60_000), "--test-isolation=none", `--test-shard=${share}/${CORES}`, "--test-reporter=spec", ...UNIT_TESTS],
+  args: [...testFlags(300_000), "--test-isolation=none", `--test-shard=${share}/${CORES}`, "--test-reporter=spec", ...UNIT_TESTS],
 });
 
 // The slowest first.

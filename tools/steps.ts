@@ -45,7 +45,7 @@ export const stepEnvironment = (): NodeJS.ProcessEnv => ({
   PATH: `${join(ROOT, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`,
 });
 
-const STEP_TIMEOUT_MS = 300_000;
+const STEP_TIMEOUT_MS = 600_000;
 
 export async function runStep(step: Step): Promise<StepResult> {
   const started = performance.now();

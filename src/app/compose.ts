@@ -1,12 +1,9 @@
-import type { AddressInfo } from "node:net";
-import { BASE_PATH, createApi, type ApiConfig } from "#api/server.ts";
+import { createApi } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import { bootstrap, firstTokenShown } from "#control/access/bootstrap.ts";
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
-import type { MailServer } from "#control/notifications/send-email.ts";
-import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
@@ -17,7 +14,6 @@ import { RENEW_WITHIN_MS, renewCertificates } from "#jobs/renew-certificates.ts"
 import { sendNotifications } from "#jobs/send-notifications.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
-import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
@@ -25,21 +21,24 @@ import { openKeyFile, verifyKey } from "#store/key-file.ts";
 import { databaseExists, openStore } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
 import { hasBootstrapToken } from "#store/tokens.ts";
+import { planeAddresses, portOf } from "./addresses.ts";
 import { startAnnouncements } from "./announcements.ts";
 import { unsafeBinds } from "./bind-safety.ts";
 import { createClosing } from "./closing.ts";
 import { databaseUrl, type Config } from "./config.ts";
+import { apiConfig, controlConfig, presets } from "./control-config.ts";
 import { lockDataDirectory } from "./data-lock.ts";
 import { createEventReader } from "./event-reader.ts";
 import { createFeedSource } from "./feed-source.ts";
 import { openLocalAuthority } from "./local-authority.ts";
 import type { Log } from "./log.ts";
 import { addOperations } from "./operations.ts";
-import { edgeAddresses, planeFiles, startPlanes, type Planes } from "./planes.ts";
+import { planeFiles } from "./plane-files.ts";
+import { startPlanes, type Planes } from "./planes.ts";
 import type { ReadyLine } from "./ready.ts";
 import { removeRunFile, writeRunFile } from "./run-file.ts";
 import { createSecondaryReports } from "./secondary-reports.ts";
-import { readTls, type Tls } from "./tls-files.ts";
+import { readTls } from "./tls-files.ts";
 
 /** A server that serves on every plane. */
 export interface Running {
@@ -91,24 +90,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       gatewayLogStore,
       eventReads: reader.reads,
       ca,
-      edgeAddresses: edgeAddresses(config),
-      localOriginAllowed: originPolicy(config),
-      vendorPrefix: config.vendor.prefix,
-      hasGuardrailModel: config.gateway.guardrail_model !== "",
-      nameServers: config.dns.name_servers,
-      scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
-      dnssecRolloverDays: config.dns.dnssec_rollover_days,
-      recordsPerZoneMax: config.dns.records_per_zone_max,
-      recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
-      rulesetLimits: {
-        rulesMax: config.rules.per_ruleset_max,
-        freeRulesMax: config.rules.per_free_ruleset_max,
-        customRulesetsMax: config.rules.custom_rulesets_max,
-        versionsKept: config.rules.versions_kept,
-      },
-      ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
-      mailServer: mailServer(config),
-      webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
+      ...controlConfig(config),
       urlOfGateways: () => urlOfGateways,
       onSecondaryChecked: createSecondaryReports(log, metrics),
     });
@@ -211,60 +193,8 @@ const refetcher =
         log.error({ err: error, zone_id: zoneId }, "a zone's serial was not raised for the addresses of its apex"),
       );
 
-const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({
-  ...(token === "" ? {} : { token }),
-  ...(api_key === "" ? {} : { apiKey: api_key }),
-});
-
 async function refuseUnsafeBinds(config: Config, store: Store): Promise<void> {
   const reasons = unsafeBinds(config, await hasBootstrapToken(store.read));
   if (reasons.length > 0)
     throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
-}
-
-/** The same answer at the API, when a record is written, as at the edge, when the origin is connected to. */
-function originPolicy(config: Config): (address: IpAddress) => boolean {
-  const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
-  return (address) => allowed(formatIp(address));
-}
-
-/** None is asked for where either half is missing. */
-const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>
-  host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
-
-const apiConfig = ({ vendor, deprecations, api, dns }: Config, tls: Tls): ApiConfig => ({
-  vendorPrefix: vendor.prefix,
-  date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
-  rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
-  limits: {
-    dns_import: {
-      bodyBytesMax: dns.import_bytes_max,
-      rateLimit: { requests: dns.import_requests_per_minute, periodSeconds: 60 },
-    },
-  },
-  ...tls,
-});
-
-function planeAddresses(
-  config: Config,
-  apiPort: number,
-  ports: Planes["ports"],
-): Pick<ReadyLine, "api" | "gateway" | "dns" | "dot" | "http" | "https"> {
-  const { api, gateway, dns, edge, tls } = config;
-  const scheme = tls.certificate === "" ? "http" : "https";
-  return {
-    api: `${scheme}://${authority(api.host, apiPort)}${BASE_PATH}`,
-    gateway: `${scheme}://${authority(gateway.host, ports.gateway)}`,
-    dns: authority(dns.host, ports.dns),
-    dot: authority(dns.host, ports.dot),
-    http: `http://${authority(edge.host, ports.http)}`,
-    https: `https://${authority(edge.host, ports.https)}`,
-  };
-}
-
-const authority = (host: string, port: number): string => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === "string") throw new Error("the API listens on no port");
-  return address.port;
 }

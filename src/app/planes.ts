@@ -1,19 +1,17 @@
 import type { MessagePort } from "node:worker_threads";
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { systemClock } from "#kernel/clock.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
-import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
-import type { RetentionLimits } from "#events/retention.ts";
-import { DEFAULT_RETENTION, logSegmentsOf } from "#events/writer-config.ts";
-import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
-import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
+import { logSegmentsOf } from "#events/writer-config.ts";
+import type { GatewayConfig } from "#gateway/config.ts";
 import { createRateTable } from "#nameserver/rate-limit.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { createPlaceFiles } from "./place-files.ts";
+import { edgeCacheDisk, removeUnusedCaches } from "./plane-caches.ts";
+import { edgeConfig, gatewayConfig, nameserverConfig, retentionOf } from "./plane-configs.ts";
+import type { PlaneFiles } from "./plane-files.ts";
 import { createTicketKeyRing } from "./ticket-keys.ts";
 import { type Bound, channel, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
 
@@ -37,26 +35,6 @@ export interface PlanesDeps {
   onReaddressed(zoneId: string, addresses: string): void;
 }
 
-/** What threads find on disk. */
-export interface PlaneFiles {
-  readonly sealKey: string;
-  readonly localRoot: string;
-  readonly lastGood: string;
-  readonly events: string;
-  readonly spendJournal: string;
-  /** Directory with one for each edge thread. */
-  readonly cache: string;
-}
-
-export const planeFiles = (dataDir: string): PlaneFiles => ({
-  sealKey: join(dataDir, "seal.key"),
-  localRoot: join(dataDir, "ca.pem"),
-  lastGood: join(dataDir, "snapshot.last-good"),
-  events: join(dataDir, "events.db"),
-  spendJournal: join(dataDir, "gateway", "spend.journal"),
-  cache: join(dataDir, "cache"),
-});
-
 /** Time for a thread that only writes down what it has been given. */
 const SINK_STOP_MS = 5_000;
 
@@ -67,7 +45,7 @@ const SINK_STOP_MS = 5_000;
  */
 export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const { config } = deps;
-  await removeUnusedCaches(deps);
+  await removeUnusedCaches(config, deps.files);
   const serving: PlaneWorker[] = [];
   const edges: PlaneWorker[] = [];
   const rateTable = createRateTable();
@@ -117,7 +95,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     const ports = (): Ports => ({ events: handOver(writer), tap: handOver(detector) });
     const worker = serve(name, "../edge/worker.ts", ports, (bound) => ({
       ...edgeConfig(config, { ...siblings, ...bound }, dohPort),
-      cacheDisk: cacheDisk(deps, name),
+      cacheDisk: edgeCacheDisk(config, deps.files, name),
       ticketKeys: ticketKeys.keys(),
       places: places.databases(),
       counters,
@@ -144,7 +122,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         "gateway",
         "../gateway/worker.ts",
         () => ({ events: handOver(writer) }),
-        (bound) => gatewayConfig(deps, bound),
+        (bound) => gatewayConfig(config, deps.tls, deps.files, bound),
       ).listening,
       detector.listening,
       writer.listening,
@@ -208,113 +186,6 @@ async function startSharing(name: string, count: number, start: (name: string, s
   await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(`${name}-${i + 2}`, bound).listening));
   return bound;
 }
-
-/** `rateTable`: one for all threads, among which the kernel spreads a network's questions. */
-const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBuffer): NameserverConfig => ({
-  host: config.dns.host,
-  port: bound["udp"] ?? config.dns.port,
-  reusePort: config.dns.workers > 1,
-  edgeAddresses: edgeAddresses(config),
-  edgeProtocols: { alpn: EDGE_ALPN, port: config.https.port },
-  nsid: config.dns.nsid,
-  rateLimit: {
-    perSecond: config.dns.rate_limit_per_second,
-    slip: config.dns.rate_limit_slip,
-    exempt: config.dns.rate_limit_exempt,
-    table: rateTable,
-  },
-  dot: { port: bound["dot"] ?? config.dns.tls_port },
-  doh: { port: bound["doh"] ?? 0 },
-  resolvers: config.dns.resolvers,
-  limits: NAMESERVER_LIMITS,
-});
-
-const edgeConfig = (
-  config: Config,
-  bound: Bound,
-  dohPort: number,
-): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places"> => ({
-  host: config.edge.host,
-  httpPort: bound["http"] ?? config.http.port,
-  httpsPort: bound["https"] ?? config.https.port,
-  reusePort: config.edge.workers > 1,
-  vendorPrefix: config.vendor.prefix,
-  originPort: config.edge.origin_port,
-  originAllow: config.edge.origin_allow,
-  resolvers: config.dns.resolvers,
-  doh: { hosts: config.dns.name_servers, port: dohPort },
-  proxyProtocolFrom: config.edge.proxy_protocol_from,
-  cacheMemoryBytesMax: Math.floor(config.edge.cache_memory_bytes_max / config.edge.workers),
-  limits: edgeLimits(config),
-});
-
-const GATEWAY_CACHE = "gateway";
-
-/** Threads share nothing on disk, so that none waits for another. */
-const cacheDisk = ({ config: { edge }, files }: PlanesDeps, name: string): EdgeConfig["cacheDisk"] =>
-  edge.cache_disk_bytes_max === 0
-    ? null
-    : { directory: join(files.cache, name), bytesMax: Math.floor(edge.cache_disk_bytes_max / edge.workers) };
-
-/** What threads left behind that there are no more would count for nobody. */
-async function removeUnusedCaches({ config, files }: PlanesDeps): Promise<void> {
-  const used = new Set(Array.from({ length: config.edge.cache_disk_bytes_max === 0 ? 0 : config.edge.workers }, (_, i) => `edge-${i + 1}`));
-  if (config.gateway.cache_disk_bytes_max > 0) used.add(GATEWAY_CACHE);
-  const names = await readdir(files.cache).catch((): string[] => []);
-  for (const name of names) if (!used.has(name)) await rm(join(files.cache, name), { recursive: true, force: true });
-}
-
-/** The operator's limits, and of those that count something this thread's share: the kernel spreads connections evenly. */
-const edgeLimits = ({ edge }: Config): EdgeLimits => ({
-  ...EDGE_LIMITS,
-  connectionsMax: Math.ceil(edge.connections_max / edge.workers),
-  connectionsPerAddressMax: Math.ceil(edge.connections_per_address_max / edge.workers),
-  headTimeoutMs: edge.head_timeout_seconds * 1000,
-  idleTimeoutMs: edge.idle_timeout_seconds * 1000,
-  bodyTimeoutMs: edge.body_timeout_seconds * 1000,
-  bodyBytesMin: (edge.body_bytes_per_second_min * EDGE_LIMITS.bodyWindowMs) / 1000,
-  requestBodyBytesMax: edge.request_body_bytes_max,
-  ruleBodyBytesMax: edge.rule_body_bytes_max,
-  ruleBodyMemoryBytesMax: Math.floor(edge.rule_body_memory_bytes_max / edge.workers),
-  connectTimeoutMs: edge.origin_connect_timeout_seconds * 1000,
-  originConnectionsMax: Math.ceil(edge.origin_connections_max / edge.workers),
-  responseTimeoutMs: edge.response_timeout_seconds * 1000,
-  tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
-});
-
-function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
-  const [provider = "", model = ""] = gateway.guardrail_model.split(/\/(.*)/s);
-  return model === "" ? {} : { guardrail: { provider, model, key: gateway.guardrail_key } };
-}
-
-const gatewayConfig = ({ config, tls, files }: PlanesDeps, bound: Bound): GatewayConfig => ({
-  host: config.gateway.host,
-  port: bound["http"] ?? config.gateway.port,
-  vendorPrefix: config.vendor.prefix,
-  providers: config.gateway.providers,
-  ...guardrailModel(config),
-  ...tls,
-  ...(config.gateway.cache_disk_bytes_max === 0
-    ? {}
-    : { cacheDisk: { directory: join(files.cache, GATEWAY_CACHE), bytesMax: config.gateway.cache_disk_bytes_max } }),
-  providerAllow: config.gateway.provider_allow,
-  spendJournal: files.spendJournal,
-  limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
-});
-
-/** What the nameserver answers for proxied names. */
-export const edgeAddresses = (config: Config): readonly string[] =>
-  config.edge.addresses.length > 0 ? config.edge.addresses : [config.edge.host];
-
-const DAY_MS = 86_400_000;
-
-const retentionOf = ({ events }: Config): RetentionLimits => ({
-  ...DEFAULT_RETENTION,
-  ageMs: events.rows_kept_days * DAY_MS,
-  bytes: events.bytes_max,
-  minutesAgeMs: events.minutes_kept_days * DAY_MS,
-  hoursAgeMs: events.hours_kept_days * DAY_MS,
-});
 
 /** One end of a new channel goes to `taker`, the other one to the thread that will send. */
 function handOver(taker: PlaneWorker): MessagePort {

@@ -1,0 +1,58 @@
+import type { ApiConfig } from "#api/server.ts";
+import type { MailServer } from "#control/notifications/send-email.ts";
+import { createAddressPolicy } from "#kernel/address-policy.ts";
+import { formatIp, type IpAddress } from "#kernel/ip.ts";
+import type { Config } from "./config.ts";
+import { edgeAddresses } from "./plane-configs.ts";
+import type { Tls } from "./tls-files.ts";
+
+/** What use-cases are told of the operator's configuration. */
+export const controlConfig = (config: Config) => ({
+  edgeAddresses: edgeAddresses(config),
+  localOriginAllowed: originPolicy(config),
+  vendorPrefix: config.vendor.prefix,
+  hasGuardrailModel: config.gateway.guardrail_model !== "",
+  nameServers: config.dns.name_servers,
+  scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
+  dnssecRolloverDays: config.dns.dnssec_rollover_days,
+  recordsPerZoneMax: config.dns.records_per_zone_max,
+  recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
+  rulesetLimits: {
+    rulesMax: config.rules.per_ruleset_max,
+    freeRulesMax: config.rules.per_free_ruleset_max,
+    customRulesetsMax: config.rules.custom_rulesets_max,
+    versionsKept: config.rules.versions_kept,
+  },
+  ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
+  mailServer: mailServer(config),
+  webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
+});
+
+/** What the first start gives to who asked for it. */
+export const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({
+  ...(token === "" ? {} : { token }),
+  ...(api_key === "" ? {} : { apiKey: api_key }),
+});
+
+/** The same answer at the API, when a record is written, as at the edge, when the origin is connected to. */
+function originPolicy(config: Config): (address: IpAddress) => boolean {
+  const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
+  return (address) => allowed(formatIp(address));
+}
+
+/** None is asked for where either half is missing. */
+const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>
+  host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
+
+export const apiConfig = ({ vendor, deprecations, api, dns }: Config, tls: Tls): ApiConfig => ({
+  vendorPrefix: vendor.prefix,
+  date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
+  rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
+  limits: {
+    dns_import: {
+      bodyBytesMax: dns.import_bytes_max,
+      rateLimit: { requests: dns.import_requests_per_minute, periodSeconds: 60 },
+    },
+  },
+  ...tls,
+});

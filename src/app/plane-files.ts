@@ -1,0 +1,21 @@
+import { join } from "node:path";
+
+/** What threads find on disk. */
+export interface PlaneFiles {
+  readonly sealKey: string;
+  readonly localRoot: string;
+  readonly lastGood: string;
+  readonly events: string;
+  readonly spendJournal: string;
+  /** Directory with one for each edge thread. */
+  readonly cache: string;
+}
+
+export const planeFiles = (dataDir: string): PlaneFiles => ({
+  sealKey: join(dataDir, "seal.key"),
+  localRoot: join(dataDir, "ca.pem"),
+  lastGood: join(dataDir, "snapshot.last-good"),
+  events: join(dataDir, "events.db"),
+  spendJournal: join(dataDir, "gateway", "spend.journal"),
+  cache: join(dataDir, "cache"),
+});
