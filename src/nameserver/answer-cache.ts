@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
-import { lowerCaseInto, NAME_BYTES_MAX, type NameKey } from "#wire/dns/name.ts";
+import type { NameKey } from "#wire/dns/name.ts";
+import { cacheKey, isKeyOf, slotOf, TYPE_AND_CLASS_BYTES, u16 } from "./answer-keys.ts";
 import { type Freshness, isFresh } from "./dnssec/validity.ts";
 import type { EdnsClass } from "./exchange.ts";
 
@@ -27,6 +28,8 @@ export interface CachedResponse extends Freshness {
 export interface AnswerCache {
   /** Undefined as well where its time is over. */
   get(key: string): CachedResponse | undefined;
+  /** The same for a question in a packet, with type and class behind its name as in cacheKey. Allocates nothing for what is asked often. */
+  find(packet: Uint8Array, nameStart: number, nameEnd: number, ednsClass: EdnsClass): CachedResponse | undefined;
   put(key: string, response: CachedResponse): void;
   dropZones(zones: ReadonlySet<NameKey>): void;
   clear(): void;
@@ -38,29 +41,6 @@ const ENDLESS_PART = 1 / 4;
 
 /** Larger responses are rare and not worth their memory. */
 const RESPONSE_BYTES_MAX = 1500;
-
-const scratch = Buffer.alloc(NAME_BYTES_MAX + 5);
-
-/**
- * What tells responses apart: the name between `nameStart` and `nameEnd` without its case, type, class and EDNS. The name must be whole and of at most 255 bytes.
- */
-export function cacheKey(
-  packet: Uint8Array,
-  nameStart: number,
-  nameEnd: number,
-  type: number,
-  questionClass: number,
-  ednsClass: EdnsClass,
-): string {
-  const length = nameEnd - nameStart;
-  lowerCaseInto(scratch, packet, nameStart, length);
-  scratch[length] = type >> 8;
-  scratch[length + 1] = type;
-  scratch[length + 2] = questionClass >> 8;
-  scratch[length + 3] = questionClass;
-  scratch[length + 4] = ednsClass;
-  return scratch.toString("latin1", 0, length + 5);
-}
 
 /**
  * Writes the response for the asker whose message starts at `start` and whose question's name ends at `nameEnd` of
@@ -82,19 +62,32 @@ export interface AnswerCacheDeps {
   readonly clock: Clock;
 }
 
+/** A response in the cache, with what it answers. */
+interface Entry {
+  readonly response: CachedResponse;
+  /** The bytes of its key. */
+  readonly key: Uint8Array;
+  readonly slot: number;
+}
+
 export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): AnswerCache {
-  const entries = new Map<string, CachedResponse>();
+  const entries = new Map<string, Entry>();
   const endless = new Set<string>();
   const keysByZone = new Map<NameKey, Set<string>>();
+  /** Of the entries with one slot, the one that was put or found last: most questions need no text that way. */
+  const slots = createSlots(entriesMax);
 
   const remove = (key: string): void => {
-    for (const zone of entries.get(key)?.zones ?? []) {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    for (const zone of entry.response.zones) {
       const keys = keysByZone.get(zone);
       keys?.delete(key);
       if (keys?.size === 0) keysByZone.delete(zone);
     }
     entries.delete(key);
     endless.delete(key);
+    if (slots[entry.slot] === entry) slots[entry.slot] = undefined;
   };
   /** The oldest goes first: a flood of random names passes through without ever growing the maps. */
   const makeRoom = ({ isEndless }: CachedResponse): void => {
@@ -102,14 +95,25 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
     const oldest = oldestOf?.keys().next().value;
     if (oldest !== undefined) remove(oldest);
   };
+  const get = (key: string): CachedResponse | undefined => {
+    const entry = entries.get(key);
+    if (entry === undefined) return undefined;
+    if (isUsable(entry.response, clock)) return entry.response;
+    remove(key);
+    return undefined;
+  };
 
   return {
-    get: (key) => {
-      const cached = entries.get(key);
-      // Most responses hold no signatures, and then no time has to be asked for.
-      if (cached === undefined || cached.untilMs === Number.POSITIVE_INFINITY || isFresh(cached, clock.nowMs())) return cached;
-      remove(key);
-      return undefined;
+    get,
+    find: (packet, nameStart, nameEnd, ednsClass) => {
+      const slot = slotOf(packet, nameStart, nameEnd + TYPE_AND_CLASS_BYTES, ednsClass) & (slots.length - 1);
+      const entry = slots[slot];
+      if (entry !== undefined && isKeyOf(entry.key, packet, nameStart, nameEnd, ednsClass) && isUsable(entry.response, clock))
+        return entry.response;
+      const key = cacheKey(packet, nameStart, nameEnd, u16(packet, nameEnd), u16(packet, nameEnd + 2), ednsClass);
+      const response = get(key);
+      if (response !== undefined) slots[slot] = entries.get(key);
+      return response;
     },
     put: (key, response) => {
       if (response.bytes.length > RESPONSE_BYTES_MAX) return;
@@ -118,7 +122,12 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
       // A slice of Node's shared pool would keep all of its slab in memory for one short answer.
       const bytes = Buffer.allocUnsafeSlow(response.bytes.length);
       response.bytes.copy(bytes);
-      entries.set(key, { ...response, bytes });
+      const keyBytes = new Uint8Array(Buffer.from(key, "latin1"));
+      const last = keyBytes.length - 1;
+      const slot = slotOf(keyBytes, 0, last, keyBytes[last] as number) & (slots.length - 1);
+      const entry: Entry = { response: { ...response, bytes }, key: keyBytes, slot };
+      entries.set(key, entry);
+      slots[slot] = entry;
       if (response.isEndless) endless.add(key);
       for (const zone of response.zones) {
         const keys = keysByZone.get(zone);
@@ -133,9 +142,18 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
       entries.clear();
       endless.clear();
       keysByZone.clear();
+      slots.fill(undefined);
     },
     get entryCount() {
       return entries.size;
     },
   };
 }
+
+/** A power of two of them, so that a mask finds one. */
+const createSlots = (entriesMax: number): (Entry | undefined)[] =>
+  new Array<Entry | undefined>(2 ** Math.ceil(Math.log2(Math.max(1, entriesMax)))).fill(undefined);
+
+/** Most responses hold no signatures, and then no time has to be asked for. */
+const isUsable = (response: CachedResponse, clock: Clock): boolean =>
+  response.untilMs === Number.POSITIVE_INFINITY || isFresh(response, clock.nowMs());

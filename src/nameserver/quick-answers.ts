@@ -1,7 +1,8 @@
 import { EDNS_FLAG, FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { OPT_BYTES } from "#wire/dns/message.ts";
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from "#wire/dns/name.ts";
-import { type AnswerCache, cacheKey, fillIn } from "./answer-cache.ts";
+import { type AnswerCache, fillIn } from "./answer-cache.ts";
+import { u16 } from "./answer-keys.ts";
 import { addToOptions, COOKIE_OPTION_BYTES, OPTION_HEAD_BYTES, writeCookieOption } from "./client-options.ts";
 import { type Cookies, isCookieLength } from "./cookies.ts";
 import type { Counters } from "./counters.ts";
@@ -39,7 +40,7 @@ export function createQuickAnswers({ cache, counters, cookies, rateLimit }: Quic
     if (!readUsual(datagram, asked)) return 0;
     const { input, start, addresses, addressStart, addressBytes, output, outStart } = datagram;
     const { nameEnd, cookieAt, ednsClass } = asked;
-    const cached = cache.get(cacheKey(input, start + HEADER_BYTES, nameEnd, u16(input, nameEnd), u16(input, nameEnd + 2), ednsClass));
+    const cached = cache.find(input, start + HEADER_BYTES, nameEnd, ednsClass);
     const optionBytes = cookieAt === 0 ? 0 : COOKIE_OPTION_BYTES;
     if (cached === undefined || cached.bytes.length + optionBytes > asked.bytesMax) return 0;
     counters.queries.udp.value += 1;
@@ -103,8 +104,6 @@ function readUsual({ input, start, length }: Datagram, asked: Asked): boolean {
   asked.cookieAt = cookieAt;
   return true;
 }
-
-const u16 = (bytes: Uint8Array, at: number): number => ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
 
 /** Where the uncompressed name ends; 0 where there is none. */
 function skipName(packet: Uint8Array, start: number, end: number): number {
