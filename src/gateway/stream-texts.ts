@@ -57,9 +57,13 @@ class Channels {
   /** `at`: where the line begins in the stream. */
   line(line: string, at: number): void {
     const frame = this.#frame;
-    if (frame !== undefined && line.startsWith(frame.before) && line.endsWith(frame.after)) {
-      const piece = line.slice(frame.before.length, line.length - frame.after.length);
-      if (!piece.includes('"')) return add(frame.channel, piece, at + frame.before.length);
+    if (frame !== undefined && line.length >= frame.before.length + frame.after.length) {
+      const [from, to] = [frame.before.length, line.length - frame.after.length];
+      // Whole pieces are compared many characters at a time, other than by startsWith.
+      if (line.slice(0, from) === frame.before && line.slice(to) === frame.after) {
+        const piece = line.slice(from, to);
+        if (!piece.includes('"')) return add(frame.channel, piece, at + from);
+      }
     }
     this.#read(line, at);
   }
