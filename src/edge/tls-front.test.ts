@@ -188,6 +188,20 @@ test("who leaves amid a handshake is let go at once", async () => {
   await client.closed();
 });
 
+test("who leaves before the hello is whole is let go at once", async () => {
+  const edge = await startEdge([], {}, { headTimeoutMs: 3_600_000 });
+  try {
+    for (const bytes of ["", hello("www.example.com", [0xc02b]).slice(0, 30)]) {
+      const client = rawClient(edge.https);
+      if (bytes !== "") client.send(bytes);
+      client.socket.end();
+      assert.equal(await client.closed(), "");
+    }
+  } finally {
+    await edge.close();
+  }
+});
+
 test("connections from one port of a client to two addresses of the edge are told apart", { timeout: 300_000 }, async () => {
   const edge = await startEdge([], { host: "0.0.0.0" });
   try {
