@@ -19,8 +19,9 @@ export interface CustomPattern {
 
 /** Compiles the pattern to a detector. Throws RegexError for what cannot be run, or has no place to begin at. */
 export function customDetector({ id, name, pattern, context, validator, tags }: CustomPattern): Detector {
-  const find = compileRegexReplacer(`^(?:${pattern})`);
+  // First as it was written, so that a mistake is told where it stands there.
   const start = startOf(parseRegex(pattern));
+  const find = compileRegexReplacer(`^(?:${pattern})`);
   if (start === null || start.texts.some((text) => text.length < LITERAL_CHARACTERS_MIN)) throw new RegexError(NO_START, 0);
   const sticky: Pattern = {
     lastIndex: 0,
