@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACTIONS, type ActionName, completeParameters, phasesOf } from "./actions.ts";
 import { ruleProblems, type RuleSurroundings } from "./check.ts";
+import type { ListKind } from "./expression/lists.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "./managed/rulesets.ts";
 import { PHASES } from "./phases.ts";
 
@@ -38,6 +39,17 @@ test("rules that can run are accepted", () => {
     assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase, ZONE), [], `${phase} ${action}`);
 });
 
+test("a redirect by a list needs one of redirects", () => {
+  const problems = (kind: ListKind): readonly string[] => {
+    const around: RuleSurroundings = { kind: "root", customRulesets: new Map(), lists: { find: () => ({ kind, has: () => false }) } };
+    const from_list = { name: "moves", key: "http.request.full_uri" };
+    const rule = { action: "redirect", expression: "true", action_parameters: { from_list } };
+    return ruleProblems(rule, "http_request_redirect", around).map(({ message }) => message);
+  };
+  assert.deepEqual(problems("redirect"), []);
+  assert.deepEqual(problems("ip"), ['the list "moves" is of kind ip, and redirect is needed here']);
+});
+
 const LIMIT = { characteristics: ["ip.src"], period: 10, requests_per_period: 5 };
 
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
@@ -46,6 +58,12 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [CUSTOM, { action: "toString" }, "/action", /unknown action/],
   [CUSTOM, { action: "route" }, "/action", /may not stand here/],
   ["http_request_redirect", { action: "redirect" }, "/action_parameters", /needs from_value or from_list/],
+  [
+    "http_request_redirect",
+    { action: "redirect", action_parameters: { from_list: { name: "moves", key: "http.request.full_uri" } } },
+    "/action_parameters/from_list/name",
+    /there is no list "moves"/,
+  ],
   ["http_ratelimit", { action: "block" }, "/ratelimit", /needs ratelimit/],
   [CUSTOM, { action: "block", ratelimit: {} }, "/ratelimit", /for rules of phase http_ratelimit/],
   ["http_ratelimit", { action: "block", ratelimit: { period: 10 } }, "/ratelimit", /needs characteristics/],

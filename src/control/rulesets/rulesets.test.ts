@@ -101,7 +101,7 @@ storeTest("SPEC 2.6: a phase has one entry point a level; a ruleset knows its le
 });
 
 storeTest("PUT creates the entry point, keeps rules by id or ref, and counts versions of what changed", async ({ store }) => {
-  const { rulesets, call, zone } = await scoped(store);
+  const { rulesets, call, zone, account } = await scoped(store);
   // SPEC 4.6: id, version and ref may be empty strings.
   const empty = { id: "", version: "", ref: "" };
   const first = await rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, {
@@ -140,6 +140,12 @@ storeTest("PUT creates the entry point, keeps rules by id or ref, and counts ver
   assert.deepEqual((await rulesets.update(call(), zone, first.id, { rules: [] })).rules, []);
   await rulesets.delete(call(), zone, first.id);
   await assert.rejects(rulesets.delete(call(), zone, first.id), failing(10001));
+  // Those that come with the program are there, and nobody's to change.
+  for (const scope of [zone, account]) {
+    await assert.rejects(rulesets.update(call(), scope, SCORES_RULESET_ID, { rules: [] }), failing(20015));
+    await assert.rejects(rulesets.addRule(call(), scope, SCORES_RULESET_ID, block("true")), failing(20015));
+    await assert.rejects(rulesets.delete(call(), scope, SCORES_RULESET_ID), failing(20015));
+  }
   await assert.rejects(rulesets.entryPoint(zone, CUSTOM_PHASE), failing(10003));
 });
 

@@ -1,6 +1,7 @@
 import type { Actor } from "#control/call.ts";
 import { checkUse } from "#control/rulesets/phase-permissions.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { type Phase, phaseNamed } from "#rules/phases.ts";
 import { type RulesetOwner, type RulesetRow, rulesetById } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
@@ -18,9 +19,14 @@ export interface RulesetScope {
 
 export const ownerOf = (scope: RulesetScope): RulesetOwner => ({ level: scope.level, owner_id: scope.zone_id ?? scope.account_id });
 
-/** The scope's own ruleset, for one who may use its phase so. Throws `ruleset_not_found`, `authentication_error`. */
+/** The scope's own ruleset, for one who may use its phase so. Throws `ruleset_not_found`, `authentication_error`, and `ruleset_invalid` for changes of a managed one. */
 export async function ownRuleset(db: Unit["db"], scope: RulesetScope, id: string, use: "read" | "write"): Promise<RulesetRow> {
   const row = await rulesetById(db, ownerOf(scope), id);
+  const managed = row === undefined && use === "write" ? MANAGED_RULESETS.get(id) : undefined;
+  if (managed !== undefined) {
+    const message = `${managed.name} is managed and cannot be changed; overrides of the rule that executes it change its rules`;
+    throw new PlatformError("ruleset_invalid", { message });
+  }
   if (row === undefined) throw new PlatformError("ruleset_not_found", { message: `could not find ruleset ${id}` });
   checkUse(scope.actor, scope, row.phase, use);
   return row;

@@ -1,4 +1,4 @@
-import { array, byPlace, object, oneOf, type Shape, text, unavailable, whole } from "../parameters.ts";
+import { array, byPlace, object, oneOf, problem, type Shape, text, unavailable, whole } from "../parameters.ts";
 import { source, valueExpression } from "../values.ts";
 
 export const HOST = /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
@@ -40,10 +40,18 @@ const fromValue = object(
   { required: ["target_url"] },
 );
 
-const fromList = object(
-  { name: text({ pattern: /^[a-z0-9_]{1,50}$/, what: "the name of a list" }), key: valueExpression },
-  { required: ["name", "key"] },
-);
+const LIST_NAME = text({ pattern: /^[a-z0-9_]{1,50}$/, what: "the name of a list" });
+
+/** Of a list that the account has, as expressions need it too: a rule that can never redirect is somebody's mistake. */
+const redirectList: Shape = (value, at, place) => {
+  const problems = LIST_NAME(value, at, place);
+  if (problems.length > 0) return problems;
+  const kind = place.around.lists.find(String(value))?.kind;
+  if (kind === undefined) return [problem(at, `there is no list "${String(value)}"`)];
+  return kind === "redirect" ? [] : [problem(at, `the list "${String(value)}" is of kind ${kind}, and redirect is needed here`)];
+};
+
+const fromList = object({ name: redirectList, key: valueExpression }, { required: ["name", "key"] });
 
 /** Lists of redirects are looked at in the account's own phase; everywhere else the rule says where to. */
 export const redirect: Shape = byPlace(({ phase }) =>
