@@ -113,6 +113,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       files,
       onNotified: notifier(control, log),
       onReaddressed: refetcher(control, log),
+      onDefaultGateway: gatewayMaker(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));
     urlOfGateways = planeAddresses(config, 0, planes.ports).gateway;
@@ -192,6 +193,14 @@ const refetcher =
       .catch((error: unknown) =>
         log.error({ err: error, zone_id: zoneId }, "a zone's serial was not raised for the addresses of its apex"),
       );
+
+/** The first use of an account's default gateway makes it. */
+const gatewayMaker =
+  ({ gateways }: Control, log: Log) =>
+  (accountId: string, atMs: number): void =>
+    void gateways
+      .ensureDefault(systemCall("gateway"), accountId, atMs)
+      .catch((error: unknown) => log.error({ err: error, account_id: accountId }, "an account's default gateway was not made"));
 
 async function refuseUnsafeBinds(config: Config, store: Store): Promise<void> {
   const reasons = unsafeBinds(config, await hasBootstrapToken(store.read));

@@ -59,6 +59,8 @@ export interface PlaneWorkerSpec {
   onNotified?(zoneId: string, from: string): void;
   /** Called when the apex of a zone that other servers fetch has other addresses. */
   onReaddressed?(zoneId: string, addresses: string): void;
+  /** Called when an account's default gateway is used that does not exist yet. */
+  onDefaultGateway?(accountId: string, atMs: number): void;
 }
 
 /** Runs a plane in a worker thread and starts it again when it dies after it has once listened. */
@@ -75,6 +77,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     else if (message.type === "metrics") metricRequests.answer(message.request, message.samples);
     else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
     else if (message.type === "readdressed") spec.onReaddressed?.(message.zone_id, message.addresses);
+    else if (message.type === "default_gateway") spec.onDefaultGateway?.(message.account_id, message.at_ms);
     else if (message.type === "listening") {
       bound = message.addresses;
       if (state !== "stopping") state = "up";

@@ -33,6 +33,8 @@ export interface PlanesDeps {
   onNotified(zoneId: string, from: string): void;
   /** Told of each zone that other servers fetch whose apex has other addresses. */
   onReaddressed(zoneId: string, addresses: string): void;
+  /** Told of each account whose default gateway is used and does not exist yet. */
+  onDefaultGateway(accountId: string, atMs: number): void;
 }
 
 /** Time for a thread that only writes down what it has been given. */
@@ -154,7 +156,7 @@ interface ServingSpec {
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
-  { publisher, log, files, onNotified, onReaddressed }: PlanesDeps,
+  { publisher, log, files, onNotified, onReaddressed, onDefaultGateway }: PlanesDeps,
   { name, script, ports, planeConfig }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
@@ -163,6 +165,7 @@ function startServingWorker(
     log,
     onNotified,
     onReaddressed,
+    onDefaultGateway,
     connect: (bound) => {
       const feed = channel();
       publisher.attach(createMessagePortFeed(feed.near));

@@ -5,6 +5,7 @@ import { createAuthenticator } from "./auth.ts";
 import type { ClientRequest } from "./client/client-request.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { GatewayErrorName } from "./errors.ts";
+import { createDefaultGateways } from "./default-gateways.ts";
 import { createGateways } from "./gateways.ts";
 import { type Place, type Upstream, type Upstreams, placeOf } from "./providers.ts";
 import { type RequestPath, parseRequestPath } from "./request-path.ts";
@@ -39,15 +40,19 @@ export function createAdmission(deps: {
   readonly clock: Clock;
   readonly config: GatewayConfig;
   readonly upstreams: Upstreams;
+  readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
 }): Admission {
   const { replica, clock, config, upstreams } = deps;
   const gateways = createGateways(replica);
   const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
+  const defaults = createDefaultGateways(deps);
   return {
     decide: (req) => {
       const path = parseRequestPath(req.target);
       if (path === undefined) return "aig_bad_request";
-      const gateway = gateways.find(path.accountId, path.gatewayId);
+      const gateway =
+        gateways.find(path.accountId, path.gatewayId) ??
+        defaults.find(path, () => authenticator.allows(req.headers, path.accountId, req.address));
       if (gateway === undefined) return "aig_unknown_gateway";
       if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.address)) return "aig_unauthorized";
       if (path.provider === "" && path.rest === "") return { path, gateway, route: { kind: "universal" } };

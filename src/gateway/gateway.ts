@@ -31,6 +31,8 @@ export interface GatewayDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;
+  /** Told when an account's default gateway is used that does not exist yet; without it there is none. */
+  readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
 }
 
 export interface Gateway {

@@ -36,6 +36,7 @@ const gateway = createGateway({
   directSend: await loadDirectSend(),
   clock: systemClock,
   metrics,
+  onDefaultGateway: voice.defaultGatewayUsed,
   config: data.config,
 });
 

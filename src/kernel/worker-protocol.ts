@@ -10,6 +10,8 @@ export type FromWorker =
   | { readonly type: "notified"; readonly zone_id: string; readonly from: string }
   /** What stands in for the alias at a zone's apex has other addresses, which the text tells apart. */
   | { readonly type: "readdressed"; readonly zone_id: string; readonly addresses: string }
+  /** A gateway that comes into being with its first use was used, at this time. */
+  | { readonly type: "default_gateway"; readonly account_id: string; readonly at_ms: number }
   | {
       readonly type: "log";
       readonly level: "debug" | "info" | "warn" | "error";
@@ -60,6 +62,7 @@ export interface WorkerVoice {
   listening(addresses: Readonly<Record<string, number>>): void;
   notified(zoneId: string, from: string): void;
   readdressed(zoneId: string, addresses: string): void;
+  defaultGatewayUsed(accountId: string, atMs: number): void;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -70,6 +73,7 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
     listening: (addresses) => say({ type: "listening", addresses }),
     notified: (zoneId, from) => say({ type: "notified", zone_id: zoneId, from }),
     readdressed: (zoneId, addresses) => say({ type: "readdressed", zone_id: zoneId, addresses }),
+    defaultGatewayUsed: (accountId, atMs) => say({ type: "default_gateway", account_id: accountId, at_ms: atMs }),
     log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
     serve: (duties) => {
       main.on("message", (message: ToWorker) => {

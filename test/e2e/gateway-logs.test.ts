@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { eventually } from "../support/eventually.ts";
 import { api, startSelvedge, type Selvedge } from "../support/selvedge.ts";
 
 const CANARY = "CANARY";
@@ -159,6 +160,19 @@ test("whoever got an answer finds it in the list at once, and deletes it with th
     assert.equal((await management("DELETE", `/prompt/logs?filters=${filters}`)).status, 200);
     assert.equal((await management("GET", "/prompt/logs")).body.result_info.total_count, round);
   }
+});
+
+test("an account's default gateway is made by the first request with a token, whose log it has", async () => {
+  const authorized = { "svc-aig-authorization": `Bearer ${token}` };
+  assert.equal((await ask("default/openai/chat/completions", chat)).status, 400);
+  assert.equal((await management("GET", "/default")).status, 404);
+  const first = await ask("default/openai/chat/completions", chat, authorized);
+  assert.equal(first.status, 200);
+  await eventually(async () => (await management("GET", "/default")).status === 200);
+  const { is_default, authentication, collect_logs } = (await management("GET", "/default")).body.result;
+  assert.deepEqual([is_default, authentication, collect_logs], [true, true, true]);
+  assert.equal((await management("GET", `/default/logs/${logIdOf(first)}`)).status, 200);
+  assert.equal((await ask("default/openai/chat/completions", chat)).status, 401);
 });
 
 test("SPEC 1.1: a refused call has no log and does not reach the provider", async () => {

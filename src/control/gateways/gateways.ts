@@ -18,6 +18,7 @@ import { storedSpendLimits } from "#model/spend-limits.ts";
 import { guardrailsProblem } from "#model/guardrails.ts";
 import { unknownProfile } from "#model/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
+import { findAccount } from "#store/accounts.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import { deleteGatewayObject, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
@@ -25,6 +26,8 @@ import type { Store, Unit } from "#store/store.ts";
 export interface Gateways {
   /** Throws `gateway_input_invalid` where the account has a gateway of this id. */
   create(call: Call, accountId: string, body: GatewayCreate): Promise<Gateway>;
+  /** Makes the account's default gateway, unless there is one: it is as old as its first use. */
+  ensureDefault(call: Call, accountId: string, usedMs: number): Promise<void>;
   list(accountId: string, query: { readonly search?: string }, page: PageRequest): Promise<Page<Gateway>>;
   get(accountId: string, id: string): Promise<Gateway>;
   /** What the body leaves out stays as it is, so that nobody turns authentication off by omission. */
@@ -75,6 +78,17 @@ export function createGateways(deps: GatewaysDeps): Gateways {
       });
     },
 
+    ensureDefault: (call, accountId, usedMs) =>
+      commit(deps, call, async (unit) => {
+        if ((await gatewayById(unit.db, accountId, DEFAULT_GATEWAY)) !== undefined) return;
+        if ((await findAccount(unit.db, accountId)) === undefined) return;
+        const at = isoMicros(Math.min(usedMs * 1000, clock.nowMicros()));
+        const settings = JSON.stringify(gatewaySettings(DEFAULT_SETTINGS, null));
+        const row: GatewayRow = { account_id: accountId, id: DEFAULT_GATEWAY, settings, created_at: at, modified_at: at };
+        await insertGateway(unit.db, row);
+        publish(unit, call, "gateway.create", null, row);
+      }),
+
     list: async (accountId, { search = "" }, { page, per_page }) => {
       const { items, total } = await listGateways(store.read, accountId, search, { limit: per_page, offset: (page - 1) * per_page });
       return { items: items.map(gatewayView), page, per_page, total_count: total };
@@ -115,6 +129,17 @@ export function createGateways(deps: GatewaysDeps): Gateways {
   };
 }
 
+/** Comes into being when it is first used, as gateway/default-gateways.ts has it. */
+const DEFAULT_GATEWAY = "default";
+const DEFAULT_SETTINGS: GatewayUpdate = {
+  authentication: true,
+  cache_invalidate_on_update: false,
+  cache_ttl: null,
+  collect_logs: true,
+  rate_limiting_interval: null,
+  rate_limiting_limit: null,
+};
+
 /** Nobody can see them any more; a row that comes later is older than a gateway that takes the name. */
 const ALL_LOGS = { filters: [], orderBy: "created_at", direction: "asc", limit: Infinity } as const;
 
@@ -150,7 +175,7 @@ const gatewayView = (row: GatewayRow): Gateway => ({
   guardrails: null,
   otel: null,
   stripe: null,
-  is_default: false,
+  is_default: row.id === DEFAULT_GATEWAY,
   created_at: row.created_at,
   modified_at: row.modified_at,
 });
