@@ -231,6 +231,7 @@ export const routeFixtures = (
   "account-rulesets-versions-by-tag": {},
   "security-events-list": {},
   "request-logs-list": {},
+  "request-logs-tail": { query: "?for_seconds=1" },
   "security-events-export": {},
   "security-events-tail": { query: "?for_seconds=1" },
   "account-security-events-list": {},
@@ -333,4 +334,9 @@ export const routeFixtures = (
   "sensitive-data-patterns-get": {},
   "sensitive-data-patterns-edit": { body: { enabled: false } },
   "sensitive-data-patterns-delete": {},
+  "account-sensitive-data-patterns-list": {},
+  "account-sensitive-data-patterns-create": { body: { name: "another", pattern: "ANO-[0-9]{6}" } },
+  "account-sensitive-data-patterns-get": {},
+  "account-sensitive-data-patterns-edit": { body: { enabled: false } },
+  "account-sensitive-data-patterns-delete": {},
 });

@@ -91,7 +91,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
   await server.control.ruleListItems.idle();
   const [listItem] = (await ask(server, "GET", `/accounts/${account}/rules/lists/${ruleList.id}/items`)).body.result;
   const notifications = await plantNotifications(made, account);
-  const detection = await plantDetection(made, zone.id);
+  const detection = await plantDetection(made, zone.id, account);
   const transfers = await plantTransfers(made, account, zone.id);
   await made("POST", `/accounts/${account}/custom_ns`, { ns_name: CUSTOM_NS });
   const events = plantEvents(server, account, zone.id);
@@ -128,7 +128,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         custom_ns_id: CUSTOM_NS,
         ...transfers,
         ...notifications,
-        ...detection,
+        allowed_id: detection.allowed_id,
+        pattern_id: atAccount ? detection.account_pattern_id : detection.pattern_id,
         profile_id: PROFILES[0]?.id ?? "",
         ...kept.ids,
         provider: "openai",
@@ -234,11 +235,13 @@ async function plantNotifications(made: Made, account: string) {
   };
 }
 
-/** What a zone has told the detection of sensitive data. */
-async function plantDetection(made: Made, zoneId: string) {
+/** What a zone and its account have told the detection of sensitive data. */
+async function plantDetection(made: Made, zoneId: string, account: string) {
   const allowed = await made("POST", `/zones/${zoneId}/sensitive_data/allowed`, { path: "/planted" });
-  const pattern = await made("POST", `/zones/${zoneId}/sensitive_data/patterns`, { name: "planted pattern", pattern: "PLT-[0-9]{6}" });
-  return { allowed_id: allowed.id as string, pattern_id: pattern.id as string };
+  const own = { name: "planted pattern", pattern: "PLT-[0-9]{6}" };
+  const pattern = await made("POST", `/zones/${zoneId}/sensitive_data/patterns`, own);
+  const accountPattern = await made("POST", `/accounts/${account}/sensitive_data/patterns`, own);
+  return { allowed_id: allowed.id as string, pattern_id: pattern.id as string, account_pattern_id: accountPattern.id as string };
 }
 
 /** One of each thing that transfers need, and a configuration in each direction. */
@@ -320,13 +323,15 @@ function plantLog(eventsPath: string, logs: LogTables, row: GatewayLogRow): void
 }
 
 function plantEvents(server: ApiServer, accountId: string, zoneId: string): { logId: string; eventId: string } {
-  const [logId, eventId] = [newUlid(1), newUlid(2)];
+  // Logs of before a gateway was made are not its own.
+  const loggedMs = Date.parse("2100-01-01T00:00:00Z");
+  const [logId, eventId] = [newUlid(loggedMs), newUlid(2)];
   const request = { ray_id: "0123456789abcdef", at_ms: 1, account_id: accountId, method: "GET", path: "/planted" };
   const database = openEventDatabase(server.eventsPath);
   const row = <T extends EventTable>(table: T, row: EventTables[T]) => packed(table, [row]);
   plantLog(server.eventsPath, database.logs, {
     id: logId,
-    at_ms: 1,
+    at_ms: loggedMs,
     account_id: accountId,
     gateway_id: GATEWAY_ID,
     provider: "openai",
