@@ -3,12 +3,6 @@ import type { MetricSample } from "#kernel/metrics.ts";
 import type { FromWorker, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/worker-protocol.ts";
 import type { Log } from "./log.ts";
 
-/**
- * Of each thread, beside what lives longer. By default it is 64 MB and more, which a busy thread fills with garbage before
- * it looks; a smaller one is nearer to the processor as well.
- */
-const YOUNG_GENERATION_MB_MAX = 24;
-
 /** How long a start may take before it counts as failed: a million records take a slow and busy machine a minute. */
 const START_LIMIT_MS = 300_000;
 const METRICS_LIMIT_MS = 1_000;
@@ -88,12 +82,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   const launch = (): Promise<Bound> => {
     const { promise, resolve, reject } = Promise.withResolvers<Bound>();
     const { workerData, transfer } = spec.connect(bound);
-    const thread = new Worker(spec.script, {
-      name,
-      workerData,
-      transferList: [...transfer],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB_MAX },
-    });
+    const thread = new Worker(spec.script, { name, workerData, transferList: [...transfer] });
     const limit = setTimeout(() => {
       reject(new Error(`${name} did not start within ${START_LIMIT_MS} ms`));
       void thread.terminate();
