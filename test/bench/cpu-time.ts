@@ -27,7 +27,8 @@ export function threadCpuSeconds(pid: number, prefix: string): number {
   return ticks / TICKS_PER_SECOND;
 }
 
-function processTree(root: number): readonly number[] {
+/** The process and those that it has started, as they are now. */
+export function processTree(root: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     if (/^\d+$/.test(name)) parents.set(Number(name), readStat(Number(name))?.parent ?? 0);

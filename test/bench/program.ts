@@ -5,6 +5,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findTool } from "../../tools/system-tools.ts";
+import { processTree } from "./cpu-time.ts";
 
 const execute = promisify(execFile);
 const LOAD_TIMEOUT_MS = 120_000;
@@ -92,14 +93,14 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The server and its threads run on the first CPU from now on, so that the load has the others. */
-export async function pinToFirstCpu(pid: number): Promise<void> {
-  await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", "0", String(pid)]);
-}
+/** The server, its threads and its children run on the first CPU from now on, so that the load has the others. */
+export const pinToFirstCpu = (pid: number): Promise<void> => pinTo("0", pid);
 
 /** An origin and the like, which must not take the measured server's time. */
-export async function pinToOtherCpus(pid: number): Promise<void> {
-  await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", otherCpus(), String(pid)]);
+export const pinToOtherCpus = (pid: number): Promise<void> => pinTo(otherCpus(), pid);
+
+async function pinTo(cpuList: string, pid: number): Promise<void> {
+  for (const member of processTree(pid)) await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", cpuList, String(member)]);
 }
 
 /** Those that load and origins have to themselves, as taskset(1) takes them. */
