@@ -16,7 +16,7 @@ import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
 import { edgeHttp2 } from "./edge-http2.ts";
 import { edgeOriginTls } from "./edge-origin-tls.ts";
-import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeTls } from "./edge-requests.ts";
+import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeRulesRequests, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
@@ -53,6 +53,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeRequests,
   edgeEvents,
   edgeRules,
+  edgeRulesRequests,
   edgeDetection,
   edgeDetectionLatency,
   edgeLarge,

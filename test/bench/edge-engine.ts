@@ -9,12 +9,13 @@ import { loadDirectSend } from "#wire/connections/direct-send.ts";
 import { createEdge } from "#edge/edge.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
-import { recordOp, zoneOp } from "#edge/test-entries.ts";
+import { recordOp, rulesetOp, zoneOp } from "#edge/test-entries.ts";
+import { TWENTY_RULES } from "./twenty-rules.ts";
 
 // The edge by itself, in a process of its own, whose rows and events go nowhere: what it costs to proxy, and no more.
-// Arguments: its ports for HTTP and HTTPS, the proxied name, the zone of that, and the origin's port.
+// Arguments: its ports for HTTP and HTTPS, the proxied name, the zone of that, the origin's port, and `rules` for the twenty.
 
-const [httpPort = "", httpsPort = "", host = "", zone = "", originPort = ""] = process.argv.slice(2);
+const [httpPort = "", httpsPort = "", host = "", zone = "", originPort = "", rules = ""] = process.argv.slice(2);
 const sealer = createSealer(randomBytes(32));
 const issued = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue([host]);
 const certificate: Op = {
@@ -29,8 +30,11 @@ const certificate: Op = {
   },
 };
 
+const rulesets =
+  rules === "rules" ? Object.entries(TWENTY_RULES).map(([phase, list]) => rulesetOp(phase, "zone", "zone", phase, list)) : [];
+
 const edge = createEdge({
-  replica: createMemoryReplica([zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate]),
+  replica: createMemoryReplica([zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate, ...rulesets]),
   events: { push: () => undefined },
   tap: { takes: () => false, begin: () => null },
   clock: systemClock,

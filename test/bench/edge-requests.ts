@@ -68,10 +68,17 @@ export const edgeEvents = row({
   },
 });
 
-/** Twenty rules in five phases, beside nginx without any. */
+/** The edge by itself with twenty rules in five phases, beside nginx without any. */
 export const edgeRules = row({
   name: "edge-rules",
   targetRatio: { peer: "nginx", ratio: 0.6 },
+  prepare: async (context) =>
+    engineContest(context, await startEngineSite(context.directory, { origin: SMALL, peers: [NGINX], args: ["rules"] }), overHttp),
+});
+
+/** The same as it runs, with a row for each request. */
+export const edgeRulesRequests = row({
+  name: "edge-rules-requests",
   prepare: async (context) => {
     const site = await startEdgeSite(context.directory, logging(context));
     for (const [phase, rules] of Object.entries(TWENTY_RULES))

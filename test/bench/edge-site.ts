@@ -34,7 +34,7 @@ export interface SiteSpec {
   /** Directives of the origin's `server` block. */
   readonly origin: string;
   readonly peers: readonly PeerSpec[];
-  /** Flags of `selvedge start`. */
+  /** Flags of `selvedge start`, or arguments of edge-engine.ts. */
   readonly args?: readonly string[];
 }
 
@@ -77,10 +77,10 @@ export async function startEdgeSite(directory: string, { args = [], ...spec }: S
 }
 
 /** The same with the edge by itself: edge-engine.ts, in a process that writes no rows. */
-export async function startEngineSite(directory: string, spec: Omit<SiteSpec, "args">): Promise<EngineSite> {
+export async function startEngineSite(directory: string, { args: more = [], ...spec }: SiteSpec): Promise<EngineSite> {
   const { originPort, proxies, close } = await startPeers(directory, spec);
   const [http, https] = [await freePort(), await freePort()];
-  const args = [String(http), String(https), SITE_HOST, ZONE, String(originPort)];
+  const args = [String(http), String(https), SITE_HOST, ZONE, String(originPort), ...more];
   const engine = await startScript("edge-engine.ts", args, () => fetch(pageAt("http", http), { signal: AbortSignal.timeout(500) }));
   await pinToFirstCpu(engine.pid);
   const ours = { name: "selvedge", pid: engine.pid, http: pageAt("http", http), https: pageAt("https", https) };
