@@ -197,6 +197,7 @@ test("detection gets the decoded body and everything its event says, and the vis
       content_encoding: "",
       ruleset_id: SENSITIVE_DATA_RULESET_ID,
       enabled: "",
+      own: "",
       public_key: "",
       masked_sample: false,
       deployed_by: "sdd-1",

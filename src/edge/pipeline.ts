@@ -301,6 +301,7 @@ function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response:
     content_encoding: (response.raw ?? response).content_encoding,
     ruleset_id: match.managed.ruleset_id,
     enabled: match.managed.enabled,
+    own: match.managed.own,
     public_key: matchedData.public_key ?? "",
     masked_sample: matchedData.masked_sample ?? false,
     deployed_by: match.rule.id,

@@ -1,6 +1,7 @@
 import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
 import { compileExpression, ExpressionError } from "./expression.ts";
 import type { NamedLists } from "./expression/lists.ts";
+import type { OwnPattern } from "./managed/own-patterns.ts";
 import { isObject } from "./parameters.ts";
 import { type Phase, type PhaseName, phaseNamed } from "./phases.ts";
 import { rateLimit } from "./rate-limit/shape.ts";
@@ -22,6 +23,8 @@ export interface RuleSurroundings {
   readonly customRulesets: ReadonlyMap<string, { readonly name: string; readonly phase: string }>;
   /** The account's lists: their names and kinds. */
   readonly lists: NamedLists;
+  /** The zone's and the account's own patterns of sensitive data, which overrides may name beside the managed rules. */
+  readonly patterns?: readonly OwnPattern[];
 }
 
 /** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */

@@ -19,7 +19,10 @@ export function detectionEntry(rows: readonly SensitiveDataRow[]): DetectionEntr
   const patterns = rows
     .filter(({ kind }) => kind === "pattern")
     .map((row) => ({ id: row.id, ...(JSON.parse(row.value) as Omit<SensitiveDataPattern, "id">) }))
-    .filter(({ enabled }) => enabled)
-    .map(({ id, name, pattern, context, validator, tags }) => ({ id, name, pattern, context, validator, tags }));
+    .map(({ id, name, pattern, context, validator, tags, enabled }) => ({
+      ...{ id, name, pattern, context, validator, tags },
+      // An override may switch on what is off.
+      ...(enabled ? {} : { enabled }),
+    }));
   return allowed.length + patterns.length === 0 ? null : { allowed, patterns };
 }

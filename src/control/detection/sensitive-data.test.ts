@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors.ts";
+import type { DetectionEntry } from "#snapshot/entries.ts";
+import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -67,7 +69,12 @@ storeTest("what a zone allows and looks for reaches the detector, and goes with 
   assert.deepEqual([changed.enabled, changed.pattern], [false, "EMP-\\d{6}"]);
   assert.equal((await patterns.list({ zone })).length, 1);
   await allowed.delete(call(), { zone }, place.id);
-  assert.equal(await entry(), undefined, "nothing is left that the detector needs");
+  const known = (await entry()) as DetectionEntry;
+  assert.deepEqual(
+    known.patterns.map((pattern) => pattern.enabled),
+    [false],
+    "an override may switch it on",
+  );
   await assert.rejects(allowed.get({ zone }, place.id), (error) => error instanceof PlatformError && error.errorName === "not_found");
 
   await patterns.update(call(), { zone }, staff.id, { enabled: true });
@@ -78,6 +85,32 @@ storeTest("what a zone allows and looks for reaches the detector, and goes with 
     changes.filter(({ kind }) => kind === "detection"),
     [{ kind: "detection", id, value: null }],
   );
+});
+
+storeTest("overrides switch patterns of one's own by rule, tag and ruleset, in a dry run and in rules", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const { patterns, scan } = control.sensitiveData;
+  const zone = { id, account_id };
+  const staff = await patterns.create(call(), { zone }, { name: "Staff", pattern: "EMP-\\d{6}", tags: ["staff"] });
+  const order = await patterns.create(call(), { account_id }, { name: "Order", pattern: "ORD-\\d{4}", enabled: false });
+  const enabled = async (overrides: Record<string, unknown>) =>
+    (await scan(zone, { text: "EMP-004711 ORD-0815", overrides })).findings.map((finding) => finding.enabled);
+  assert.deepEqual(await enabled({}), [true, false]);
+  assert.deepEqual(await enabled({ enabled: false, rules: [{ id: order.id, enabled: true }] }), [false, true]);
+  assert.deepEqual(await enabled({ categories: [{ category: "staff", enabled: false }] }), [false, false]);
+  assert.deepEqual(await enabled({ categories: [{ category: "custom", enabled: true }] }), [true, true]);
+
+  const scope = { level: "zone", account_id, zone_id: id, plan: "free", actor: call().actor } as const;
+  const deploy = (overrides: object) =>
+    control.rulesets.putEntryPoint(call(), scope, "http_response_firewall_managed", {
+      rules: [{ action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID, overrides } }],
+    });
+  await deploy({ categories: [{ category: "staff", enabled: false }], rules: [{ id: order.id, enabled: true }] });
+  const isRulesetError = (error: unknown) => error instanceof PlatformError && error.errorName === "ruleset_invalid";
+  await assert.rejects(deploy({ rules: [{ id: "f".repeat(32), enabled: false }] }), isRulesetError);
+  await assert.rejects(deploy({ categories: [{ category: "nobody", enabled: false }] }), isRulesetError);
+  await assert.rejects(deploy({ rules: [{ id: staff.id, action: "block" }] }), isRulesetError, "the action is always log");
 });
 
 storeTest("patterns that could not be run are refused with the place of the mistake", async ({ store }) => {
@@ -114,7 +147,7 @@ storeTest("a pattern of an account holds in each of its zones, beside what the z
   assert.ok((first.rev ?? 0) > 0, "the answer waits for the detector");
   await patterns.create(call(), { zone: zones[0]! }, { name: "Order", pattern: "ORD-\\d{4}" });
   const found = async (zone: { readonly id: string; readonly account_id: string }) =>
-    (await scan(zone, { text: "EMP-004711 ORD-0815" })).findings.map(({ description }) => description);
+    (await scan(zone, { text: "EMP-004711 ORD-0815" })).findings.filter(({ enabled }) => enabled).map(({ description }) => description);
   assert.deepEqual(await Promise.all(zones.map(found)), [["Staff number", "Order"], ["Staff number"]]);
   assert.deepEqual(await found({ id: zones[1]!.id, account_id: "d".repeat(32) }), [], "another account's zones do not have it");
   const entries = (await rebuildSnapshot(store)).ops.filter((op) => op.kind === "detection");

@@ -10,17 +10,17 @@ import type {
   SensitiveDataPatternCreate,
   SensitiveDataScan,
 } from "#model/sensitive-data.ts";
-import { accountSensitiveData, zoneSensitiveData } from "#store/sensitive-data.ts";
 import type { Store } from "#store/store.ts";
-import { detectionEntry } from "./entry.ts";
 import { createOwnedObjects, type OwnedObjects, type OwnedZone, type Owner } from "./objects.ts";
+import { ownPatterns } from "./own-patterns.ts";
 import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { customDetector } from "#rules/detectors/custom.ts";
+import { customDetector, type CustomPattern } from "#rules/detectors/custom.ts";
 import { scanText } from "#rules/detectors/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
 import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/value-hash.ts";
 import { RegexError } from "#rules/expression/regex.ts";
+import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
 import { executeManaged, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 
 export interface SensitiveData {
@@ -72,10 +72,9 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
       update: (call, owner, id, change) => patterns.update(call, owner, id, change, checkPattern),
     },
     scan: async (zone, { text, overrides }) => {
-      const enabled = enabledRules(overrides);
-      const rows = [...(await zoneSensitiveData.of(store.read, zone.id)), ...(await accountSensitiveData.of(store.read, zone.account_id))];
-      const entry = detectionEntry(rows);
-      const detectors = entry?.patterns.length ? compileDetectors([...entry.patterns.map(customDetector), ...DETECTORS]) : managed();
+      const own = await ownPatterns(store.read, { zone_id: zone.id, account_id: zone.account_id });
+      const enabled = enabledRules(overrides, own);
+      const detectors = own.length > 0 ? compileDetectors([...own.map(customDetector), ...DETECTORS]) : managed();
       const { bytes, limited, findings } = scanText(detectors, text);
       return {
         bytes,
@@ -86,7 +85,7 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
           description: detector.name,
           categories: CATEGORIES.get(detector.rule_id) ?? [detector.category, ...(detector.tags ?? [])],
           confidence: detector.confidence,
-          enabled: detector.category === "custom" || enabled.has(detector.rule_id),
+          enabled: enabled.has(detector.rule_id),
           count,
           offset,
           value_hash: valueHash(zone.id, detector, hits[0]?.text ?? ""),
@@ -116,14 +115,16 @@ function checkPattern({ pattern, ...rest }: PatternValue): void {
 const RULESET = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID);
 const CATEGORIES: ReadonlyMap<string, string[]> = new Map(RULESET?.rules.map(({ id, categories }) => [id, [...categories]]));
 
-function enabledRules(overrides: SensitiveDataScan["overrides"]): ReadonlySet<string> {
+function enabledRules(overrides: SensitiveDataScan["overrides"], own: readonly CustomPattern[]): ReadonlySet<string> {
   const parameters = { id: SENSITIVE_DATA_RULESET_ID, ...(overrides === undefined ? {} : { overrides }) };
   const rule = { action: "execute", action_parameters: parameters, expression: "true" };
-  const [problem] = ruleProblems(rule, "http_response_firewall_managed", IN_A_ZONE);
+  const [problem] = ruleProblems(rule, "http_response_firewall_managed", { ...IN_A_ZONE, patterns: own });
   if (problem !== undefined) {
     throw new PlatformError("invalid_input", { message: problem.message, source: problem.pointer.replace(/^\/action_parameters/, "") });
   }
-  return new Set(executeManaged(parameters)?.rules.map(({ id }) => id));
+  const execution = executeManaged(parameters);
+  const patterns = own.filter((pattern) => isSwitchedOn(execution?.own ?? "", pattern));
+  return new Set([...(execution?.rules ?? []), ...patterns].map(({ id }) => id));
 }
 
 const IN_A_ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };

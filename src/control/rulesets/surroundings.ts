@@ -1,6 +1,7 @@
 import type { RuleSurroundings } from "#rules/check.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import type { ListKind } from "#rules/expression/lists.ts";
+import { ownPatterns } from "#control/detection/own-patterns.ts";
 import { ruleListsOf } from "#store/rule-lists.ts";
 import { rulesetsOf } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
@@ -12,6 +13,7 @@ export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: 
   return {
     kind: kind as RuleSurroundings["kind"],
     customRulesets: new Map(rulesets.filter((row) => row.kind === "custom").map(({ id, name, phase }) => [id, { name, phase }])),
+    patterns: await ownPatterns(db, scope),
     // What a rule is checked against need not be asked.
     lists: {
       find: (name) => {

@@ -1,6 +1,7 @@
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { customDetector } from "#rules/detectors/custom.ts";
 import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
+import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
 import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import type { ScanSubject } from "./job.ts";
@@ -8,7 +9,7 @@ import type { ScanSubject } from "./job.ts";
 /** What the owner of a zone or of an account has said, where that is anything. Entries are frozen: a change brings another one. */
 export type Policies = (id: string) => DetectionEntry | undefined;
 
-type Subject = Pick<ScanSubject, "zone_id" | "account_id" | "ruleset_id" | "enabled">;
+type Subject = Pick<ScanSubject, "zone_id" | "account_id" | "ruleset_id" | "enabled" | "own">;
 type Cache = Map<string, CompiledDetectors>;
 
 const COMPILED_MAX = 64;
@@ -32,10 +33,11 @@ export function createCompiledCache(policies: Policies): (subject: Subject) => C
   return (subject) => {
     const [zone, account] = [withPatterns(subject.zone_id), withPatterns(subject.account_id)];
     const cache = cacheOf(zone, account);
-    const key = `${subject.ruleset_id} ${subject.enabled}`;
+    const key = `${subject.ruleset_id} ${subject.enabled} ${subject.own}`;
     const known = cache.get(key);
     if (known !== undefined) return known;
-    const made = compileDetectors([...[...zone.patterns, ...account.patterns].map(customDetector), ...managedDetectors(subject)]);
+    const own = [...zone.patterns, ...account.patterns].filter((pattern) => isSwitchedOn(subject.own, pattern));
+    const made = compileDetectors([...own.map(customDetector), ...managedDetectors(subject)]);
     const [oldest] = cache.keys();
     if (cache.size >= COMPILED_MAX && oldest !== undefined) cache.delete(oldest);
     cache.set(key, made);

@@ -20,9 +20,11 @@ export interface ScanSubject {
   readonly charset: string;
   /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
   readonly content_encoding: string;
-  /** `ruleset_id` and `enabled` of the match's `managed` (rules/managed/rulesets.ts). */
+  /** `ruleset_id`, `enabled` and `own` of the match's `managed` (rules/managed/rulesets.ts). */
   readonly ruleset_id: string;
   readonly enabled: string;
+  /** What overrides say of the zone's and the account's own patterns (rules/managed/own-patterns.ts). */
+  readonly own: string;
   /** What the execute rule's `matched_data` says: a key that copies are encrypted to, empty for none, and whether a masked sample is wanted. */
   readonly public_key: string;
   readonly masked_sample: boolean;
@@ -37,21 +39,21 @@ export interface TapMessage {
 
 /** A text that is cheap to make, since the edge makes one for each response; none of its values holds a line feed. */
 export const subjectText = (one: ScanSubject): string =>
-  `${one.account_id}\n${one.zone_id}\n${one.ruleset_id}\n${one.enabled}\n${one.deployed_by}\n${one.public_key}\n${one.masked_sample ? 1 : 0}\n` +
+  `${one.account_id}\n${one.zone_id}\n${one.ruleset_id}\n${one.enabled}\n${one.own}\n${one.deployed_by}\n${one.public_key}\n${one.masked_sample ? 1 : 0}\n` +
   `${one.ray_id}\n${one.at_ms}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n` +
   `${one.status}\n${one.content_type}\n${one.charset}\n${one.content_encoding}`;
 
-const SUBJECT_LINES = 20;
+const SUBJECT_LINES = 21;
 
 /** Null where a value held a line feed after all: nothing of it can be believed then. */
 export function subjectOf(text: string): ScanSubject | null {
   const lines = text.split("\n");
   if (lines.length !== SUBJECT_LINES) return null;
-  const [account_id, zone_id, ruleset_id, enabled, deployed_by, public_key, masked, ...request] = lines as Lines<20>;
+  const [account_id, zone_id, ruleset_id, enabled, own, deployed_by, public_key, masked, ...request] = lines as Lines<21>;
   const [ray_id, at, client_ip, method, scheme, host, path, query, user_agent, ...response] = request;
   const [status, content_type, charset, content_encoding] = response;
   return {
-    ...{ account_id, zone_id, ruleset_id, enabled, deployed_by, public_key, masked_sample: masked === "1" },
+    ...{ account_id, zone_id, ruleset_id, enabled, own, deployed_by, public_key, masked_sample: masked === "1" },
     ...{ ray_id, at_ms: Number(at), client_ip, method, scheme, host, path, query, user_agent },
     ...{ status: Number(status), content_type, charset, content_encoding },
   };

@@ -306,6 +306,23 @@ test("an account's own patterns are found in its zones, and go when they are tak
   assert.deepEqual(await found({ allowed: [], patterns: [zones] }), [zones.id]);
 });
 
+test("overrides and exceptions reach a zone's own patterns", async (t) => {
+  const own = { name: "Staff", pattern: String.raw`EMP-\d{6}`, tags: ["staff"], context: [], validator: "none" } as const;
+  const staff = { ...own, id: "d".repeat(32) };
+  const off = { ...own, id: "e".repeat(32), pattern: String.raw`ORD-\d{4}`, enabled: false };
+  const found = async (overrides: object): Promise<readonly string[]> => {
+    const { tap, rows, scanned } = bench(t, {}, { allowed: [], patterns: [staff, off] });
+    const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID, overrides });
+    send(tap, Buffer.from("EMP-004711 ORD-0815"), { enabled: managed!.enabled, own: managed!.own });
+    await scanned(1);
+    return rows[0]?.matches.map(({ rule_id }) => rule_id) ?? [];
+  };
+  assert.deepEqual(await found({}), [staff.id]);
+  assert.deepEqual(await found({ enabled: true }), [staff.id, off.id]);
+  assert.deepEqual(await found({ rules: [{ id: off.id, enabled: true }] }), [staff.id, off.id]);
+  assert.deepEqual(await found({ categories: [{ category: "custom", enabled: false }] }), []);
+});
+
 test("three kinds of data in one record make each of them surer", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const parts = ["Reisepass P1630837", "ssn 536904399", CARD];

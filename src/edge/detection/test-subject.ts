@@ -22,6 +22,7 @@ export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => 
   content_encoding: "",
   ruleset_id: SENSITIVE_DATA_RULESET_ID,
   enabled: managed?.enabled ?? "0",
+  own: "",
   public_key: "",
   masked_sample: false,
   deployed_by: "c".repeat(32),

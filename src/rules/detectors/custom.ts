@@ -15,6 +15,8 @@ export interface CustomPattern {
   readonly context: readonly string[];
   readonly validator: "none" | "luhn" | "mod97";
   readonly tags: readonly string[];
+  /** False where only an override switches it on. */
+  readonly enabled?: boolean;
 }
 
 /** Compiles the pattern to a detector. Throws RegexError for what cannot be run, or has no place to begin at. */

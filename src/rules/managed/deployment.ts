@@ -1,6 +1,7 @@
 import { isEnvelopeKey } from "#kernel/envelope.ts";
 import { array, flag, object, oneOf, type ParameterPlace, problem, type Shape, whole } from "../parameters.ts";
 import type { RuleProblem } from "../types.ts";
+import { OWN_CATEGORY, type OwnPattern } from "./own-patterns.ts";
 import { MANAGED_RULESETS, type ManagedRuleset, SENSITIVE_DATA_RULESET_ID } from "./rulesets.ts";
 
 /** The parameters of an `execute` rule: which ruleset, and how its rules are changed. */
@@ -61,8 +62,16 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
     enabled: flag,
     ...(ruleset.has_sensitivity ? { sensitivity_level: oneOf("default", "medium", "low", "eoff") } : {}),
   };
-  const id = known("id", (name) => (ids.has(name) ? null : `${ruleset.name} has no rule "${name}"`));
-  const category = known("category", (name) => (tags.has(name) ? null : `${ruleset.name} has no category "${name}"`));
+  const ownOf = ({ around }: ParameterPlace): readonly OwnPattern[] =>
+    ruleset.id === SENSITIVE_DATA_RULESET_ID ? (around.patterns ?? []) : [];
+  const id = known("id", (name, place) =>
+    ids.has(name) || ownOf(place).some((own) => own.id === name) ? null : `${ruleset.name} has no rule "${name}"`,
+  );
+  const category = known("category", (name, place) =>
+    tags.has(name) || ownOf(place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
+      ? null
+      : `${ruleset.name} has no category "${name}"`,
+  );
   const rule: Shape = (value, at, place) => {
     const named = ids.get(String((value as Readonly<Record<string, unknown>> | null)?.["id"]));
     const more = named?.score_threshold === undefined ? {} : { score_threshold: whole(1, 10_000) };
@@ -76,8 +85,8 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
 }
 
 const known =
-  (key: string, unknownName: (name: string) => string | null): Shape =>
-  (value, at) => {
-    const wrong = typeof value === "string" ? unknownName(value) : `${key} must be a string`;
+  (key: string, unknownName: (name: string, place: ParameterPlace) => string | null): Shape =>
+  (value, at, place) => {
+    const wrong = typeof value === "string" ? unknownName(value, place) : `${key} must be a string`;
     return wrong === null ? [] : [problem(at, wrong)];
   };

@@ -1,6 +1,7 @@
 import { DETECTORS } from "../detectors/table.ts";
 import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
+import { packSwitches, withoutOwn } from "./own-patterns.ts";
 import { MANAGED, SCORES } from "./request-rulesets.ts";
 
 export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
@@ -48,6 +49,8 @@ export interface ManagedExecution {
   readonly rules: readonly ManagedRule[];
   /** Their places in the ruleset as a hexadecimal bit set: what crosses to the detector worker. */
   readonly enabled: string;
+  /** What overrides and exceptions say of patterns of customers' own (own-patterns.ts); empty where nothing. */
+  readonly own: string;
 }
 
 // SPEC 4.5, waf.md: the identifier that clients know.
@@ -84,14 +87,18 @@ export function executeManaged(parameters: Readonly<Record<string, unknown>>): M
 
 export function executionOf(ruleset: ManagedRuleset, parameters: Readonly<Record<string, unknown>>): ManagedExecution {
   const rules = resolveRules(ruleset, parameters["overrides"]);
-  return { ruleset_id: ruleset.id, rules, enabled: packRules(ruleset, rules) };
+  const own = packSwitches(parameters["overrides"], idsOf(ruleset));
+  return { ruleset_id: ruleset.id, rules, enabled: packRules(ruleset, rules), own };
 }
 
 /** The execution without some of its rules: exceptions beat overrides (waf.md). */
 export function withoutRules(ruleset: ManagedRuleset, execution: ManagedExecution, skipped: ReadonlySet<string>): ManagedExecution {
   const rules = execution.rules.filter(({ id }) => !skipped.has(id));
-  return { ...execution, rules, enabled: packRules(ruleset, rules) };
+  const own = withoutOwn(execution.own, [...skipped], idsOf(ruleset));
+  return { ...execution, rules, enabled: packRules(ruleset, rules), own };
 }
+
+const idsOf = (ruleset: ManagedRuleset): ReadonlySet<string> => new Set(ruleset.rules.map(({ id }) => id));
 
 function packRules(ruleset: ManagedRuleset, enabled: readonly ManagedRule[]): string {
   const on = new Set(enabled.map(({ id }) => id));

@@ -1,0 +1,13 @@
+import type { CustomPattern } from "#rules/detectors/custom.ts";
+import { accountSensitiveData, zoneSensitiveData } from "#store/sensitive-data.ts";
+import type { Unit } from "#store/store.ts";
+import { detectionEntry } from "./entry.ts";
+
+/** The patterns that run in a zone: its own and its account's; of an account, where there is no zone, the account's. */
+export async function ownPatterns(
+  db: Unit["db"],
+  { zone_id, account_id }: { readonly zone_id: string | null; readonly account_id: string },
+): Promise<readonly CustomPattern[]> {
+  const ofZone = zone_id === null ? [] : await zoneSensitiveData.of(db, zone_id);
+  return detectionEntry([...ofZone, ...(await accountSensitiveData.of(db, account_id))])?.patterns ?? [];
+}

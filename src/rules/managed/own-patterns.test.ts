@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isSwitchedOn } from "./own-patterns.ts";
+import { executeManaged, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID, withoutRules } from "./rulesets.ts";
+
+const PATTERN = { id: "d".repeat(32), tags: ["staff", "secrets"] };
+const OFF = { ...PATTERN, enabled: false };
+const execution = (overrides: unknown) => executeManaged({ id: SENSITIVE_DATA_RULESET_ID, overrides })!;
+const isOn = (overrides: unknown, pattern: { id: string; tags: string[]; enabled?: boolean } = PATTERN): boolean =>
+  isSwitchedOn(execution(overrides).own, pattern);
+
+test("what overrides say of a pattern of one's own: its rule before its tags, of which the last wins, before the ruleset", () => {
+  assert.equal(execution(undefined).own, "");
+  for (const [overrides, expected, expectedOff] of [
+    [undefined, true, false],
+    [{ enabled: false }, false, false],
+    [{ enabled: true }, true, true],
+    [{ enabled: false, categories: [{ category: "custom", enabled: true }] }, true, true],
+    [{ categories: [{ category: "staff", enabled: false }] }, false, false],
+    [
+      {
+        categories: [
+          { category: "staff", enabled: false },
+          { category: "secrets", enabled: true },
+        ],
+      },
+      true,
+      true,
+    ],
+    [{ categories: [{ category: "financial", enabled: false }] }, true, false],
+    [{ categories: [{ category: "staff", enabled: true }], rules: [{ id: PATTERN.id, enabled: false }] }, false, false],
+    [{ rules: [{ id: "e".repeat(32), enabled: false }] }, true, false],
+    [{ rules: [{ id: PATTERN.id, action: "log" }] }, true, false],
+  ] as const) {
+    assert.equal(isOn(overrides), expected, JSON.stringify(overrides));
+    assert.equal(isOn(overrides, OFF), expectedOff, JSON.stringify(overrides));
+  }
+});
+
+test("exceptions beat overrides, and those of managed rules say nothing of patterns", () => {
+  const ruleset = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID)!;
+  const all = execution({ enabled: true });
+  assert.equal(isSwitchedOn(withoutRules(ruleset, all, new Set([PATTERN.id])).own, PATTERN), false);
+  assert.equal(withoutRules(ruleset, execution(undefined), new Set([ruleset.rules[0]!.id])).own, "");
+});
