@@ -5,6 +5,7 @@ import OpenAI, { APIError } from "openai";
 import { createSealer } from "#kernel/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { encodeAmazonMessage } from "#wire/http/amazon-event-stream.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { GATEWAY_ACCOUNT, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 
 const SEALER = createSealer(Buffer.alloc(32, 7));
@@ -272,6 +273,35 @@ test("counts of a stream that passes as it is are read from its messages, wrappe
       [9, 6, true],
     ],
   );
+});
+
+const wrappedEvent = (event: object): Buffer => frame("chunk", { bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "abcd" });
+
+test("a stream of Bedrock's own form that is cut never looks finished", async (t) => {
+  const invoked = [wrappedEvent({ type: "message_start", message: { usage: { input_tokens: 9 } } })];
+  const failure = encodeAmazonMessage({ ":message-type": "exception", ":exception-type": "throttlingException" }, Buffer.from("{}"));
+  const cut: readonly (readonly [string, readonly Buffer[], RegExp])[] = [
+    ["/converse-stream", CONVERSED, /modelStreamErrorException/],
+    ["/invoke-with-response-stream", invoked, /modelStreamErrorException/],
+    ["/converse-stream", [...CONVERSED, CLOSING[0]?.subarray(0, 20) as Buffer], /Grüße/],
+    ["/converse-stream", [...CONVERSED, failure], /throttlingException/],
+  ];
+  for (const [path, frames, told] of cut) {
+    const { base, rows } = await cloud(t, {}, (res) => sendFrames(res, frames));
+    const answer = await postJson(`${base}/gw/aws-bedrock/bedrock-runtime/us-east-1/model/m${path}`, {});
+    let text = "";
+    await assert.rejects(async () => {
+      for await (const chunk of answer.body ?? []) text += Buffer.from(chunk).toString();
+    });
+    assert.match(text, told);
+    await eventually(() => rows.length === 1);
+    assert.deepEqual([rows[0]?.status_code, rows[0]?.success], [200, false]);
+  }
+  const { base, rows } = await cloud(t, {}, (res) =>
+    sendFrames(res, [...invoked, wrappedEvent({ "amazon-bedrock-invocationMetrics": {} })]),
+  );
+  await (await postJson(`${base}/gw/aws-bedrock/bedrock-runtime/us-east-1/model/m/invoke-with-response-stream`, {})).arrayBuffer();
+  assert.equal(rows[0]?.success, true);
 });
 
 type ChatOrError = OpenAI.ChatCompletion & { readonly internalCode: number; readonly error: readonly [{ readonly message: string }] };

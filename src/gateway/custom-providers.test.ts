@@ -75,3 +75,14 @@ test("a provider that an account has added is not reached at an address that the
   const onLoopback = await gatewayFront(t, { ops });
   assert.equal(await statusOf(onLoopback.base, "literal"), 200);
 });
+
+test("a step at an address that may not be reached is passed over for the next one", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const ops = [gatewayOp("gw"), providerOp("inner", "http://10.0.0.1:9")];
+  const { base, rows } = await gatewayFront(t, { ops, config: { host: "0.0.0.0" }, providers: { openai: provider.url } });
+  const step = (name: string): object => ({ provider: name, endpoint: "chat/completions", query: TEST_CHAT, config: { maxAttempts: 3 } });
+  const answer = await postJson(`${base}/gw`, [step("custom-inner"), step("openai")]);
+  assert.deepEqual([answer.status, answer.headers.get("svc-aig-step"), rows.length], [200, "1", 1]);
+  const refused = await postJson(`${base}/gw`, [step("custom-inner")]);
+  assert.deepEqual([refused.status, rows.length], [400, 2]);
+});

@@ -3,7 +3,7 @@ import type { ClientAnswer } from "./client/client-answer.ts";
 import type { GatewayLimits } from "./config.ts";
 import type { Cost } from "./costs.ts";
 import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts";
-import { ANSWER_BYTES_KEPT, type Estimates } from "./estimates.ts";
+import { ANSWER_BYTES_KEPT, type Estimates, type StreamEnd } from "./estimates.ts";
 import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "./plan.ts";
@@ -152,14 +152,20 @@ export class Exchange {
 
   #finish(rest: Buffer | undefined): void {
     if (this.#isSettled) return;
-    const { answer, record } = this.#options;
+    const { record } = this.#options;
     let last = rest;
     if (last !== undefined && last.length > 0) {
       this.#responseBytes += last.length;
       record.sent(last);
     } else last = undefined;
     // The row is written down before the client has everything: whoever got an answer finds it in the log.
-    this.#settle(this.#status, this.#status < 400);
+    const settling = this.#settle(this.#status, this.#status < 400);
+    if (settling === undefined) this.#sendLast(last);
+    else void settling.then(() => this.#sendLast(last));
+  }
+
+  #sendLast(last: Buffer | undefined): void {
+    const { answer } = this.#options;
     if (this.#heldHeaders === undefined) answer.end(last ?? this.#lastChunk);
     else if (this.#isHeldToEnd) {
       this.#writeHead(this.#heldHeaders);
@@ -177,13 +183,14 @@ export class Exchange {
     const { answer, fields, record, isRequestComplete } = this.#options;
     if (answer.hasBegun) {
       const last = this.#transforms?.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
-      this.#settle(this.#status, false);
-      answer.cut(last);
+      const settling = this.#settle(this.#status, false);
+      if (settling === undefined) answer.cut(last);
+      else void settling.then(() => answer.cut(last));
       return;
     }
     const { status, body } = renderError(refusal);
     record.sent(Buffer.from(body));
-    this.#settle(status, false);
+    void this.#settle(status, false);
     // The client may still be sending; its connection cannot carry another request.
     sendError(answer, refusal, fields(this.#step, false), !isRequestComplete());
   }
@@ -259,18 +266,27 @@ export class Exchange {
 
   #clientClosed(): void {
     if (this.#isSettled) return;
-    this.#settle(this.#options.answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false);
+    this.#isSettled = true;
+    // The provider is told first: the row takes longer.
     this.#onGone?.();
+    void this.#settle(this.#options.answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false, "client gone");
   }
 
-  #settle(status: number, success: boolean): void {
+  /** Writes the row down: at once, or when what nobody told is guessed. */
+  #settle(status: number, success: boolean, end: StreamEnd = success ? "finished" : "cut"): Promise<void> | undefined {
     this.#isSettled = true;
-    const { record, requestBytes, onSettled, costOf, estimates } = this.#options;
-    const step = this.#step;
+    const { estimates } = this.#options;
     const told = this.#isCached ? CACHED_USAGE : (this.#usage?.end() ?? NO_USAGE);
-    const guessed = this.#isCached || status >= 400 ? undefined : estimates.complete(step, told, this.#answer, success);
-    if (guessed !== undefined) record.note({ estimated: true });
-    const usage = guessed ?? told;
+    const guessed = this.#isCached || status >= 400 ? undefined : estimates.complete(this.#step, told, this.#answer, end);
+    if (guessed instanceof Promise) return guessed.then((usage) => this.#record(status, success, usage, true));
+    this.#record(status, success, guessed ?? told, guessed !== undefined);
+    return undefined;
+  }
+
+  #record(status: number, success: boolean, usage: Usage, isEstimated: boolean): void {
+    const { record, requestBytes, onSettled, costOf } = this.#options;
+    const step = this.#step;
+    if (isEstimated) record.note({ estimated: true });
     const { cost, isCustom } = costOf(step, usage, this.#isCached);
     record.finish({
       step,

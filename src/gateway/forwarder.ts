@@ -103,7 +103,20 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     answer.begin(200, headers);
     answer.end(body);
   };
-  const realtime = createRealtime({ clock, rules, fields, options: requestOptions, log, prices, costs, limits, keys, allows, spend });
+  const realtime = createRealtime({
+    clock,
+    rules,
+    fields,
+    options: requestOptions,
+    log,
+    prices,
+    costs,
+    limits,
+    keys,
+    allows,
+    spend,
+    rateLimits,
+  });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
@@ -189,7 +202,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     ready: () => cache.ready(),
     close: async () => {
       clearTimeout(warmUp);
-      await cache.close();
+      await Promise.all([cache.close(), estimates.close()]);
       pools.destroy();
       timers.close();
       ledger.close();

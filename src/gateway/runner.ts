@@ -9,6 +9,7 @@ import type { Keyed, StoredKeys } from "./credentials/stored-keys.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Pools } from "./pools.ts";
+import type { ProviderPool } from "./provider/provider-pool.ts";
 import { isClaim, type SpendLimits } from "./spend/spend-limits.ts";
 import { type RequestOptions, RETRY_DELAY_MS_MAX } from "./request-options.ts";
 import { mediaType } from "./usage.ts";
@@ -26,6 +27,8 @@ export interface Runner {
 }
 
 const GUARDED = { isGuarded: true };
+/** Of an address that may not be reached: it is no other one the next time. */
+const STATUS_NOT_ALLOWED = 403;
 /** Steps of one request, whatever a plan offers. */
 const STEPS_MAX = 32;
 
@@ -49,7 +52,13 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
     fill: CacheFill | undefined,
     canGoOn: (failure: Failure) => boolean,
   ): Promise<Failure | undefined> => {
-    const pool = step.isGuarded ? pools.get(step.origin, GUARDED) : pools.get(step.origin);
+    const pool = poolOf(pools, step);
+    if ("name" in pool) {
+      const failure = { status: STATUS_NOT_ALLOWED, name: pool.name, retryAfterSeconds: undefined };
+      if (canGoOn(failure)) return Promise.resolve(failure);
+      exchange.fail(pool);
+      return Promise.resolve(undefined);
+    }
     return new Promise((resolve) => {
       const attempt = new Attempt({ exchange, fill, timeoutMs: step.options.timeoutMs, canGoOn, onSettled: resolve });
       attempt.ask(pool, step);
@@ -122,6 +131,15 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
       }
     },
   };
+}
+
+/** The step's connections, or why there may be none. */
+function poolOf(pools: Pools, { origin, isGuarded }: Step): ProviderPool | Refusal {
+  try {
+    return isGuarded ? pools.get(origin, GUARDED) : pools.get(origin);
+  } catch (error) {
+    return refusalOf(error);
+  }
 }
 
 /** The step with its key, or why there is none. */

@@ -114,6 +114,21 @@ describe("realtime over WebSockets", () => {
     );
   });
 
+  test("each answer of a session counts as a request; the one beyond the limit is its last", async (t) => {
+    const { base, rows } = await stage(t, [gatewayOp("rated", { rate_limit: { limit: 2, interval_seconds: 60, technique: "fixed" } })]);
+    const socket = await opened(new WebSocket(`${base.replace("http", "ws")}/rated/openai?model=gpt-realtime`, authorized));
+    const closed = once(socket, "close");
+    for (let i = 0; i < 3; i++) {
+      socket.send("answer");
+      await once(socket, "message");
+    }
+    assert.equal((await closed)[0], 1008);
+    const { status } = await refusal(new WebSocket(`${base.replace("http", "ws")}/rated/openai?model=gpt-realtime`, authorized));
+    assert.equal(status, 429);
+    await settled(() => rows.length === 1);
+    assert.equal(rows[0]?.tokens_out, 15);
+  });
+
   test("a session ends with the answer that reaches a spend limit, and no other one begins", async (t) => {
     const rule = { id: "each", limit: 0.0003, window_seconds: 3600, technique: "fixed" as const };
     const { base, rows, provider } = await stage(t, [gatewayOp("limited", { spend_rules: [rule] })]);

@@ -105,6 +105,9 @@ class RequestInspection implements Inspection {
         if (status >= 400 || encoding !== "identity") return undefined;
         const type = String(headers["content-type"] ?? "");
         if (/^text\/event-stream\b/i.test(type)) return this.#streamGuard(BLOCK, FLAG);
+        // Text in a binary frame, into which nobody looks here.
+        if (/^application\/vnd\.amazon\.eventstream\b/i.test(type) && BLOCK !== undefined)
+          throw new RefusalError({ name: "aig_answer_unreadable" });
         return /^(?:application\/(?:[a-z.+-]*json|x-ndjson)|text\/)/i.test(type) ? this.#wholeGuard(BLOCK !== undefined) : undefined;
       },
     ];

@@ -16,6 +16,7 @@ import type { GatewayLog, LogRecord } from "../log.ts";
 import type { ReadyBody, Step } from "../plan.ts";
 import { checkAddress, guardedLookup } from "../pools.ts";
 import type { Prices } from "../prices.ts";
+import type { RateLimits } from "../rate-limits.ts";
 import type { RequestOptionsReader } from "../request-options.ts";
 import type { ResponseFields } from "../response-fields.ts";
 import { stepOf } from "../steps.ts";
@@ -37,6 +38,7 @@ export interface RealtimeDeps {
   readonly keys: StoredKeys;
   readonly allows: AddressPolicy;
   readonly spend: SpendLimits;
+  readonly rateLimits: RateLimits;
 }
 
 export interface Realtime {

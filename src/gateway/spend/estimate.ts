@@ -13,28 +13,37 @@ export interface Estimates {
 
 /** Text has three bytes a token and more; what is no text, such as an image, is worth fewer. */
 const BYTES_PER_TOKEN = 3;
-/** Of a model nobody has heard yet, where the request sets no bound. */
-const TOKENS_OUT = 1024;
+/** Where the request sets no bound, of a model that was heard often enough: twice its longest answer so far, and this at least. */
+const TOKENS_OUT_LEAST = 1024;
+/** Of any other model: what most can say at once, since nobody knows yet how much this one does. */
+const TOKENS_OUT_UNHEARD = 16_384;
+const ANSWERS_HEARD = 16;
 const MODELS_MAX = 1000;
 
 export function createEstimates(costs: Costs): Estimates {
-  const longest = new Map<string, number>();
+  const heard = new Map<string, { readonly answers: number; readonly longest: number }>();
   /** By how many tokens a provider counted more than there seem to be in a request: what it adds of its own. */
   const added = new Map<string, number>();
+  const guess = (name: string): number => {
+    const { answers, longest } = heard.get(name) ?? { answers: 0, longest: 0 };
+    return Math.max(answers < ANSWERS_HEARD ? TOKENS_OUT_UNHEARD : TOKENS_OUT_LEAST, longest * 2);
+  };
   return {
     of: (step) => {
       const { body, provider, model, options } = step;
       const bytes = body.kind === "whole" ? body.bytes : body.head;
       const tokensIn = tokensInOf(step) + (added.get(`${provider}/${model}`) ?? 0);
       const tokensOut = body.kind === "whole" ? boundOf(bytes) : undefined;
-      const guessed = longest.get(`${provider}/${model}`) ?? TOKENS_OUT;
-      const dollars = costs.of(step, { tokensIn, tokensOut: tokensOut ?? guessed }, false).cost ?? 0;
+      const dollars = costs.of(step, { tokensIn, tokensOut: tokensOut ?? guess(`${provider}/${model}`) }, false).cost ?? 0;
       const isKnown = options.customCost !== undefined && "total" in options.customCost;
       return { dollars, isUpperBound: isKnown || tokensOut !== undefined };
     },
     learn: (step, { tokensIn, tokensOut }) => {
       const name = `${step.provider}/${step.model}`;
-      if (tokensOut !== null && tokensOut > (longest.get(name) ?? TOKENS_OUT)) remember(longest, name, tokensOut);
+      if (tokensOut !== null) {
+        const { answers = 0, longest = 0 } = heard.get(name) ?? {};
+        remember(heard, name, { answers: answers + 1, longest: Math.max(longest, tokensOut) });
+      }
       const more = (tokensIn ?? 0) - tokensInOf(step);
       if (more > (added.get(name) ?? 0)) remember(added, name, more);
     },
@@ -44,7 +53,7 @@ export function createEstimates(costs: Costs): Estimates {
 const tokensInOf = ({ body }: Step): number =>
   Math.ceil((body.kind === "whole" ? body.bytes.length : Number(body.length ?? body.head.length)) / BYTES_PER_TOKEN);
 
-function remember(known: Map<string, number>, name: string, value: number): void {
+function remember<T>(known: Map<string, T>, name: string, value: T): void {
   const [oldest] = known.size < MODELS_MAX || known.has(name) ? [] : known.keys();
   if (oldest !== undefined) known.delete(oldest);
   known.set(name, value);

@@ -66,6 +66,21 @@ test("a request that bounds nothing may be the last one, but only alone", async 
   assert.equal(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0).toFixed(2), "0.18");
 });
 
+test("of a model nobody has heard a burst sets aside what most models can say at once", async (t) => {
+  const usage = { prompt_tokens: 0, completion_tokens: 16_000 };
+  const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a long answer", usage), 20));
+  // 0.0096 dollars each, and nobody knows before.
+  const { base, rows } = await gatewayFront(t, {
+    ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 0.03 })] })],
+    providers: { openai: provider.url },
+  });
+  const ask = async (): Promise<number> => (await postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT)).status;
+  const burst = await Promise.all(Array.from({ length: 20 }, ask));
+  // Once nothing is set aside any more, one may go above what is left.
+  assert.ok([3, 4].includes(burst.filter((status) => status === 200).length));
+  assert.ok(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0) < 0.03 + 0.01);
+});
+
 test("what a provider adds to requests of its own is set aside as well, once it is known", async (t) => {
   const usage = { prompt_tokens: 100_000, completion_tokens: 0 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "", usage), 20));

@@ -1,0 +1,21 @@
+import { parentPort } from "node:worker_threads";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { type CountedTexts, countLengths, countTexts } from "./token-counts.ts";
+
+/**
+ * Counts tokens beside the gateway's own thread: the tokenizer takes 80 MB and up to half a second to load, in which no stream
+ * would go on and nobody who leaves would be noticed.
+ */
+const port = parentPort;
+if (port === null) throw new Error("gateway/token-count-worker.ts runs as a worker thread");
+
+port.on("message", ({ id, texts }: { readonly id: number; readonly texts: CountedTexts }) => {
+  let counts;
+  try {
+    counts = countTexts(texts, countTokens);
+  } catch {
+    counts = countLengths(texts);
+  }
+  port.postMessage({ id, counts });
+});
+port.postMessage({ id: 0 });
