@@ -1,11 +1,14 @@
 import { systemClock } from "#kernel/clock.ts";
 import { compose, type Running } from "./compose.ts";
 import type { Config } from "./config.ts";
+import { giveBackHeap } from "./heap.ts";
 import { createLog } from "./log.ts";
 import { readyText } from "./ready.ts";
 
 /** Time for requests under way at SIGTERM. */
 const DRAIN_MS = 10_000;
+/** By then the threads have done what they put off at their start. */
+const QUIET_MS = 3_000;
 
 /** Runs the server until SIGTERM or SIGINT has drained it. Rejects when it cannot start. */
 export async function startServer(config: Config): Promise<void> {
@@ -18,6 +21,7 @@ export async function startServer(config: Config): Promise<void> {
     { api: ready.api, gateway: ready.gateway, dns: ready.dns, http: ready.http, https: ready.https, took_ms: ready.took_ms },
     "ready",
   );
+  setTimeout(giveBackHeap, QUIET_MS).unref();
   await stopSignal();
   await stop(running, log);
 }

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from "node:http";
 import { ERROR_CODES, type ErrorName } from "#kernel/error-codes.ts";
+import { STATUS_CODES } from "#kernel/node-http.ts";
 import type { ClientAnswer } from "./client/client-answer.ts";
 
 /** The errors that the gateway itself answers with; providers' errors pass through as they are. */

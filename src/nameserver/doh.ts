@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createServer } from "#kernel/node-http.ts";
 import { MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
 import { leastTtl } from "#wire/dns/least-ttl.ts";
 import { clientOf } from "./client.ts";

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "#kernel/node-http.ts";
 import { runPhase } from "#rules/engine.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import type { ResponseView } from "#rules/views.ts";

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "#kernel/node-http.ts";
 import type { Match } from "#rules/types.ts";
 import type { Page } from "../error-page.ts";
 import type { Exchange } from "../exchange.ts";

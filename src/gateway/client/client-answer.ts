@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "#kernel/node-http.ts";
 import type { SocketWriter } from "#wire/connections/socket-writer.ts";
 import { isBodiless } from "#wire/http/framing.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";

@@ -1,9 +1,10 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { type Duplex, pipeline } from "node:stream";
 import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/ids.ts";
+import { request as httpRequest } from "#kernel/node-http.ts";
 import type { Admitted } from "../admission.ts";
 import type { ClientRequest } from "../client/client-request.ts";
 import type { GatewayLimits } from "../config.ts";

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { getHeapStatistics } from "node:v8";
+import { giveBackHeap } from "./heap.ts";
+
+test("what a program has let go of is no memory of the process any more", () => {
+  const size = (): number => getHeapStatistics().total_physical_size;
+  const before = size();
+  let held: unknown[] = Array.from({ length: 400_000 }, (_, i) => ({ i, text: `object ${i}` }));
+  const grown = size() - before;
+  assert.equal(held.length, 400_000);
+  held = [];
+  giveBackHeap();
+  assert.ok(size() - before < grown / 4, `grew by ${grown}, gave back ${before + grown - size()}`);
+  assert.equal(typeof globalThis.gc, "undefined");
+});
+
+test("no thread of the server loads the HTTP client that comes with Node.js", async () => {
+  const program = `
+    await Promise.all(["app/compose", "nameserver/nameserver", "edge/edge", "gateway/gateway"].map((path) => import("#" + path + ".ts")));
+    console.log(process.moduleLoadList.filter((name) => name.includes("undici")).join());
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+  assert.equal(stdout, "\n");
+});
