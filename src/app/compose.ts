@@ -28,6 +28,7 @@ import { createClosing } from "./closing.ts";
 import { databaseUrl, type Config } from "./config.ts";
 import { apiConfig, controlConfig, presets } from "./control-config.ts";
 import { lockDataDirectory } from "./data-lock.ts";
+import type { EarlyThreads } from "./early-threads.ts";
 import { createEventReader } from "./event-reader.ts";
 import { createFeedSource } from "./feed-source.ts";
 import { openLocalAuthority } from "./local-authority.ts";
@@ -53,13 +54,15 @@ export interface ComposeDeps {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
+  /** The planes' threads, which have begun to load. */
+  readonly early: EarlyThreads;
 }
 
 /**
  * Wires everything, in the order in which things need each other: state, control, feed, planes, API. What has been
  * opened is closed again in the reverse order, when a later step fails as well as at the end.
  */
-export async function compose({ config, log, clock }: ComposeDeps): Promise<Running> {
+export async function compose({ config, log, clock, early }: ComposeDeps): Promise<Running> {
   const closing = createClosing();
   try {
     const tls = readTls(config.tls);
@@ -111,6 +114,7 @@ export async function compose({ config, log, clock }: ComposeDeps): Promise<Runn
       publisher,
       log,
       files,
+      early,
       onNotified: notifier(control, log),
       onReaddressed: refetcher(control, log),
       onDefaultGateway: gatewayMaker(control, log),

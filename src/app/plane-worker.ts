@@ -1,7 +1,9 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/metrics.ts";
 import type { FromWorker, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/worker-protocol.ts";
+import type { EarlyThreads } from "./early-threads.ts";
 import type { Log } from "./log.ts";
+import { threadLimits } from "./thread-limits.ts";
 
 /** How long a start may take before it counts as failed: a million records take a slow and busy machine a minute. */
 const START_LIMIT_MS = 300_000;
@@ -13,13 +15,6 @@ const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 10_000;
 /** A thread that lives this long after a restart has recovered: its next crash is a new one. */
 const RECOVERED_MS = 30_000;
-
-/**
- * The most that V8 sets aside for what is new on a thread's heap, in megabytes by the thread's name: left to itself it
- * takes up to 100 for a busy thread, whatever lives in them. A gateway spends as much time on collections with 24.
- * Nameservers and edges keep V8's choice, for their tails of latency.
- */
-const YOUNG_MEGABYTES: Readonly<Record<string, number>> = { gateway: 24, events: 8, detector: 8 };
 
 /** Ports by transport. */
 export type Bound = Readonly<Record<string, number>>;
@@ -49,6 +44,8 @@ export interface PlaneWorkerSpec {
   readonly name: string;
   readonly script: URL;
   readonly log: Log;
+  /** Threads that have begun to load; the first start takes the one of this name. */
+  readonly early?: EarlyThreads;
   /**
    * Builds the thread's `workerData` anew for each start: message ports die with a thread. `bound` is what the
    * first start bound, so that a restart listens where clients expect it.
@@ -89,9 +86,10 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   const launch = (): Promise<Bound> => {
     const { promise, resolve, reject } = Promise.withResolvers<Bound>();
     const { workerData, transfer } = spec.connect(bound);
-    const young = YOUNG_MEGABYTES[name];
-    const resourceLimits = young === undefined ? {} : { maxYoungGenerationSizeMb: young };
-    const thread = new Worker(spec.script, { name, workerData, transferList: [...transfer], resourceLimits });
+    const early = spec.early?.take(name);
+    const thread =
+      early?.worker ?? new Worker(spec.script, { name, workerData, transferList: [...transfer], resourceLimits: threadLimits(name) });
+    early?.begin(workerData, transfer);
     const limit = setTimeout(() => {
       reject(new Error(`${name} did not start within ${START_LIMIT_MS} ms`));
       void thread.terminate();

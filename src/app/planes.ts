@@ -7,6 +7,7 @@ import { createRateTable } from "#nameserver/rate-limit.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
+import type { EarlyThreads } from "./early-threads.ts";
 import type { Log } from "./log.ts";
 import { createPlaceFiles } from "./place-files.ts";
 import { edgeCacheDisk, removeUnusedCaches } from "./plane-caches.ts";
@@ -29,6 +30,7 @@ export interface PlanesDeps {
   readonly publisher: Publisher;
   readonly log: Log;
   readonly files: PlaneFiles;
+  readonly early: EarlyThreads;
   /** Told of each secondary zone whose primary has announced a change. */
   onNotified(zoneId: string, from: string): void;
   /** Told of each zone that other servers fetch whose apex has other addresses. */
@@ -64,6 +66,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
     log: deps.log,
+    early: deps.early,
     connect: () => ({ workerData: { path: deps.files.events, ports: [], retention: retentionOf(config) }, transfer: [] }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
@@ -71,6 +74,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     name: "detector",
     script: new URL("../edge/detection/worker.ts", import.meta.url),
     log: deps.log,
+    early: deps.early,
     connect: () => {
       const events = handOver(writer);
       const feed = channel();
@@ -156,13 +160,14 @@ interface ServingSpec {
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
-  { publisher, log, files, onNotified, onReaddressed, onDefaultGateway }: PlanesDeps,
+  { publisher, log, files, early, onNotified, onReaddressed, onDefaultGateway }: PlanesDeps,
   { name, script, ports, planeConfig }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
     name,
     script: new URL(script, import.meta.url),
     log,
+    early,
     onNotified,
     onReaddressed,
     onDefaultGateway,

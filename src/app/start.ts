@@ -1,6 +1,7 @@
 import { systemClock } from "#kernel/clock.ts";
 import { compose, type Running } from "./compose.ts";
 import type { Config } from "./config.ts";
+import type { EarlyThreads } from "./early-threads.ts";
 import { giveBackHeap } from "./heap.ts";
 import { createLog } from "./log.ts";
 import { readyText } from "./ready.ts";
@@ -11,10 +12,12 @@ const DRAIN_MS = 10_000;
 const QUIET_MS = 3_000;
 
 /** Runs the server until SIGTERM or SIGINT has drained it. Rejects when it cannot start. */
-export async function startServer(config: Config): Promise<void> {
+export async function startServer(config: Config, early: EarlyThreads): Promise<void> {
   const log = createLog(config.log.level);
-  const running = await compose({ config, log, clock: systemClock });
+  const running = await compose({ config, log, clock: systemClock, early });
   const { ready } = running;
+  // Who reads the line may stop us at once; until here a signal ends the process as a power cut would.
+  const asked = stopSignal();
   process.stdout.write(config.json ? `${JSON.stringify(ready)}\n` : readyText(ready, config.data));
   await running.shown();
   log.info(
@@ -22,7 +25,7 @@ export async function startServer(config: Config): Promise<void> {
     "ready",
   );
   setTimeout(giveBackHeap, QUIET_MS).unref();
-  await stopSignal();
+  await asked;
   await stop(running, log);
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
+import { givenWork } from "#kernel/given-work.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -27,7 +28,7 @@ export interface EdgeWorkerData {
   readonly localRootPath: string;
 }
 
-if (parentPort) await run(parentPort, workerData as EdgeWorkerData);
+if (parentPort) await run(parentPort, await givenWork<EdgeWorkerData>());
 
 /** The edge as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
 async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {

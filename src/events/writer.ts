@@ -1,5 +1,6 @@
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
+import { givenWork } from "#kernel/given-work.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -18,7 +19,7 @@ const main = parentPort;
 if (main === null) throw new Error("events/writer.ts runs as a worker thread");
 runInBackground();
 
-const { path, ports, retention } = workerData as WriterData;
+const { path, ports, retention } = await givenWork<WriterData>();
 const limits: RetentionLimits = retention;
 /** What arrives within this time is written together. */
 const GATHER_MS = 10;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
+import { givenWork } from "#kernel/given-work.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -14,7 +15,7 @@ import { createGateway } from "./gateway.ts";
 
 /** The gateway plane's thread: opens its copy of the snapshot, listens, and answers the main thread. */
 if (parentPort === null) throw new Error("gateway/worker.ts runs as a worker thread");
-const data = workerData as GatewayWorkerData;
+const data = await givenWork<GatewayWorkerData>();
 const voice = createWorkerVoice(parentPort);
 
 const metrics = createMetrics();

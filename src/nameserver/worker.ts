@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createEventSink } from "#events/sink.ts";
+import { givenWork } from "#kernel/given-work.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -25,7 +26,7 @@ export interface NameserverWorkerData {
 /** How long rows of the query log wait for each other: each batch is a transaction, and nobody waits for these rows. */
 const LOG_FLUSH_MS = 1_000;
 
-if (parentPort) await run(parentPort, workerData as NameserverWorkerData);
+if (parentPort) await run(parentPort, await givenWork<NameserverWorkerData>());
 
 /** The nameserver as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
 async function run(

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,4 +29,19 @@ test("a first start that fails keeps the token for the start that succeeds, and 
   await third.stop();
   for (const file of ["control.db", "snapshot.last-good"])
     assert.equal(readFileSync(join(dataDir, file)).includes(token), false, `${file} has the token in the clear`);
+});
+
+test("who stops the server right after its ready line gets a clean end", async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "selvedge-first-"));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const ports = ["api", "gateway", "dns", "http", "https"].flatMap((plane) => [`--${plane}-port`, "0"]);
+  const program = join(import.meta.dirname, "../../bin/selvedge.js");
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    const child = spawn(process.execPath, [program, "start", "--data", dataDir, ...ports, "--json"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    t.after(() => child.kill("SIGKILL"));
+    child.stdout.once("data", () => child.kill(signal));
+    assert.deepEqual(await once(child, "exit"), [0, null], signal);
+  }
 });

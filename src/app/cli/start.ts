@@ -1,20 +1,24 @@
 import { PlatformError } from "#kernel/errors.ts";
 import { loadConfig } from "../config.ts";
+import { loadThreadsEarly } from "../early-threads.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
 /** Runs the server until a signal has drained it. */
 export async function start(flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
+  const early = loadThreadsEarly();
   try {
     // After the configuration, so that a mistake in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");
-    await startServer(config);
+    await startServer(config, early);
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (a port that is taken, a missing key file) speak for themselves.
     if (error instanceof Error && config.log.level !== "debug") throw new CliError(`cannot start: ${reason(error)}`);
     throw error;
+  } finally {
+    await early.dismiss();
   }
 }
 

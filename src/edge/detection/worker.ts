@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
+import { givenWork } from "#kernel/given-work.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { runInBackground } from "#kernel/thread-priority.ts";
@@ -27,7 +28,7 @@ const main = parentPort;
 if (main === null) throw new Error("edge/detection/worker.ts runs as a worker thread");
 runInBackground();
 
-const { tap, events: eventsPort, feed, lastGoodPath, sealKeyPath } = workerData as DetectorWorkerData;
+const { tap, events: eventsPort, feed, lastGoodPath, sealKeyPath } = await givenWork<DetectorWorkerData>();
 const metrics = createMetrics();
 const events = createEventSink({ port: eventsPort, metrics });
 const voice = createWorkerVoice(main);
