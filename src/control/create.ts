@@ -151,6 +151,7 @@ export function createControl(deps: ControlDeps): Control {
     gateways: createGateways({
       store,
       clock,
+      sealer,
       logs: deps.gatewayLogStore,
       hasGuardrailModel: deps.hasGuardrailModel ?? false,
       ...(deps.urlOfGateways ? { urlOfGateways: deps.urlOfGateways } : {}),

@@ -54,6 +54,10 @@ export interface GatewayLimits {
   readonly requestTimeoutMs: number;
   /** Provider answers kept in memory. */
   readonly cacheMemoryBytesMax: number;
+  /** For how long spans are gathered before they are sent to a customer's endpoint. */
+  readonly spanDelayMs: number;
+  /** Before an endpoint is asked again; doubled each time. */
+  readonly spanRetryDelayMs: number;
 }
 
 export const GATEWAY_LIMITS: GatewayLimits = {
@@ -70,6 +74,8 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   idleTimeoutMs: 300_000,
   requestTimeoutMs: 300_000,
   cacheMemoryBytesMax: 64 * 1024 * 1024,
+  spanDelayMs: 1_000,
+  spanRetryDelayMs: 1_000,
 };
 
 /** `workerData` of gateway/worker.ts; both ports are transferred. */

@@ -19,6 +19,7 @@ import type { GatewayDeps } from "./gateway.ts";
 import { createHeaderRules } from "./headers.ts";
 import { createGatewayLog } from "./log.ts";
 import { createModelList } from "./model-list.ts";
+import { createSpanExporter } from "./otel/span-exporter.ts";
 import { createClassifier } from "./guard/classifier.ts";
 import { createGuards, isLookedAt } from "./guard/guards.ts";
 import type { MakeTransform, Plan, ReadyBody, Step } from "./plan.ts";
@@ -59,6 +60,8 @@ export interface ForwarderDeps extends GatewayDeps {
 }
 
 const PRICES_WARM_UP_MS = 2_000;
+/** For spans that wait when the gateway ends. */
+const SPANS_CLOSE_MS = 2_000;
 
 const NO_GUARDS: readonly MakeTransform[] = [];
 
@@ -73,10 +76,11 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
   const estimates = createEstimates();
   const costs = createCosts(prices);
-  const log = createGatewayLog({ ...deps, vendorPrefix: config.vendorPrefix });
   const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
   const timers = createTimers(clock);
   const pools = createPools({ limits, allows, timers, directSend: deps.directSend ?? null });
+  const spans = createSpanExporter({ pools, sealer, metrics, limits });
+  const log = createGatewayLog({ ...deps, spans, vendorPrefix: config.vendorPrefix });
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal);
@@ -203,6 +207,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     close: async () => {
       clearTimeout(warmUp);
       await Promise.all([cache.close(), estimates.close()]);
+      await spans.close(SPANS_CLOSE_MS);
       pools.destroy();
       timers.close();
       ledger.close();

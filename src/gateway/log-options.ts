@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { GatewayEntry } from "#snapshot/entries.ts";
+import type { TraceParent } from "./otel/span.ts";
 
 /** What a request says of its own log. */
 export interface LogOptions {
@@ -9,11 +10,14 @@ export interface LogOptions {
   readonly collectPayload: boolean;
   /** JSON of an object with five entries at most; empty where there is none. */
   readonly metadata: string;
+  /** Whether it may be sent to the gateway's endpoints: only what says itself that it must leave no row may not. */
+  readonly isExported: boolean;
+  readonly trace: TraceParent;
 }
 
 const METADATA_ENTRIES_MAX = 5;
 
-/** The fields `{prefix}-aig-collect-log`, `-collect-log-payload` and `-metadata`; under the published prefix as well. */
+/** The fields `{prefix}-aig-collect-log`, `-collect-log-payload`, `-metadata`, `-otel-trace-id` and `-otel-parent-span-id`; under the published prefix as well. */
 export function createLogOptions(vendorPrefix: string): (headers: IncomingHttpHeaders, gateway: GatewayEntry) => LogOptions {
   const prefixes = [...new Set([vendorPrefix, "cf"])];
   const read = (field: string) => {
@@ -24,12 +28,25 @@ export function createLogOptions(vendorPrefix: string): (headers: IncomingHttpHe
     };
   };
   const [collectLog, collectPayload, metadata] = [read("collect-log"), read("collect-log-payload"), read("metadata")];
-  return (headers, gateway) => ({
-    collect: said(collectLog(headers)) ?? gateway.collect_logs,
-    collectPayload: said(collectPayload(headers)) ?? true,
-    metadata: metadataOf(metadata(headers)),
-  });
+  const [traceId, parentSpanId] = [read("otel-trace-id"), read("otel-parent-span-id")];
+  return (headers, gateway) => {
+    const collected = said(collectLog(headers));
+    const isExported = gateway.otel !== undefined && collected !== false;
+    return {
+      collect: collected ?? gateway.collect_logs,
+      collectPayload: said(collectPayload(headers)) ?? true,
+      metadata: metadataOf(metadata(headers)),
+      isExported,
+      trace: isExported ? { traceId: identifier(traceId(headers), 32), parentSpanId: identifier(parentSpanId(headers), 16) } : NO_TRACE,
+    };
+  };
 }
+
+const NO_TRACE: TraceParent = { traceId: undefined, parentSpanId: undefined };
+
+/** Undefined for what is none; of zeros alone none consists (W3C Trace Context §3.2.2). */
+const identifier = (text: string | undefined, digits: number): string | undefined =>
+  text !== undefined && text.length === digits && /^[0-9a-f]*[1-9a-f][0-9a-f]*$/i.test(text) ? text.toLowerCase() : undefined;
 
 /** The metadata alone, as the row has them. */
 export function createMetadataReader(vendorPrefix: string): (headers: IncomingHttpHeaders) => string {

@@ -6,6 +6,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { createLogOptions, type LogOptions } from "./log-options.ts";
+import type { SpanExporter } from "./otel/span-exporter.ts";
 import type { ReadyBody, Step } from "./plan.ts";
 import { requestKind } from "./request-kinds.ts";
 import { createSecretMask, credentialsOf } from "./secret-mask.ts";
@@ -72,6 +73,8 @@ export interface GatewayLogDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly vendorPrefix: string;
+  /** Takes requests of gateways that have endpoints for spans. */
+  readonly spans: Pick<SpanExporter, "push">;
 }
 
 /** Answers that all requests together hold for their logs; above it their bodies are not kept. */
@@ -87,7 +90,7 @@ export function createGatewayLog(deps: GatewayLogDeps): GatewayLog {
 
 type Tools = ReturnType<typeof createTools>;
 
-function createTools({ events, logs, clock, metrics }: GatewayLogDeps) {
+function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
   const requests = (outcome: string): Metric =>
     metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome });
   const tokens = (direction: string): Metric =>
@@ -95,6 +98,7 @@ function createTools({ events, logs, clock, metrics }: GatewayLogDeps) {
   const rowsOnly: GatewayLogSink = { append: ({ row, keep }) => void (keep.mode !== "none" && events.push("gateway_logs", row)) };
   return {
     sink: logs ?? rowsOnly,
+    spans,
     clock,
     mask: createSecretMask(),
     held: metrics.gauge("selvedge_gateway_held_log_bytes", "Answers in memory that are to be logged"),
@@ -131,7 +135,7 @@ class Recorder implements LogRecord {
     this.#tools = tools;
     this.#atMs = tools.clock.nowMs();
     this.#startedMs = tools.clock.monotonicMs();
-    this.#keepsBody = options.collect && options.collectPayload;
+    this.#keepsBody = (options.collect || options.isExported) && options.collectPayload;
   }
 
   answered(): void {
@@ -169,9 +173,9 @@ class Recorder implements LogRecord {
 
   #entry(outcome: RequestOutcome): GatewayLogEntry {
     const { gateway, headers, body } = this.#facts;
-    const { collect, collectPayload } = this.#options;
+    const { collect, collectPayload, isExported, trace } = this.#options;
     const row = this.#row(outcome);
-    if (!collect) return { row, keep: NOT_KEPT, request: null, response: [] };
+    if (!collect && !isExported) return { row, keep: NOT_KEPT, request: null, response: [] };
     const secrets = credentialsOf(headers, outcome.step.headers, outcome.step.target);
     const keep = keepRule(gateway);
     const bodies = collectPayload ? [keptRequest(body), ...this.#chunks] : [];
@@ -180,7 +184,9 @@ class Recorder implements LogRecord {
     const masked = this.#tools.mask.mask(parts, secrets);
     const [request = null, ...response] = masked.slice(0, bodies.length);
     const maskedTexts = masked.at(-1) as Buffer;
-    return { row: maskedTexts === texts ? row : withTexts(row, maskedTexts), keep, request, response };
+    const shown = maskedTexts === texts ? row : withTexts(row, maskedTexts);
+    if (isExported) this.#tools.spans.push(gateway, { row: shown, request, response, parent: trace });
+    return collect ? { row: shown, keep, request, response } : { row: shown, keep: NOT_KEPT, request: null, response: [] };
   }
 
   #row({ step, usage, ...outcome }: RequestOutcome): GatewayLogRow {

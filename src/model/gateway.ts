@@ -1,6 +1,7 @@
 import { Dlp } from "./dlp.ts";
 import { Guardrails } from "./guardrails.ts";
 import { Type, type Static, type TSchema } from "typebox";
+import { Otel, type StoredOtelEndpoint } from "./gateway-otel.ts";
 import { SpendLimits } from "./spend-limits.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -28,6 +29,7 @@ const CHOICES = {
   log_management_strategy: Nullable(Type.Enum(["STOP_INSERTING", "DELETE_OLDEST"])),
   logpush: Type.Boolean({ default: false }),
   logpush_public_key: Nullable(Type.String({ minLength: 16, maxLength: 1024 })),
+  otel: Nullable(Otel),
   rate_limiting_technique: Nullable(Type.Enum(["fixed", "sliding"])),
   retry_backoff: Nullable(Type.Enum(["constant", "linear", "exponential"])),
   retry_delay: Nullable(Type.Integer({ minimum: 0, maximum: 5000 })),
@@ -43,7 +45,6 @@ const CHOICES = {
  * here and not stored is shown as null.
  */
 export const UNAVAILABLE_SETTINGS = {
-  otel: [],
   stripe: [],
   log_classification: [false],
   logpush: [false],
@@ -63,15 +64,13 @@ export type GatewayCreate = Static<typeof GatewayCreate>;
 
 const Settings = Type.Object({ ...REQUIRED, ...CHOICES });
 /** `gateways.settings`: every field has a value. */
-export type GatewaySettings = Static<typeof Settings>;
+export type GatewaySettings = Omit<Static<typeof Settings>, "otel"> & { readonly otel: readonly StoredOtelEndpoint[] | null };
 
 export const Gateway = Type.Object({
   id: GatewayId,
   account_id: Type.String(),
   ...REQUIRED,
   ...CHOICES,
-  guardrails: Type.Null(),
-  otel: Type.Null(),
   stripe: Type.Null(),
   is_default: Type.Boolean(),
   created_at: Type.String({ format: "date-time" }),
@@ -88,6 +87,7 @@ const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
   log_management_strategy: null,
   logpush: false,
   logpush_public_key: null,
+  otel: null,
   rate_limiting_technique: null,
   retry_backoff: null,
   retry_delay: null,
@@ -101,8 +101,11 @@ const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
 /** Settings as they are stored; what came later than the row has its default. */
 export const storedSettings = (text: string): GatewaySettings => ({ ...DEFAULTS, ...(JSON.parse(text) as GatewaySettings) });
 
+/** A write whose values are those that are stored. */
+export type GatewayWrite = Omit<GatewayUpdate, "otel"> & { readonly otel?: GatewaySettings["otel"] };
+
 /** The settings that a write leaves behind: what it does not name keeps `before`, or the default. */
-export function gatewaySettings(write: GatewayUpdate, before: GatewaySettings | null): GatewaySettings {
+export function gatewaySettings(write: GatewayWrite, before: GatewaySettings | null): GatewaySettings {
   const kept: GatewaySettings = {
     ...DEFAULTS,
     ...before,

@@ -225,6 +225,7 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     ...spendRulesOf(settings),
     ...dlpOf(settings),
     ...guardrailsOf(settings),
+    ...otelOf(settings),
     // Answers of a gateway that had the name before are not this one's.
     cache_epoch: settings.cache_invalidate_on_update ? row.modified_at : row.created_at,
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
@@ -234,6 +235,11 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
 function guardrailsOf({ guardrails }: GatewaySettings): Pick<GatewayEntry, "guardrails"> {
   const { prompt = {}, response = {} } = guardrails ?? {};
   return Object.keys(prompt).length + Object.keys(response).length === 0 ? {} : { guardrails: { prompt, response } };
+}
+
+function otelOf({ otel }: GatewaySettings): Pick<GatewayEntry, "otel"> {
+  if ((otel ?? []).length === 0) return {};
+  return { otel: (otel ?? []).map(({ url, content_type, secret }) => ({ url, content_type, secret })) };
 }
 
 function dlpOf({ dlp }: GatewaySettings): Pick<GatewayEntry, "dlp"> {

@@ -292,8 +292,18 @@ export interface GatewayEntry {
   }[];
   /** When the gateway was made, or written last where every write makes it forget its answers: older answers are not its own. */
   readonly cache_epoch?: string;
+  /** Where its spans are sent; absent where nowhere. */
+  readonly otel?: readonly OtelEndpointEntry[];
   /** Those that are in force; absent where there are none. */
   readonly spend_rules?: readonly SpendRuleEntry[];
+}
+
+/** Takes OTLP over HTTP. */
+export interface OtelEndpointEntry {
+  readonly url: string;
+  readonly content_type: "json" | "protobuf";
+  /** JSON of an object of field names and values, sealed with the context `gateway-otel:{account_id}/{gateway_id}`. */
+  readonly secret: string;
 }
 
 /** How much the requests that a rule is about may cost together. */

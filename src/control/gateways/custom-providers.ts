@@ -12,6 +12,7 @@ import type {
 } from "#model/gateway-provider.ts";
 import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateway-objects.ts";
 import type { Unit } from "#store/store.ts";
+import { isSendable } from "./header-fields.ts";
 import { customProviderEntry, type StoredCustomCost, type StoredCustomProvider } from "./object-entries.ts";
 import { changedRow, invalidInput, loadObject, type ObjectDeps, objectRow, pageOf, valueOf, writeObject } from "./objects.ts";
 
@@ -167,20 +168,6 @@ function checkAddress(text: string): void {
     throw invalidInput("/base_url", "A base address is an http or https address without credentials, query and fragment.");
 }
 
-const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-/** Fields that belong to the connection or to the message's framing (RFC 9110 §7.6.1). */
-const FORBIDDEN = new Set([
-  "host",
-  "connection",
-  "content-length",
-  "transfer-encoding",
-  "upgrade",
-  "expect",
-  "te",
-  "trailer",
-  "keep-alive",
-]);
-
 function checkHeaders(text: string): void {
   const wrong = invalidInput("/headers", "headers is a JSON object of field names and strings, without fields of the connection.");
   let value: unknown;
@@ -190,7 +177,5 @@ function checkHeaders(text: string): void {
     throw wrong;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong;
-  for (const [name, field] of Object.entries(value))
-    if (!FIELD_NAME.test(name) || FORBIDDEN.has(name.toLowerCase()) || typeof field !== "string" || !/^[\x20-\x7e]*$/.test(field))
-      throw wrong;
+  for (const [name, field] of Object.entries(value)) if (typeof field !== "string" || !isSendable(name, field)) throw wrong;
 }

@@ -33,7 +33,7 @@ storeTest("datasets are kept and evaluated by cost, speed and feedback, within t
     const clock = systemClock;
     const { account_id } = await bootstrap({ store, clock, sealer: createSealer(Buffer.alloc(32)), email: "admin@example.com" });
     const call: Call = { actor: systemActor("test"), request_id: "r", rev: null };
-    const gateways = createGateways({ store, clock: fixedClock("1970-01-01T00:00:00Z") });
+    const gateways = createGateways({ store, sealer: createSealer(Buffer.alloc(32, 7)), clock: fixedClock("1970-01-01T00:00:00Z") });
     for (const id of ["gw", "other"]) await gateways.create(call, account_id, { id, ...SETTINGS });
     const [key, other] = [
       { account_id, gateway_id: "gw" },

@@ -108,3 +108,42 @@ storeTest("spend limits: every rule has an id, what is left out is filled in, an
     failing(7001, "/spend_limits/rules"),
   );
 });
+
+storeTest(
+  "endpoints for spans: values of fields are sealed, shown to nobody, and kept where they are sent back hidden",
+  async ({ store }) => {
+    const { control, account_id, call, sealer } = await controlOver(store);
+    const { gateways } = control;
+    const url = "https://collector.example/v1/traces";
+    const otel = [{ url, headers: { "X-Team": "canary-team" }, authorization: "Bearer canary-secret" }];
+    const write = call();
+    const created = await gateways.create(write, account_id, { id: "mine", ...PLAIN, otel });
+    const shown = [{ url, headers: { "x-team": "********" }, authorization: "********", content_type: "json" as const }];
+    assert.deepEqual(created.otel, shown);
+    const fieldsAfter = async ({ rev }: { readonly rev: number | null }): Promise<unknown> => {
+      const [delta] = (await store.changesSince((rev ?? 0) - 1, 1)) ?? [];
+      const entry = delta?.changes[0]?.value as GatewayEntry | undefined;
+      const [endpoint] = entry?.otel ?? [];
+      return endpoint && JSON.parse(sealer.open(endpoint.secret, `gateway-otel:${account_id}/mine`).toString());
+    };
+    assert.deepEqual(await fieldsAfter(write), { "x-team": "canary-team", authorization: "Bearer canary-secret" });
+    const again = call();
+    await gateways.update(again, account_id, "mine", { ...PLAIN, otel: [{ ...shown[0], authorization: "Bearer other" }] as never });
+    assert.deepEqual(await fieldsAfter(again), { "x-team": "canary-team", authorization: "Bearer other" });
+    const rows = JSON.stringify([
+      await store.read.selectFrom("gateways").selectAll().execute(),
+      await store.read.selectFrom("changes").selectAll().execute(),
+      await store.read.selectFrom("audit_log").selectAll().execute(),
+    ]);
+    assert.doesNotMatch(rows, /canary/);
+    const updating = (body: object) => gateways.update(call(), account_id, "mine", { ...PLAIN, ...body });
+    const moved = { ...shown[0], url: "https://elsewhere.example/v1/traces" };
+    await assert.rejects(updating({ otel: [moved] }), failing(7001, "/otel/0/headers/x-team"), "a secret goes to no other address");
+    await assert.rejects(updating({ otel: [{ url: "ftp://x.example/" }] }), failing(7001, "/otel/0/url"));
+    await assert.rejects(updating({ otel: [{ url: "https://user:pw@x.example/" }] }), failing(7001, "/otel/0/url"));
+    await assert.rejects(updating({ otel: [{ url, headers: { host: "x" } }] }), failing(7001, "/otel/0/headers/host"));
+    await assert.rejects(updating({ otel: [{ url, authorization: "a\r\nb: c" }] }), failing(7001, "/otel/0/authorization"));
+    assert.deepEqual((await updating({})).otel?.length, 1, "leaving them out keeps them");
+    assert.equal((await updating({ otel: null })).otel, null);
+  },
+);

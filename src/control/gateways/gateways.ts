@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { isModelProvider } from "#kernel/model-providers.ts";
+import type { Sealer } from "#kernel/seal.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
@@ -11,9 +12,11 @@ import {
   type GatewaySettings,
   gatewaySettings,
   type GatewayUpdate,
+  type GatewayWrite,
   storedSettings,
   UNAVAILABLE_SETTINGS,
 } from "#model/gateway.ts";
+import { otelContext, otelView } from "#model/gateway-otel.ts";
 import { storedSpendLimits } from "#model/spend-limits.ts";
 import { guardrailsProblem } from "#model/guardrails.ts";
 import { unknownProfile } from "#model/dlp.ts";
@@ -22,6 +25,7 @@ import { findAccount } from "#store/accounts.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import { deleteGatewayObject, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { storedOtel } from "./otel-endpoints.ts";
 
 export interface Gateways {
   /** Throws `gateway_input_invalid` where the account has a gateway of this id. */
@@ -41,6 +45,8 @@ export interface Gateways {
 export interface GatewaysDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Seals what gateways need to reach the endpoints of their spans. */
+  readonly sealer: Sealer;
   /** Those of a gateway go with it. */
   readonly logs?: Pick<GatewayLogStore, "delete">;
   /** Whether there is a model that tells hazards. */
@@ -50,12 +56,22 @@ export interface GatewaysDeps {
 }
 
 export function createGateways(deps: GatewaysDeps): Gateways {
-  const { store, clock, hasGuardrailModel = false } = deps;
+  const { store, clock, sealer, hasGuardrailModel = false } = deps;
 
   const load = async (db: Unit["db"], accountId: string, id: string): Promise<GatewayRow> => {
     const row = await gatewayById(db, accountId, id);
     if (row === undefined) throw new PlatformError("gateway_not_found");
     return row;
+  };
+
+  const sealed = (
+    { otel, ...body }: GatewayUpdate,
+    accountId: string,
+    id: string,
+    before: Pick<GatewaySettings, "otel"> | null,
+  ): GatewayWrite => {
+    if (otel === undefined || otel === null) return { ...body, ...(otel === undefined ? {} : { otel }) };
+    return { ...body, otel: storedOtel(otel, before?.otel ?? [], sealer, otelContext(accountId, id)) };
   };
 
   return {
@@ -68,7 +84,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
         const row: GatewayRow = {
           account_id: accountId,
           id: body.id,
-          settings: JSON.stringify(gatewaySettings(completed(body), null)),
+          settings: JSON.stringify(gatewaySettings(sealed(completed(body), accountId, body.id, null), null)),
           created_at: now,
           modified_at: now,
         };
@@ -107,7 +123,8 @@ export function createGateways(deps: GatewaysDeps): Gateways {
       checkAvailable(body, hasGuardrailModel);
       return commit(deps, call, async (unit) => {
         const before = await load(unit.db, accountId, id);
-        const settings = gatewaySettings(completed(body), JSON.parse(before.settings) as GatewaySettings);
+        const known = storedSettings(before.settings);
+        const settings = gatewaySettings(sealed(completed(body), accountId, id, known), known);
         const row = { ...before, settings: JSON.stringify(settings), modified_at: isoMicros(clock.nowMicros()) };
         await updateGateway(unit.db, accountId, id, { settings: row.settings, modified_at: row.modified_at });
         publish(unit, call, "gateway.update", before, row);
@@ -131,7 +148,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
 
 /** Comes into being when it is first used, as gateway/default-gateways.ts has it. */
 const DEFAULT_GATEWAY = "default";
-const DEFAULT_SETTINGS: GatewayUpdate = {
+const DEFAULT_SETTINGS: GatewayWrite = {
   authentication: true,
   cache_invalidate_on_update: false,
   cache_ttl: null,
@@ -168,12 +185,12 @@ function publish(unit: Unit, call: Call, action: string, before: GatewayRow | nu
   unit.change({ kind: "gateway", id: gatewayEntryId(row), value: after && gatewayEntry(after) });
 }
 
+const settingsView = ({ otel, ...settings }: GatewaySettings) => ({ ...settings, otel: otel && otelView(otel) });
+
 const gatewayView = (row: GatewayRow): Gateway => ({
   id: row.id,
   account_id: row.account_id,
-  ...storedSettings(row.settings),
-  guardrails: null,
-  otel: null,
+  ...settingsView(storedSettings(row.settings)),
   stripe: null,
   is_default: row.id === DEFAULT_GATEWAY,
   created_at: row.created_at,

@@ -60,7 +60,7 @@ before(async () => {
     rate_limiting_interval: null,
     rate_limiting_limit: null,
   };
-  const gateways = createGateways({ store, clock: fixedClock("1970-01-01T00:00:00Z") });
+  const gateways = createGateways({ store, sealer: createSealer(Buffer.alloc(32, 7)), clock: fixedClock("1970-01-01T00:00:00Z") });
   for (const id of ["gw", "other", "empty"]) await gateways.create(call, account, { id, ...settings });
   path = join(directory, "events.db");
   const database = openEventDatabase(path);
@@ -164,7 +164,7 @@ test("logs of a deleted gateway are gone at once, and those that come late are n
     rate_limiting_limit: null,
   };
   const clock = fixedClock("1970-01-01T00:00:00Z");
-  const gateways = createGateways({ store, clock, logs: events });
+  const gateways = createGateways({ store, sealer: createSealer(Buffer.alloc(32, 7)), clock, logs: events });
   const again = createGatewayLogs({ store, clock, logs: events });
   await gateways.create(call, account, { id: "again", ...settings });
   const insert = (rows: readonly GatewayLogRow[]): void => {

@@ -82,7 +82,7 @@ async function ask(pools: Pools, account: ServiceAccount, nowMs: number): Promis
       method: "POST",
       target: uri.pathname + uri.search,
       headers: ["content-type", "application/x-www-form-urlencoded", "accept", "application/json", "accept-encoding", "identity"],
-      text: form.toString(),
+      body: form.toString(),
     },
     { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX },
   );

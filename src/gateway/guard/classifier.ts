@@ -37,7 +37,7 @@ export function createClassifier(
             ...["content-type", "application/json", "accept-encoding", "identity"],
             ...(model.key === "" ? [] : ["authorization", `Bearer ${model.key}`]),
           ],
-          text: JSON.stringify({ model: model.model, messages: said, temperature: 0, max_tokens: 64 }),
+          body: JSON.stringify({ model: model.model, messages: said, temperature: 0, max_tokens: 64 }),
         },
         { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX },
       );

@@ -1,3 +1,4 @@
+import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { FlatHeaders } from "../headers.ts";
 import type { ProviderCall } from "./provider-call.ts";
 import type { ProviderPool } from "./provider-pool.ts";
@@ -6,19 +7,26 @@ export interface WholeRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: FlatHeaders;
+  readonly body: string | Buffer;
+}
+
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: HeaderObject;
   readonly text: string;
 }
 
 /** For what the gateway itself wants to know: resolves with the whole answer, rejects where there is none in time or it is too long. */
 export function askWhole(
   pool: ProviderPool,
-  { text, ...request }: WholeRequest,
+  { body: given, ...request }: WholeRequest,
   { timeoutMs, answerBytesMax }: { readonly timeoutMs: number; readonly answerBytesMax: number },
-): Promise<{ readonly status: number; readonly text: string }> {
+): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let status = 0;
+    let headers: HeaderObject = {};
     // Set only later: what fails at once has none.
     const asked: { call?: ProviderCall } = {};
     const fail = (message: string): void => {
@@ -27,11 +35,14 @@ export function askWhole(
       reject(new Error(message));
     };
     const limit = setTimeout(() => fail(`no answer within ${timeoutMs} ms`), timeoutMs);
-    const body = { kind: "whole", bytes: Buffer.from(text) } as const;
+    const body = { kind: "whole", bytes: typeof given === "string" ? Buffer.from(given) : given } as const;
     asked.call = pool.ask(
       { ...request, body },
       {
-        onHead: (answered) => void (status = answered),
+        onHead: (answered, fields) => {
+          status = answered;
+          headers = fields;
+        },
         onData: (chunk) => {
           chunks.push(chunk);
           bytes += chunk.length;
@@ -39,7 +50,7 @@ export function askWhole(
         },
         onEnd: () => {
           clearTimeout(limit);
-          resolve({ status, text: Buffer.concat(chunks).toString() });
+          resolve({ status, headers, text: Buffer.concat(chunks).toString() });
         },
         onFailed: (name) => fail(name),
       },

@@ -206,9 +206,10 @@ test("what the gateway itself asks has an end in time and in size", async (t) =>
     else if (text.includes("/short")) socket.write(WHOLE);
   });
   const pool = poolTo(t, `http://provider.test:${port}`);
-  const request = (target: string) => ({ method: "POST", target, headers: [], text: "{}" });
+  const request = (target: string) => ({ method: "POST", target, headers: [], body: "{}" });
   const bounds = { timeoutMs: 50, answerBytesMax: 50 };
-  assert.deepEqual(await askWhole(pool, request("/short"), { ...bounds, timeoutMs: 60_000 }), { status: 200, text: "ok" });
+  const { status, text } = await askWhole(pool, request("/short"), { ...bounds, timeoutMs: 60_000 });
+  assert.deepEqual([status, text], [200, "ok"]);
   await assert.rejects(askWhole(pool, request("/long"), { ...bounds, timeoutMs: 60_000 }), /too long/);
   await assert.rejects(askWhole(pool, request("/silent"), bounds), /50 ms/);
 });

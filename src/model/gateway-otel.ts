@@ -1,0 +1,43 @@
+import { Type, type Static } from "typebox";
+
+/** Stands for what is kept and never shown again; sent back, it keeps what is there. */
+export const HIDDEN = "********";
+
+const ContentType = Type.Enum(["json", "protobuf"], { default: "json" });
+const Endpoint = Type.Object({
+  url: Type.String({ maxLength: 2048, format: "uri", description: "Takes OTLP over HTTP, such as https://collector.example/v1/traces." }),
+  headers: Type.Optional(
+    Type.Record(Type.String({ minLength: 1, maxLength: 128 }), Type.String({ maxLength: 4096 }), {
+      maxProperties: 32,
+      description: `Fields of each request to it; ${HIDDEN} keeps the value that is there.`,
+    }),
+  ),
+  authorization: Type.Optional(
+    Type.String({ maxLength: 256, description: `Of each request to it; ${HIDDEN} keeps the value that is there.` }),
+  ),
+  content_type: Type.Optional(ContentType),
+});
+
+/** Where a gateway's spans are sent. */
+export const Otel = Type.Array(Endpoint, { maxItems: 5 });
+export type OtelEndpoint = Static<typeof Endpoint>;
+
+/** As it is stored: values of fields are sealed, with the context `gateway-otel:{account_id}/{gateway_id}`. */
+export interface StoredOtelEndpoint {
+  readonly url: string;
+  readonly content_type: "json" | "protobuf";
+  /** Names of the fields, and the sealed JSON of an object of these and their values. */
+  readonly header_names: readonly string[];
+  readonly has_authorization: boolean;
+  readonly secret: string;
+}
+
+export const otelContext = (accountId: string, gatewayId: string): string => `gateway-otel:${accountId}/${gatewayId}`;
+
+export const otelView = (endpoints: readonly StoredOtelEndpoint[]): OtelEndpoint[] =>
+  endpoints.map(({ url, content_type, header_names, has_authorization }) => ({
+    url,
+    headers: Object.fromEntries(header_names.map((name) => [name, HIDDEN])),
+    ...(has_authorization ? { authorization: HIDDEN } : {}),
+    content_type,
+  }));
