@@ -1,5 +1,5 @@
 import type { Detector } from "./detector.ts";
-import { type DigitsMin, NO_DIGITS_MIN } from "./prefilter.ts";
+import { formsOf, type NumberForms } from "./number-forms.ts";
 
 /** What a byte is within a number or code: the columns of the automaton. */
 export const DIGIT = 1;
@@ -42,18 +42,19 @@ export class Chains {
   /** Next state by state and class; 0 where no template goes on. */
   readonly #next: Uint16Array;
   readonly #detectors: readonly (readonly Detector[] | undefined)[];
-  readonly digitsMin: DigitsMin;
+  /** Of what the templates say. */
+  readonly forms: NumberForms;
 
   constructor(detectors: readonly Detector[]) {
     const states: number[][] = [emptyState()];
     const ends: (Detector[] | undefined)[] = [undefined];
-    let digitsMin = NO_DIGITS_MIN;
+    const templates: string[] = [];
     for (const detector of detectors) {
       for (const anchor of detector.anchors) {
         if (anchor.kind !== "chain") continue;
         // Without a digit there is no place to begin at.
         for (const template of anchor.templates.flatMap(expanded).filter((one) => one.includes("#"))) {
-          digitsMin = leastDigits(digitsMin, digitsOf(template));
+          templates.push(template);
           const state = addPath(states, ends, template);
           const known = (ends[state] ??= []);
           if (!known.includes(detector)) known.push(detector);
@@ -62,7 +63,7 @@ export class Chains {
     }
     this.#next = Uint16Array.from(states.flat());
     this.#detectors = ends;
-    this.digitsMin = digitsMin;
+    this.forms = formsOf(templates);
   }
 
   /** Where a template ends that starts at `at`, the shortest first; `found` is filled and its count returned. */
@@ -106,40 +107,6 @@ function addPath(states: number[][], ends: unknown[], template: string): number 
   }
   return state;
 }
-
-function digitsOf(template: string): DigitsMin {
-  const first = template.indexOf("#");
-  const rest = template.slice(first);
-  const spaced = /[ -]/.test(rest) ? earlyDigits(rest, WIDE_BYTES) : NO_DIGITS_MIN.spaced;
-  const plain = earlyDigits(rest, NARROW_BYTES);
-  return template[first - 1] === "A"
-    ? { afterLetter: plain, alone: NO_DIGITS_MIN.alone, spaced }
-    : { afterLetter: NO_DIGITS_MIN.afterLetter, alone: plain, spaced };
-}
-
-const NARROW_BYTES: Readonly<Record<string, number>> = {};
-const WIDE_BYTES: Readonly<Record<string, number>> = { " ": "&nbsp;".length, "-": 3 };
-
-/** Digits among the first bytes, where a separator takes so many. */
-function earlyDigits(template: string, widths: Readonly<Record<string, number>>): number {
-  let bytes = 0;
-  let digits = 0;
-  for (const char of template) {
-    bytes += widths[char] ?? 1;
-    if (bytes > WINDOW_BYTES) break;
-    if (char === "#") digits++;
-  }
-  return digits;
-}
-
-/** What lets through whatever one of both does. */
-export const leastDigits = (a: DigitsMin, b: DigitsMin): DigitsMin => ({
-  afterLetter: Math.min(a.afterLetter, b.afterLetter),
-  alone: Math.min(a.alone, b.alone),
-  spaced: Math.min(a.spaced, b.spaced),
-});
-
-const WINDOW_BYTES = 16;
 
 /** The template once for each meaning of `~` and `*`. */
 function expanded(template: string): readonly string[] {

@@ -1,8 +1,9 @@
-import { Chains, leastDigits } from "./chains.ts";
+import { Chains } from "./chains.ts";
 import { contextTest } from "./context.ts";
 import type { Anchor, Detector, Pattern } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
-import { createPrefilter, type DigitsMin, NO_DIGITS_MIN, type Prefilter } from "./prefilter.ts";
+import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.ts";
+import { createPrefilter, type Prefilter } from "./prefilter.ts";
 
 /** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
 export interface DetectorGroup {
@@ -24,14 +25,16 @@ export interface CompiledDetectors {
   readonly contexts: ReadonlyMap<Detector, (before: string) => boolean>;
 }
 
-/** What numbers without templates hold among their first sixteen bytes. */
-const DIGITS_OF_ANCHORS: Readonly<Partial<Record<Anchor["kind"], DigitsMin>>> = {
-  // Two check digits; all else may be letters.
-  country_check: { afterLetter: 2, alone: NO_DIGITS_MIN.alone, spaced: 2 },
-  number: { afterLetter: NO_DIGITS_MIN.afterLetter, alone: 1, spaced: 1 },
+/** What stands for numbers without templates. */
+const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], () => NumberForms> = new Map([
+  // Two check digits behind two capitals; all else may be letters.
+  ["country_check", () => ({ ...noForms(), afterCapital: masksWhere((mask) => (mask & 3) === 3) })],
+  ["number", () => ({ ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 })],
   // Eight digits, of which a separator may stand before each, and two parentheses.
-  plus: { afterLetter: NO_DIGITS_MIN.afterLetter, alone: 6, spaced: 6 },
-};
+  ["plus", () => ({ ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 })],
+]);
+
+const onesOf = (mask: number): number => mask.toString(2).replaceAll("0", "").length;
 
 type LiteralAnchor = Anchor & { readonly kind: "literal" };
 
@@ -60,9 +63,10 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     prefilter: createPrefilter({
       grams: index.grams,
       hasAtSigns: at_sign.length > 0,
-      digitsMin: detectors
-        .flatMap(({ anchors: own }) => own.map(({ kind }) => DIGITS_OF_ANCHORS[kind] ?? NO_DIGITS_MIN))
-        .reduce(leastDigits, chains.digitsMin),
+      forms: allForms([
+        chains.forms,
+        ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms() : noForms())),
+      ]),
     }),
     contexts: new Map(detectors.flatMap((detector) => (detector.context ? [[detector, contextTest(detector.context)] as const] : []))),
   };

@@ -1,4 +1,5 @@
 import { GRAM_BYTES } from "./gram-groups.ts";
+import { FORM_BYTES, MASK_SET_BYTES, type NumberForms } from "./number-forms.ts";
 import { bytes16, type Code, constant, get, i32, I32, loopWhile, moduleOf, set, V128, when } from "./wasm.ts";
 
 /**
@@ -23,7 +24,9 @@ const GRAM_SET_AT = 1024;
 /** A bit for each hash. */
 const GRAM_SET_BYTES = 8192;
 const LONGER_SET_AT = GRAM_SET_AT + GRAM_SET_BYTES;
-const FOUND_AT = LONGER_SET_AT + GRAM_SET_BYTES;
+/** For digits that stand alone, for those after a small letter and for those after a capital. */
+const MASK_SETS_AT = LONGER_SET_AT + GRAM_SET_BYTES;
+const FOUND_AT = MASK_SETS_AT + 3 * MASK_SET_BYTES;
 const INPUT_AT = FOUND_AT + INPUT_BYTES * 4 + MARGIN;
 const PAGE_BYTES = 65_536;
 
@@ -42,25 +45,13 @@ export interface Gram {
   readonly group: number;
 }
 
-/** How many digits stand at least among the first sixteen bytes of a number, from its first digit on. */
-export interface DigitsMin {
-  /** Where a letter stands right before the digit. */
-  readonly afterLetter: number;
-  /** Where something else does. */
-  readonly alone: number;
-  /** Where separators may be wider than a byte: entities, and characters beyond ASCII. */
-  readonly spaced: number;
-}
-
-export const NO_DIGITS_MIN: DigitsMin = { afterLetter: 17, alone: 17, spaced: 17 };
-
-const WINDOW_MASK = 0xffff;
+const WINDOW_MASK = 2 ** FORM_BYTES - 1;
 
 export interface PrefilterOptions {
   readonly grams: readonly Gram[];
   /** At signs are found as literals are. */
   readonly hasAtSigns: boolean;
-  readonly digitsMin: DigitsMin;
+  readonly forms: NumberForms;
 }
 
 /** What is used of WebAssembly, which the types of Node leave out. */
@@ -70,14 +61,16 @@ interface WebAssemblyApi {
 }
 const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-export function createPrefilter({ grams, hasAtSigns, digitsMin }: PrefilterOptions): Prefilter {
+export function createPrefilter({ grams, hasAtSigns, forms }: PrefilterOptions): Prefilter {
   const { exports } = new Instance(compiledModule());
   const memory = (exports["memory"] as { readonly buffer: ArrayBuffer }).buffer;
-  const run = exports["run"] as (from: number, to: number, ...digitsMin: readonly number[]) => number;
+  const run = exports["run"] as (from: number, to: number, spacedDigitsMin: number) => number;
   fillSets(memory, grams);
   fillTables(new Uint8Array(memory, TABLE_AT, SETS * GRAM_BYTES * 2 * TABLE_BYTES), grams, hasAtSigns);
+  [forms.alone, forms.afterSmall, forms.afterCapital].forEach((masks, index) =>
+    new Uint8Array(memory, MASK_SETS_AT + index * MASK_SET_BYTES, MASK_SET_BYTES).set(masks),
+  );
   const input = Buffer.from(memory, INPUT_AT, INPUT_BYTES);
-  const { afterLetter, alone, spaced } = digitsMin;
   return {
     input,
     found: new Int32Array(memory, FOUND_AT, INPUT_BYTES),
@@ -85,7 +78,7 @@ export function createPrefilter({ grams, hasAtSigns, digitsMin }: PrefilterOptio
       // Bytes of an earlier text behind this one would count as its own.
       if (length + MARGIN <= INPUT_BYTES) input.set(NOTHING, length);
       else input.fill(0, length);
-      return run(INPUT_AT + from, INPUT_AT + to, afterLetter, alone, spaced);
+      return run(INPUT_AT + from, INPUT_AT + to, forms.spacedDigitsMin);
     },
   };
 }
@@ -129,11 +122,11 @@ function permit(tables: Uint8Array, group: number, place: number, byte: number):
 
 export const AT_SIGN = 0x40;
 
-const [FROM, TO, AFTER_LETTER, ALONE, SPACED] = [0, 1, 2, 3, 4];
-const [AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WIDE, BIT, COUNT, GRAM] = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
-const [BYTES, BEFORE, LOW, HIGH, HITS] = [15, 16, 17, 18, 19];
+const [FROM, TO, SPACED] = [0, 1, 2];
+const [AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WIDE, BIT, COUNT, CAPITALS, GRAM] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
+const [BYTES, BEFORE, LOW, HIGH, HITS] = [14, 15, 16, 17, 18];
 /** Constants of the loop: written out there, each would be made anew every time. */
-const [LOWER_HALF, ZERO, DIGIT_FIRST, DIGIT_COUNT] = [21, 22, 23, 24];
+const [LOWER_HALF, ZERO, DIGIT_FIRST, DIGIT_COUNT] = [20, 21, 22, 23];
 
 /** Moves `first` to the lowest of the signed bytes. */
 const isBetween = (bytes: Code, first: Code, count: Code): Code => bytes16.lessThan(bytes16.subtract(bytes, first), count);
@@ -196,16 +189,27 @@ const behind = (mask: (bytes: Code) => Code): Code =>
   i32.or(mask(get(BYTES)), i32.shiftLeft(mask(bytes16.load(get(AT), 16)), constant(16)));
 
 const inverted = (mask: Code): Code => i32.xor(mask, constant(WINDOW_MASK));
-const isAtLeast = (count: Code, minimum: number): Code => i32.atLeast(count, get(minimum));
-
 /** The letters and digits right before each byte; bit sixteen and more hold nothing. */
 const wordsBefore = wordMask(get(BEFORE));
+const capitalsBefore = bytes16.mask(isBetween(get(BEFORE), bytes16.splat(lowest(0x41)), bytes16.splat(belowLowest(26))));
 
-/** A number is given where digits enough stand among its first sixteen bytes, and where these are one word. */
+/** Whether the digits of the window stand as in one of our numbers. */
+const isForm: Code = i32.and(
+  i32.shiftRight(
+    i32.loadByte(
+      i32.add(i32.shiftRight(get(COUNT), constant(3)), i32.multiply(i32.add(isSet(GRAM), isSet(CAPITALS)), constant(MASK_SET_BYTES))),
+      MASK_SETS_AT,
+    ),
+    i32.and(get(COUNT), constant(7)),
+  ),
+  constant(1),
+);
+
+/** A number is given where its digits stand as in one of ours, may do so behind wide separators, or are a part of one long word. */
 const isNumber: Code = i32.or(
-  i32.or(isAtLeast(get(COUNT), ALONE), i32.and(isAtLeast(get(COUNT), AFTER_LETTER), isSet(GRAM))),
+  isForm,
   i32.or(
-    i32.and(isAtLeast(get(COUNT), SPACED), i32.isZero(i32.isZero(windowOf(WIDE)))),
+    i32.and(i32.atLeast(i32.ones(get(COUNT)), get(SPACED)), i32.isZero(i32.isZero(windowOf(WIDE)))),
     i32.and(i32.equal(windowOf(WORDS), constant(WINDOW_MASK)), i32.isZero(isSet(GRAM))),
   ),
 );
@@ -219,7 +223,8 @@ const numbers = when(digitMask(get(BYTES)), [
     ...set(WORDS, behind(wordMask)),
     ...set(WIDE, behind(wideMask)),
     ...set(GRAM, wordsBefore),
-    ...forEachBit(STARTS, [...set(COUNT, i32.ones(windowOf(DIGITS))), ...when(isNumber, emit(placeOfBit, 0))]),
+    ...set(CAPITALS, capitalsBefore),
+    ...forEachBit(STARTS, [...set(COUNT, windowOf(DIGITS)), ...when(isNumber, emit(placeOfBit, 0))]),
   ]),
 ]);
 
@@ -266,7 +271,7 @@ const compiledModule = (): object =>
   (compiled ??= new Module(
     moduleOf(
       Math.ceil((INPUT_AT + INPUT_BYTES + MARGIN) / PAGE_BYTES),
-      5,
+      3,
       [
         [GRAM + 1 - AT, I32],
         [DIGIT_COUNT + 1 - BYTES, V128],

@@ -1,0 +1,96 @@
+/**
+ * Which of the sixteen bytes from a number's first digit on are digits, as a mask whose lowest bit is the first byte: the masks
+ * that a number of ours may have, as sets of bits. A text has many digits, and few that stand as they do in a number.
+ */
+export interface NumberForms {
+  /** Where something else than a letter stands before the first digit. */
+  readonly alone: MaskSet;
+  /** Where a small letter does. */
+  readonly afterSmall: MaskSet;
+  /** Where a capital does. */
+  readonly afterCapital: MaskSet;
+  /** How many digits stand there at least where separators may be wider than a byte: entities, and characters beyond ASCII. */
+  readonly spacedDigitsMin: number;
+}
+
+/** A bit for each mask. */
+export type MaskSet = Uint8Array;
+
+export const FORM_BYTES = 16;
+export const MASK_SET_BYTES = 2 ** FORM_BYTES / 8;
+const NO_SPACED = FORM_BYTES + 1;
+
+export const noForms = (): NumberForms => ({
+  alone: noMasks(),
+  afterSmall: noMasks(),
+  afterCapital: noMasks(),
+  spacedDigitsMin: NO_SPACED,
+});
+
+const noMasks = (): MaskSet => new Uint8Array(MASK_SET_BYTES);
+
+export function allForms(forms: readonly NumberForms[]): NumberForms {
+  const all = noForms();
+  for (const { alone, afterSmall, afterCapital } of forms) {
+    addSet(all.alone, alone);
+    addSet(all.afterSmall, afterSmall);
+    addSet(all.afterCapital, afterCapital);
+  }
+  return { ...all, spacedDigitsMin: Math.min(NO_SPACED, ...forms.map(({ spacedDigitsMin }) => spacedDigitsMin)) };
+}
+
+function addSet(masks: MaskSet, more: MaskSet): void {
+  for (let i = 0; i < masks.length; i++) masks[i] = (masks[i] as number) | (more[i] as number);
+}
+
+/** Of templates (chains.ts) without `*`. */
+export function formsOf(templates: readonly string[]): NumberForms {
+  const forms = noForms();
+  let spacedDigitsMin = NO_SPACED;
+  const known = new Set<string>();
+  for (const template of templates) {
+    const first = template.indexOf("#");
+    const rest = template.slice(first);
+    const afterLetter = template[first - 1] === "A";
+    if (/[ -]/.test(rest)) spacedDigitsMin = Math.min(spacedDigitsMin, digitsOfSpaced(rest));
+    const key = `${afterLetter} ${rest.replaceAll(/[^#]/g, ".")}`;
+    if (known.has(key)) continue;
+    known.add(key);
+    addTemplate(afterLetter ? forms.afterSmall : forms.alone, rest);
+  }
+  return { ...forms, afterCapital: forms.afterSmall, spacedDigitsMin };
+}
+
+/** Masks that hold for all of these digits; what a byte is that is not told does not matter. */
+export function masksWhere(holds: (mask: number) => boolean): MaskSet {
+  const masks = noMasks();
+  for (let mask = 0; mask < 2 ** FORM_BYTES; mask++) if (holds(mask)) add(masks, mask);
+  return masks;
+}
+
+/** Behind a number stands no digit (chains.ts), and what comes after that may be anything. */
+function addTemplate(masks: MaskSet, template: string): void {
+  let mask = 0;
+  for (let i = 0; i < Math.min(FORM_BYTES, template.length); i++) if (template[i] === "#") mask |= 1 << i;
+  const freeFrom = template.length + 1;
+  if (freeFrom >= FORM_BYTES) add(masks, mask);
+  else for (let free = 0; free < 2 ** (FORM_BYTES - freeFrom); free++) add(masks, mask | (free << freeFrom));
+}
+
+function add(masks: MaskSet, mask: number): void {
+  masks[mask >> 3] = (masks[mask >> 3] as number) | (1 << (mask & 7));
+}
+
+const WIDTHS: Readonly<Record<string, number>> = { " ": "&nbsp;".length, "-": 3 };
+
+/** Digits among the first bytes, where separators are as wide as they can be. */
+function digitsOfSpaced(template: string): number {
+  let bytes = 0;
+  let digits = 0;
+  for (const char of template) {
+    bytes += WIDTHS[char] ?? 1;
+    if (bytes > FORM_BYTES) break;
+    if (char === "#") digits++;
+  }
+  return digits;
+}
