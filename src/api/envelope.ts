@@ -8,12 +8,14 @@ export interface Message {
 }
 
 /** The key order is the one that the field's clients were recorded with: result, success, errors, messages, result_info (SPEC 2.1, contract.md §1). */
-export const successEnvelope = (result: unknown, messages: readonly Message[], info: object | null): string =>
-  `{"result":${JSON.stringify(result ?? null)}${afterResult(messages, info)}`;
+export const successEnvelope = (result: unknown, messages: readonly Message[], info: object | null, also: object = {}): string =>
+  `{"result":${JSON.stringify(result ?? null)}${afterResult(messages, info, also)}`;
 
-function afterResult(messages: readonly Message[], info: object | null): string {
-  const state = `,"success":true,"errors":[],"messages":${messages.length === 0 ? "[]" : JSON.stringify(messages)}`;
-  return info === null ? `${state}}` : `${state},"result_info":${JSON.stringify(info)}}`;
+function afterResult(messages: readonly Message[], info: object | null, also: object = {}): string {
+  let text = `,"success":true,"errors":[],"messages":${messages.length === 0 ? "[]" : JSON.stringify(messages)}`;
+  if (info !== null) text += `,"result_info":${JSON.stringify(info)}`;
+  for (const [name, value] of Object.entries(also)) text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return `${text}}`;
 }
 
 /** The same for a page that comes in parts; `count` says how many items there were in the end. */

@@ -85,13 +85,13 @@ function render(route: Route, reply: unknown, messages: readonly Message[], date
     dated && typeof item === "object" && item !== null ? dated.result(item as JsonObject, facts) : item;
   switch (route.paging) {
     case "one":
-      return successEnvelope(shape(reply), messages, null);
+      return successEnvelope(shape(reply), messages, null, route.also?.(reply));
     case "list":
       return successEnvelope(dated ? dated.list(reply as readonly JsonObject[]).map(shape) : reply, messages, null);
     case "page": {
       const page = reply as Page<unknown>;
       if (page.more) return Readable.from(pagedEnvelope(page, shape, messages), { objectMode: false });
-      return successEnvelope(dated ? page.items.map(shape) : page.items, messages, resultInfo(page));
+      return successEnvelope(dated ? page.items.map(shape) : page.items, messages, resultInfo(page), route.also?.(page));
     }
     case "cursor": {
       const { items, after } = reply as CursorPage<unknown>;

@@ -114,6 +114,8 @@ export interface Route<
   readonly paging: G;
   /** Largest and default page size, where they are not 20 and 1000. */
   readonly per_page?: { readonly default: number; readonly max: number; readonly min?: number };
+  /** Further members of the envelope, where published clients read the result there. */
+  also?(reply: Reply<R, G>): object;
   /** Takes `dry_run=true`: the errors are those of the write, the result is null, and nothing is written. */
   readonly dry_run?: true;
   /** HTTP status on success, 200 unless said. */

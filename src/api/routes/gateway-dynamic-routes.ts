@@ -1,3 +1,4 @@
+import type { Page } from "#control/call.ts";
 import { type Route, route } from "#api/route.ts";
 import {
   GatewayRoute,
@@ -20,6 +21,13 @@ const reading = { ...shared, permissions: READ } as const;
 const writing = { ...shared, permissions: WRITE, paging: "one" } as const;
 const PAGES = { paging: "page", per_page: { default: 20, max: 100 } } as const;
 
+/** Where published clients look for the items of a list. */
+const listedAs =
+  (name: string) =>
+  ({ items, page, per_page }: Page<unknown>): object => ({
+    data: { [name]: items, page, per_page, order_by: "created_at", order_by_direction: "desc" },
+  });
+
 /** Dynamic routes of a gateway, their versions and deployments. */
 export const GATEWAY_DYNAMIC_ROUTES: readonly Route[] = [
   route({
@@ -30,6 +38,7 @@ export const GATEWAY_DYNAMIC_ROUTES: readonly Route[] = [
     id: "gateway-routes-list",
     summary: "List a gateway's dynamic routes",
     result: GatewayRoute,
+    also: listedAs("routes"),
     handler: ({ control, params, page }) => control.gatewayRoutes.list(params.account_id, params.gateway_id, page),
   }),
   route({
@@ -60,6 +69,7 @@ export const GATEWAY_DYNAMIC_ROUTES: readonly Route[] = [
     summary: "Rename a dynamic route",
     body: GatewayRouteUpdate,
     result: GatewayRoute,
+    also: (shown) => ({ route: shown }),
     handler: ({ control, call, params, body }) =>
       control.gatewayRoutes.rename(call, params.account_id, params.gateway_id, params.route_id, body.name),
   }),
@@ -80,6 +90,7 @@ export const GATEWAY_DYNAMIC_ROUTES: readonly Route[] = [
     id: "gateway-route-versions-list",
     summary: "List the versions of a dynamic route, newest first",
     result: RouteVersion,
+    also: listedAs("versions"),
     handler: ({ control, params, page }) => control.gatewayRoutes.listVersions(params.account_id, params.gateway_id, params.route_id, page),
   }),
   route({
@@ -112,6 +123,7 @@ export const GATEWAY_DYNAMIC_ROUTES: readonly Route[] = [
     id: "gateway-route-deployments-list",
     summary: "List the deployments of a dynamic route, newest first",
     result: RouteDeployment,
+    also: listedAs("deployments"),
     handler: ({ control, params, page }) =>
       control.gatewayRoutes.listDeployments(params.account_id, params.gateway_id, params.route_id, page),
   }),
