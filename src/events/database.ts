@@ -1,9 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "#kernel/clock.ts";
+import { BLOCK_ROWS_MIN, blockStatements, type BlockTable, blockTable, BLOCK_TABLES, createBlockTable } from "./blocks/block-tables.ts";
 import { carryOver } from "./carry-over.ts";
 import { createFacetStore, type FacetStore } from "./facet-store.ts";
 import { createLogTables, type LogTables } from "./logs/tables.ts";
-import { type PackedRows, unpackRows } from "./packed-rows.ts";
+import { numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
 import {
   createRollupWriter,
   ROLLUP_LEVELS,
@@ -25,6 +26,7 @@ import {
   indexStatements,
   storedColumns,
   tableStatements,
+  VERSION_WITHOUT_BLOCKS,
 } from "./schema.ts";
 
 /** The writing side of the events database. One thread owns it. */
@@ -64,6 +66,7 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
   migrate(db, path);
   const facets = createFacetStore(db, nowMs);
+  const blocks = new Map(BLOCK_TABLES.map((table): [EventTable, BlockTable] => [table, createBlockTable(db, table)]));
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
   const rollups = new Map(ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup)]));
   const logs = createLogTables(db, createInserter(db, "gateway_logs"));
@@ -71,11 +74,16 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
 
   const insert = (tables: readonly PackedRows[]): void => {
     for (const [table, batches] of Map.groupBy(tables, (packed) => packed.table)) {
-      const cells = batches.map((packed) => unpackRows(packed, facets.numberOf));
-      for (const rows of cells) inserts.get(table)?.(rows);
+      const numbered = batches.map((packed) => numberRows(packed, facets.numberOf));
+      const block = blocks.get(table);
+      for (const rows of numbered) {
+        if (block === undefined) inserts.get(table)?.(unpackRows(rows));
+        else if (rows.rows < BLOCK_ROWS_MIN) inserts.get(table)?.(unpackRows(rows), block.nextRow());
+        else block.insert(rows, block.nextRow());
+      }
       // Counted together: rows of one moment are mostly alike.
-      rollups.get(table)?.(cells);
-      if (table === "gateway_logs") for (const rows of cells) logs.count(rows);
+      rollups.get(table)?.(numbered);
+      if (table === "gateway_logs") for (const rows of numbered) logs.count(unpackRows(rows));
     }
   };
   return {
@@ -88,7 +96,7 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
         facets.settle(isCommitted);
       }
     },
-    ...createDeletions(db, facets),
+    ...createDeletions(db, facets, blocks),
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
     usedBytes: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
@@ -105,17 +113,25 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
 
 type Deletions = Pick<EventDatabase, "deleteBefore" | "deleteOldest" | "deleteCountsBefore" | "deleteUnusedFacets">;
 
-function createDeletions(db: DatabaseSync, facets: FacetStore): Deletions {
-  const old = EVENT_TABLES.map((table) =>
-    db.prepare(
+function createDeletions(db: DatabaseSync, facets: FacetStore, blocks: ReadonlyMap<EventTable, BlockTable>): Deletions {
+  const old = EVENT_TABLES.map((table) => ({
+    rows: db.prepare(
       `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`,
     ),
-  );
-  // Row ids are given in order and deleted from the front, so their span is the number of rows.
-  const spans = EVENT_TABLES.map((table) => ({
-    span: db.prepare(`SELECT IFNULL(MAX(row_id) - MIN(row_id) + 1, 0) AS n FROM ${table}`),
-    remove: db.prepare(`DELETE FROM ${table} WHERE row_id < (SELECT MIN(row_id) FROM ${table}) + ?`),
+    blocks: blocks.get(table),
   }));
+  // Row ids are given in order and deleted from the front, so their span is the number of rows.
+  const spans = EVENT_TABLES.map((table) => {
+    const rows = `SELECT MIN(row_id) AS first, MAX(row_id) AS last FROM ${table}`;
+    const inBlocks = `SELECT MIN(first_row), (SELECT first_row + rows - 1 FROM ${blockTable(table)} ORDER BY first_row DESC LIMIT 1) FROM ${blockTable(table)}`;
+    return {
+      span: db.prepare(
+        `SELECT MIN(first) AS first, IFNULL(MAX(last) - MIN(first) + 1, 0) AS n FROM (${rows}${blocks.has(table) ? ` UNION ALL ${inBlocks}` : ""})`,
+      ),
+      remove: db.prepare(`DELETE FROM ${table} WHERE row_id < ?`),
+      blocks: blocks.get(table),
+    };
+  });
   const oldCounts = ROLLUP_LEVELS.flatMap((level) =>
     ROLLUPS.map((rollup) => {
       const table = rollupTable(rollup, level);
@@ -125,17 +141,23 @@ function createDeletions(db: DatabaseSync, facets: FacetStore): Deletions {
     }),
   );
   const users = new Map(FACET_NAMES.map((name) => [name, oldestUse(db, name)]));
-  const sum = (all: readonly { run(...values: number[]): { changes: number | bigint } }[], ...values: number[]): number =>
-    all.reduce((changes, statement) => changes + Number(statement.run(...values).changes), 0);
-
   return {
-    deleteBefore: (atMs, rowsMax) => transaction(db, () => sum(old, rowsMax, atMs, rowsMax)),
+    deleteBefore: (atMs, rowsMax) =>
+      transaction(db, () =>
+        old.reduce(
+          (changes, table) =>
+            changes + Number(table.rows.run(rowsMax, atMs, rowsMax).changes) + (table.blocks?.deleteBefore(atMs, rowsMax) ?? 0),
+          0,
+        ),
+      ),
     deleteOldest: (rows) =>
       transaction(db, () => {
-        const longest = spans
-          .map((table) => ({ remove: table.remove, rows: Number(table.span.get()?.["n"]) }))
-          .sort((a, b) => b.rows - a.rows)[0];
-        return Number(longest?.remove.run(rows).changes ?? 0);
+        const [longest] = spans
+          .map((table) => ({ ...table, found: table.span.get() ?? {} }))
+          .sort((a, b) => Number(b.found["n"]) - Number(a.found["n"]));
+        if (longest === undefined) return 0;
+        const before = Number(longest.found["first"]) + rows;
+        return Number(longest.remove.run(before).changes) + (longest.blocks?.deleteRowsBefore(before) ?? 0);
       }),
     deleteCountsBefore: (name, atMs, rowsMax) =>
       transaction(db, () =>
@@ -153,10 +175,13 @@ function oldestUse(db: DatabaseSync, name: FacetName): () => number {
   const rows = EVENT_TABLES.filter((table) => EVENT_SCHEMA[table].facets.includes(name)).map(
     (table) => `SELECT at_ms FROM ${table} WHERE row_id = (SELECT MIN(row_id) FROM ${table})`,
   );
+  const blocks = BLOCK_TABLES.filter((table) => EVENT_SCHEMA[table].facets.includes(name)).map(
+    (table) => `SELECT MIN(from_ms) FROM ${blockTable(table)}`,
+  );
   const counts = ROLLUPS.filter((rollup) => rollup.facets.includes(name)).flatMap((rollup) =>
     ROLLUP_LEVELS.map((level) => `SELECT MIN(at_ms) FROM ${rollupTable(rollup, level)}`),
   );
-  const oldest = db.prepare(`SELECT MIN(at_ms) AS at_ms FROM (${[...rows, ...counts].join(" UNION ALL ")})`);
+  const oldest = db.prepare(`SELECT MIN(at_ms) AS at_ms FROM (${[...rows, ...blocks, ...counts].join(" UNION ALL ")})`);
   return () => Number(oldest.get()?.["at_ms"] ?? 0) - DAY_MS;
 }
 
@@ -164,12 +189,12 @@ const DAY_MS = 86_400_000;
 
 function migrate(db: DatabaseSync, path: string): void {
   const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
-  if (version !== 0 && version !== EVENT_SCHEMA_VERSION)
+  if (![0, VERSION_WITHOUT_BLOCKS, EVENT_SCHEMA_VERSION].includes(version))
     throw new Error(`${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}`);
   transaction(db, () => {
     for (const statement of tableStatements()) db.exec(statement);
     for (const statement of missingColumns(db)) db.exec(statement);
-    for (const statement of [...indexStatements(), ...rollupStatements()]) db.exec(statement);
+    for (const statement of [...indexStatements(), ...blockStatements(), ...rollupStatements()]) db.exec(statement);
     db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
   });
 }
@@ -193,7 +218,8 @@ const missingColumns = (db: DatabaseSync): readonly string[] =>
 /** What an older row has in a column that may not be null; an empty `json` is read as null. */
 const ZEROS = { TEXT: "''", INTEGER: "0", REAL: "0" } as const;
 
-type Inserter = (cells: readonly Cell[]) => void;
+/** `firstRow`: the number of the first row; without it, the next one of the table. */
+type Inserter = (cells: readonly Cell[], firstRow?: number) => void;
 
 /** Twenty rows a statement cost a third less than twenty statements; more gain nothing. */
 const ROWS_PER_STATEMENT = 20;
@@ -202,15 +228,21 @@ function createInserter(db: DatabaseSync, table: EventTable): Inserter {
   const width = storedColumns(table).length;
   const one = db.prepare(insertSql(table, 1));
   const many = db.prepare(insertSql(table, ROWS_PER_STATEMENT));
-  return (cells) => {
+  const numbered = db.prepare(insertSql(table, 1, ["row_id"]));
+  return (cells, firstRow) => {
     let at = 0;
+    if (firstRow !== undefined && cells.length > 0) {
+      // Those behind it count on from it.
+      numbered.run(firstRow, ...cells.slice(0, width));
+      at = width;
+    }
     for (const step = width * ROWS_PER_STATEMENT; at + step <= cells.length; at += step) many.run(...cells.slice(at, at + step));
     for (; at + width <= cells.length; at += width) one.run(...cells.slice(at, at + width));
   };
 }
 
-function insertSql(table: EventTable, rows: number): string {
-  const columns = storedColumns(table).map((column) => column.name);
+function insertSql(table: EventTable, rows: number, before: readonly string[] = []): string {
+  const columns = [...before, ...storedColumns(table).map((column) => column.name)];
   const row = `(${columns.map(() => "?").join(", ")})`;
   return `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array(rows).fill(row).join(", ")}`;
 }

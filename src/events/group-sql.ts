@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { blockGroups } from "./blocks/block-groups.ts";
 import { ROLLUP_LEVELS, type Rollup, type RollupLevel, rollupOf, rollupTable } from "./rollups.ts";
 import type { ColumnOf, EventTable } from "./rows.ts";
 import { facetColumns } from "./schema.ts";
@@ -63,7 +64,10 @@ export function readGroups(db: DatabaseSync, table: EventTable, query: GroupQuer
   const condition = whereSql(db, table, rest);
   const every = rollup && level ? 1 : sampleInterval(db, table, { rollup, fromMs, toMs, condition, rest });
   const inner = joined(
-    pieces.map((piece) => pieceSql(table, query, piece, condition, every)),
+    [
+      ...pieces.map((piece) => pieceSql(table, query, piece, condition, every)),
+      ...pieces.flatMap((piece) => (piece.counted ? [] : blocksSql(db, table, query, { piece, rest, every }))),
+    ],
     " UNION ALL ",
   );
   const facetOf = facetsByColumn(table);
@@ -128,6 +132,27 @@ function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition:
   };
 }
 
+/** The same of the rows that lie in blocks; nothing where there are none. */
+function blocksSql(db: DatabaseSync, table: EventTable, query: GroupQuery, { piece, rest, every }: BlockPiece): readonly Sql[] {
+  const { by, measures } = query;
+  const facets = [...new Set(facetsOf(table, query))];
+  const groups = blockGroups(db, table, { where: [...rest, ...timeConditions(piece)], by, measures, facets, every });
+  const [first] = groups;
+  if (first === undefined) return [];
+  return [{ sql: `SELECT ${first.map((_, i) => `value ->> ${i}`).join(", ")} FROM json_each(?)`, values: [JSON.stringify(groups)] }];
+}
+
+interface BlockPiece {
+  readonly piece: Piece;
+  readonly rest: Where;
+  readonly every: number;
+}
+
+const timeConditions = ({ fromMs, toMs }: Pick<Piece, "fromMs" | "toMs">): Where => [
+  ...(Number.isFinite(fromMs) ? [{ column: "at_ms", operator: "ge", value: fromMs } as const] : []),
+  ...(Number.isFinite(toMs) ? [{ column: "at_ms", operator: "lt", value: toMs } as const] : []),
+];
+
 /** The longest intervals that the question can be answered from; undefined where it needs the rows. */
 function coarsestLevel(rollup: Rollup, { by, measures }: GroupQuery, rest: Where): RollupLevel | undefined {
   const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
@@ -182,10 +207,10 @@ function sampleInterval(db: DatabaseSync, table: EventTable, { rollup, fromMs, t
   } else {
     const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
     const where = rest.filter((part) => columnsIn([part]).every((column) => known.has(column)));
-    const time = (ms: number, operator: "ge" | "lt") => (Number.isFinite(ms) ? [{ column: "at_ms", operator, value: ms } as const] : []);
     const minute = 60_000;
+    const minutes = timeConditions({ fromMs: Math.floor(fromMs / minute) * minute, toMs: Math.ceil(toMs / minute) * minute });
     const [group] = readGroups(db, table, {
-      where: [...where, ...time(Math.floor(fromMs / minute) * minute, "ge"), ...time(Math.ceil(toMs / minute) * minute, "lt")],
+      where: [...where, ...minutes],
       by: [],
       measures: [],
       order: [],

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { newestOfBlocks } from "./blocks/block-reads.ts";
 import { readGroups } from "./group-sql.ts";
 import { rollupOf } from "./rollups.ts";
 import type { EventTable } from "./rows.ts";
@@ -51,7 +52,7 @@ export function newestReach(db: DatabaseSync, table: EventTable, where: Where, w
 
 const HOURS_MAX = 100_000;
 
-const newestMs = (db: DatabaseSync, table: EventTable): number =>
-  Number(
-    db.prepare(`SELECT IFNULL(MAX(at_ms), 0) + 1 AS ms FROM (SELECT at_ms FROM ${table} ORDER BY row_id DESC LIMIT 1000)`).get()?.["ms"],
-  );
+const newestMs = (db: DatabaseSync, table: EventTable): number => {
+  const rows = db.prepare(`SELECT IFNULL(MAX(at_ms), 0) AS ms FROM (SELECT at_ms FROM ${table} ORDER BY row_id DESC LIMIT 1000)`).get();
+  return Math.max(Number(rows?.["ms"]), newestOfBlocks(db, table).atMs) + 1;
+};

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { PlatformError } from "#kernel/errors.ts";
+import { arrivedMatches, blockRows, countMatches, firstMatches, newestOfBlocks } from "./blocks/block-reads.ts";
 import { type Group, type GroupQuery, readGroups } from "./group-sql.ts";
 import { newestReach } from "./newest-reach.ts";
 import { inNetwork } from "./in-network.ts";
@@ -11,9 +12,7 @@ import { facetJoins, facetsByColumn, joined, joinedColumn, type Sql, type Where,
 
 export interface EventQuery<T extends EventTable> {
   readonly where: Where<T>;
-  /** By time unless said; rows that agree are ordered by arrival. */
-  readonly order_by?: keyof EventTables[T] & string;
-  /** Newest first unless said. */
+  /** Newest first unless said; rows that agree are ordered by arrival. */
   readonly direction?: "asc" | "desc";
   readonly limit: number;
   readonly offset?: number;
@@ -97,7 +96,8 @@ export function openEventQueries(path: string): EventQueries {
     const file = statSync(path, { throwIfNoEntry: false });
     if (file === undefined) return empty;
     try {
-      return work(db !== null && file.ino === inode ? db : reopen());
+      const open = db !== null && file.ino === inode ? db : reopen();
+      return asOfOneMoment(open, () => work(open));
     } catch (error) {
       if (isDamaged(error)) throw new PlatformError("database_damaged", { cause: error });
       if (!(error instanceof Error) || !MISSING.test(error.message)) throw error;
@@ -106,11 +106,12 @@ export function openEventQueries(path: string): EventQueries {
   };
 
   return {
-    list: (table, query) => read([], (open) => readList(open, table, query)),
+    list: (table, query) => read([], (open) => readWithin(open, table, query, query.where as Where).rows),
     count: (table, where) =>
       read(0, (open) => {
         const { sql, values } = whereSql(open, table, where as Where);
-        return Number(open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}`).get(...values)?.["n"]);
+        const rows = open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}`).get(...values);
+        return Number(rows?.["n"]) + countMatches(open, table, where as Where);
       }),
     page: (table, query) => read({ rows: [], last: null, hasMore: false }, (open) => readPage(open, table, query)),
     arrivals: (table, query) => read({ rows: [], lastRow: query.afterRow, passedOver: 0 }, (open) => readArrivals(open, table, query)),
@@ -126,14 +127,14 @@ export function openEventQueries(path: string): EventQueries {
 /** The file is there before its tables are, and for a moment a file of an older version may be. */
 const MISSING = /^no such (table|column)/;
 
-function readList<T extends EventTable>(db: DatabaseSync, table: T, query: EventQuery<T>): EventTables[T][] {
-  const direction = query.direction === "asc" ? "ASC" : "DESC";
-  const order = joinedColumn(facetsByColumn(table), query.order_by ?? "at_ms", "t");
-  const { sql, values } = selectSql(table, fromRows(table, whereSql(db, table, query.where as Where)));
-  const rows = db
-    .prepare(`${sql} ORDER BY ${order} ${direction}, t.row_id ${direction} LIMIT ? OFFSET ?`)
-    .all(...values, query.limit, query.offset ?? 0);
-  return rows.map((row) => decodeRow(table, row));
+/** Rows lie in two places, which have to tell of the same moment. */
+function asOfOneMoment<R>(db: DatabaseSync, work: () => R): R {
+  db.exec("BEGIN");
+  try {
+    return work();
+  } finally {
+    db.exec("ROLLBACK");
+  }
 }
 
 function readPage<T extends EventTable>(db: DatabaseSync, table: T, query: PageQuery<T>): RowPage<T> {
@@ -152,20 +153,34 @@ function readPage<T extends EventTable>(db: DatabaseSync, table: T, query: PageQ
 function readWithin<T extends EventTable>(
   db: DatabaseSync,
   table: T,
-  { direction, after, limit, offset = 0 }: PageQuery<T>,
+  { direction = "desc", after, limit, offset = 0 }: PageQuery<T>,
   where: Where,
 ): RowPage<T> {
   const [compared, order] = direction === "asc" ? [">", "ASC"] : ["<", "DESC"];
   const behind = after === undefined ? NOTHING : { sql: `(at_ms, row_id) ${compared} (?, ?)`, values: [after.at_ms, after.row_id] };
   const { sql, values } = selectSql(table, fromRows(table, both(whereSql(db, table, where), behind)));
-  const found = db.prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ? OFFSET ?`).all(...values, limit + 1, offset);
+  const wanted = offset + limit + 1;
+  const matches = firstMatches(db, table, where, { direction, after, wanted });
+  const whole = blockRows(db, table);
+  const found = db
+    .prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ?`)
+    .all(...values, wanted)
+    .map((row): Placed<T> => ({ at_ms: Number(row["at_ms"]), row_id: Number(row["row_id"]), row: () => decodeRow(table, row) }))
+    .concat(matches.map((match) => ({ at_ms: match.at_ms, row_id: match.row_id, row: () => whole(match) })))
+    .sort((a, b) => (a.at_ms - b.at_ms || a.row_id - b.row_id) * (direction === "asc" ? 1 : -1))
+    .slice(offset, wanted);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   return {
-    rows: rows.map((row) => decodeRow(table, row)),
-    last: last === undefined ? null : { at_ms: Number(last["at_ms"]), row_id: Number(last["row_id"]) },
+    rows: rows.map(({ row }) => row()),
+    last: last === undefined ? null : { at_ms: last.at_ms, row_id: last.row_id },
     hasMore: found.length > limit,
   };
+}
+
+/** A row, made once it is needed. */
+interface Placed<T extends EventTable> extends RowPosition {
+  row(): EventTables[T];
 }
 
 function readArrivals<T extends EventTable>(db: DatabaseSync, table: T, { where, afterRow, rowsMax }: ArrivalQuery<T>): Arrivals<T> {
@@ -178,15 +193,31 @@ function readArrivals<T extends EventTable>(db: DatabaseSync, table: T, { where,
   const between = (first: number, end: number): Sql =>
     fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, end] }));
   const { sql, values } = selectSql(table, between(from, last));
-  const passed = between(Math.max(after, from - COUNTED_ROWS_MAX), from);
+  const whole = blockRows(db, table);
+  const rows = db
+    .prepare(sql)
+    .all(...values)
+    .map((row) => ({ row_id: Number(row["row_id"]), row: decodeRow(table, row) }));
+  for (const match of arrivedMatches(db, table, where as Where, from, last)) rows.push({ row_id: match.row_id, row: whole(match) });
   return {
-    rows: db
-      .prepare(`${sql} ORDER BY t.row_id`)
-      .all(...values)
-      .map((row) => decodeRow(table, row)),
+    rows: rows.sort((a, b) => a.row_id - b.row_id).map(({ row }) => row),
     lastRow: last,
-    passedOver: from === after ? 0 : Number(db.prepare(`SELECT COUNT(*) AS n FROM ${passed.sql}`).get(...passed.values)?.["n"]),
+    passedOver: from === after ? 0 : countArrived(db, table, where as Where, between, Math.max(after, from - COUNTED_ROWS_MAX), from),
   };
+}
+
+function countArrived(
+  db: DatabaseSync,
+  table: EventTable,
+  where: Where,
+  between: (first: number, end: number) => Sql,
+  after: number,
+  last: number,
+): number {
+  const passed = between(after, last);
+  let count = Number(db.prepare(`SELECT COUNT(*) AS n FROM ${passed.sql}`).get(...passed.values)?.["n"]);
+  for (const _ of arrivedMatches(db, table, where, after, last)) count++;
+  return count;
 }
 
 /** Rows that are looked at to say how many were passed over. */
@@ -201,7 +232,7 @@ const both = (a: Sql, b: Sql): Sql =>
   );
 
 const lastRow = (db: DatabaseSync, table: EventTable): number =>
-  Number(db.prepare(`SELECT IFNULL(MAX(row_id), 0) AS n FROM ${table}`).get()?.["n"]);
+  Math.max(Number(db.prepare(`SELECT IFNULL(MAX(row_id), 0) AS n FROM ${table}`).get()?.["n"]), newestOfBlocks(db, table).row);
 
 const fromRows = (table: EventTable, { sql, values }: Sql): Sql => ({
   sql: `(SELECT * FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}) AS t`,

@@ -1,6 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
+import { blockTable, hasBlocks } from "./blocks/block-tables.ts";
+import type { NumberedRows } from "./packed-rows.ts";
 import type { EventTable } from "./rows.ts";
-import { type Cell, type FacetName, storedColumns } from "./schema.ts";
+import { EVENT_SCHEMA, type FacetName, storedColumns } from "./schema.ts";
 
 /**
  * Rows counted by the minute and by the hour as they are written, in the same transaction. Charts and alerts read these
@@ -59,8 +61,10 @@ export const rollupStatements = (): readonly string[] => [
       const sums = rollup.sums.map((column) => `${column} REAL NOT NULL`);
       const key = [site, "at_ms", ...others].join(", ");
       const name = rollupTable(rollup, level);
+      const inBlocks = hasBlocks(rollup.table) ? ` UNION ALL SELECT MAX(to_ms) FROM ${blockTable(rollup.table)}` : "";
+      const newest = `SELECT MAX(at_ms) AS ms FROM ${rollup.table}${inBlocks}`;
       return [
-        `INSERT OR IGNORE INTO rollups SELECT '${name}', (SELECT IFNULL(MAX(at_ms) + 1, 0) FROM ${rollup.table})`,
+        `INSERT OR IGNORE INTO rollups SELECT '${name}', (SELECT IFNULL(MAX(ms) + 1, 0) FROM (${newest}))`,
         `CREATE TABLE IF NOT EXISTS ${name} (${[...columns, "rows INTEGER NOT NULL", ...sums].join(", ")}, PRIMARY KEY (${key})) STRICT, WITHOUT ROWID`,
         `CREATE INDEX IF NOT EXISTS ${name}_at_ms ON ${name} (at_ms)`,
       ];
@@ -68,45 +72,60 @@ export const rollupStatements = (): readonly string[] => [
   ),
 ];
 
-/** Counts the rows of several batches, in each of which cells follow one another. */
-export type RollupWriter = (batches: readonly (readonly Cell[])[]) => void;
+/** Counts the rows of several batches. */
+export type RollupWriter = (batches: readonly NumberedRows[]) => void;
 
 export function createRollupWriter(db: DatabaseSync, rollup: Rollup): RollupWriter {
-  const names = storedColumns(rollup.table).map(({ name }): string => name);
-  const positions = (columns: readonly string[]): readonly number[] => columns.map((column) => names.indexOf(column));
-  const time = names.indexOf("at_ms");
-  const keys = positions(keysOf(rollup));
-  const sums = positions(rollup.sums);
-  const weight = rollup.weight === null ? -1 : names.indexOf(rollup.weight);
+  const numbers = storedColumns(rollup.table).filter((column) => column.facet === null && column.sql !== "TEXT");
+  const position = (column: string): number => numbers.findIndex(({ name }) => name === column);
+  const facets = rollup.facets.map((facet) => EVENT_SCHEMA[rollup.table].facets.indexOf(facet));
+  const time = position("at_ms");
+  const columns = rollup.columns.map(position);
+  const sums = rollup.sums.map(position);
+  const weight = rollup.weight === null ? -1 : position(rollup.weight);
   const levels = ROLLUP_LEVELS.map((level) => ({ level, add: db.prepare(upsertSql(rollup, level)) }));
 
-  const countInto = (minutes: Map<string, number[]>, cells: readonly Cell[]): void => {
-    let last: number[] = [];
-    let lastKey = "";
-    for (let at = 0; at < cells.length; at += names.length) {
-      const minute = Math.floor(Number(cells[at + time]) / MINUTE_MS) * MINUTE_MS;
-      let key = `${minute}`;
-      for (const position of keys) key += `,${cells[at + position]}`;
-      if (key !== lastKey) {
-        lastKey = key;
-        const known = minutes.get(key);
-        if (known === undefined) {
-          last = [minute, ...keys.map((position) => Number(cells[at + position])), 0, ...sums.map(() => 0)];
-          minutes.set(key, last);
-        } else last = known;
+  const countInto = (minutes: Map<string, number[]>, batch: NumberedRows): void => {
+    const times = batch.numbers[time]!;
+    const keys = [...facets.map((facet) => batch.facets[facet]!.combinations), ...columns.map((column) => batch.numbers[column]!)];
+    const added = sums.map((column) => batch.numbers[column]!);
+    const weights = batch.numbers[weight];
+    const first = keys.length + 1;
+    let group: number[] = [];
+    let minute = -Infinity;
+    for (let row = 0; row < batch.rows; row++) {
+      // Neighbours are mostly alike.
+      if (!(times[row]! >= minute && times[row]! < minute + MINUTE_MS) || !isAsBefore(keys, row)) {
+        minute = Math.floor(times[row]! / MINUTE_MS) * MINUTE_MS;
+        group = groupOf(minutes, batch, keys, minute, row);
       }
-      const count = weight < 0 ? 1 : Number(cells[at + weight]);
-      const first = keys.length + 1;
-      last[first]! += count;
-      for (let i = 0; i < sums.length; i++) last[first + 1 + i]! += Number(cells[at + sums[i]!]) * count;
+      const count = weights === undefined ? 1 : weights[row]!;
+      group[first]! += count;
+      for (let i = 0; i < added.length; i++) group[first + 1 + i]! += added[i]![row]! * count;
     }
+  };
+
+  const groupOf = (minutes: Map<string, number[]>, batch: NumberedRows, keys: readonly Column[], minute: number, row: number): number[] => {
+    const values = [minute, ...keys.map((column, i) => (i < facets.length ? batch.ids[facets[i]!]![column[row]!]! : column[row]!))];
+    const key = values.join(",");
+    let group = minutes.get(key);
+    if (group === undefined) minutes.set(key, (group = [...values, 0, ...sums.map(() => 0)]));
+    return group;
   };
 
   return (batches) => {
     const minutes = new Map<string, number[]>();
-    for (const cells of batches) countInto(minutes, cells);
-    for (const { level, add } of levels) for (const group of atLevel(minutes.values(), level, keys.length)) add.run(...group);
+    for (const batch of batches) countInto(minutes, batch);
+    const keys = facets.length + columns.length;
+    for (const { level, add } of levels) for (const group of atLevel(minutes.values(), level, keys)) add.run(...group);
   };
+}
+
+type Column = Uint32Array | Float64Array;
+
+function isAsBefore(columns: readonly Column[], row: number): boolean {
+  for (let i = 0; i < columns.length; i++) if (columns[i]![row] !== columns[i]![row - 1]) return false;
+  return true;
 }
 
 const MINUTE_MS = 60_000;

@@ -205,26 +205,32 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
 export const EVENT_TABLES = Object.keys(EVENT_SCHEMA) as readonly EventTable[];
 
 /**
- * What `PRAGMA user_version` holds; a file of version 1 is carried over (carry-over.ts), one of any other is refused. A column
- * more needs no new version, unless it belongs to a facet: the writer adds it to a file that lacks it, and older rows have its
- * zero ('' or 0, null where it may be null).
+ * What `PRAGMA user_version` holds. A file of version 1 is carried over (carry-over.ts), one of version 2 has no blocks yet and is
+ * given them, one of any other is refused. A column more needs no new version, unless it belongs to a facet: the writer adds it to
+ * a file that lacks it, and older rows have its zero ('' or 0, null where it may be null).
  */
-export const EVENT_SCHEMA_VERSION = 2;
+export const EVENT_SCHEMA_VERSION = 3;
+export const VERSION_WITHOUT_BLOCKS = 2;
 
 /** A column as it lies in the file: a facet's number in place of its first text, or a column of the row's own. */
 export type StoredColumn = { readonly facet: FacetName; readonly name: FacetName } | (Column & { readonly facet: null });
 
 /** In the order of the row's columns. */
-export function storedColumns(table: EventTable): readonly StoredColumn[] {
-  const seen = new Set<FacetName>();
-  return columnsOf(table).flatMap((column): StoredColumn[] => {
-    const { facet } = column;
-    if (facet === null) return [column as StoredColumn];
-    if (seen.has(facet)) return [];
-    seen.add(facet);
-    return [{ facet, name: facet }];
-  });
-}
+export const storedColumns = (table: EventTable): readonly StoredColumn[] => STORED_COLUMNS[table];
+
+const STORED_COLUMNS = Object.fromEntries(
+  Object.values(EVENT_SCHEMA).map(({ name, columns }): [EventTable, readonly StoredColumn[]] => {
+    const seen = new Set<FacetName>();
+    const stored = (columns as readonly Column[]).flatMap((column): StoredColumn[] => {
+      const { facet } = column;
+      if (facet === null) return [column as StoredColumn];
+      if (seen.has(facet)) return [];
+      seen.add(facet);
+      return [{ facet, name: facet }];
+    });
+    return [name, stored];
+  }),
+) as unknown as Readonly<Record<EventTable, readonly StoredColumn[]>>;
 
 /** The columns under their common type. */
 export const columnsOf = (table: EventTable): readonly Column[] => EVENT_SCHEMA[table].columns as readonly Column[];

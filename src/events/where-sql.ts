@@ -27,14 +27,21 @@ export interface Sql {
 /** What a condition is about, in a table of rows or of a roll-up: both name facets and columns alike. Empty is no condition. */
 export function whereSql(db: DatabaseSync, table: EventTable, where: Where): Sql {
   const facetOf = facetsByColumn(table);
-  const sites = where.filter(
-    (part): part is Condition => isCondition(part) && part.operator === "eq" && facetOf.get(part.column) === "site",
-  );
+  const sites = siteConditions(facetOf, where);
   const others = where.filter((part) => !sites.includes(part as Condition));
   // An index is read in its order only for a number that is known beforehand.
   const parts = [...(sites.length === 0 ? [] : [sitesSql(db, sites)]), ...others.map((part) => partSql(facetOf, part))];
   return joined(parts, " AND ");
 }
+
+/** The sites that the condition leaves; undefined where it leaves all. */
+export function siteIds(db: DatabaseSync, table: EventTable, where: Where): readonly number[] | undefined {
+  const sites = siteConditions(facetsByColumn(table), where);
+  return sites.length === 0 ? undefined : facetIds(db, "site", sites);
+}
+
+const siteConditions = (facetOf: ReadonlyMap<string, FacetName>, where: Where): readonly Condition[] =>
+  where.filter((part): part is Condition => isCondition(part) && part.operator === "eq" && facetOf.get(part.column) === "site");
 
 export const isCondition = (part: WherePart): part is Condition => "column" in part;
 
@@ -49,15 +56,17 @@ export const facetsByColumn = (table: EventTable): ReadonlyMap<string, FacetName
   new Map(columnsOf(table).flatMap(({ name, facet }) => (facet === null ? [] : [[name, facet] as const])));
 
 function sitesSql(db: DatabaseSync, sites: readonly Condition[]): Sql {
-  const { sql, values } = joined(
-    sites.map(({ column, value }) => ({ sql: `${column} = ?`, values: [String(value)] })),
-    " AND ",
-  );
-  const ids = db
-    .prepare(`SELECT id FROM ${facetTable("site")} WHERE ${sql}`)
+  const ids = facetIds(db, "site", sites);
+  return { sql: ids.length === 1 ? `site = ${ids[0]}` : `site IN (${ids.join(", ")})`, values: [] };
+}
+
+/** The combinations of a facet for which all conditions hold. */
+export function facetIds(db: DatabaseSync, facet: FacetName, conditions: readonly Condition[]): readonly number[] {
+  const { sql, values } = joined(conditions.map(comparison), " AND ");
+  return db
+    .prepare(`SELECT id FROM ${facetTable(facet)} WHERE ${sql}`)
     .all(...values)
     .map((row) => Number(row["id"]));
-  return { sql: ids.length === 1 ? `site = ${ids[0]}` : `site IN (${ids.join(", ")})`, values: [] };
 }
 
 function partSql(facetOf: ReadonlyMap<string, FacetName>, part: WherePart): Sql {
@@ -78,14 +87,18 @@ function partSql(facetOf: ReadonlyMap<string, FacetName>, part: WherePart): Sql 
   return { sql: `(${sql})`, values };
 }
 
-/** Column names come from the row types, values are always bound. */
-function conditionSql(facetOf: ReadonlyMap<string, FacetName>, { column, operator, value }: Condition): Sql {
-  const given = (Array.isArray(value) ? value : [value]) as readonly (string | number | boolean)[];
-  const values = given.map((one) => (typeof one === "boolean" ? Number(one) : one));
-  const sql = OPERATORS[operator](column, values.length);
-  const facet = facetOf.get(column);
+function conditionSql(facetOf: ReadonlyMap<string, FacetName>, condition: Condition): Sql {
+  const { sql, values } = comparison(condition);
+  const facet = facetOf.get(condition.column);
   if (facet === undefined) return { sql, values };
   return { sql: `${facet} IN (SELECT id FROM ${facetTable(facet)} WHERE ${sql})`, values };
+}
+
+/** Column names come from the row types, values are always bound. */
+function comparison({ column, operator, value }: Condition): Sql {
+  const given = (Array.isArray(value) ? value : [value]) as readonly (string | number | boolean)[];
+  const values = given.map((one) => (typeof one === "boolean" ? Number(one) : one));
+  return { sql: OPERATORS[operator](column, values.length), values };
 }
 
 const marks = (count: number): string => Array(count).fill("?").join(", ");

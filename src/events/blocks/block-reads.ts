@@ -1,0 +1,164 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { EventTable, EventTables } from "#events/rows.ts";
+import { type Cell, type Column, decodeRow, EVENT_SCHEMA, facetColumns, facetTable, storedColumns } from "#events/schema.ts";
+import { windowOf } from "#events/time-window.ts";
+import { siteIds, type Where } from "#events/where-sql.ts";
+import { Block } from "./block.ts";
+import { blockTest, type RowTest } from "./block-filter.ts";
+import { blockSitesTable, blockTable, hasBlocks } from "./block-tables.ts";
+
+/** A row of a block that fits. */
+export interface BlockMatch {
+  readonly at_ms: number;
+  readonly row_id: number;
+  readonly block: Block;
+  readonly row: number;
+}
+
+type Direction = "asc" | "desc";
+
+/** A block some of whose rows may fit, and which of them do. */
+export interface FoundBlock {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly block: Block;
+  readonly rows: Exclude<RowTest, false>;
+}
+
+/** Blocks that may have rows of the condition, one after the other: those whose newest row is the newest first, or whose oldest is the oldest. */
+export function* blocksOf(db: DatabaseSync, table: EventTable, where: Where, direction: Direction = "desc"): Generator<FoundBlock> {
+  if (!hasBlocks(table)) return;
+  const { fromMs, toMs } = windowOf(where);
+  const sites = siteIds(db, table, where);
+  if (sites?.length === 0) return;
+  const [from, condition] = sites?.length === 1 ? [blockSitesTable(table), `site = ${sites[0]} AND `] : [blockTable(table), ""];
+  const order = direction === "desc" ? "to_ms DESC" : "from_ms ASC";
+  const spans = db.prepare(`SELECT first_row, from_ms, to_ms FROM ${from} WHERE ${condition}to_ms >= ? AND from_ms < ? ORDER BY ${order}`);
+  const read = readerOf(db, table);
+  const test = blockTest(db, table, where);
+  for (const span of spans.iterate(finite(fromMs), finite(toMs))) {
+    const block = read(Number(span["first_row"]));
+    const rows = test(block);
+    if (rows !== false) yield { fromMs: Number(span["from_ms"]), toMs: Number(span["to_ms"]), block, rows };
+  }
+}
+
+const finite = (ms: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, ms));
+
+function readerOf(db: DatabaseSync, table: EventTable): (firstRow: number) => Block {
+  const read = db.prepare(`SELECT data FROM ${blockTable(table)} WHERE first_row = ?`);
+  return (firstRow) => new Block(firstRow, read.get(firstRow)?.["data"] as Uint8Array);
+}
+
+/** The rows of the block that fit. */
+export function fitting({ block, rows }: FoundBlock): readonly number[] {
+  const found: number[] = [];
+  for (let row = 0; row < block.rows; row++) if (rows === true || rows(row)) found.push(row);
+  return found;
+}
+
+export interface MatchQuery {
+  readonly direction: Direction;
+  /** Only rows behind this one. */
+  readonly after: { readonly at_ms: number; readonly row_id: number } | undefined;
+  readonly wanted: number;
+}
+
+/** The first rows of the condition in the order of time, and of arrival among those of one time. */
+export function firstMatches(
+  db: DatabaseSync,
+  table: EventTable,
+  where: Where,
+  { direction, after, wanted }: MatchQuery,
+): readonly BlockMatch[] {
+  const order = direction === "desc" ? -1 : 1;
+  const compare = (a: RowPlace, b: RowPlace): number => order * (a.at_ms - b.at_ms || a.row_id - b.row_id);
+  let matches: BlockMatch[] = [];
+  for (const found of blocksOf(db, table, where, direction)) {
+    const worst = matches.length < wanted ? undefined : matches.at(-1);
+    if (worst !== undefined && (direction === "desc" ? found.toMs < worst.at_ms : found.fromMs > worst.at_ms)) break;
+    const times = found.block.numbers("at_ms");
+    for (const row of fitting(found)) {
+      const match = { at_ms: times[row]!, row_id: found.block.firstRow + row, block: found.block, row };
+      if (after === undefined || compare(match, after) > 0) matches.push(match);
+    }
+    matches = matches.sort(compare).slice(0, wanted);
+  }
+  return matches;
+}
+
+type RowPlace = Pick<BlockMatch, "at_ms" | "row_id">;
+
+export function countMatches(db: DatabaseSync, table: EventTable, where: Where): number {
+  let count = 0;
+  for (const found of blocksOf(db, table, where)) count += found.rows === true ? found.block.rows : fitting(found).length;
+  return count;
+}
+
+/** Rows of the condition that arrived after the row `after`, up to the row `last`, in the order of arrival. */
+export function* arrivedMatches(db: DatabaseSync, table: EventTable, where: Where, after: number, last: number): Generator<BlockMatch> {
+  if (!hasBlocks(table)) return;
+  const blocks = blockTable(table);
+  const before = `IFNULL((SELECT MAX(first_row) FROM ${blocks} WHERE first_row <= ?), 0)`;
+  const spans = db.prepare(`SELECT first_row FROM ${blocks} WHERE first_row >= ${before} AND first_row <= ? ORDER BY first_row`);
+  const read = readerOf(db, table);
+  const test = blockTest(db, table, where);
+  for (const span of spans.iterate(after, last)) {
+    const block = read(Number(span["first_row"]));
+    const rows = test(block);
+    if (rows === false) continue;
+    const times = block.numbers("at_ms");
+    for (let row = Math.max(0, after + 1 - block.firstRow); row < block.rows && block.firstRow + row <= last; row++) {
+      if (rows === true || rows(row)) yield { at_ms: times[row]!, row_id: block.firstRow + row, block, row };
+    }
+  }
+}
+
+/** The number of the row that arrived last, and the latest time of those that arrived lately; 0 where there are no blocks. */
+export function newestOfBlocks(db: DatabaseSync, table: EventTable): { readonly row: number; readonly atMs: number } {
+  if (!hasBlocks(table)) return { row: 0, atMs: 0 };
+  const newest = db.prepare(`SELECT first_row + rows - 1 AS row, to_ms FROM ${blockTable(table)} ORDER BY first_row DESC LIMIT 8`).all();
+  return { row: Number(newest[0]?.["row"] ?? 0), atMs: Math.max(0, ...newest.map((block) => Number(block["to_ms"]))) };
+}
+
+/** Makes whole rows of matches. */
+export function blockRows<T extends EventTable>(db: DatabaseSync, table: T): (match: BlockMatch) => EventTables[T] {
+  const columns = storedColumns(table);
+  const facets = new Map(
+    EVENT_SCHEMA[table].facets.map((name) => {
+      const find = db.prepare(`SELECT ${facetColumns(name).join(", ")} FROM ${facetTable(name)} WHERE id = ?`);
+      const known = new Map<number, Readonly<Record<string, unknown>>>();
+      return [
+        name,
+        (id: number) => {
+          let texts = known.get(id);
+          if (texts === undefined) known.set(id, (texts = find.get(id) ?? {}));
+          return texts;
+        },
+      ] as const;
+    }),
+  );
+  return ({ block, row }) => {
+    const cells: Record<string, unknown> = {};
+    for (const column of columns) {
+      if (column.facet !== null) {
+        const { ids, codes } = block.facet(column.name);
+        Object.assign(cells, facets.get(column.facet)!(ids[codes === null ? 0 : codes[row]!]!));
+      } else cells[column.name] = ownCells(block, column)(row);
+    }
+    return decodeRow(table, cells);
+  };
+}
+
+type OwnColumn = Pick<Column, "name" | "sql" | "nullable">;
+
+/** The cells of a column that rows have themselves; of one that the block is older than, its zero. */
+export function ownCells(block: Block, { name, sql, nullable }: OwnColumn): (row: number) => Cell {
+  if (!block.has(name)) return () => (nullable ? null : sql === "TEXT" ? "" : 0);
+  if (sql === "TEXT") {
+    const texts = block.texts(name);
+    return (row) => texts.at(row);
+  }
+  const numbers = block.numbers(name);
+  return (row) => (Number.isNaN(numbers[row]) ? null : numbers[row]!);
+}
