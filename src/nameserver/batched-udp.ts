@@ -1,6 +1,7 @@
 import type { IpAddress } from "#kernel/ip.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { OUTPUT_BYTES, senderOf } from "./datagram.ts";
+import { createFloodGauge } from "./flood-gauge.ts";
 import { createDatagramBatch, type DatagramBatch } from "./datagram-batch.ts";
 import type { UdpResponders } from "./delivery.ts";
 import { DROPPED } from "./quick-answers.ts";
@@ -15,8 +16,13 @@ export interface BatchedUdpDeps extends UdpResponders {
   readonly metrics: MetricRegistry;
 }
 
-/** Datagrams that are answered before deltas, connections and timers of the thread get their turn. */
-const TURN_DATAGRAMS_MAX = 1024;
+/**
+ * In a flood the thread sleeps between batches, until some more datagrams have come: each batch wakes threads on both sides,
+ * which costs as much as an answer or two. An answer waits for up to 75 µs more then, the system's own delay included.
+ */
+const PAUSE_US = 25;
+/** So many are worth their batch. */
+const GATHERED = 32;
 
 /**
  * DNS over UDP with many datagrams a system call. The event loop says that some wait; they are taken and answered in
@@ -34,15 +40,20 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
       if (known && isOpen && !sockets.sendTo(fd, known, name)) sendErrors.value += 1;
     });
   };
-  const answerWaiting = (): void => {
-    for (let left = TURN_DATAGRAMS_MAX; left > 0;) {
+  const isFlood = createFloodGauge();
+  /** Deltas, connections and timers of the thread get their turn in the next millisecond. */
+  const answerWaiting = (): boolean => {
+    for (let startMs = 0; ;) {
       const received = batch.receive(fd);
-      if (received === 0) return;
-      answerAll(deps, batch, received, sendLater);
-      sendErrors.value += batch.send(fd);
+      if (received > 0) {
+        answerAll(deps, batch, received, sendLater);
+        sendErrors.value += batch.send(fd);
+      }
+      const flood = isFlood(received, batch.receivedMs);
+      startMs ||= batch.receivedMs;
       // One that was alone is seldom followed at once: asking the event loop is cheaper than asking in vain.
-      if (received === 1) return;
-      left -= received;
+      if (batch.receivedMs !== startMs || (!flood && received <= 1)) return flood;
+      if (flood && received < GATHERED) sockets.pause(PAUSE_US);
     }
   };
   const watch = sockets.watch(fd, answerWaiting);

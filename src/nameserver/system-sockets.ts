@@ -4,31 +4,36 @@ import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
 
 /** The system's calls that carry many datagrams at once, which Node does not offer. None of them waits. */
 export interface SystemSockets {
+  /** The kernel knows UDP_SEGMENT (udp(7)); one that does not would send what is to be cut as it is. */
+  readonly cutsMessages: boolean;
   /** A UDP socket that is bound, as a file descriptor. Throws the system's error, with its `code`. */
   bindUdp(address: IpAddress, port: number, reusePort: boolean): number;
   /** The port that it is bound to. */
   portOf(fd: number): number;
   /**
    * Calls back in a turn of the event loop in which something waits in the socket, and again in the next one if it still
-   * does. Only one that is closed, which comes before `close`, lets the thread end.
+   * does; where the call returns true, in the next one in any case. Only one that is closed, which comes before `close`,
+   * lets the thread end.
    */
-  watch(fd: number, onReadable: () => void): SocketWatch;
-  /** recvmmsg(2) into as many headers as there are: how many were received, or -1 where nothing waits. */
-  receive(fd: number, headers: Uint8Array, count: number): number;
-  /** sendmmsg(2): how many were sent before one failed, or -1 where that was the first. */
-  send(fd: number, headers: Uint8Array, count: number): number;
+  watch(fd: number, onReadable: () => boolean): SocketWatch;
+  /** recvmmsg(2) into `count` headers from the address on: how many were received, or -1 where nothing waits. */
+  receive(fd: number, headers: number, count: number): number;
+  /** sendmmsg(2) of the same: how many were sent before one failed, or the system's error below 0 where that was the first. */
+  send(fd: number, headers: number, count: number): number;
   /** sendto(2) of one datagram to the socket address `name`: whether the system took it. */
   sendTo(fd: number, bytes: Uint8Array, name: Uint8Array): boolean;
   close(fd: number): void;
+  /** The thread sleeps for so long, and up to 50 µs more, which Linux takes for itself. */
+  pause(us: number): void;
   /** Where the memory of `bytes` starts. It stays there for as long as something refers to `bytes`. */
-  addressOf(bytes: Uint8Array): bigint;
+  addressOf(bytes: Uint8Array): number;
 }
 
 export interface SocketWatch {
   close(): void;
 }
 
-/** Values of Linux, the same on x64 and arm64: socket(2), socket(7), ip(7), ipv6(7), recv(2). */
+/** Values of Linux, the same on x64 and arm64: socket(2), socket(7), ip(7), ipv6(7), udp(7), recv(2). */
 const AF_INET = 2;
 export const AF_INET6 = 10;
 const SOCK_DGRAM = 2;
@@ -39,6 +44,8 @@ const SO_REUSEPORT = 15;
 const IPPROTO_IP = 0;
 const IP_MTU_DISCOVER = 10;
 const IP_PMTUDISC_PROBE = 3;
+const IPPROTO_UDP = 17;
+const UDP_SEGMENT = 103;
 const MSG_DONTWAIT = 0x40;
 const SOCKET_ADDRESS_BYTES_MAX = 28;
 
@@ -57,24 +64,33 @@ export async function loadSystemSockets(): Promise<SystemSockets | undefined> {
 
 function bindings(koffi: typeof import("koffi").default): SystemSockets {
   const libc = koffi.load("libc.so.6");
-  const recvmmsg = libc.func("int recvmmsg(int fd, void *headers, uint32_t count, int flags, void *timeout)");
-  const sendmmsg = libc.func("int sendmmsg(int fd, void *headers, uint32_t count, int flags)");
+  const recvmmsg = libc.func("int recvmmsg(int fd, uintptr_t headers, uint32_t count, int flags, uintptr_t timeout)");
+  const sendmmsg = libc.func("int sendmmsg(int fd, uintptr_t headers, uint32_t count, int flags)");
   const sendto = libc.func("intptr_t sendto(int fd, void *bytes, size_t count, int flags, void *name, uint32_t length)");
+  const usleep = libc.func("int usleep(uint32_t us)");
   const close = libc.func("int close(int fd)");
   return {
     ...opening(koffi, libc, close),
     watch: (fd, onReadable) => createWatch(koffi, fd, onReadable),
-    receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, null),
-    send: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT),
+    receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, 0),
+    send: (fd, headers, count) => {
+      const sent = sendmmsg(fd, headers, count, MSG_DONTWAIT);
+      return sent > 0 ? sent : -koffi.errno();
+    },
     sendTo: (fd, bytes, name) => Number(sendto(fd, bytes, bytes.length, MSG_DONTWAIT, name, name.length)) === bytes.length,
     close: (fd) => void close(fd),
-    addressOf: (bytes) => koffi.address(bytes),
+    pause: (us) => void usleep(us),
+    addressOf: (bytes) => Number(koffi.address(bytes)),
   };
 }
 
 type Koffi = typeof import("koffi").default;
 
-function opening(koffi: Koffi, libc: ReturnType<Koffi["load"]>, close: (fd: number) => number): Pick<SystemSockets, "bindUdp" | "portOf"> {
+function opening(
+  koffi: Koffi,
+  libc: ReturnType<Koffi["load"]>,
+  close: (fd: number) => number,
+): Pick<SystemSockets, "cutsMessages" | "bindUdp" | "portOf"> {
   const socket = libc.func("int socket(int domain, int type, int protocol)");
   const bind = libc.func("int bind(int fd, void *address, uint32_t length)");
   const getsockname = libc.func("int getsockname(int fd, void *address, void *length)");
@@ -87,7 +103,14 @@ function opening(koffi: Koffi, libc: ReturnType<Koffi["load"]>, close: (fd: numb
     throw Object.assign(new Error(`${call} ${code}`), { code, errno, syscall: call });
   };
   const set = (fd: number, level: number, name: number, value: number): number => setOption(fd, level, name, Int32Array.of(value), 4);
+  const cutsMessages = (): boolean => {
+    const fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const known = set(fd, IPPROTO_UDP, UDP_SEGMENT, 0) === 0;
+    close(fd);
+    return known;
+  };
   return {
+    cutsMessages: cutsMessages(),
     bindUdp: (address, port, reusePort) => {
       const fd = checked("socket", socket(address.family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
       try {
@@ -115,16 +138,25 @@ function opening(koffi: Koffi, libc: ReturnType<Koffi["load"]>, close: (fd: numb
  * koffi calls back outside of what Node does around callbacks of its own, where promises, errors and the end of the
  * thread have no place: nothing happens there but that the work is put into the same turn of the event loop.
  */
-function createWatch(koffi: Koffi, fd: number, onReadable: () => void): SocketWatch {
+function createWatch(koffi: Koffi, fd: number, onReadable: () => boolean): SocketWatch {
   let isOpen = true;
+  let isAsked = true;
   let turn: NodeJS.Immediate | undefined;
+  const onWaiting = (): void => {
+    turn ??= setImmediate(work);
+  };
   const work = (): void => {
     turn = undefined;
-    if (isOpen) onReadable();
+    if (!isOpen) return;
+    const goesOn = onReadable();
+    if (goesOn) turn = setImmediate(work);
+    if (goesOn !== isAsked) return;
+    // While it is not asked, the system need not look for it at each datagram either.
+    isAsked = !goesOn;
+    if (isAsked) handle.start({ readable: true }, onWaiting);
+    else handle.stop();
   };
-  const handle = koffi.node.poll(fd, { readable: true }, () => {
-    turn ??= setImmediate(work);
-  });
+  const handle = koffi.node.poll(fd, { readable: true }, onWaiting);
   return {
     close: () => {
       isOpen = false;

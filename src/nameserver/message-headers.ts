@@ -1,0 +1,104 @@
+import type { SystemSockets } from "./system-sockets.ts";
+
+/** More than this in one call gains nothing and lets answers wait for each other; the kernel's own bound is 1024. */
+export const DATAGRAMS_MAX = 64;
+
+/** The socket address of the slot stands at so many bytes times its number. */
+export const NAME_STRIDE = 32;
+
+/** Memory for one thing of each slot: its own, outside Node's pool, and touched once so that no page is missing later. */
+export const slab = (stride: number): Buffer => Buffer.alloc(DATAGRAMS_MAX * stride);
+
+/** What headers point at: slot `i` of each has its number times the stride. */
+export interface SlotMemory {
+  readonly names: Buffer;
+  /** Of the family of the socket. */
+  readonly nameBytes: number;
+  readonly payload: Buffer;
+  readonly payloadStride: number;
+}
+
+/** The headers of recvmmsg(2) and sendmmsg(2), in memory that the kernel reads and writes. */
+export interface MessageHeaders {
+  /** Where the first stands, and how far the next one is from it. */
+  readonly address: number;
+  readonly strideBytes: number;
+  /** How many bytes were received with the header. */
+  receivedBytes(header: number): number;
+  /** The header is for the peer of the slot and has the `count` parts from `part` on. Each segment but the last has `segmentBytes`; 0: all is one datagram. */
+  point(header: number, slot: number, part: number, count: number, segmentBytes: number): void;
+  /** The part is the first `bytes` of the slot's payload. */
+  setPart(part: number, slot: number, bytes: number): void;
+  /** The kernel's use of memory is invisible to the garbage collector: whoever holds the headers holds it all. */
+  readonly holds: readonly Uint8Array[];
+}
+
+/** struct msghdr and mmsghdr of LP64 systems, recvmmsg(2), in 32-bit words: name, its length, iov, its count, control, its length, …, bytes received. */
+const HEADER_WORDS = 16;
+const NAME = 0;
+const NAME_LENGTH = 2;
+const IOV = 4;
+const IOV_COUNT = 6;
+const CONTROL = 8;
+const CONTROL_LENGTH = 10;
+const RECEIVED = 14;
+/** struct iovec: address and length. */
+const IOV_WORDS = 4;
+const IOV_LENGTH = 2;
+/** struct cmsghdr with the option UDP_SEGMENT (udp(7)): length, level, type, and two bytes in room for eight. */
+const CONTROL_WORDS = 6;
+const CONTROL_BYTES = CONTROL_WORDS * 4;
+const CONTROL_HEAD = [CONTROL_BYTES - 6, 0, 17, 103] as const;
+const SEGMENT = 4;
+
+/** At first header `i` has one part, which is the whole payload of slot `i`. */
+export function createMessageHeaders(sockets: SystemSockets, { names, nameBytes, payload, payloadStride }: SlotMemory): MessageHeaders {
+  const [headers, parts, controls] = [slab(HEADER_WORDS * 4), slab(IOV_WORDS * 4), slab(CONTROL_BYTES)];
+  const [headerWords, partWords, controlWords] = [wordsOf(headers), wordsOf(parts), wordsOf(controls)];
+  const nameAddresses = addresses(sockets.addressOf(names), NAME_STRIDE);
+  const payloadAddresses = addresses(sockets.addressOf(payload), payloadStride);
+  const partAddresses = addresses(sockets.addressOf(parts), IOV_WORDS * 4);
+  const controlAddresses = addresses(sockets.addressOf(controls), CONTROL_BYTES);
+
+  const point = (header: number, slot: number, part: number, count: number, segmentBytes: number): void => {
+    const at = header * HEADER_WORDS;
+    copyAddress(headerWords, at + NAME, nameAddresses, slot);
+    copyAddress(headerWords, at + IOV, partAddresses, part);
+    headerWords[at + IOV_COUNT] = count;
+    headerWords[at + CONTROL_LENGTH] = segmentBytes === 0 ? 0 : CONTROL_BYTES;
+    controlWords[header * CONTROL_WORDS + SEGMENT] = segmentBytes;
+  };
+  const setPart = (part: number, slot: number, bytes: number): void => {
+    copyAddress(partWords, part * IOV_WORDS, payloadAddresses, slot);
+    partWords[part * IOV_WORDS + IOV_LENGTH] = bytes;
+  };
+  for (let slot = 0; slot < DATAGRAMS_MAX; slot++) {
+    // As room for a name and as the length of one that was written there it is the same number.
+    headerWords[slot * HEADER_WORDS + NAME_LENGTH] = nameBytes;
+    copyAddress(headerWords, slot * HEADER_WORDS + CONTROL, controlAddresses, slot);
+    controlWords.set(CONTROL_HEAD, slot * CONTROL_WORDS);
+    point(slot, slot, slot, 1, 0);
+    setPart(slot, slot, payloadStride);
+  }
+  return {
+    address: sockets.addressOf(headers),
+    strideBytes: HEADER_WORDS * 4,
+    receivedBytes: (header) => headerWords[header * HEADER_WORDS + RECEIVED] as number,
+    point,
+    setPart,
+    holds: [headers, parts, controls, names, payload],
+  };
+}
+
+export const wordsOf = ({ buffer, byteOffset, length }: Buffer): Uint32Array => new Uint32Array(buffer, byteOffset, length / 4);
+
+/** The addresses of all slots, as pairs of 32-bit words in the order of the machine, which is little-endian. */
+function addresses(base: number, stride: number): Uint32Array {
+  const each = BigUint64Array.from({ length: DATAGRAMS_MAX }, (_, slot) => BigInt(base + slot * stride));
+  return new Uint32Array(each.buffer);
+}
+
+function copyAddress(words: Uint32Array, at: number, from: Uint32Array, slot: number): void {
+  words[at] = from[slot * 2] as number;
+  words[at + 1] = from[slot * 2 + 1] as number;
+}
