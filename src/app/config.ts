@@ -3,6 +3,7 @@ import { PROVIDERS } from "#gateway/providers.ts";
 import { CONFIG_ROWS, type Config, type ConfigKeyName } from "./config-schema.ts";
 import { type Setting, type SourceName, readEnvironment, readFileSource, readFlags } from "./config-sources.ts";
 import { VALUE_TYPES } from "./config-values.ts";
+import { collidingListeners } from "./listeners.ts";
 import { suggest } from "./suggest.ts";
 
 export type { Config } from "./config-schema.ts";
@@ -69,13 +70,19 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
 /** The address of the control database: what `database.url` says, else SQLite in the data directory. */
 export const databaseUrl = (config: Config): string => config.database.url || `sqlite:${join(config.data, "control.db")}`;
 
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a directory",
+  EACCES: "this user may not read it",
+};
+
 function readConfigFile(path: string | undefined, readFile: ConfigInput["readFile"]): ReturnType<typeof readFileSource> {
   if (path === undefined || path === "") return { settings: [], problems: [] };
   let text: string;
   try {
     text = readFile(path);
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    const reason = UNREADABLE[(error as NodeJS.ErrnoException).code ?? ""] ?? (error as Error).message;
     return { settings: [], problems: [`cannot read the configuration file ${path}: ${reason}`] };
   }
   return readFileSource(path, text);
@@ -113,8 +120,9 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
 }
 
 /** What the types of single keys cannot see. */
-function contradictions({ tls, edge, gateway }: Config): string[] {
-  const problems: string[] = [];
+function contradictions(config: Config): string[] {
+  const { tls, edge, gateway } = config;
+  const problems: string[] = [...collidingListeners(config)];
   if ((tls.certificate === "") !== (tls.key === "")) problems.push("tls.certificate and tls.key belong together: set both or neither");
   if (edge.addresses.length === 0 && ["0.0.0.0", "::"].includes(edge.host)) {
     problems.push("edge.addresses must be set when edge.host is every address: the nameserver answers proxied names with them");

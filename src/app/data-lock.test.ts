@@ -26,7 +26,12 @@ test("a directory that cannot hold state is named", (t) => {
   t.after(() => rmSync(parent, { recursive: true, force: true }));
   const file = join(parent, "file");
   writeFileSync(file, "");
-  assert.throws(() => lockDataDirectory(file), { name: "Error", message: /^cannot keep state in .*file: EEXIST/ });
+  assert.throws(() => lockDataDirectory(file), {
+    name: "Error",
+    message: /^cannot keep state in .*file: it is not a directory\. .*--data$/,
+  });
+  assert.throws(() => lockDataDirectory(join(file, "below")), /it is not a directory/);
+  assert.throws(() => lockDataDirectory("/proc/selvedge/state"), /\/proc\/selvedge\/state: it cannot be created/);
   const taken = join(parent, "taken");
   mkdirSync(join(taken, "lock.db"), { recursive: true });
   assert.throws(() => lockDataDirectory(taken), { name: "Error", message: /^cannot keep state in .*taken: unable to open database file/ });

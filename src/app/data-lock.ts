@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 // https://www.sqlite.org/rescode.html
@@ -20,14 +20,36 @@ export class DataDirectoryBusy extends Error {
 export function lockDataDirectory(dataDir: string): { release(): void } {
   let db: DatabaseSync | null = null;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(resolve(dataDir));
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     db = new DatabaseSync(join(dataDir, "lock.db"));
     db.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
   } catch (error) {
     db?.close();
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) throw new DataDirectoryBusy(dataDir);
-    throw new Error(`cannot keep state in ${dataDir}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot keep state in ${dataDir}: ${reason(error as NodeJS.ErrnoException)}. Choose another directory with --data`, {
+      cause: error,
+    });
   }
   const held = db;
   return { release: () => held.close() };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "the file system is read-only",
+  ENOSPC: "its disk is full",
+  EEXIST: "it is not a directory",
+  ENOTDIR: "it is not a directory",
+  ENOENT: "it cannot be created",
+};
+
+const reason = ({ code = "", message }: NodeJS.ErrnoException): string => REASONS[code] ?? message;
+
+/** With those above it. Node's own recursion never ends where the system denies a directory that exists, as /proc does. */
+function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) makeDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }

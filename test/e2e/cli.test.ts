@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { json, text } from "node:stream/consumers";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { systemClock } from "#kernel/clock.ts";
@@ -181,6 +182,19 @@ test("token create refuses what it cannot do, and makes no database of its own",
   const absent = await selvedge(["token", "create", "--name", "x", "--all", "--data", empty]);
   assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no database/);
   assert.ok(!existsSync(join(empty, "control.db")));
+});
+
+test("a database of a newer program is refused in a line, and stays as it is", async (t) => {
+  const { data } = await installation(t);
+  const db = new DatabaseSync(join(data, "control.db"));
+  db.exec("INSERT INTO schema_migrations VALUES (9999, 'later', '2030-01-01')");
+  db.close();
+  if (!existsSync(join(data, "seal.key"))) writeFileSync(join(data, "seal.key"), Buffer.alloc(32), { mode: 0o600 });
+  for (const command of [["start"], ["token", "create", "--name", "x", "--all"]]) {
+    const { code, out, err } = await selvedge([...command, "--data", data]);
+    assert.deepEqual([code, out], [1, ""], command[0]);
+    assert.match(err, /^selvedge: .*schema version 9999 and this program knows up to \d+: start the newer program that made it\n$/);
+  }
 });
 
 interface Asked {

@@ -158,7 +158,7 @@ test("a port that is taken is named, and the process ends", async (t) => {
   const taken = new URL(selvedge.ready.gateway).port;
   const { code, stderr } = await failingStart(["--data", await directory(t), ...FREE_PORTS, "--gateway-port", taken]);
   assert.equal(code, 1);
-  assert.match(stderr, new RegExp(`EADDRINUSE.*${taken}`));
+  assert.match(stderr, new RegExp(`the AI gateway cannot listen on 127\\.0\\.0\\.1:${taken} \\(EADDRINUSE\\).*--gateway-port`));
 });
 
 test("what is secret at rest is hashed or sealed, in files that others cannot read", async (t) => {

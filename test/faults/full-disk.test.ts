@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Resolver } from "node:dns/promises";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api, startSelvedge } from "../support/selvedge.ts";
@@ -32,4 +32,23 @@ test("on a full disk writes are refused by their code, everything else goes on, 
   assert.equal((await put("after")).status, 200);
   assert.deepEqual(await resolver.resolve4("after.full.example"), ["192.0.2.1"]);
   assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
+});
+
+test("a start on a disk that is full, or soon will be, says where room is missing, in a line", async (t) => {
+  const disk = smallDisk(t, 1);
+  if (typeof disk !== "string") return t.skip(disk.skip);
+  const start = () => startSelvedge({ dataDir: join(disk, "state") });
+  // Too little for the tables of the database.
+  writeFileSync(join(disk, "filler"), Buffer.alloc(600 << 10));
+  await assert.rejects(start(), ({ message }: Error) => {
+    assert.match(message, /^selvedge: cannot start: .*full.*(room on|--data)/m);
+    assert.doesNotMatch(message, /^ +at .*state/m);
+    return message.includes(disk);
+  });
+  rmSync(join(disk, "state"), { recursive: true });
+  fillDisk(join(disk, "filler"));
+  await assert.rejects(
+    start(),
+    ({ message }: Error) => message.includes(disk) && /^selvedge: cannot start: cannot keep state in .*--data$/m.test(message),
+  );
 });

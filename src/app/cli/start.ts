@@ -1,6 +1,7 @@
 import { PlatformError } from "#kernel/errors.ts";
 import { loadConfig } from "../config.ts";
 import { loadThreadsEarly } from "../early-threads.ts";
+import { listenFailure } from "../listeners.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
@@ -15,7 +16,8 @@ export async function start(flags: readonly string[]): Promise<ExitCode> {
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (a port that is taken, a missing key file) speak for themselves.
-    if (error instanceof Error && config.log.level !== "debug") throw new CliError(`cannot start: ${reason(error)}`);
+    if (error instanceof Error && config.log.level !== "debug")
+      throw new CliError(`cannot start: ${listenFailure(error, config) ?? reason(error, config.data)}`);
     throw error;
   } finally {
     await early.dismiss();
@@ -23,5 +25,8 @@ export async function start(flags: readonly string[]): Promise<ExitCode> {
 }
 
 /** An error that has a code for clients says what is behind it, which they are not told. */
-const reason = (error: Error): string =>
-  error instanceof PlatformError && error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+function reason(error: Error, dataDir: string): string {
+  if (!(error instanceof PlatformError && error.cause instanceof Error)) return error.message;
+  const advice = error.errorName === "storage_full" ? `. Make room on the disk of ${dataDir}, or choose another directory with --data` : "";
+  return `${error.message}: ${error.cause.message}${advice}`;
+}

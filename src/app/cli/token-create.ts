@@ -27,10 +27,7 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
   const groups = chosenGroups(options);
   const expiresOn = options.expiresIn === undefined ? null : timestampSeconds(systemClock.nowMs() + durationMs(options.expiresIn));
   const config = loadConfig(configInput(flags));
-  const url = databaseUrl(config);
-  if (!(await databaseExists(url)))
-    throw new CliError(`there is no database at ${withoutCredentials(url)}: start the server once, or say where with --data`);
-  const store = await openStore({ url, clock: systemClock });
+  const store = await openExisting(databaseUrl(config));
   const access = createAccess({ store, clock: systemClock });
   try {
     const accountId = await ownerAccount(store, options.account);
@@ -55,6 +52,16 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
     access.close();
     await store.close();
   }
+}
+
+/** Whatever is wrong with the database is said to whoever asked, not shown as a defect. */
+async function openExisting(url: string): Promise<Store> {
+  try {
+    if (await databaseExists(url)) return await openStore({ url, clock: systemClock });
+  } catch (error) {
+    throw new CliError((error as Error).message);
+  }
+  throw new CliError(`there is no database at ${withoutCredentials(url)}: start the server once, or say where with --data`);
 }
 
 /** What an account's token can hold: groups of users are for users' own tokens. */

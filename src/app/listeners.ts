@@ -1,0 +1,74 @@
+import type { Config } from "./config.ts";
+
+/** A TCP port that the configuration asks for; the nameserver's is one of UDP as well. */
+export interface Listener {
+  readonly name: string;
+  readonly hostFlag: string;
+  readonly portFlag: string;
+  /** Port 0 is any free one. */
+  place(config: Config): { readonly host: string; readonly port: number };
+}
+
+export const LISTENERS: readonly Listener[] = [
+  { name: "the management API", hostFlag: "--api-host", portFlag: "--api-port", place: ({ api }) => api },
+  { name: "the AI gateway", hostFlag: "--gateway-host", portFlag: "--gateway-port", place: ({ gateway }) => gateway },
+  { name: "the nameserver", hostFlag: "--dns-host", portFlag: "--dns-port", place: ({ dns }) => dns },
+  {
+    name: "the nameserver (TLS)",
+    hostFlag: "--dns-host",
+    portFlag: "--dns-tls-port",
+    place: ({ dns }) => ({ host: dns.host, port: dns.tls_port }),
+  },
+  {
+    name: "the edge (HTTP)",
+    hostFlag: "--edge-host",
+    portFlag: "--http-port",
+    place: ({ edge, http }) => ({ host: edge.host, port: http.port }),
+  },
+  {
+    name: "the edge (HTTPS)",
+    hostFlag: "--edge-host",
+    portFlag: "--https-port",
+    place: ({ edge, https }) => ({ host: edge.host, port: https.port }),
+  },
+];
+
+/** Listeners that stand in each other's way, as a sentence each. */
+export function collidingListeners(config: Config): readonly string[] {
+  const first = new Map<string, Listener>();
+  const problems: string[] = [];
+  for (const listener of LISTENERS) {
+    const { host, port } = listener.place(config);
+    const other = first.get(`${host} ${port}`);
+    if (port !== 0 && other !== undefined) {
+      problems.push(`${other.name} and ${listener.name} cannot share port ${port}: change ${other.portFlag} or ${listener.portFlag}`);
+    } else first.set(`${host} ${port}`, listener);
+  }
+  return problems;
+}
+
+/** What the system says, and what the operator can do. */
+const REASONS: Readonly<Record<string, (listener: Listener) => string>> = {
+  EADDRINUSE: ({ portFlag }) => `another program has taken it. End that one, or choose another port with ${portFlag} (0: any free one)`,
+  EACCES: ({ portFlag }) =>
+    `this user may not. Ports below 1024 need root or CAP_NET_BIND_SERVICE; otherwise choose another port with ${portFlag}`,
+  EADDRNOTAVAIL: ({ hostFlag }) => `this machine has no such address. Choose another with ${hostFlag}`,
+  EAFNOSUPPORT: ({ hostFlag }) => `this machine has no addresses of this kind. Choose another with ${hostFlag}`,
+};
+
+/** Why something cannot listen where the configuration wants it, and what to do about it; undefined for other errors. */
+export function listenFailure(error: Error, config: Config): string | undefined {
+  const { code = "", syscall, address, port } = error as NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
+  const explain = REASONS[code];
+  if (explain === undefined || (syscall !== "listen" && syscall !== "bind")) return undefined;
+  const listener = LISTENERS.find((candidate) => {
+    // Only the nameserver binds sockets that are not Node's, whose errors have no place.
+    if (port === undefined) return candidate.portFlag === "--dns-port";
+    const place = candidate.place(config);
+    return place.port === port && (place.host === address || place.host === "localhost");
+  });
+  if (listener === undefined) return undefined;
+  const { host, port: wanted } = listener.place(config);
+  const where = host.includes(":") ? `[${host}]:${wanted}` : `${host}:${wanted}`;
+  return `${listener.name} cannot listen on ${where} (${code}): ${explain(listener)}`;
+}
