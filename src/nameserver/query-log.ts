@@ -32,6 +32,8 @@ export interface QueryLogDeps {
 const PERIOD_MS = 1_000;
 /** Of one thread; with more questions than these in a period, each row stands for several. */
 const ROWS_PER_PERIOD = 64;
+/** After that each row stands for twice as many with every so manieth: a flood that begins leaves some hundreds of them. */
+const ROWS_PER_STEP = 16;
 /**
  * A row takes twice as long as an answer, and a flood begins with many: made one after the other they would let questions
  * wait. So there is a pause between two, and of those that wait this part more is made at once.
@@ -63,7 +65,7 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
     if (left > 0) return false;
     left = interval;
     rows += 1;
-    if (rows % ROWS_PER_PERIOD === 0) interval *= 2;
+    if (rows >= ROWS_PER_PERIOD && rows % ROWS_PER_STEP === 0) interval *= 2;
     return true;
   };
   const write = (): void => {
