@@ -66,6 +66,12 @@ for (const [name, modelOf] of WAYS)
         ["4", "19"],
       );
       assert.equal(text, "Oslo 4, Rome 19.");
+      const streamed = streamText({ model, prompt: "weather", tools, stopWhen: stepCountIs(3), maxRetries: 0 });
+      assert.equal(await streamed.text, "Oslo 4, Rome 19.");
+      assert.deepEqual(
+        (await streamed.steps)[0]?.toolCalls.map(({ input }) => input),
+        [{ town: "Oslo" }, { town: "Rome" }],
+      );
     });
 
     test("errors and cuts are errors", async (t) => {

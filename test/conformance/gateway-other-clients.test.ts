@@ -50,6 +50,28 @@ describe("@google/genai", () => {
     assert.equal(rows[3]?.success, false);
   });
 
+  test("tools, streamed", async (t) => {
+    const { gateway } = await mockedFront(t);
+    const declaration = { name: WEATHER_TOOL.name, description: WEATHER_TOOL.description, parametersJsonSchema: WEATHER_TOOL.parameters };
+    const config = { tools: [{ functionDeclarations: [declaration] }] };
+    const calls: unknown[] = [];
+    for await (const chunk of await client(gateway).models.generateContentStream({ model, contents: "weather", config }))
+      calls.push(...(chunk.functionCalls ?? []).map(({ args }) => args));
+    assert.deepEqual(calls, [{ town: "Oslo" }, { town: "Rome" }]);
+  });
+
+  test("a client that leaves ends the request", async (t) => {
+    const { gateway, rows, metric } = await mockedFront(t);
+    const abort = new AbortController();
+    await assert.rejects(async () => {
+      const config = { abortSignal: abort.signal };
+      for await (const chunk of await client(gateway).models.generateContentStream({ model, contents: "endless", config }))
+        if ((chunk.text ?? "") !== "") abort.abort();
+    });
+    await settled(() => rows.length === 1);
+    assert.deepEqual([rows[0]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
+  });
+
   test("embeddings", async (t) => {
     // The mock has no answer to the path by which this client asks.
     const google = await testProvider(t, (res) => {
@@ -98,9 +120,35 @@ describe("@langchain/openai", () => {
       const { gateway } = await mockedFront(t);
       for (const [prompt, status] of [
         ["limited", 429],
+        ["forbidden", 401],
         ["failing", 500],
       ] as const)
         await assert.rejects(chat(gateway).invoke(prompt), (error: any) => error.status === status);
+    });
+
+    test(`${path}: tools, streamed`, async (t) => {
+      const { gateway } = await mockedFront(t);
+      const bound = chat(gateway).bindTools([{ type: "function", function: WEATHER_TOOL }]);
+      const texts: string[] = [];
+      for await (const { tool_call_chunks = [] } of await bound.stream("weather"))
+        for (const { index = 0, args = "" } of tool_call_chunks) texts[index] = (texts[index] ?? "") + args;
+      assert.deepEqual(
+        texts.map((text) => JSON.parse(text)),
+        [{ town: "Oslo" }, { town: "Rome" }],
+      );
+    });
+
+    test(`${path}: a stream that the provider cuts is an error, and a client that leaves ends the request`, async (t) => {
+      const { gateway, rows, metric } = await mockedFront(t);
+      await assert.rejects(async () => {
+        for await (const chunk of await chat(gateway).stream("break")) assert.ok(chunk);
+      });
+      const abort = new AbortController();
+      await assert.rejects(async () => {
+        for await (const chunk of await chat(gateway).stream("endless", { signal: abort.signal })) if (chunk.content !== "") abort.abort();
+      });
+      await settled(() => rows.length === 2);
+      assert.deepEqual([rows.map(({ success }) => success), metric("selvedge_gateway_active_requests")], [[false, false], 0]);
     });
   }
 
