@@ -1,19 +1,37 @@
-import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
+import { atTurnEnd, type TurnTask } from "#wire/connections/turn-end.ts";
+import { ERROR } from "#wire/http2/codes.ts";
+import type { Chunk } from "#wire/http2/frame-writer.ts";
+import type { RequestFields } from "#wire/http2/request-fields.ts";
+import { Session, type SessionLimits, type SessionOwner } from "#wire/http2/session.ts";
+import type { ServerStream } from "#wire/http2/stream.ts";
+import { ClientDeadlines } from "./client-deadlines.ts";
+import type { EdgeLimits } from "./config.ts";
 import type { EdgeContext, OpenConnection } from "./context.ts";
 import type { Arrival } from "./exchange.ts";
 import { Http2Stream } from "./http2-stream.ts";
-import type { EdgeLimits } from "./config.ts";
+
+/** While so much waits for a client that takes nothing, nothing more is read from it either: each answer it asks for would wait as well. */
+const OUTPUT_BYTES_MAX = 262_144;
 
 /** One visitor's connection of HTTP/2, which carries many requests at once. */
-export class Http2Connection implements OpenConnection {
+export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
   private readonly edge: EdgeContext;
   private readonly arrival: Arrival;
   private readonly socket: Socket;
-  private readonly session: ServerHttp2Session;
-  private readonly streams = new Set<Http2Stream>();
-  /** The client's settings came: it speaks the protocol. */
-  private isSettled = false;
+  private readonly session: Session;
+  private readonly requests = new Set<Http2Stream>();
+  /** Requests of which something was handed on in this read, and is to be sent. */
+  private unsent: Http2Stream[] = [];
+  private readonly deadlines: ClientDeadlines;
+  private isReading = false;
+  private isPaused = false;
+  private isDue = false;
+  /** A chunk is on its way; the next waits until the kernel has it. */
+  private isWriting = false;
+  /** Nothing follows what was written. */
+  private isEnding = false;
   private sinceMs: number;
 
   constructor(edge: EdgeContext, socket: Socket, arrival: Arrival) {
@@ -21,96 +39,186 @@ export class Http2Connection implements OpenConnection {
     this.arrival = arrival;
     this.socket = socket;
     this.sinceMs = edge.timers.nowMs;
+    this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
+    this.session = new Session(this, sessionLimits(edge.limits));
     // Nothing is sent to a client that has closed its side.
     socket.allowHalfOpen = false;
-    this.session = performServerHandshake(socket, sessionOptions(edge.limits));
-    this.session.on("stream", (stream, _named, _flags, raw) => this.guard(() => this.onStream(stream, raw as readonly string[])));
-    this.session.once("remoteSettings", () => (this.isSettled = true));
-    // Errors are how node:http2 tells of clients that break the rules: it has ended the connection already.
-    this.session.on("error", ignore);
-    socket.on("error", ignore);
-    socket.on("close", () => this.closed());
+    readShared(socket, (length) => {
+      this.receive(READ_BUFFER, length);
+      return !this.isPaused;
+    });
+    // What was read before, and everything where reads are not shared.
+    socket.on("data", (buffer: Buffer) => this.receive(buffer, buffer.length));
+    socket.on("end", () => this.destroy());
+    socket.on("error", () => this.socket.destroy());
+    socket.on("close", () => this.guard(() => this.closed()));
     edge.timers.add(this);
     edge.connections.add(this);
+    this.onOutput();
+  }
+
+  get nowMs(): number {
+    return this.edge.timers.nowMs;
   }
 
   drain(): void {
-    if (this.session.closed) return;
-    this.sinceMs = this.edge.timers.nowMs;
-    this.session.close();
+    if (this.session.isClosing) return;
+    this.sinceMs = this.nowMs;
+    this.session.drain();
   }
 
   destroy(): void {
-    this.session.destroy();
     this.socket.destroy();
   }
 
   check(nowMs: number): void {
     const { limits } = this.edge;
-    for (const stream of this.streams) stream.check(nowMs);
-    if (this.streams.size > 0) return;
+    for (const request of this.requests) request.check(nowMs);
+    // Whoever takes nothing of what waits for all its streams loses them.
+    const { bytesWritten, writableLength } = this.socket;
+    if (this.deadlines.exchanging(nowMs, this.isWriting ? bytesWritten - writableLength : null, null) !== "fine") return this.destroy();
+    if (this.requests.size > 0) return;
     const waitedMs = nowMs - this.sinceMs;
-    if (this.session.closed) {
+    if (this.isEnding || this.session.isClosing) {
       if (waitedMs > limits.lingerMs) this.destroy();
-    } else if (!this.isSettled) {
+    } else if (!this.session.isSettled) {
       if (waitedMs > limits.headTimeoutMs) this.destroy();
-    } else if (waitedMs > limits.idleTimeoutMs) this.drain();
+    } else if (!this.session.isAcknowledged && waitedMs > limits.headTimeoutMs) this.session.fail(ERROR.settingsTimeout);
+    else if (waitedMs > limits.idleTimeoutMs) this.drain();
   }
 
-  private onStream(stream: ServerHttp2Stream, fields: readonly string[]): void {
-    // Errors are how node:http2 tells of resets; the close that follows says all that matters.
-    stream.on("error", ignore);
-    // Asked and taken back in one go.
-    if (stream.destroyed || stream.closed) return;
-    const request = new Http2Stream(this.edge, this.arrival, stream);
-    this.streams.add(request);
-    stream.on("close", () => {
-      this.streams.delete(request);
-      this.sinceMs = this.edge.timers.nowMs;
-      request.leave();
-    });
+  onRequest(stream: ServerStream, fields: RequestFields): void {
+    const request = new Http2Stream(this.edge, this.arrival, stream, this);
+    stream.handler = request;
+    this.requests.add(request);
     request.take(fields, this.arrival.scheme);
+  }
+
+  /** A request's stream has closed. */
+  forget(request: Http2Stream): void {
+    this.requests.delete(request);
+    this.sinceMs = this.nowMs;
+    // What is left to do is done when all that came with it was read.
+    if (this.requests.size === 0) this.onOutput();
+  }
+
+  /** Something was handed on of a request's body: it leaves when all of the read was. */
+  flushLater(request: Http2Stream): void {
+    if (this.isReading) this.unsent.push(request);
+    else request.flushRequest();
+  }
+
+  get encoder(): Session["encoder"] {
+    return this.session.encoder;
+  }
+
+  onOutput(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    atTurnEnd(this);
+  }
+
+  onFault(): void {
+    this.sinceMs = this.nowMs;
+    this.onOutput();
+  }
+
+  onTurnEnd(): void {
+    this.isDue = false;
+    this.guard(() => this.send());
+  }
+
+  /** Without a closure for each read. `buffer[0, length)` is good only during the call. */
+  private receive(buffer: Buffer, length: number): void {
+    this.isReading = true;
+    try {
+      this.session.receive(buffer, length);
+    } catch (error) {
+      this.broken(error);
+    }
+    this.isReading = false;
+    if (this.unsent.length > 0) this.flushUnsent();
+    if (this.session.output.length > OUTPUT_BYTES_MAX) this.pause();
+  }
+
+  private flushUnsent(): void {
+    const { unsent } = this;
+    this.unsent = [];
+    for (const request of unsent) request.flushRequest();
+  }
+
+  private send(): void {
+    if (this.isWriting || this.isEnding || this.socket.destroyed) return;
+    const { session } = this;
+    const chunk = session.output.take();
+    if (chunk === null) {
+      if (session.isClosing && this.requests.size === 0) this.end();
+      return;
+    }
+    this.isWriting = true;
+    this.socket.write(chunk.buffer.subarray(0, chunk.length), () => this.guard(() => this.sent(chunk)));
+  }
+
+  /** The kernel has it, or never will. */
+  private sent(chunk: Chunk): void {
+    const { session } = this;
+    session.output.release(chunk);
+    this.isWriting = false;
+    if (this.socket.destroyed) return;
+    session.pump();
+    if (this.isPaused && session.output.length <= OUTPUT_BYTES_MAX) this.resume();
+    this.send();
+  }
+
+  /** Ends our side and reads on for a moment: closing over unread bytes would reset what we have just sent. */
+  private end(): void {
+    this.isEnding = true;
+    this.sinceMs = this.nowMs;
+    this.session.stop();
+    this.socket.end();
+    this.resume();
   }
 
   private closed(): void {
     this.edge.timers.remove(this);
     this.edge.connections.delete(this);
-    this.session.destroy();
+    this.session.stop();
+    this.session.output.clear();
   }
 
+  private pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.socket.pause();
+  }
+
+  private resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.socket.resume();
+  }
+
+  /** What is thrown here costs this connection, not the worker. */
   private guard(work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.edge.report(error);
-      this.destroy();
+      this.broken(error);
     }
+  }
+
+  private broken(error: unknown): void {
+    this.edge.report(error);
+    this.destroy();
   }
 }
 
-/** As good as none. */
-const SESSION_MEGABYTES_MAX = 1_000_000;
-
-const ignore = (): void => undefined;
-
-const sessionOptions = (limits: EdgeLimits) => ({
-  settings: {
-    enablePush: false,
-    // WebSockets in streams of their own (RFC 8441).
-    enableConnectProtocol: true,
-    maxConcurrentStreams: limits.http2StreamsMax,
-    initialWindowSize: limits.http2WindowBytes,
-    maxHeaderListSize: limits.http2HeadBytesMax,
-  },
-  maxHeaderListPairs: limits.http2FieldsMax,
-  // Node.js does not subtract what a stream held when it was reset, and refuses every stream once the sum of that has reached
-  // this bound. What a connection holds is bounded by its streams, and by what waits in each.
-  maxSessionMemory: SESSION_MEGABYTES_MAX,
-  // Asking and taking back costs the origin more than the client (CVE-2023-44487).
-  streamResetBurst: limits.http2ResetsMax,
-  streamResetRate: limits.http2ResetsPerSecond,
-  maxSessionInvalidFrames: limits.http2ResetsMax,
-  maxSessionRejectedStreams: limits.http2ResetsMax,
-  // An origin may send a field twice that should stand once: it is passed on as HTTP/1.1 passes it on.
-  strictSingleValueFields: false,
+const sessionLimits = (limits: EdgeLimits): SessionLimits => ({
+  streamsMax: limits.http2StreamsMax,
+  windowBytes: limits.http2WindowBytes,
+  headBytesMax: limits.http2HeadBytesMax,
+  // Cookies come in pieces, each a field.
+  fieldsMax: limits.http2FieldsMax,
+  resetsMax: limits.http2ResetsMax,
+  resetsPerSecond: limits.http2ResetsPerSecond,
 });

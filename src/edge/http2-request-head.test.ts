@@ -2,7 +2,24 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { readTarget } from "#wire/http/target.ts";
-import { readRequestHead, readTrailers } from "./http2-request-head.ts";
+import { Field } from "#wire/http2/hpack/field.ts";
+import { RequestFields, TrailerFields } from "#wire/http2/request-fields.ts";
+import { readRequestHead as readHead, readTrailers as readFields, type RequestHead } from "./http2-request-head.ts";
+
+function readRequestHead(given: readonly string[], scheme: string, endsWithHead: boolean): RequestHead | string {
+  const fields = new RequestFields();
+  fields.begin(65_536, 512);
+  for (let i = 0; i < given.length; i += 2) fields.onField(new Field(given[i]!, given[i + 1]!));
+  fields.end();
+  return readHead(fields, scheme, endsWithHead);
+}
+
+function readTrailers(given: readonly string[]): ReturnType<typeof readFields> {
+  const fields = new TrailerFields();
+  fields.begin(65_536);
+  for (let i = 0; i < given.length; i += 2) fields.onField(new Field(given[i]!, given[i + 1]!));
+  return fields.isMalformed ? null : readFields(fields.fields);
+}
 
 const BASE = [":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/a?b"];
 

@@ -1,72 +1,85 @@
-import { latin1 } from "#wire/http/bytes.ts";
+import { spells } from "#wire/http/bytes.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
-import { dropFields } from "#wire/http/hop-by-hop.ts";
+import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
+import type { HpackEncoder } from "#wire/http2/hpack/encoder.ts";
+import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RayField } from "./http1-responder.ts";
+import { pageFields } from "./page-fields.ts";
 import { dropEdited } from "./response-edits.ts";
-
-/** Names and values in turn, as node:http2 takes and gives them. */
-export type RawFields = string[];
 
 /** RFC 9110 §15.3.6: without content, whatever the origin sent. */
 export const RESET_CONTENT = 205;
+/** Where HTTP/1.1 switches protocols (RFC 8441 §5). */
+const OK = 200;
 
-/** The head of a response from an origin or the cache, as HTTP/2 sends it. */
-export function responseFields(buffer: Buffer, head: Head, framing: Framing, exchange: Exchange, ray: RayField): RawFields {
+/** Writes the head of a response from an origin or the cache. */
+export function writeResponse(
+  encoder: HpackEncoder,
+  buffer: Buffer,
+  head: Head,
+  framing: Framing,
+  exchange: Exchange,
+  ray: RayField,
+): void {
+  encoder.begin();
+  encoder.status(head.status);
+  writeFields(encoder, buffer, head, framing, exchange, ray);
+}
+
+/** Answers a field that was not the visitor's. */
+const ACCEPT_FIELD = fieldNames(["sec-websocket-accept"]);
+
+/** Writes the answer to a request for a WebSocket, from the head with which the origin switched protocols. */
+export function writeTunnel(encoder: HpackEncoder, buffer: Buffer, head: Head, exchange: Exchange, ray: RayField): void {
+  encoder.begin();
+  encoder.status(OK);
+  dropFields(buffer, head, ACCEPT_FIELD);
+  writeFields(encoder, buffer, head, NO_BODY, exchange, ray);
+}
+
+/** Writes an interim response. */
+export function writeInterim(encoder: HpackEncoder, buffer: Buffer, head: Head): void {
+  encoder.begin();
+  encoder.status(head.status);
+  writeKept(encoder, buffer, head);
+}
+
+/** Writes the head of an answer that the edge gives itself. */
+export function writePage(encoder: HpackEncoder, page: Page, bodyBytes: number, exchange: Exchange, ray: RayField): void {
+  encoder.begin();
+  encoder.status(page.status);
+  for (const [name, value] of pageFields(page, bodyBytes, exchange, ray.name))
+    if (name === ray.name) encoder.unique(name, value);
+    else encoder.text(name, value);
+}
+
+function writeFields(encoder: HpackEncoder, buffer: Buffer, head: Head, framing: Framing, exchange: Exchange, ray: RayField): void {
   const { responseEdits: edits } = exchange;
   dropFields(buffer, head, ray.names);
   if (edits !== null) dropEdited(buffer, head, edits);
-  const fields = keptFields(buffer, head);
-  if (edits !== null) for (const { name, value } of edits.add) fields.push(name, value);
+  writeKept(encoder, buffer, head);
+  if (edits !== null) for (const { name, value } of edits.add) encoder.text(name, value);
   const tellsLength = framing !== NO_BODY || head.status === 304 || !isBodiless(head.status);
-  if (head.contentLength >= 0 && tellsLength && head.status !== RESET_CONTENT) fields.push("content-length", String(head.contentLength));
-  if (exchange.variesByCoding) fields.push("vary", "Accept-Encoding");
-  if (exchange.cacheStatus !== null) fields.push(ray.cacheStatus, exchange.cacheStatus);
-  fields.push(ray.name, exchange.ray_id);
-  return fields;
+  if (head.contentLength >= 0 && tellsLength && head.status !== RESET_CONTENT) encoder.contentLength(head.contentLength);
+  if (exchange.variesByCoding) encoder.text("vary", "Accept-Encoding");
+  if (exchange.cacheStatus !== null) encoder.text(ray.cacheStatus, exchange.cacheStatus);
+  // In the table that both sides keep, what no other response has would push out what others share.
+  encoder.unique(ray.name, exchange.ray_id);
 }
 
-const OK = "200";
-/** Answers a field that was not the visitor's. */
-const ACCEPT_FIELD = "sec-websocket-accept";
-
-/** The answer to a request for a WebSocket, from the head with which the origin switched protocols. */
-export function tunnelFields(buffer: Buffer, head: Head, exchange: Exchange, ray: RayField): RawFields {
-  const [status, , ...fields] = responseFields(buffer, head, NO_BODY, exchange, ray);
-  const kept: RawFields = [status!, OK];
-  for (let i = 0; i + 1 < fields.length; i += 2) if (fields[i] !== ACCEPT_FIELD) kept.push(fields[i]!, fields[i + 1]!);
-  return kept;
-}
-
-/** The fields of an interim response, which node:http2 takes by name. */
-export const interimFields = (buffer: Buffer, head: Head): Record<string, string | string[]> => fieldsByName(keptFields(buffer, head));
-
-/** Fields of one name in one list. */
-export function fieldsByName(fields: RawFields): Record<string, string | string[]> {
-  const byName: Record<string, string | string[]> = Object.create(null);
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const name = fields[i]!.toLowerCase();
-    const value = fields[i + 1]!;
-    const before = byName[name];
-    byName[name] = before === undefined ? value : [before, value].flat();
-  }
-  return byName;
-}
-
-/** Node refuses it, and it speaks of an upgrade that there is not (RFC 9113 §3.1). */
+/** It speaks of an upgrade that there is not (RFC 9113 §3.1). */
 const SETTINGS_FIELD = "http2-settings";
 
-function keptFields(buffer: Buffer, head: Head): RawFields {
-  const fields: RawFields = [":status", String(head.status)];
-  // One string of all lines, of which each name and value is a piece: reading each from the buffer would cost a call each.
-  const lines = latin1(buffer, head.fieldsStart, head.end);
-  const { offsets, dropped, fieldsStart } = head;
+function writeKept(encoder: HpackEncoder, buffer: Buffer, head: Head): void {
+  const { offsets, dropped } = head;
   for (let index = 0; index < head.fieldCount; index++) {
     if (dropped[index] !== 0) continue;
     const at = index * 4;
-    const name = lines.slice(offsets[at]! - fieldsStart, offsets[at + 1]! - fieldsStart).toLowerCase();
-    if (name !== SETTINGS_FIELD) fields.push(name, lines.slice(offsets[at + 2]! - fieldsStart, offsets[at + 3]! - fieldsStart));
+    const nameStart = offsets[at]!;
+    const nameEnd = offsets[at + 1]!;
+    if (nameEnd - nameStart === SETTINGS_FIELD.length && spells(buffer, nameStart, SETTINGS_FIELD)) continue;
+    encoder.line(buffer, nameStart, nameEnd, offsets[at + 2]!, offsets[at + 3]!);
   }
-  return fields;
 }

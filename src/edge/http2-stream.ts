@@ -1,7 +1,10 @@
-import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Trailer } from "#wire/http/chunked.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
+import { ERROR } from "#wire/http2/codes.ts";
+import type { HpackEncoder } from "#wire/http2/hpack/encoder.ts";
+import type { RequestFields } from "#wire/http2/request-fields.ts";
+import type { ServerStream, StreamHandler } from "#wire/http2/stream.ts";
 import { ClientDeadlines } from "./client-deadlines.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
@@ -15,54 +18,55 @@ import { edgePage } from "./pipeline.ts";
 import { RequestFlow } from "./request-flow.ts";
 import type { Checked } from "#kernel/timers.ts";
 
-/** Node refuses to send others. */
+/** Higher ones are none of HTTP's (RFC 9110 §15). */
 const STATUS_MAX = 599;
-const CUT = new Error("the stream was cut");
+
+/** The connection of a stream. */
+interface StreamOwner {
+  readonly encoder: HpackEncoder;
+  forget(request: Http2Stream): void;
+  flushLater(request: Http2Stream): void;
+}
 
 /** One request of an HTTP/2 connection, and the stream that its answer goes to. */
-export class Http2Stream implements Visitor, Checked {
+export class Http2Stream implements Visitor, StreamHandler, Checked {
   private readonly edge: EdgeContext;
-  private readonly stream: ServerHttp2Stream;
+  private readonly stream: ServerStream;
+  private readonly owner: StreamOwner;
   private readonly flow: RequestFlow;
   private readonly responder: Http2Responder;
   /** Made when it is first asked for: most answers are given before. */
   private deadlines: ClientDeadlines | null = null;
-  /** All of the request has come. */
-  private isComplete: boolean;
   private isReading = false;
+  private isFlushDue = false;
+  /** What came of the body before anybody took it. */
+  private early: Buffer[] | null = null;
   /** When the answer to a request that still comes was given. */
   private answeredMs: number | null = null;
-  /** The visitor is behind. */
-  private isWaiting = false;
   private received = 0;
   /** What is left of the body by its announced length; -1 where none was. */
   private bodyLeft = -1;
+  /** The body has come to its end, and nobody was told yet. */
+  private isEndDue = false;
   private trailers: readonly Trailer[] = [];
   /** Of a request for a WebSocket; empty for all others. */
   private webSocketKey = "";
   /** Both sides send what they like. */
   private isTunnel = false;
 
-  constructor(edge: EdgeContext, arrival: Arrival, stream: ServerHttp2Stream) {
+  constructor(edge: EdgeContext, arrival: Arrival, stream: ServerStream, owner: StreamOwner) {
     this.edge = edge;
     this.stream = stream;
-    this.isComplete = stream.endAfterHeaders;
+    this.owner = owner;
     this.flow = new RequestFlow(edge, arrival, this);
-    this.responder = new Http2Responder(stream, edge.ray);
-    // Node tells each listener's coming to others, so that one which most requests do not need costs them all.
-    if (!this.isComplete) stream.on("aborted", () => this.leave());
+    this.responder = new Http2Responder(stream, owner.encoder, edge.ray);
   }
 
-  /** The stream has closed, or the visitor went away. */
-  leave(): void {
-    this.guard(() => this.flow.leave(this.received, this.responder.written));
-  }
-
-  /** Takes the request by its fields, names and values in turn. */
-  take(fields: readonly string[], scheme: string): void {
+  /** Takes the request by its fields. */
+  take(fields: RequestFields, scheme: string): void {
     this.guard(() => {
-      if (!this.isComplete) this.stream.once("trailers", (_named, _flags, raw) => this.guard(() => this.onTrailers(raw as string[])));
-      const request = readRequestHead(fields, scheme, this.isComplete);
+      const { isRemoteDone } = this.stream;
+      const request = readRequestHead(fields, scheme, isRemoteDone);
       if (typeof request === "string") return this.refuse(request);
       const { buffer, head, webSocketKey } = request;
       const isWebSocket = webSocketKey !== "";
@@ -71,7 +75,7 @@ export class Http2Stream implements Visitor, Checked {
       exchange.http_version = "HTTP/2";
       this.received = head.end;
       this.bodyLeft = head.contentLength;
-      const hasBody = !this.isComplete && head.contentLength !== 0 && !isWebSocket;
+      const hasBody = !isRemoteDone && head.contentLength !== 0 && !isWebSocket;
       const fault = this.flow.take(exchange, buffer, head, isWebSocket ? "websocket" : "", hasBody);
       if (fault !== null) this.refuse(fault);
       else if (head.contentLength === 0) this.admitBody();
@@ -79,30 +83,79 @@ export class Http2Stream implements Visitor, Checked {
   }
 
   check(nowMs: number): void {
+    const { stream } = this;
     const hasLingered = this.answeredMs !== null && nowMs - this.answeredMs > this.edge.limits.lingerMs;
     // RFC 9113 §8.1: the response is whole, and the rest of the request is not wanted.
-    if (hasLingered && this.stream.writableFinished) return this.stream.close(constants.NGHTTP2_NO_ERROR);
-    const { behind, hasBegun, written } = this.responder;
-    const isUploading = this.isReading && !this.isComplete && !hasBegun && !this.stream.isPaused();
+    if (hasLingered && stream.isLocalDone) return stream.reset(ERROR.none);
+    const { hasBegun, written } = this.responder;
+    const isUploading = this.isReading && !stream.isRemoteDone && !hasBegun && !stream.isHeld;
     this.deadlines ??= new ClientDeadlines(this.edge.limits, this.edge.timers);
     if (this.isTunnel) {
       if (this.deadlines.lingering(nowMs, this.edge.limits.tunnelIdleTimeoutMs) !== "fine") this.cut();
       return;
     }
+    const behind = stream.pendingBytes;
     const verdict = this.deadlines.exchanging(nowMs, behind === 0 ? null : written - behind, isUploading ? this.received : null);
     if (verdict === "refuse") this.guard(() => this.refuse("request_timeout"));
     else if (verdict !== "fine") this.cut();
   }
 
+  /** Sends what was handed on of the request's body. */
+  flushRequest(): void {
+    this.isFlushDue = false;
+    this.guard(() => {
+      if (!this.flow.flushRequest()) this.stream.pause();
+    });
+  }
+
+  onData(buffer: Buffer, start: number, end: number): void {
+    this.guard(() => {
+      // What comes after the answer is read and forgotten.
+      if (this.flow.exchange === null) return;
+      if (this.isTunnel) this.handOnRaw(buffer, start, end);
+      else if (this.isReading) this.handOn(buffer, start, end);
+      else {
+        (this.early ??= []).push(Buffer.from(buffer.subarray(start, end)));
+        this.stream.pause();
+      }
+    });
+  }
+
+  onEnd(trailers: readonly string[]): void {
+    this.guard(() => {
+      const read = readTrailers(trailers);
+      if (read === null) return this.refuse("bad_request");
+      this.trailers = read;
+      this.isEndDue = true;
+      if (this.isReading || this.isTunnel) this.handOnEnd();
+    });
+  }
+
+  onDrain(): void {
+    this.guard(() => this.flow.onVisitorDrain());
+  }
+
+  onMalformed(): void {
+    const { exchange } = this.flow;
+    if (exchange !== null && exchange.status === 0) exchange.status = MALFORMED_STATUS;
+  }
+
+  /** The stream has closed, or the visitor went away. */
+  onClose(): void {
+    this.owner.forget(this);
+    this.guard(() => this.flow.leave(this.received, this.responder.written));
+  }
+
   admitBody(): void {
     // What follows a request for a WebSocket waits for the answer to it.
-    if (this.isComplete || this.webSocketKey !== "") return;
-    if (this.isReading) return void this.stream.resume();
-    this.isReading = true;
-    this.stream.on("data", (chunk: Buffer) => this.guard(() => this.onData(chunk)));
-    this.stream.on("end", () => this.guard(() => this.onDataEnd()));
-    // What has come of the body already leaves together with the head; where nothing has, the head does not wait for it.
-    setImmediate(() => this.guard(() => this.flow.flushRequest()));
+    if (this.webSocketKey !== "" || (this.stream.isRemoteDone && !this.isEndDue)) return;
+    if (!this.isReading) {
+      this.isReading = true;
+      this.handOnEarly();
+    }
+    if (!this.stream.isRemoteDone) this.stream.resume();
+    // What comes of the body with its head leaves together with it.
+    this.flushLater();
   }
 
   onOriginDrain(): void {
@@ -120,9 +173,11 @@ export class Http2Stream implements Visitor, Checked {
     if (exchange === null || this.webSocketKey === "" || !acceptsWebSocket(buffer, head, this.webSocketKey)) return false;
     this.isTunnel = true;
     this.deadlines?.restart();
-    this.guard(() => this.responder.tunnel(buffer, head, exchange));
-    this.stream.on("data", (chunk: Buffer) => this.guard(() => this.onRaw(chunk)));
-    this.stream.on("end", () => this.guard(() => this.flow.endRaw()));
+    this.guard(() => {
+      this.responder.tunnel(buffer, head, exchange);
+      this.stream.resume();
+      this.handOnEarly();
+    });
     return true;
   }
 
@@ -142,8 +197,9 @@ export class Http2Stream implements Visitor, Checked {
 
   sendEnd(trailers: readonly Trailer[]): void {
     this.guard(() => {
-      this.responder.end(trailers);
+      // First, since the end may close the stream.
       this.finish();
+      this.responder.end(trailers);
     });
   }
 
@@ -157,12 +213,7 @@ export class Http2Stream implements Visitor, Checked {
   }
 
   flush(): boolean {
-    let hasRoom = true;
-    this.guard(() => {
-      hasRoom = this.responder.flush();
-      if (!hasRoom && !this.isWaiting) this.waitForDrain();
-    });
-    return hasRoom;
+    return this.stream.hasRoom;
   }
 
   sendPage(page: Page): void {
@@ -172,53 +223,49 @@ export class Http2Stream implements Visitor, Checked {
     this.guard(() => {
       this.responder.page(page, exchange);
       this.finish();
+      this.responder.end([]);
     });
   }
 
-  /**
-   * Resets the stream with INTERNAL_ERROR. Closing it with that code would end it in order first, and half a response
-   * would look whole.
-   */
+  /** Resets the stream with INTERNAL_ERROR: half a response must not look whole. */
   cut(): void {
     // Both ways of a WebSocket may have ended in order, with something still to be taken.
-    if (this.isTunnel && this.stream.writableEnded) this.stream.close(constants.NGHTTP2_NO_ERROR);
-    else this.stream.destroy(CUT);
+    if (this.isTunnel && this.stream.isLocalEnded) this.stream.resetWhenSent();
+    else this.stream.reset(ERROR.internal);
   }
 
-  private waitForDrain(): void {
-    this.isWaiting = true;
-    this.stream.once("drain", () => {
-      this.isWaiting = false;
-      this.guard(() => this.flow.onVisitorDrain());
-    });
+  private handOn(buffer: Buffer, start: number, end: number): void {
+    this.received += end - start;
+    if (this.bodyLeft >= 0 && (this.bodyLeft -= end - start) < 0) return this.stream.refuse();
+    this.flow.onRequestBody(buffer, start, end);
+    this.flushLater();
   }
 
-  private onData(chunk: Buffer): void {
-    // What comes after the answer is read and forgotten: paused, it would keep the stream from closing.
-    if (this.flow.exchange === null) return;
-    this.received += chunk.length;
-    if (this.bodyLeft >= 0 && (this.bodyLeft -= chunk.length) < 0) return this.refuse("bad_request");
-    this.flow.onRequestBody(chunk, 0, chunk.length);
-    if (!this.flow.flushRequest()) this.stream.pause();
-  }
-
-  private onRaw(chunk: Buffer): void {
-    this.received += chunk.length;
+  private handOnRaw(buffer: Buffer, start: number, end: number): void {
+    this.received += end - start;
     this.deadlines?.restart();
-    if (!this.flow.sendRaw(chunk, 0, chunk.length)) this.stream.pause();
+    if (!this.flow.sendRaw(buffer, start, end)) this.stream.pause();
   }
 
-  private onTrailers(fields: readonly string[]): void {
-    const trailers = readTrailers(fields);
-    if (trailers === null) this.refuse("bad_request");
-    else this.trailers = trailers;
+  private handOnEarly(): void {
+    const { early } = this;
+    this.early = null;
+    if (early !== null) for (const piece of early) this.onData(piece, 0, piece.length);
+    if (this.isEndDue) this.handOnEnd();
   }
 
-  private onDataEnd(): void {
-    this.isComplete = true;
+  private handOnEnd(): void {
+    this.isEndDue = false;
     if (this.flow.exchange === null) return;
-    if (this.bodyLeft > 0) this.refuse("bad_request");
+    if (this.isTunnel) this.flow.endRaw();
+    else if (this.bodyLeft > 0) this.stream.refuse();
     else this.flow.onRequestEnd(this.trailers);
+  }
+
+  private flushLater(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    this.owner.flushLater(this);
   }
 
   private refuse(name: EdgeErrorName): void {
@@ -231,8 +278,9 @@ export class Http2Stream implements Visitor, Checked {
   /** The answer is given. What still comes of the request is read for a moment and forgotten, as over HTTP/1.1. */
   private finish(): void {
     this.flow.finish(this.received, this.responder.written);
-    if (this.isComplete) return;
+    if (this.stream.isRemoteDone) return;
     this.answeredMs = this.edge.timers.nowMs;
+    this.early = null;
     this.stream.resume();
   }
 
@@ -246,3 +294,6 @@ export class Http2Stream implements Visitor, Checked {
     }
   }
 }
+
+/** Of a request that was reset because it contradicts itself (RFC 9113 §8.1.1), in its row. */
+const MALFORMED_STATUS = 400;

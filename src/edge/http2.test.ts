@@ -91,8 +91,8 @@ test("a response comes through, less its hop-by-hop fields and with our ray", as
   assert.match(String(headers["svc-ray"]), /^[0-9a-f]{16}$/);
   assert.deepEqual(
     Reflect.get(headers, sensitiveHeaders),
-    ["svc-ray"],
-    "kept out of the table that compresses the fields of later responses",
+    ["set-cookie", "set-cookie", "svc-ray"],
+    "credentials, and what no other response has, are kept out of the table that compresses the fields of later responses",
   );
   for (const name of ["connection", "x-hop", "keep-alive", "http2-settings"]) assert.equal(headers[name], undefined, name);
 });

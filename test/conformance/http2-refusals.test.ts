@@ -143,6 +143,15 @@ const REFUSED: readonly (readonly [what: string, send: (stream: number) => Buffe
   ["a pseudo-header field twice", withFields([":path", "/evil"])],
   ["an unknown pseudo-header field", withFields([":evil", "1"])],
   ["a pseudo-header field of responses", withFields([":status", "200"])],
+  ["CR LF in a value", withFields(["x-a", "b\r\nx-evil: 1"])],
+  ["LF in a value", withFields(["x-a", "b\nx-evil: 1"])],
+  ["NUL in a value", withFields(["x-a", "b\0"])],
+  ["CR LF and a request in a value", withFields(["x-a", "b\r\n\r\nGET /evil HTTP/1.1\r\nHost: www.example.com\r\n\r\n"])],
+  ["white space before a value", withFields(["x-a", " b"])],
+  ["white space after a value", withFields(["x-a", "b\t"])],
+  ["a colon in a name", withFields(["x-a: b\r\nx", "1"])],
+  ["a space in a name", withFields(["x a", "1"])],
+  ["an empty name", withFields(["", "1"])],
 ];
 
 for (const [what, send] of REFUSED)
@@ -156,24 +165,6 @@ for (const [what, send] of REFUSED)
     assert.doesNotMatch(origin.received(), /evil/);
     assert.equal(await outcome(withFields()), "answered", "others are served as before");
     assert.equal(origin.requests.length, origin.requests.filter(({ body }) => body === null).length + 1);
-  });
-
-/** The codec leaves such fields out of a request that it takes (nghttp2, whose choice it is): none of it goes anywhere. */
-const LEFT_OUT: readonly (readonly [what: string, send: (stream: number) => Buffer[]])[] = [
-  ["CR LF in a value", withFields(["x-a", "b\r\nx-evil: 1"])],
-  ["LF in a value", withFields(["x-a", "b\nx-evil: 1"])],
-  ["NUL in a value", withFields(["x-a", "b\0"])],
-  ["CR LF and a request in a value", withFields(["x-a", "b\r\n\r\nGET /evil HTTP/1.1\r\nHost: www.example.com\r\n\r\n"])],
-  ["a colon in a name", withFields(["x-a: b\r\nx", "1"])],
-  ["a space in a name", withFields(["x a", "1"])],
-  ["an empty name", withFields(["", "1"])],
-];
-
-for (const [what, send] of LEFT_OUT)
-  test(`left out of a request: ${what}`, async () => {
-    assert.equal(await outcome(send), "answered");
-    assert.equal(origin.requests.length, 1);
-    assert.doesNotMatch(origin.received(), /evil|x-a|x a/);
   });
 
 const TRAILERS: readonly (readonly [name: string, value: string])[] = [

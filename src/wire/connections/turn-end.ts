@@ -1,0 +1,18 @@
+/** Something that is done once at the end of a turn of the event loop, however often it was asked for in it. */
+export interface TurnTask {
+  onTurnEnd(): void;
+}
+
+let due: TurnTask[] = [];
+
+/** Has the task done when all that has come in this turn was read. It is to be added once, and must not throw. */
+export function atTurnEnd(task: TurnTask): void {
+  if (due.length === 0) setImmediate(run);
+  due.push(task);
+}
+
+function run(): void {
+  const tasks = due;
+  due = [];
+  for (const task of tasks) task.onTurnEnd();
+}

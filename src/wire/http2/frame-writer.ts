@@ -1,0 +1,164 @@
+import {
+  ACK,
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  type ErrorCode,
+  FRAME_BYTES_MAX,
+  FRAME_HEAD_BYTES,
+  GOAWAY,
+  HEADERS,
+  PING,
+  RST_STREAM,
+  SETTINGS,
+  WINDOW_UPDATE,
+} from "./codes.ts";
+
+/** Holds what one read of an origin leads to, and the frames' heads. */
+export const CHUNK_BYTES = 73_728;
+/** Kept for the next connection that writes, of a thread: new ones for each turn would cost more in garbage than all that is in them. */
+const SPARE_CHUNKS_MAX = 32;
+const spare: Buffer[] = [];
+
+/** A piece of what a connection sends, to be given back when it was sent. */
+export interface Chunk {
+  readonly buffer: Buffer;
+  length: number;
+}
+
+/** Frames that a connection has to send, in the order in which they were written. */
+export class FrameWriter {
+  /** Bytes that were not taken yet. */
+  length = 0;
+  /** Rises whenever what was written may be on its way: frames of before cannot be changed any more. */
+  serial = 0;
+  private chunk: Chunk | null = null;
+  private full: Chunk[] = [];
+
+  /** The next piece to send; null where there is none. */
+  take(): Chunk | null {
+    let taken = this.full.shift() ?? null;
+    if (taken === null) {
+      taken = this.chunk;
+      this.chunk = null;
+      this.serial++;
+    }
+    if (taken !== null) this.length -= taken.length;
+    return taken;
+  }
+
+  /** The bytes of a piece were sent, or never will be. */
+  release({ buffer }: Chunk): void {
+    if (buffer.length === CHUNK_BYTES && spare.length < SPARE_CHUNKS_MAX) spare.push(buffer);
+  }
+
+  /** Nothing of what was written is sent any more. */
+  clear(): void {
+    for (let chunk = this.take(); chunk !== null; chunk = this.take()) this.release(chunk);
+  }
+
+  /** A header block. Returns where its first frame stands, for as long as `serial` stays what it was when this was called. */
+  headers(stream: number, block: Buffer, length: number, endsStream: boolean): number {
+    const flags = endsStream ? END_STREAM : 0;
+    let from = Math.min(length, FRAME_BYTES_MAX);
+    const at = this.frame(HEADERS, flags | (from === length ? END_HEADERS : 0), stream, from);
+    this.bytes(block, 0, from);
+    while (from < length) {
+      const to = Math.min(length, from + FRAME_BYTES_MAX);
+      this.frame(CONTINUATION, to === length ? END_HEADERS : 0, stream, to - from);
+      this.bytes(block, from, to);
+      from = to;
+    }
+    return at;
+  }
+
+  /** A frame of data, of 16 KiB at most. Returns where it stands, for as long as `serial` stays what it is by then. */
+  data(stream: number, buffer: Buffer, start: number, end: number, endsStream: boolean): number {
+    const at = this.frame(DATA, endsStream ? END_STREAM : 0, stream, end - start);
+    this.bytes(buffer, start, end);
+    return at;
+  }
+
+  /** The frame there is the stream's last. */
+  endStreamAt(at: number): void {
+    this.chunk!.buffer[at + 4]! |= END_STREAM;
+  }
+
+  reset(stream: number, code: ErrorCode): void {
+    this.frame(RST_STREAM, 0, stream, 4);
+    this.uint32(code);
+  }
+
+  settings(values: readonly (readonly [setting: number, value: number])[]): void {
+    this.frame(SETTINGS, 0, 0, values.length * 6);
+    for (const [setting, value] of values) {
+      const { chunk } = this;
+      chunk!.length = chunk!.buffer.writeUInt16BE(setting, chunk!.length);
+      this.length += 2;
+      this.uint32(value);
+    }
+  }
+
+  settingsAck(): void {
+    this.frame(SETTINGS, ACK, 0, 0);
+  }
+
+  /** Answers with the eight bytes of a PING. */
+  pong(buffer: Buffer, start: number): void {
+    this.frame(PING, ACK, 0, 8);
+    this.bytes(buffer, start, start + 8);
+  }
+
+  goaway(lastStream: number, code: ErrorCode): void {
+    this.frame(GOAWAY, 0, 0, 8);
+    this.uint32(lastStream);
+    this.uint32(code);
+  }
+
+  windowUpdate(stream: number, increment: number): void {
+    this.frame(WINDOW_UPDATE, 0, stream, 4);
+    this.uint32(increment);
+  }
+
+  /** Writes a frame's head where there is room for all of it, and says where that is. */
+  private frame(type: number, flags: number, stream: number, length: number): number {
+    const chunk = this.room(FRAME_HEAD_BYTES + length);
+    const { buffer, length: at } = chunk;
+    buffer[at] = length >> 16;
+    buffer[at + 1] = length >> 8;
+    buffer[at + 2] = length;
+    buffer[at + 3] = type;
+    buffer[at + 4] = flags;
+    buffer[at + 5] = stream >> 24;
+    buffer[at + 6] = stream >> 16;
+    buffer[at + 7] = stream >> 8;
+    buffer[at + 8] = stream;
+    chunk.length = at + FRAME_HEAD_BYTES;
+    this.length += FRAME_HEAD_BYTES;
+    return at;
+  }
+
+  private room(bytes: number): Chunk {
+    const { chunk } = this;
+    if (chunk !== null && chunk.length + bytes <= chunk.buffer.length) return chunk;
+    if (chunk !== null) {
+      this.full.push(chunk);
+      this.serial++;
+    }
+    return (this.chunk = { buffer: spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES), length: 0 });
+  }
+
+  private bytes(buffer: Buffer, start: number, end: number): void {
+    const chunk = this.chunk!;
+    buffer.copy(chunk.buffer, chunk.length, start, end);
+    chunk.length += end - start;
+    this.length += end - start;
+  }
+
+  private uint32(value: number): void {
+    const chunk = this.chunk!;
+    chunk.length = chunk.buffer.writeUInt32BE(value, chunk.length);
+    this.length += 4;
+  }
+}

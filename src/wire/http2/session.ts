@@ -1,0 +1,363 @@
+import { Allowance } from "./allowance.ts";
+import { ClosedStreams } from "./closed-streams.ts";
+import { ConnectionFault, ERROR, type ErrorCode, SETTING, WINDOW_BYTES_DEFAULT, WINDOW_BYTES_MAX } from "./codes.ts";
+import { FrameReader, type FrameSink } from "./frame-reader.ts";
+import { CHUNK_BYTES, FrameWriter } from "./frame-writer.ts";
+import { HpackDecoder } from "./hpack/decoder.ts";
+import { blockBytes, HpackEncoder } from "./hpack/encoder.ts";
+import { RequestFields, TrailerFields, UNWANTED_FIELDS } from "./request-fields.ts";
+import { peerSettings, readSettings } from "./settings.ts";
+import { ServerStream } from "./stream.ts";
+
+export interface SessionLimits {
+  readonly streamsMax: number;
+  /** What each stream may send ahead of who takes it. */
+  readonly windowBytes: number;
+  /** Of a head, as RFC 9113 §6.5.2 counts, and how many fields it may have. */
+  readonly headBytesMax: number;
+  readonly fieldsMax: number;
+  /** Streams that a client may take back, or have us reset: so many at once, and so many more in each second. */
+  readonly resetsMax: number;
+  readonly resetsPerSecond: number;
+}
+
+/** Who has the connection. */
+export interface SessionOwner {
+  /** On a monotonic scale; it may be a little old. */
+  readonly nowMs: number;
+  /** A request's head, good only during the call: too large, or as it should be. The stream gets its handler here. */
+  onRequest(stream: ServerStream, fields: RequestFields): void;
+  /** There is something to send, or more to send than there was. */
+  onOutput(): void;
+  /** It is over: what is left to send says so. */
+  onFault(): void;
+}
+
+/** Of a connection: one stream that is not taken must not keep the others waiting. */
+const CONNECTION_WINDOW_BYTES = 1_048_576;
+/** Data beyond this waits in its stream, so that what is more urgent does not wait for it. */
+const DATA_QUEUE_BYTES = CHUNK_BYTES - 1024;
+/** Frames that ask for nothing or only for an answer: no client has a reason to send many. */
+const IDLE_FRAMES_MAX = 10_000;
+const IDLE_FRAMES_PER_SECOND = 1_000;
+const fields = new RequestFields();
+const trailers = new TrailerFields();
+const NO_TRAILERS: readonly string[] = [];
+
+/** The server's side of one connection of HTTP/2 (RFC 9113), without its socket: bytes go in, and come out of `output`. */
+export class Session implements FrameSink {
+  readonly output = new FrameWriter();
+  readonly encoder = new HpackEncoder();
+  readonly streams = new Map<number, ServerStream>();
+  readonly windowBytes: number;
+  /** The client's settings came: it speaks the protocol. */
+  isSettled = false;
+  /** It has taken ours. */
+  isAcknowledged = false;
+  /** No further request is taken. */
+  isClosing = false;
+  /** Nothing is read any more. */
+  isOver = false;
+  private readonly owner: SessionOwner;
+  private readonly limits: SessionLimits;
+  private readonly reader: FrameReader;
+  private readonly decoder = new HpackDecoder();
+  private readonly closed = new ClosedStreams();
+  private readonly resets: Allowance;
+  private readonly idleFrames: Allowance;
+  private readonly peer = peerSettings();
+  /** Streams with data that waits, in the order of their turns. */
+  private readonly waiting = new Set<ServerStream>();
+  private sendWindow = WINDOW_BYTES_DEFAULT;
+  private receiveWindow = CONNECTION_WINDOW_BYTES;
+  private lastStream = 0;
+  /** Whose data is being read; null where nobody wants it. */
+  private dataStream: ServerStream | null = null;
+  private dataLength = 0;
+
+  constructor(owner: SessionOwner, limits: SessionLimits) {
+    this.owner = owner;
+    this.limits = limits;
+    this.windowBytes = limits.windowBytes;
+    this.reader = new FrameReader(this, limits.headBytesMax);
+    this.resets = new Allowance(limits.resetsMax, limits.resetsPerSecond, owner.nowMs);
+    this.idleFrames = new Allowance(IDLE_FRAMES_MAX, IDLE_FRAMES_PER_SECOND, owner.nowMs);
+    this.output.settings([
+      [SETTING.maxConcurrentStreams, limits.streamsMax],
+      [SETTING.initialWindowSize, limits.windowBytes],
+      [SETTING.maxHeaderListSize, limits.headBytesMax],
+      // WebSockets in streams of their own (RFC 8441).
+      [SETTING.enableConnectProtocol, 1],
+      [SETTING.noRfc7540Priorities, 1],
+    ]);
+    this.output.windowUpdate(0, CONNECTION_WINDOW_BYTES - WINDOW_BYTES_DEFAULT);
+  }
+
+  /** Takes `buffer[0, length)`, good only during the call. */
+  receive(buffer: Buffer, length: number): void {
+    if (this.isOver) return;
+    try {
+      this.reader.feed(buffer, 0, length);
+    } catch (error) {
+      if (!(error instanceof ConnectionFault)) throw error;
+      this.fail(error.code);
+    }
+  }
+
+  /** Takes no further request; those under way are answered. */
+  drain(): void {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    this.output.goaway(this.lastStream, ERROR.none);
+    this.owner.onOutput();
+  }
+
+  /** Ends everything, and says why. */
+  fail(code: ErrorCode): void {
+    if (this.isOver) return;
+    this.stop();
+    this.output.goaway(this.lastStream, code);
+    this.owner.onFault();
+  }
+
+  /** Ends everything without a word. */
+  stop(): void {
+    this.isOver = this.isClosing = this.reader.isStopped = true;
+    this.waiting.clear();
+    for (const stream of this.streams.values()) stream.close(false);
+  }
+
+  /** What was written has left: data that waited follows. */
+  pump(): void {
+    let idleTurns = 0;
+    while (idleTurns < this.waiting.size && this.dataRoom > 0) {
+      const [stream] = this.waiting;
+      if (stream === undefined) return;
+      idleTurns = stream.sendPending() ? 0 : idleTurns + 1;
+      this.waiting.delete(stream);
+      if (stream.pendingBytes > 0) this.waiting.add(stream);
+      else stream.drained();
+    }
+  }
+
+  /** How much data may be written for now, whatever its stream. */
+  get dataRoom(): number {
+    return Math.min(this.sendWindow, DATA_QUEUE_BYTES - this.output.length);
+  }
+
+  sendData(stream: ServerStream, buffer: Buffer, start: number, end: number, endsStream: boolean): number {
+    const length = end - start;
+    stream.sendWindow -= length;
+    this.sendWindow -= length;
+    const at = this.output.data(stream.id, buffer, start, end, endsStream);
+    this.owner.onOutput();
+    return at;
+  }
+
+  /** Sends what the encoder has written. Returns where the frame's flags can still be changed, as `sendData` does. */
+  sendBlock(stream: number, endsStream: boolean): number {
+    const at = this.output.headers(stream, blockBytes(), this.encoder.length, endsStream);
+    this.owner.onOutput();
+    return at;
+  }
+
+  sendReset(stream: number, code: ErrorCode): void {
+    this.output.reset(stream, code);
+    this.owner.onOutput();
+  }
+
+  sendWindowUpdate(stream: number, increment: number): void {
+    this.output.windowUpdate(stream, increment);
+    this.owner.onOutput();
+  }
+
+  /** The stream has data that waits. */
+  await(stream: ServerStream): void {
+    this.waiting.add(stream);
+  }
+
+  /** The stream's response is whole; where its request is, too, it is closed. */
+  settle(stream: ServerStream): void {
+    if (stream.isRemoteDone && stream.isLocalDone) stream.close(false);
+  }
+
+  forget(stream: ServerStream, wasReset: boolean): void {
+    this.streams.delete(stream.id);
+    this.waiting.delete(stream);
+    if (this.dataStream === stream) this.dataStream = null;
+    this.closed.add(stream.id, wasReset);
+  }
+
+  onDataFrame(id: number, length: number): void {
+    this.dataLength = length;
+    this.takeConnectionWindow(length);
+    const stream = this.streams.get(id) ?? null;
+    this.dataStream = stream;
+    if (stream === null) return this.onLateData(id);
+    if (stream.isRemoteDone) return this.resetFor(stream, ERROR.streamClosed);
+    stream.receiveWindow -= length;
+    if (stream.receiveWindow < 0) this.resetFor(stream, ERROR.flowControl);
+  }
+
+  onData(buffer: Buffer, start: number, end: number): void {
+    const stream = this.dataStream;
+    if (stream === null) return;
+    this.dataLength -= end - start;
+    stream.handler?.onData(buffer, start, end);
+    if (!stream.isClosed) stream.consumed(end - start);
+  }
+
+  onDataFrameEnd(endsStream: boolean): void {
+    const stream = this.dataStream;
+    if (stream === null) return;
+    this.dataStream = null;
+    // What is left of its length was padding.
+    if (this.dataLength > 0) stream.consumed(this.dataLength);
+    else if (!endsStream) this.onIdleFrame();
+    if (endsStream) this.endRequest(stream, NO_TRAILERS);
+  }
+
+  onHeaders(id: number, endsStream: boolean, buffer: Buffer, start: number, end: number): void {
+    const stream = this.streams.get(id);
+    if (stream !== undefined) return this.onTrailers(stream, endsStream, buffer, start, end);
+    if (id <= this.lastStream) return this.onLateHeaders(id, buffer, start, end);
+    if (id % 2 === 0) throw new ConnectionFault(ERROR.protocol, "a stream of ours");
+    if (this.isClosing) return this.decodeUnwanted(buffer, start, end);
+    this.lastStream = id;
+    if (this.streams.size >= this.limits.streamsMax) {
+      this.decodeUnwanted(buffer, start, end);
+      this.closed.add(id, true);
+      this.countReset();
+      return this.sendReset(id, ERROR.refusedStream);
+    }
+    fields.begin(this.limits.headBytesMax, this.limits.fieldsMax);
+    if (!this.decoder.decode(buffer, start, end, fields)) throw new ConnectionFault(ERROR.compression, "a malformed header block");
+    fields.end();
+    const created = new ServerStream(this, id, endsStream, this.peer.windowBytes, this.windowBytes);
+    this.streams.set(id, created);
+    if (fields.isMalformed) return this.resetFor(created, ERROR.protocol);
+    this.owner.onRequest(created, fields);
+  }
+
+  onReset(id: number): void {
+    const stream = this.streams.get(id);
+    if (stream === undefined) return this.checkNotIdle(id);
+    this.countReset();
+    stream.close(false);
+  }
+
+  onSettings(buffer: Buffer, start: number, end: number): void {
+    this.takeIdleFrame();
+    this.isSettled = true;
+    const { windowBytes, headerTableBytes } = this.peer;
+    readSettings(buffer, start, end, this.peer);
+    if (this.peer.headerTableBytes !== headerTableBytes) this.encoder.limitTable(this.peer.headerTableBytes);
+    const more = this.peer.windowBytes - windowBytes;
+    for (const stream of this.streams.values()) {
+      stream.sendWindow += more;
+      if (stream.sendWindow > WINDOW_BYTES_MAX) throw new ConnectionFault(ERROR.flowControl, "a window beyond its bound");
+    }
+    this.output.settingsAck();
+    this.owner.onOutput();
+    if (more > 0) this.pump();
+  }
+
+  onSettingsAck(): void {
+    if (this.isAcknowledged) throw new ConnectionFault(ERROR.protocol, "an answer to no settings");
+    this.isAcknowledged = true;
+  }
+
+  onPing(buffer: Buffer, start: number): void {
+    this.takeIdleFrame();
+    this.output.pong(buffer, start);
+    this.owner.onOutput();
+  }
+
+  /** It opens no further streams; who is not content with us gets nothing more. */
+  onGoaway(code: number): void {
+    if (code === ERROR.none) this.drain();
+    else this.fail(ERROR.none);
+  }
+
+  onWindowUpdate(id: number, increment: number): void {
+    if (id === 0) {
+      if (increment === 0) throw new ConnectionFault(ERROR.protocol, "a window that does not grow");
+      this.sendWindow += increment;
+      if (this.sendWindow > WINDOW_BYTES_MAX) throw new ConnectionFault(ERROR.flowControl, "a window beyond its bound");
+      return this.pump();
+    }
+    const stream = this.streams.get(id);
+    if (stream === undefined) return this.checkNotIdle(id);
+    if (increment === 0) return this.resetFor(stream, ERROR.protocol);
+    stream.sendWindow += increment;
+    if (stream.sendWindow > WINDOW_BYTES_MAX) return this.resetFor(stream, ERROR.flowControl);
+    if (stream.pendingBytes > 0) this.pump();
+  }
+
+  onIdleFrame(): void {
+    this.takeIdleFrame();
+  }
+
+  private takeIdleFrame(): void {
+    if (!this.idleFrames.take(this.owner.nowMs)) throw new ConnectionFault(ERROR.enhanceYourCalm, "too many frames without a purpose");
+  }
+
+  /** Nothing is thrown: whoever serves a stream may have had it reset. */
+  private countReset(): void {
+    if (!this.resets.take(this.owner.nowMs)) this.fail(ERROR.enhanceYourCalm);
+  }
+
+  /** The client has broken a rule of one stream (RFC 9113 §5.4.2). To have us do that is to take a request back (CVE-2025-8671). */
+  resetFor(stream: ServerStream, code: ErrorCode): void {
+    if (code === ERROR.protocol) stream.handler?.onMalformed();
+    stream.reset(code);
+    this.countReset();
+  }
+
+  /** Room for the connection comes back at once: what its streams may hold is bounded by theirs. */
+  private takeConnectionWindow(length: number): void {
+    this.receiveWindow -= length;
+    if (this.receiveWindow < 0) throw new ConnectionFault(ERROR.flowControl, "more data than the connection has room for");
+    if (this.receiveWindow > CONNECTION_WINDOW_BYTES / 2) return;
+    this.sendWindowUpdate(0, CONNECTION_WINDOW_BYTES - this.receiveWindow);
+    this.receiveWindow = CONNECTION_WINDOW_BYTES;
+  }
+
+  private checkNotIdle(id: number): void {
+    if (id > this.lastStream && !this.isClosing) throw new ConnectionFault(ERROR.protocol, "a frame of a stream that was not opened");
+    this.takeIdleFrame();
+  }
+
+  private onLateData(id: number): void {
+    this.checkNotIdle(id);
+    if (this.isClosing || this.closed.hasReset(id)) return;
+    this.sendReset(id, ERROR.streamClosed);
+    this.countReset();
+  }
+
+  /** Of a stream that is closed, or was passed over (RFC 9113 §5.1.1). */
+  private onLateHeaders(id: number, buffer: Buffer, start: number, end: number): void {
+    if (this.closed.hasReset(id)) return this.decodeUnwanted(buffer, start, end);
+    const wasOpen = this.closed.has(id);
+    throw new ConnectionFault(wasOpen ? ERROR.streamClosed : ERROR.protocol, "the head of a stream that is closed");
+  }
+
+  private decodeUnwanted(buffer: Buffer, start: number, end: number): void {
+    this.takeIdleFrame();
+    if (!this.decoder.decode(buffer, start, end, UNWANTED_FIELDS)) throw new ConnectionFault(ERROR.compression, "a malformed header block");
+  }
+
+  private onTrailers(stream: ServerStream, endsStream: boolean, buffer: Buffer, start: number, end: number): void {
+    trailers.begin(this.limits.headBytesMax);
+    if (!this.decoder.decode(buffer, start, end, trailers)) throw new ConnectionFault(ERROR.compression, "a malformed header block");
+    if (stream.isRemoteDone) return this.resetFor(stream, ERROR.streamClosed);
+    if (!endsStream || trailers.isMalformed) return this.resetFor(stream, ERROR.protocol);
+    this.endRequest(stream, trailers.fields);
+  }
+
+  private endRequest(stream: ServerStream, trailing: readonly string[]): void {
+    stream.isRemoteDone = true;
+    stream.handler?.onEnd(trailing);
+    if (!stream.isClosed) this.settle(stream);
+  }
+}

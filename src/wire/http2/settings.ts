@@ -1,0 +1,37 @@
+import { ConnectionFault, ERROR, FRAME_BYTES_MAX, SETTING, WINDOW_BYTES_DEFAULT, WINDOW_BYTES_MAX } from "./codes.ts";
+
+/** What a client's settings say that matters to us (RFC 9113 §6.5.2). */
+export interface PeerSettings {
+  headerTableBytes: number;
+  /** What each of its streams takes before it says more. */
+  windowBytes: number;
+}
+
+export const peerSettings = (): PeerSettings => ({ headerTableBytes: 4096, windowBytes: WINDOW_BYTES_DEFAULT });
+
+const FRAME_BYTES_LIMIT = 0xff_ffff;
+
+/** Reads the payload of a SETTINGS frame, of which the last of each kind counts. Throws `ConnectionFault`. */
+export function readSettings(buffer: Buffer, start: number, end: number, settings: PeerSettings): void {
+  for (let at = start; at < end; at += 6) {
+    const value = buffer.readUInt32BE(at + 2);
+    switch (buffer.readUInt16BE(at)) {
+      case SETTING.headerTableSize:
+        settings.headerTableBytes = value;
+        break;
+      case SETTING.enablePush:
+      case SETTING.enableConnectProtocol:
+      case SETTING.noRfc7540Priorities:
+        if (value > 1) throw new ConnectionFault(ERROR.protocol, "a setting is neither on nor off");
+        break;
+      case SETTING.initialWindowSize:
+        if (value > WINDOW_BYTES_MAX) throw new ConnectionFault(ERROR.flowControl, "windows beyond their bound");
+        settings.windowBytes = value;
+        break;
+      case SETTING.maxFrameSize:
+        // Frames longer than those that everybody takes are not sent.
+        if (value < FRAME_BYTES_MAX || value > FRAME_BYTES_LIMIT) throw new ConnectionFault(ERROR.protocol, "a frame size out of bounds");
+        break;
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import type { Trailer } from "#wire/http/chunked.ts";
+import { ERROR, type ErrorCode, FRAME_BYTES_MAX } from "./codes.ts";
+import type { Session } from "./session.ts";
+
+/** Who serves a stream's request. Bytes are good only during the call. */
+export interface StreamHandler {
+  onData(buffer: Buffer, start: number, end: number): void;
+  /** The request is whole. `trailers`: names and values in turn. */
+  onEnd(trailers: readonly string[]): void;
+  /** What waited for the visitor has left; there is room again. */
+  onDrain(): void;
+  /** The request contradicts itself (RFC 9113 §8.1.1); the stream closes next. */
+  onMalformed(): void;
+  /** Nothing more comes or goes. */
+  onClose(): void;
+}
+
+/** A request's stream, as the server has it: from its head on. */
+export class ServerStream {
+  readonly id: number;
+  handler: StreamHandler | null = null;
+  /** The request is whole. */
+  isRemoteDone: boolean;
+  /** All of the response was written, or waits in `pending`. */
+  isLocalEnded = false;
+  /** All of the response was handed to the connection. */
+  isLocalDone = false;
+  isClosed = false;
+  /** What the other side takes, and what it may send. */
+  sendWindow: number;
+  receiveWindow: number;
+  /** Bytes of the response that the other side has no room for yet. */
+  pendingBytes = 0;
+  private readonly session: Session;
+  private pending: Buffer[] = [];
+  private pendingStart = 0;
+  private trailers: readonly Trailer[] = [];
+  /** Was told that there is no room. */
+  private isAwaited = false;
+  private isPaused = false;
+  private isWholeWhenSent = false;
+  /** Bytes that were taken and may be sent anew. */
+  private credit = 0;
+  /** The last frame of data: where it stands, while it can still be changed. */
+  private lastSerial = -1;
+  private lastAt = 0;
+
+  constructor(session: Session, id: number, isRemoteDone: boolean, sendWindow: number, receiveWindow: number) {
+    this.session = session;
+    this.id = id;
+    this.isRemoteDone = isRemoteDone;
+    this.sendWindow = sendWindow;
+    this.receiveWindow = receiveWindow;
+  }
+
+  /** Sends the block that the connection's encoder has just written: a head, be it the final one or one before it. */
+  sendHead(): void {
+    if (this.isClosed || this.isLocalEnded) return;
+    const { session } = this;
+    this.lastAt = session.sendBlock(this.id, false);
+    // The first of several frames may stand in a chunk before this one.
+    this.lastSerial = session.encoder.length <= FRAME_BYTES_MAX ? session.output.serial : -1;
+  }
+
+  /** Takes bytes of the response; those for which there is no room are kept. */
+  send(buffer: Buffer, start: number, end: number): void {
+    if (this.isClosed || this.isLocalEnded) return;
+    const sent = this.pendingBytes === 0 ? this.sendNow(buffer, start, end) : 0;
+    if (start + sent === end) return;
+    const kept = Buffer.allocUnsafe(end - start - sent);
+    buffer.copy(kept, 0, start + sent, end);
+    this.pending.push(kept);
+    this.pendingBytes += kept.length;
+    this.session.await(this);
+  }
+
+  /** The response is whole. */
+  end(trailers: readonly Trailer[]): void {
+    if (this.isClosed || this.isLocalEnded) return;
+    this.isLocalEnded = true;
+    this.trailers = trailers;
+    if (this.pendingBytes === 0) this.finish();
+  }
+
+  /** False where the visitor is behind: `onDrain` tells when it no longer is. */
+  get hasRoom(): boolean {
+    if (this.pendingBytes === 0) return true;
+    this.isAwaited = true;
+    return false;
+  }
+
+  /** Takes no more of the request than the other side may send by now. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.grant();
+  }
+
+  get isHeld(): boolean {
+    return this.isPaused;
+  }
+
+  /** The request contradicts itself (RFC 9113 §8.1.1). */
+  refuse(): void {
+    if (!this.isClosed) this.session.resetFor(this, ERROR.protocol);
+  }
+
+  /** Ends the stream once all of the response has left, whether the request is whole or not. */
+  resetWhenSent(): void {
+    if (this.isLocalDone) this.reset(ERROR.none);
+    else this.isWholeWhenSent = true;
+  }
+
+  /** Ends the stream at once, both ways. */
+  reset(code: ErrorCode): void {
+    if (this.isClosed) return;
+    this.session.sendReset(this.id, code);
+    this.close(true);
+  }
+
+  /** So many bytes of the request were taken. */
+  consumed(bytes: number): void {
+    this.credit += bytes;
+    if (!this.isPaused) this.grant();
+  }
+
+  /** Sends what there is room for, up to one frame of it. False where there is none. */
+  sendPending(): boolean {
+    const [first] = this.pending;
+    if (first === undefined) return false;
+    const from = this.pendingStart;
+    const sent = this.sendNow(first, from, Math.min(first.length, from + FRAME_BYTES_MAX));
+    this.pendingStart += sent;
+    this.pendingBytes -= sent;
+    if (this.pendingStart === first.length) {
+      this.pending.shift();
+      this.pendingStart = 0;
+    }
+    return sent > 0;
+  }
+
+  /** Nothing of it waits any more. */
+  drained(): void {
+    if (this.isLocalEnded) this.finish();
+    if (!this.isAwaited || this.isClosed) return;
+    this.isAwaited = false;
+    this.handler?.onDrain();
+  }
+
+  /** `wasReset`: by us. */
+  close(wasReset: boolean): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.pending = [];
+    this.pendingBytes = 0;
+    this.session.forget(this, wasReset);
+    this.handler?.onClose();
+  }
+
+  private sendNow(buffer: Buffer, start: number, end: number): number {
+    const { session } = this;
+    let at = start;
+    while (at < end) {
+      const length = Math.min(end - at, FRAME_BYTES_MAX, this.sendWindow, session.dataRoom);
+      if (length <= 0) break;
+      this.lastAt = session.sendData(this, buffer, at, at + length, false);
+      this.lastSerial = session.output.serial;
+      at += length;
+    }
+    return at - start;
+  }
+
+  private finish(): void {
+    const { session, trailers } = this;
+    this.isLocalDone = true;
+    if (trailers.length > 0) {
+      session.encoder.begin();
+      for (const { name, value } of trailers) session.encoder.text(name, value);
+      session.sendBlock(this.id, true);
+    } else if (this.lastSerial === session.output.serial) session.output.endStreamAt(this.lastAt);
+    else session.sendData(this, NOTHING, 0, 0, true);
+    session.settle(this);
+    if (this.isWholeWhenSent) this.reset(ERROR.none);
+  }
+
+  /** Lets the other side send what was taken, in steps of half a window: each step is a frame. */
+  private grant(): void {
+    const { session } = this;
+    if (this.isRemoteDone || this.isClosed || this.credit < session.windowBytes / 2) return;
+    this.receiveWindow += this.credit;
+    session.sendWindowUpdate(this.id, this.credit);
+    this.credit = 0;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
