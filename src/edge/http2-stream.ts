@@ -112,7 +112,9 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
     this.guard(() => {
       // What comes after the answer is read and forgotten.
       if (this.flow.exchange === null) return;
-      if (this.isTunnel) this.handOnRaw(buffer, start, end);
+      this.received += end - start;
+      if (this.bodyLeft >= 0 && (this.bodyLeft -= end - start) < 0) this.stream.refuse();
+      else if (this.isTunnel) this.handOnRaw(buffer, start, end);
       else if (this.isReading) this.handOn(buffer, start, end);
       else {
         (this.early ??= []).push(Buffer.from(buffer.subarray(start, end)));
@@ -123,6 +125,7 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
 
   onEnd(trailers: readonly string[]): void {
     this.guard(() => {
+      if (this.bodyLeft > 0 && this.flow.exchange !== null) return this.stream.refuse();
       const read = readTrailers(trailers);
       if (read === null) return this.refuse("bad_request");
       this.trailers = read;
@@ -235,14 +238,11 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
   }
 
   private handOn(buffer: Buffer, start: number, end: number): void {
-    this.received += end - start;
-    if (this.bodyLeft >= 0 && (this.bodyLeft -= end - start) < 0) return this.stream.refuse();
     this.flow.onRequestBody(buffer, start, end);
     this.flushLater();
   }
 
   private handOnRaw(buffer: Buffer, start: number, end: number): void {
-    this.received += end - start;
     this.deadlines?.restart();
     if (!this.flow.sendRaw(buffer, start, end)) this.stream.pause();
   }
@@ -250,7 +250,9 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
   private handOnEarly(): void {
     const { early } = this;
     this.early = null;
-    if (early !== null) for (const piece of early) this.onData(piece, 0, piece.length);
+    for (const piece of early ?? [])
+      if (this.isTunnel) this.handOnRaw(piece, 0, piece.length);
+      else this.handOn(piece, 0, piece.length);
     if (this.isEndDue) this.handOnEnd();
   }
 
@@ -258,7 +260,6 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
     this.isEndDue = false;
     if (this.flow.exchange === null) return;
     if (this.isTunnel) this.flow.endRaw();
-    else if (this.bodyLeft > 0) this.stream.refuse();
     else this.flow.onRequestEnd(this.trailers);
   }
 
