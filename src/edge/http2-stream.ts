@@ -216,7 +216,7 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
   }
 
   flush(): boolean {
-    return this.stream.hasRoom;
+    return this.stream.hasRoom();
   }
 
   sendPage(page: Page): void {

@@ -74,10 +74,30 @@ export class FrameWriter {
   }
 
   /** A frame of data, of 16 KiB at most. Returns where it stands, for as long as `serial` stays what it is by then. */
-  data(stream: number, buffer: Buffer, start: number, end: number, endsStream: boolean): number {
-    const at = this.frame(DATA, endsStream ? END_STREAM : 0, stream, end - start);
+  data(stream: number, buffer: Buffer, start: number, end: number): number {
+    const at = this.frame(DATA, 0, stream, end - start);
     this.bytes(buffer, start, end);
     return at;
+  }
+
+  /** Lets the frame of data there grow; false where it is none, another stands behind it, or it would become too long. */
+  extend(at: number, buffer: Buffer, start: number, end: number): boolean {
+    const chunk = this.chunk!;
+    const { buffer: bytes } = chunk;
+    const length = chunk.length - at - FRAME_HEAD_BYTES;
+    const longer = length + end - start;
+    const isLast = ((bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!) === length;
+    if (!isLast || bytes[at + 3] !== DATA || longer > FRAME_BYTES_MAX || chunk.length + end - start > bytes.length) return false;
+    bytes[at] = longer >> 16;
+    bytes[at + 1] = longer >> 8;
+    bytes[at + 2] = longer;
+    this.bytes(buffer, start, end);
+    return true;
+  }
+
+  /** The end of a stream of which nothing more comes. */
+  end(stream: number): void {
+    this.frame(DATA, END_STREAM, stream, 0);
   }
 
   /** The frame there is the stream's last. */

@@ -98,6 +98,18 @@ test("what a turn leads to is one piece, and the last frame of a stream says tha
   assert.equal(echo.session.streams.size, 0);
 });
 
+test("small pieces of a body are one frame, as far as nothing stands between them", () => {
+  const echo = new Echo();
+  receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST), request(3, [], false, POST));
+  echo.take();
+  for (let i = 0; i < 1000; i++) receive(echo, frame(FRAME.DATA, 0, 1, "0123456789"));
+  receive(echo, frame(FRAME.DATA, END_STREAM, 1, "last"), frame(FRAME.DATA, END_STREAM, 3, "3"));
+  const answered = echo.take();
+  const [, body, ...others] = frames(answered).filter((text) => !text.startsWith("8:"));
+  assert.deepEqual([body, others], ["0:1:1", ["1:4:3", "0:1:3"]]);
+  assert.ok(answered.includes(Buffer.concat([Buffer.of(0, 10_004 >> 8, 10_004 & 0xff, 0, 1, 0, 0, 0, 1), Buffer.from("0123456789")])));
+});
+
 const likelyField = fc.constantFrom<Field>(["x-a", "1"], ["cookie", "a=1"], ["content-length", "5"], ["te", "trailers"], ["X-B", "2"]);
 const id = fc.constantFrom(1, 3, 5, 7, 9, 2, 0);
 const anyFrame = fc

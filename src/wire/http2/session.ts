@@ -145,13 +145,20 @@ export class Session implements FrameSink {
     return Math.min(this.sendWindow, DATA_QUEUE_BYTES - this.output.length);
   }
 
-  sendData(stream: ServerStream, buffer: Buffer, start: number, end: number, endsStream: boolean): number {
+  /** `lastAt`: where a frame of this stream stands that may still grow; negative for none. Returns where the frame stands. */
+  sendData(stream: ServerStream, buffer: Buffer, start: number, end: number, lastAt: number): number {
     const length = end - start;
     stream.sendWindow -= length;
     this.sendWindow -= length;
-    const at = this.output.data(stream.id, buffer, start, end, endsStream);
     this.owner.onOutput();
-    return at;
+    if (lastAt >= 0 && this.output.extend(lastAt, buffer, start, end)) return lastAt;
+    return this.output.data(stream.id, buffer, start, end);
+  }
+
+  /** The stream's end, behind what has left already. */
+  sendEnd(stream: number): void {
+    this.output.end(stream);
+    this.owner.onOutput();
   }
 
   /** Sends what the encoder has written. Returns where the frame's flags can still be changed, as `sendData` does. */
@@ -172,7 +179,7 @@ export class Session implements FrameSink {
   }
 
   /** The stream has data that waits. */
-  await(stream: ServerStream): void {
+  queue(stream: ServerStream): void {
     this.waiting.add(stream);
   }
 
@@ -325,7 +332,6 @@ export class Session implements FrameSink {
 
   private checkNotIdle(id: number): void {
     if (id > this.lastStream && !this.isClosing) throw new ConnectionFault(ERROR.protocol, "a frame of a stream that was not opened");
-    this.takeIdleFrame();
   }
 
   private onLateData(id: number): void {

@@ -1,4 +1,5 @@
 import type { Trailer } from "#wire/http/chunked.ts";
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { ERROR, type ErrorCode, FRAME_BYTES_MAX } from "./codes.ts";
 import type { Session } from "./session.ts";
 
@@ -29,11 +30,9 @@ export class ServerStream {
   /** What the other side takes, and what it may send. */
   sendWindow: number;
   receiveWindow: number;
-  /** Bytes of the response that the other side has no room for yet. */
-  pendingBytes = 0;
   private readonly session: Session;
-  private pending: Buffer[] = [];
-  private pendingStart = 0;
+  /** What the other side has no room for yet. */
+  private readonly pending = new PendingBytes();
   private trailers: readonly Trailer[] = [];
   /** Was told that there is no room. */
   private isAwaited = false;
@@ -67,11 +66,8 @@ export class ServerStream {
     if (this.isClosed || this.isLocalEnded) return;
     const sent = this.pendingBytes === 0 ? this.sendNow(buffer, start, end) : 0;
     if (start + sent === end) return;
-    const kept = Buffer.allocUnsafe(end - start - sent);
-    buffer.copy(kept, 0, start + sent, end);
-    this.pending.push(kept);
-    this.pendingBytes += kept.length;
-    this.session.await(this);
+    this.pending.append(buffer, start + sent, end);
+    this.session.queue(this);
   }
 
   /** The response is whole. */
@@ -83,10 +79,15 @@ export class ServerStream {
   }
 
   /** False where the visitor is behind: `onDrain` tells when it no longer is. */
-  get hasRoom(): boolean {
+  hasRoom(): boolean {
     if (this.pendingBytes === 0) return true;
     this.isAwaited = true;
     return false;
+  }
+
+  /** Bytes of the response that the other side has no room for yet. */
+  get pendingBytes(): number {
+    return this.pending.length;
   }
 
   /** Takes no more of the request than the other side may send by now. */
@@ -129,16 +130,10 @@ export class ServerStream {
 
   /** Sends what there is room for, up to one frame of it. False where there is none. */
   sendPending(): boolean {
-    const [first] = this.pending;
-    if (first === undefined) return false;
-    const from = this.pendingStart;
-    const sent = this.sendNow(first, from, Math.min(first.length, from + FRAME_BYTES_MAX));
-    this.pendingStart += sent;
-    this.pendingBytes -= sent;
-    if (this.pendingStart === first.length) {
-      this.pending.shift();
-      this.pendingStart = 0;
-    }
+    const { pending } = this;
+    const sent = this.sendNow(pending.buffer, pending.start, Math.min(pending.end, pending.start + FRAME_BYTES_MAX));
+    pending.start += sent;
+    if (pending.length === 0) pending.clear();
     return sent > 0;
   }
 
@@ -154,8 +149,7 @@ export class ServerStream {
   close(wasReset: boolean): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.pending = [];
-    this.pendingBytes = 0;
+    this.pending.clear();
     this.session.forget(this, wasReset);
     this.handler?.onClose();
   }
@@ -166,7 +160,9 @@ export class ServerStream {
     while (at < end) {
       const length = Math.min(end - at, FRAME_BYTES_MAX, this.sendWindow, session.dataRoom);
       if (length <= 0) break;
-      this.lastAt = session.sendData(this, buffer, at, at + length, false);
+      // Small pieces go into one frame for as long as nothing stands between them.
+      const lastAt = this.lastSerial === session.output.serial ? this.lastAt : -1;
+      this.lastAt = session.sendData(this, buffer, at, at + length, lastAt);
       this.lastSerial = session.output.serial;
       at += length;
     }
@@ -181,7 +177,7 @@ export class ServerStream {
       for (const { name, value } of trailers) session.encoder.text(name, value);
       session.sendBlock(this.id, true);
     } else if (this.lastSerial === session.output.serial) session.output.endStreamAt(this.lastAt);
-    else session.sendData(this, NOTHING, 0, 0, true);
+    else session.sendEnd(this.id);
     session.settle(this);
     if (this.isWholeWhenSent) this.reset(ERROR.none);
   }
@@ -195,5 +191,3 @@ export class ServerStream {
     this.credit = 0;
   }
 }
-
-const NOTHING = Buffer.alloc(0);
