@@ -1,6 +1,6 @@
 import type { GatewayErrorName } from "./errors.ts";
 import type { CacheFill } from "./cache/fill.ts";
-import type { Exchange } from "./exchange.ts";
+import type { AnswerSource, Asker, Exchange } from "./exchange.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { AnswerHandler, ProviderCall } from "./provider/provider-call.ts";
 import type { ProviderPool } from "./provider/provider-pool.ts";
@@ -34,7 +34,7 @@ const STATUS_OF_NO_ANSWER = 0;
  * One question under way at a provider. Until its head has come it may fail unseen; from then on the answer belongs to
  * the client, and nothing is sent again. A class, since one is made for every request.
  */
-export class Attempt implements AnswerHandler {
+export class Attempt implements AnswerHandler, AnswerSource, Asker {
   readonly #options: AttemptOptions;
   #call: ProviderCall | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export class Attempt implements AnswerHandler {
   constructor(options: AttemptOptions) {
     this.#options = options;
     const { exchange, timeoutMs } = options;
-    exchange.onGone = () => this.#leave();
+    exchange.asker = this;
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#timedOut(), timeoutMs);
   }
 
@@ -62,7 +62,7 @@ export class Attempt implements AnswerHandler {
       if (canGoOn(failure)) {
         this.#state = "discarding";
         this.#finish(failure);
-        if (!(Number(headers["content-length"]) <= DISCARDED_BYTES_MAX)) this.#leave();
+        if (!(Number(headers["content-length"]) <= DISCARDED_BYTES_MAX)) this.leave();
         return;
       }
     }
@@ -75,12 +75,16 @@ export class Attempt implements AnswerHandler {
   onData(chunk: Buffer): void {
     if (this.#state === "discarding") {
       this.#discardedBytes += chunk.length;
-      if (this.#discardedBytes > DISCARDED_BYTES_MAX) this.#leave();
+      if (this.#discardedBytes > DISCARDED_BYTES_MAX) this.leave();
       return;
     }
     if (this.#state !== "answering") return;
     this.#options.fill?.chunk(chunk);
-    if (!this.#options.exchange.data(chunk, () => this.#call?.resume())) this.#call?.pause();
+    if (!this.#options.exchange.data(chunk, this)) this.#call?.pause();
+  }
+
+  resume(): void {
+    this.#call?.resume();
   }
 
   onReadEnd(): void {
@@ -122,7 +126,7 @@ export class Attempt implements AnswerHandler {
   }
 
   /** Nobody wants the answer, or the rest of it. */
-  #leave(): void {
+  leave(): void {
     clearTimeout(this.#timer);
     const wasWaiting = this.#state === "waiting";
     if (this.#state !== "discarding") this.#options.fill?.drop();
@@ -132,7 +136,7 @@ export class Attempt implements AnswerHandler {
   }
 
   #finish(failure: Failure | undefined): void {
-    if (failure !== undefined) this.#options.exchange.onGone = undefined;
+    if (failure !== undefined) this.#options.exchange.asker = undefined;
     this.#options.onSettled(failure);
   }
 }

@@ -7,7 +7,7 @@ import type { Step } from "./plan.ts";
 
 test("the provider hears of a client that leaves before the row is written, whatever that takes", () => {
   const order: string[] = [];
-  const answer = { onGone: undefined, isGone: false, hasBegun: false } as unknown as ClientAnswer;
+  const answer = { watcher: undefined, isGone: false, hasBegun: false } as unknown as ClientAnswer;
   const options = {
     answer,
     record: { note: () => undefined, finish: () => order.push("row") },
@@ -17,8 +17,8 @@ test("the provider hears of a client that leaves before the row is written, what
     onSettled: () => order.push("settled"),
   } as unknown as ExchangeOptions;
   const exchange = new Exchange(options, { path: "/chat/completions" } as Step);
-  exchange.onGone = () => order.push("provider");
-  answer.onGone?.();
+  exchange.asker = { leave: () => void order.push("provider") };
+  answer.watcher?.clientGone();
   assert.deepEqual(order, ["provider", "row", "settled"]);
   assert.equal(exchange.isSettled, true);
 });

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ClientAnswer } from "./client/client-answer.ts";
+import type { AnswerWatcher, ClientAnswer } from "./client/client-answer.ts";
 import type { GatewayLimits } from "./config.ts";
 import type { Cost } from "./costs.ts";
 import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts";
@@ -7,6 +7,7 @@ import { ANSWER_BYTES_KEPT, type Estimates, type StreamEnd } from "./estimates.t
 import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "./plan.ts";
+import type { SpendClaim } from "./spend/spend-limits.ts";
 import { NO_USAGE, type Usage } from "./usage-shapes.ts";
 import { UsageReader } from "./usage.ts";
 
@@ -38,11 +39,22 @@ export interface ExchangeOptions {
   readonly onSettled: () => void;
 }
 
+/** Who asks a provider, or waits to. */
+export interface Asker {
+  leave(): void;
+}
+
+/** Where an answer's bytes come from. */
+export interface AnswerSource {
+  /** The client has caught up. */
+  resume(): void;
+}
+
 /**
  * One request under way, from the client's side: carries the answer of one step to the client and settles the log row,
  * once. A class, since one is made for every request and its shape must stay the same.
  */
-export class Exchange {
+export class Exchange implements AnswerWatcher {
   readonly #options: ExchangeOptions;
   /** The step whose answer goes out, or which is tried. */
   #step: Step;
@@ -62,30 +74,30 @@ export class Exchange {
   readonly #answer: Buffer[] = [];
   #keptBytes = 0;
   #isSettled = false;
-  #onGone: (() => void) | undefined;
-  #onDrain: (() => void) | undefined;
-  #onCharge: ((usage: Usage, cost: number | null, isOwed: boolean) => void) | undefined;
+  #asker: Asker | undefined;
+  #source: AnswerSource | undefined;
+  #claim: Pick<SpendClaim, "charge"> | undefined;
 
   /** `step`: the one that is tried first. */
   constructor(options: ExchangeOptions, step: Step) {
     this.#options = options;
     this.#step = step;
-    options.answer.onGone = () => this.#clientClosed();
-    if (options.answer.isGone) this.#clientClosed();
+    options.answer.watcher = this;
+    if (options.answer.isGone) this.clientGone();
   }
 
   get isSettled(): boolean {
     return this.#isSettled;
   }
 
-  /** What to do when the client leaves: there is one at a time. */
-  set onGone(action: (() => void) | undefined) {
-    this.#onGone = action;
+  /** Who is told when nobody wants the answer any more: there is one at a time. */
+  set asker(asker: Asker | undefined) {
+    this.#asker = asker;
   }
 
   /** Who is told what the step came to; there is one at a time. */
-  set onCharge(action: ((usage: Usage, cost: number | null, isOwed: boolean) => void) | undefined) {
-    this.#onCharge = action;
+  set claim(claim: Pick<SpendClaim, "charge"> | undefined) {
+    this.#claim = claim;
   }
 
   /** The step that is tried from now on: what fails, fails in its name. */
@@ -124,16 +136,16 @@ export class Exchange {
     if (!this.#isSettled) this.#options.answer.flush();
   }
 
-  /** Bytes of the provider's. False: the client is far behind, `onDrain` comes when it has caught up. */
-  data(bytes: Buffer, onDrain: () => void): boolean {
+  /** Bytes of the provider's. False: the client is far behind, `source` is resumed when it has caught up. */
+  data(bytes: Buffer, source: AnswerSource): boolean {
     if (this.#isSettled) return true;
     this.#usage?.chunk(bytes);
     this.#keep(bytes);
-    if (this.#transforms === undefined) return this.#send(bytes, onDrain);
+    if (this.#transforms === undefined) return this.#send(bytes, source);
     let sent = true;
     this.#guarded(() => {
       const chunk = transformed(this.#transforms ?? [], bytes);
-      if (chunk !== undefined && chunk.length > 0) sent = this.#send(chunk, onDrain);
+      if (chunk !== undefined && chunk.length > 0) sent = this.#send(chunk, source);
     });
     return sent;
   }
@@ -218,14 +230,14 @@ export class Exchange {
       return true;
     } catch (error) {
       this.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
-      const gone = this.#onGone;
-      this.#onGone = undefined;
-      gone?.();
+      const asker = this.#asker;
+      this.#asker = undefined;
+      asker?.leave();
       return false;
     }
   }
 
-  #send(bytes: Buffer, onDrain: () => void): boolean {
+  #send(bytes: Buffer, source: AnswerSource): boolean {
     const { answer, limits, record } = this.#options;
     this.#responseBytes += bytes.length;
     record.sent(bytes);
@@ -243,12 +255,7 @@ export class Exchange {
     }
     answer.write(bytes);
     if (answer.backlogBytes < limits.backlogBytesMax) return true;
-    answer.onDrain = () => {
-      const resume = this.#onDrain;
-      this.#onDrain = undefined;
-      resume?.();
-    };
-    this.#onDrain = onDrain;
+    this.#source = source;
     return false;
   }
 
@@ -264,11 +271,17 @@ export class Exchange {
     this.#options.answer.begin(this.#status, headers);
   }
 
-  #clientClosed(): void {
+  clientDrained(): void {
+    const source = this.#source;
+    this.#source = undefined;
+    source?.resume();
+  }
+
+  clientGone(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     // The provider is told first: the row takes longer.
-    this.#onGone?.();
+    this.#asker?.leave();
     void this.#settle(this.#options.answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false, "client gone");
   }
 
@@ -301,7 +314,7 @@ export class Exchange {
       responseBytes: this.#responseBytes,
     });
     // A provider that has begun, or was left at work, may ask for money without having said how much.
-    this.#onCharge?.(usage, cost, status === CLIENT_GONE_STATUS || (this.#status > 0 && this.#status < 400));
+    this.#claim?.charge(usage, cost, status === CLIENT_GONE_STATUS || (this.#status > 0 && this.#status < 400));
     onSettled();
   }
 }

@@ -53,6 +53,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
   let isDraining = false;
 
+  const over = (): void => void active.value--;
+
   const refuse = (req: ClientRequest, answer: ClientAnswer, refusal: Refusal, retryAfterSeconds = 0): void => {
     countRefusal(metrics, refusal.name);
     // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
@@ -71,7 +73,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const waitSeconds = rateLimits.take(admitted.gateway);
     if (waitSeconds > 0) return refuse(req, answer, { name: "aig_rate_limited" }, waitSeconds);
     active.value++;
-    answer.onOver = () => active.value--;
+    answer.onOver = over;
     void forwarder.forward(req, answer, admitted).then((reason) => {
       if (reason !== undefined) refuse(req, answer, reason);
     });

@@ -6,7 +6,7 @@ import type { CacheFill } from "./cache/fill.ts";
 import type { KeptAnswer } from "./cache/kept-answer.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import type { Keyed, StoredKeys } from "./credentials/stored-keys.ts";
-import type { Exchange } from "./exchange.ts";
+import type { AnswerSource, Exchange } from "./exchange.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Pools } from "./pools.ts";
 import type { ProviderPool } from "./provider/provider-pool.ts";
@@ -115,11 +115,11 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
             // Another provider or model may be within its limits.
             if (!next()) return exchange.fail(claimed);
           } else {
-            if (claimed !== undefined) exchange.onCharge = claimed.charge;
+            if (claimed !== undefined) exchange.claim = claimed;
             const isDone = await ask(step, exchange, found?.fill, next);
             if (isDone && exchange.isSettled) found?.fill.drop();
             if (isDone) return;
-            exchange.onCharge = undefined;
+            exchange.claim = undefined;
             claimed?.release();
             found?.fill.drop();
           }
@@ -168,11 +168,13 @@ function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Ex
   const headers = { "content-type": contentType, ...(isStream ? {} : { "content-length": String(bytes) }) };
   if (!exchange.begin(status, headers, true)) return;
   let at = 0;
-  const play = (): void => {
-    for (let chunk = chunks[at++]; chunk !== undefined; chunk = chunks[at++]) if (!exchange.data(chunk, play)) return;
-    exchange.end();
+  const source: AnswerSource = {
+    resume: () => {
+      for (let chunk = chunks[at++]; chunk !== undefined; chunk = chunks[at++]) if (!exchange.data(chunk, source)) return;
+      exchange.end();
+    },
   };
-  play();
+  source.resume();
 }
 
 /** A body that is streamed from the client is there once. */
@@ -189,10 +191,10 @@ function pause(ms: number, exchange: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      exchange.onGone = undefined;
+      exchange.asker = undefined;
       resolve();
     };
     const timer = setTimeout(done, ms);
-    exchange.onGone = done;
+    exchange.asker = { leave: done };
   });
 }

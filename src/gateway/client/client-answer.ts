@@ -28,13 +28,18 @@ const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${IDLE_SECONDS}\r\n`
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const LAST_WORDS_MS = 1_000;
 
+/** Who makes the answer. An object: V8 keeps function after function that stands in a class's field until its next full collection. */
+export interface AnswerWatcher {
+  /** The client left before the answer's end. */
+  clientGone(): void;
+  /** The client has caught up. */
+  clientDrained(): void;
+}
+
 /** Writes the answer to one request. A class, since one is made for every request. */
 export class ClientAnswer {
-  /** What to do when the client leaves before the answer's end. */
-  onGone: (() => void) | undefined;
-  /** What to do when the client has caught up. */
-  onDrain: (() => void) | undefined;
-  /** Told once, at the end or when the client has gone. */
+  watcher: AnswerWatcher | undefined;
+  /** Told once, at the end or when the client has gone; the same function for every answer. */
   onOver: (() => void) | undefined;
   hasBegun = false;
   readonly #owner: AnswerOwner;
@@ -63,7 +68,7 @@ export class ClientAnswer {
     if (this.#isOver) return;
     this.#isGone = true;
     this.#settle();
-    this.onGone?.();
+    this.watcher?.clientGone();
   }
 
   /** Gathers the head, which goes out with what follows in the same turn, or with `flush`. */

@@ -72,7 +72,7 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
     });
     // What was read before, and everything where reads are not shared.
     socket.on("data", this.onData);
-    socket.on("drain", () => this.answer?.onDrain?.());
+    socket.on("drain", () => this.answer?.watcher?.clientDrained());
     socket.on("end", () => this.ended());
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.closed());

@@ -183,7 +183,7 @@ test("a client that leaves is noticed once, before and amid its answer", async (
   let gone = 0;
   const answers: ClientAnswer[] = [];
   const { port } = await stage(t, (req, answer) => {
-    answer.onGone = () => gone++;
+    answer.watcher = { clientGone: () => void gone++, clientDrained: () => undefined };
     answers.push(answer);
     if (req.target === "/amid") answer.begin(200, []);
     answer.flush();
