@@ -7,7 +7,7 @@ import type { PlannerDeps } from "./planner.ts";
 import { placeOf, type Upstream } from "./providers.ts";
 import type { RequestOptions } from "./request-options.ts";
 import { MODEL_CHARACTERS_MAX } from "./request-model.ts";
-import { stepOf } from "./steps.ts";
+import { stepOf, type StepSpec } from "./steps.ts";
 import { OPENAI_USAGE } from "./usage-shapes.ts";
 import { readChat } from "./translate/chat.ts";
 import { createChatAnswer, createWholeAnswer } from "./translate/chat-answer.ts";
@@ -43,15 +43,22 @@ export function embeddingsStep(deps: PlannerDeps, asked: ChatRequest): Step | Ga
   const dialect = dialectOf(upstream.provider.name, name);
   if (dialect === undefined) return alikeStep(deps, target, "/embeddings", asked);
   const { embeddings } = dialect;
-  const rest = embeddings?.path(name) ?? "";
-  const place = embeddings === undefined ? undefined : placeOf(upstream, rest);
-  if (embeddings === undefined || place === undefined) return "aig_invalid_provider";
+  if (embeddings === undefined) return "aig_invalid_provider";
   const { request, chat, index, options } = asked;
-  const bytes = Buffer.from(JSON.stringify(readable(() => embeddings.request(chat, name))));
-  const answer = (body: unknown): Json | undefined => embeddings.answer(body, name, chat["encoding_format"] === "base64");
-  const headers = withKey(deps.rules.toProvider(request.headers), dialect.keyHeader, dialect.headers);
-  const spec = { index, upstream, place, rest, query: "", method: request.method, model: name, options, headers };
-  return stepOf({ ...spec, body: { kind: "whole", bytes }, transforms: [(head) => createWholeAnswer(dialect, answer, head.status)] });
+  const model = dialect.model(name);
+  const bytes = Buffer.from(JSON.stringify(readable(() => embeddings.request(chat, model))));
+  const answer = (body: unknown): Json | undefined => embeddings.answer(body, model, chat["encoding_format"] === "base64");
+  const spec = {
+    index,
+    upstream,
+    method: request.method,
+    model,
+    options,
+    headers: withKey(deps.rules.toProvider(request.headers), dialect.keyHeader, dialect.headers),
+    body: { kind: "whole", bytes } as const,
+    transforms: [(head: AnswerHead) => createWholeAnswer(dialect, answer, head.status)],
+  };
+  return placedStep(dialect, spec, (facts) => embeddings.path(name, facts));
 }
 
 interface Target {
@@ -111,13 +118,22 @@ function dialectStep(
     body: { kind: "whole", bytes } as const,
     transforms: [(head: AnswerHead) => createChatAnswer(dialect, facts, head)],
   };
-  const at = (placeFacts: PlaceFacts): Step | undefined => {
-    const [rest = "", query = ""] = readable(() => dialect.path(name, asked.stream, placeFacts)).split(/(?=\?)/);
-    const place = placeOf(upstream, rest);
+  return placedStep(dialect, spec, (placeFacts) => dialect.path(name, asked.stream, placeFacts));
+}
+
+/** The step at the place that the model's name tells, or that its key will. */
+function placedStep(
+  { isPlacedByKey }: Dialect,
+  spec: Omit<StepSpec, "place" | "rest" | "query">,
+  pathOf: (facts: PlaceFacts) => string,
+): Step | GatewayErrorName {
+  const at = (facts: PlaceFacts): Step | undefined => {
+    const [rest = "", query = ""] = readable(() => pathOf(facts)).split(/(?=\?)/);
+    const place = placeOf(spec.upstream, rest);
     return place === undefined ? undefined : stepOf({ ...spec, place, rest, query });
   };
-  if (dialect.isPlacedByKey !== true) return at({}) ?? "aig_invalid_provider";
-  const placed = (placeFacts: PlaceFacts): Step => at(placeFacts) ?? refuse("the model names no place that the provider has");
+  if (isPlacedByKey !== true) return at({}) ?? "aig_invalid_provider";
+  const placed = (facts: PlaceFacts): Step => at(facts) ?? refuse("the model names no place that the provider has");
   return { ...(at(NOWHERE) ?? placed(NOWHERE)), placed };
 }
 

@@ -488,3 +488,57 @@ test("a kept key that cannot be used fails only its own step", async (t) => {
     ],
   );
 });
+
+test("embeddings of Vertex AI and of Bedrock in OpenAI's shape, with what they count or a guess", async (t) => {
+  const { client, provider, rows } = await cloud(t, { "aws-bedrock": AWS_KEY }, (res, url) => {
+    if (url.endsWith(":predict"))
+      return json(res, {
+        predictions: [
+          { embeddings: { values: [0.5, 1], statistics: { token_count: 3, truncated: false } } },
+          { embeddings: { values: [-1, 0.25], statistics: { token_count: 4, truncated: false } } },
+        ],
+      });
+    if (url.includes("cohere")) return json(res, { embeddings: { float: [[0.5, 1]] }, response_type: "embeddings_by_type" });
+    return json(res, { embedding: [0.5, 1], inputTextTokenCount: 2 });
+  });
+  const embed = async (model: string, input: string | string[], dimensions?: number) => {
+    const { data, usage } = await client.embeddings.create({ model, input, ...(dimensions === undefined ? {} : { dimensions }) });
+    return [data.map(({ embedding }) => Array.from(embedding)), usage.prompt_tokens];
+  };
+  const vertex = await embed(`google-vertex-ai/${MODEL_PLACE}/google/models/text-embedding-005`, ["one", "two"], 2);
+  assert.deepEqual(vertex, [
+    [
+      [0.5, 1],
+      [-1, 0.25],
+    ],
+    7,
+  ]);
+  assert.deepEqual(await embed("aws-bedrock/amazon.titan-embed-text-v2:0", "hello", 2), [[[0.5, 1]], 2]);
+  assert.deepEqual(await embed("aws-bedrock/us-east-1/cohere.embed-v4:0", ["hello"]), [[[0.5, 1]], 0]);
+  assert.deepEqual(
+    provider.seen.map(({ url, body }) => [url, JSON.parse(body)]),
+    [
+      [
+        `/v1/${MODEL_PLACE}/google/models/text-embedding-005:predict`,
+        { instances: [{ content: "one" }, { content: "two" }], parameters: { outputDimensionality: 2 } },
+      ],
+      ["/model/amazon.titan-embed-text-v2%3A0/invoke", { inputText: "hello", dimensions: 2 }],
+      ["/model/cohere.embed-v4%3A0/invoke", { texts: ["hello"], input_type: "search_document" }],
+    ],
+  );
+  assert.match(provider.seen[1]?.headers.authorization ?? "", /\/eu-central-1\/bedrock\/aws4_request/);
+  assert.deepEqual(
+    rows.map(({ model, model_type, estimated, tokens_in, tokens_out }) => [model, model_type, estimated, (tokens_in ?? 0) > 0, tokens_out]),
+    [
+      ["text-embedding-005", "embedding", true, true, 0],
+      ["amazon.titan-embed-text-v2:0", "embedding", true, true, 0],
+      ["cohere.embed-v4:0", "embedding", true, true, 0],
+    ],
+  );
+  for (const [model, input] of [
+    ["aws-bedrock/amazon.titan-embed-text-v2:0", ["one", "two"]],
+    ["aws-bedrock/cohere.embed-v4:0", [[1, 2]]],
+  ] as const)
+    await assert.rejects(embed(model, input as unknown as string[]), (error) => error instanceof APIError && error.status === 400);
+  assert.equal(provider.seen.length, 3);
+});

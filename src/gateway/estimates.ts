@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Step } from "./plan.ts";
+import { requestKind } from "./request-kinds.ts";
 import { streamKindOf } from "./stream-kinds.ts";
 import { type CountedTexts, countLengths, type TokenCounts } from "./token-counts.ts";
 import type { Usage } from "./usage-shapes.ts";
@@ -27,10 +28,13 @@ export function createEstimates(): Estimates {
     complete: (step, told, answer, end) => {
       // Some tell what went in at the start of a stream, and the first token with it.
       const isOutTold = told.tokensOut !== null && (end === "finished" || !step.usage.isCountedAtEnd);
-      if (answer.length === 0 || (told.tokensIn !== null && isOutTold) || streamKindOf(step.path) === undefined) return undefined;
+      if (answer.length === 0 || (told.tokensIn !== null && isOutTold)) return undefined;
+      const isEmbedding = requestKind(step.path).model_type === "embedding";
+      if (isEmbedding ? told.tokensIn !== null : streamKindOf(step.path) === undefined) return undefined;
       const texts = {
         request: told.tokensIn === null && step.body.kind === "whole" ? step.body.bytes : null,
-        answer: isOutTold ? null : Buffer.concat(answer),
+        // Numbers, of which nobody pays for the writing.
+        answer: isOutTold || isEmbedding ? null : Buffer.concat(answer),
       };
       const completed = ({ tokensIn, tokensOut }: TokenCounts): Usage => ({
         ...told,

@@ -5,6 +5,7 @@ export interface RequestKind {
 }
 
 const KINDS: readonly (readonly [RegExp, string, string])[] = [
+  [/\/models?\/[^/]*embed[^/]*(?:\/invoke|:predict)$/, "embedding", "embedding"],
   [/\/chat\/completions$|:(?:stream)?generatecontent$|\/messages$|\/chat$|\/converse(?:-stream)?$/i, "chat", "llm"],
   [/\/responses(?:\/|$)/, "responses", "llm"],
   [/\/completions$|\/complete$|\/generate$|\/invoke(?:-with-response-stream)?$/, "completion", "llm"],

@@ -25,7 +25,8 @@ export interface Dialect {
   stream(facts: AnswerFacts): StreamTranslator;
   /** Absent where the provider has none. */
   readonly embeddings?: {
-    path(model: string): string;
+    /** As for chats. */
+    path(model: string, facts: PlaceFacts): string;
     request(body: unknown, model: string): Json;
     answer(body: unknown, model: string, isBase64: boolean): Json | undefined;
   };

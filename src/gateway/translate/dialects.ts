@@ -7,7 +7,8 @@ import { BedrockStream } from "./bedrock-stream.ts";
 import { bedrockModel, type PlaceFacts, vertexModel } from "./cloud-models.ts";
 import type { Dialect } from "./dialect.ts";
 import { googleAnswer, googleError } from "./google-answer.ts";
-import { googleEmbeddingsAnswer, googleEmbeddingsRequest } from "./google-embeddings.ts";
+import { bedrockEmbeddingsAnswer, bedrockEmbeddingsRequest } from "./bedrock-embeddings.ts";
+import { googleEmbeddingsAnswer, googleEmbeddingsRequest, vertexEmbeddingsAnswer, vertexEmbeddingsRequest } from "./google-embeddings.ts";
 import { googleRequest } from "./google-request.ts";
 import { GoogleStream } from "./google-stream.ts";
 import { UntranslatableError } from "./json.ts";
@@ -62,6 +63,11 @@ const VERTEX_GOOGLE: Dialect = {
   answer: googleAnswer,
   error: googleError,
   stream: GOOGLE.stream,
+  embeddings: {
+    path: (model, facts) => `${vertexBase(model, facts)}models/${encodeURIComponent(vertexModel(model).name)}:predict`,
+    request: vertexEmbeddingsRequest,
+    answer: vertexEmbeddingsAnswer,
+  },
 };
 
 const VERTEX_ANTHROPIC: Dialect = {
@@ -82,12 +88,14 @@ const VERTEX_ANTHROPIC: Dialect = {
 
 const REGION_DEFAULT = "us-east-1";
 
+function bedrockPath(model: string, facts: PlaceFacts, operation: string): string {
+  const { name, region = facts.region ?? REGION_DEFAULT } = bedrockModel(model);
+  return `/bedrock-runtime/${region}/model/${encodeURIComponent(name)}/${operation}`;
+}
+
 const BEDROCK: Dialect = {
   model: (model) => bedrockModel(model).name,
-  path: (model, stream, facts) => {
-    const { name, region = facts.region ?? REGION_DEFAULT } = bedrockModel(model);
-    return `/bedrock-runtime/${region}/model/${encodeURIComponent(name)}/${stream ? "converse-stream" : "converse"}`;
-  },
+  path: (model, stream, facts) => bedrockPath(model, facts, stream ? "converse-stream" : "converse"),
   keyHeader: "authorization",
   isPlacedByKey: true,
   headers: {},
@@ -95,6 +103,11 @@ const BEDROCK: Dialect = {
   answer: bedrockAnswer,
   error: bedrockError,
   stream: (facts) => new BedrockStream(facts),
+  embeddings: {
+    path: (model, facts) => bedrockPath(model, facts, "invoke"),
+    request: bedrockEmbeddingsRequest,
+    answer: bedrockEmbeddingsAnswer,
+  },
 };
 
 const VERTEX_PUBLISHERS: Readonly<Record<string, Dialect>> = { google: VERTEX_GOOGLE, anthropic: VERTEX_ANTHROPIC };
