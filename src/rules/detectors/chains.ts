@@ -9,7 +9,8 @@ const DASH = 4;
 const DOT = 5;
 const SLASH = 6;
 const PAREN = 7;
-const COLUMNS = 8;
+const CLOSING = 8;
+const COLUMNS = 9;
 
 const CODES: ReadonlyMap<string, number> = new Map([
   [" ", SPACE],
@@ -17,6 +18,7 @@ const CODES: ReadonlyMap<string, number> = new Map([
   [".", DOT],
   ["/", SLASH],
   ["(", PAREN],
+  [")", CLOSING],
 ]);
 
 /** The class of each byte, 0 for those that no template has. A no-break space in Latin-1 is a space. */
@@ -35,8 +37,8 @@ export interface ChainEnd {
 
 /**
  * The templates of numbers and codes as one automaton, so that a text is read once for all of them. In a template `#` is
- * a digit, `A` a letter, `*` either, and `~` a space, a dash or a dot, the same at each of its places; ` `, `-`, `.`, `/`
- * and `(` stand for themselves.
+ * a digit, `A` a letter, `*` either, and `~` a space, a dash or a dot, the same at each of its places; ` `, `-`, `.`, `/`,
+ * `(` and `)` stand for themselves.
  */
 export class Chains {
   /** Next state by state and class; 0 where no template goes on. */

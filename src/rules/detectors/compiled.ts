@@ -3,7 +3,7 @@ import { contextTest } from "./context.ts";
 import type { Anchor, Detector, Pattern } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
 import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.ts";
-import { createPrefilter, type Prefilter } from "./prefilter.ts";
+import { AT_SIGN, COLON, createPrefilter, type Prefilter } from "./prefilter.ts";
 
 /** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
 export interface DetectorGroup {
@@ -18,6 +18,7 @@ export interface CompiledDetectors {
   readonly plus: readonly DetectorGroup[];
   readonly base58: readonly DetectorGroup[];
   readonly at_sign: readonly DetectorGroup[];
+  readonly colon: readonly DetectorGroup[];
   readonly number: readonly DetectorGroup[];
   readonly literals: LiteralIndex;
   readonly prefilter: Prefilter;
@@ -52,6 +53,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
   const index = createLiteralIndex(literals);
   const chains = new Chains(detectors);
   const at_sign = anchored(({ kind }) => kind === "at_sign");
+  const colon = anchored(({ kind }) => kind === "colon");
   return {
     chains,
     country_check: anchored(({ kind }) => kind === "country_check"),
@@ -59,10 +61,11 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     number: anchored(({ kind }) => kind === "number"),
     base58: anchored(({ kind }) => kind === "base58"),
     at_sign,
+    colon,
     literals: index,
     prefilter: createPrefilter({
       grams: index.grams,
-      hasAtSigns: at_sign.length > 0,
+      signs: [...(at_sign.length > 0 ? [AT_SIGN] : []), ...(colon.length > 0 ? [COLON] : [])],
       forms: allForms([
         chains.forms,
         ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms() : noForms())),

@@ -1,9 +1,59 @@
+import { isIPv6 } from "node:net";
 import type { Detector } from "./detector.ts";
 
 type Row = Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "accepts" | "hits" | "misses"> & Partial<Detector>;
 
 /** Most pages carry an address or a telephone number on purpose, so all of these are off unless asked for (sensitive-data.md). */
 const contact = (row: Row): Detector => ({ category: "pii", tags: ["contact"], confidence: "medium", enabled: false, ...row });
+
+/** As people write national numbers, and international ones without a plus. */
+const PHONE_FORMS = [
+  ...[
+    "#######",
+    "########",
+    "#########",
+    "##########",
+    "###########",
+    "############",
+    "#############",
+    "##############",
+    "###############",
+  ],
+  ...["###~####", "####~####", "###~######", "###~#######", "###~########", "####~######", "####/######", "#####~######", "#####~#####"],
+  ...["###~###~###", "###~###~####", "####~###~###", "#####~###~###", "#####~###~####", "####~####~####", "###~####~####"],
+  ...["##~####~####", "##~###~####", "##~##~####~####", "##~###~####~####", "##~####~######", "#~###~####", "#~###~###~####"],
+  ...[
+    "## ## ## ##",
+    "## ## ## ## ##",
+    "### ## ## ##",
+    "### ### ## ##",
+    "###-### ## ##",
+    "#### ### ## ##",
+    "####~###~##~##",
+    "#~###~###~##~##",
+  ],
+  ...[
+    "###~##~##~##",
+    "###~###~##~##",
+    "###) ###~####",
+    "###)###-####",
+    "###) #######",
+    "# (###) #######",
+    "# (###) ###~####",
+    "# (###) ### ## ##",
+  ],
+  ...[
+    "##) ####~####",
+    "##) #####~####",
+    "####) ######",
+    "#####) ######",
+    "### ########",
+    "#### ########",
+    "##### ########",
+    "##### ### ###",
+  ],
+  ...["##### #### ####", "#### #### ###", "#### ##### #####", "##### #####", "### ### ###", "### #######", "####-#######", "###-### ####"],
+];
 
 const octets = ["#", "##", "###"];
 const IPV4_FORMS = octets.flatMap((a) => octets.flatMap((b) => octets.flatMap((c) => octets.map((d) => `${a}.${b}.${c}.${d}`))));
@@ -40,30 +90,30 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     anchors: [
       {
         kind: "chain",
-        templates: [
-          "##########",
-          "###########",
-          "###~###~####",
-          "####~###~####",
-          "####~######",
-          "#####~######",
-          "###~####~####",
-          "##~####~####",
-          "#### ### ###",
-          "## ## ## ## ##",
-          "#####~#####",
-          "### ### ## ##",
-          "#### ### ## ##",
-          "#########",
-          "### ### ###",
-        ],
+        templates: PHONE_FORMS,
       },
     ],
     patterns: [],
     accepts: (text) => !/^(\d)\1+$/.test(text.replace(/\D/g, "")),
-    context: ["phone", "tel", "mobile", "cell", "call", "fax", "whatsapp", "telefon", "handy", "numara", "contact"],
-    hits: ["phone: 212-555-0187", "call me at 07911 123456"],
-    misses: ["212-555-0187"],
+    context: [
+      "phone",
+      "tel",
+      "mobil",
+      "cell",
+      "call",
+      "fax",
+      "whatsapp",
+      "handy",
+      "numara",
+      "contact",
+      "gsm",
+      "msisdn",
+      "cep",
+      "hotline",
+      "sms",
+    ],
+    hits: ["phone: 212-555-0187", "call me at 07911 123456", "phone (425) 882-9090", "Cep 0 532 123 45 67", "tel 0811 7785 9983"],
+    misses: ["212-555-0187", "phone 0000000"],
   }),
   contact({
     id: "pii.ipv4",
@@ -72,9 +122,23 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "chain", templates: IPV4_FORMS }],
     patterns: [],
     accepts: (text) =>
-      text.split(".").every((part) => Number(part) < 256 && (part === "0" || part[0] !== "0")) && !/^(?:0|127|255)\./.test(text),
+      // Versions begin with nought.
+      text.split(".").every((part) => Number(part) < 256 && (part === "0" || part[0] !== "0")) && (text === "0.0.0.0" || text[0] !== "0"),
     hits: ["client 203.0.113.9 connected", "192.168.0.1"],
-    misses: ["256.1.1.1", "127.0.0.1", "1.2.3.4.5"],
+    misses: ["256.1.1.1", "0.1.2.3", "1.2.3.4.5"],
+  }),
+  contact({
+    id: "pii.ipv6",
+    rule_id: "5a0d7c1e94b84e6fb1f3a2c86d970e45",
+    name: "IPv6 address",
+    anchors: [{ kind: "colon" }],
+    patterns: [
+      /(?:[0-9A-Fa-f]{0,4}:){2,8}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9A-Fa-f]{1,4})?(?:%[A-Za-z0-9][A-Za-z0-9._-]{0,15})?(?:\/\d{1,3})?(?![0-9A-Za-z:])/y,
+    ],
+    // Paths of programs such as `fe::be` look like addresses without a digit.
+    accepts: (text) => isIPv6(text.replace(/[%/].*/, "")) && /\d/.test(text),
+    hits: ["from 2001:db8::8a2e:370:7334", "http://[fe80::1%eth0]/", "::ffff:192.0.2.1", "2001:0db8:0:0:0:0:0:1."],
+    misses: ["12:30:45", "std::string", "fe::be", "00:1a:2b:3c:4d:5e", "1::2::3", ":: "],
   }),
   contact({
     id: "pii.url",

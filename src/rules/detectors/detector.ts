@@ -10,6 +10,8 @@ export type Anchor =
   | { readonly kind: "number" }
   /** The name before an at sign. */
   | { readonly kind: "at_sign" }
+  /** The group of hexadecimal digits before a colon, or the colon itself where none stands before it. */
+  | { readonly kind: "colon" }
   /** Two letters and two digits at the start of a word, as an IBAN begins. */
   | { readonly kind: "country_check" }
   /**

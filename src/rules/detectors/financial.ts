@@ -115,7 +115,7 @@ const WALLETS: readonly Detector[] = [
     id: "fin.crypto_bech32",
     rule_id: "5a52098b3a8a532aa9a53170c96a5aa1",
     name: "Bitcoin or Litecoin address (bech32)",
-    anchors: ["bc1q", "bc1p", "ltc1q", "tb1q"].map((text) => ({ kind: "literal", text, word: true })),
+    anchors: ["bc1q", "bc1p", "ltc1q", "tb1q", "tb1p"].map((text) => ({ kind: "literal", text, word: true })),
     patterns: [/(?:bc1|tb1|ltc1)[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{38,59}(?![A-Za-z0-9_])/y],
     accepts: isBech32,
     hits: ["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"],

@@ -9,6 +9,16 @@ function isDni(code: string): boolean {
   return /^\d+$/.test(number) && !isUniform(number) && LETTERS_OF_DNI[Number(number) % 23] === code.at(-1);
 }
 
+/** Area, birth date, letter of the name and serial; the letter counts as its place in the alphabet (§ 2 VKVV). */
+function isRvnr(code: string): boolean {
+  const number = code.slice(0, 8) + String(code.charCodeAt(8) - 64).padStart(2, "0") + code.slice(9, 11);
+  const sum = [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1].reduce((all, weight, place) => {
+    const product = weight * Number(number[place]);
+    return all + Math.floor(product / 10) + (product % 10);
+  }, 0);
+  return hasDayFirst(code, 2) && sum % 10 === Number(code[11]);
+}
+
 // The values of letters and digits at odd places of a codice fiscale (decree of 23 December 1976).
 const ODD_OF_CODICE = [
   1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
@@ -176,6 +186,35 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       misses: ["1237 010180", "SVNR 1238 010180"],
     },
     {
+      id: "pii.tax_id_at",
+      rule_id: "93b0d7f25e1c4a86bd40a9c8e6f1352d",
+      name: "Austrian tax number",
+      templates: ["##-###/####", "## ###/####"],
+      isValid: luhn,
+      hits: ["Steuernummer 93-173/6581"],
+      misses: ["Steuernummer 93-173/6582"],
+    },
+    {
+      id: "pii.rvnr_de",
+      rule_id: "04ce8b713fd24d57a5ef62b09c1d8e97",
+      name: "German pension insurance number",
+      templates: ["########A###", "## ###### A ###"],
+      isValid: isRvnr,
+      isUpperCase: true,
+      hits: ["RVNR: 15070649C103", "65 070803 A 019"],
+      misses: ["15070649C104", "15370649C103", "15070649c103"],
+    },
+    {
+      id: "pii.identity_card_de",
+      rule_id: "fd26a1e0937b4c6f8e58d41b0c72a93e",
+      name: "German identity card number, beside its name",
+      templates: ["A********"],
+      isValid: (code) => /^[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ\d]{8}$/.test(code) && /\d.*\d.*\d/.test(code) && !isUniform(code.slice(1)),
+      context: ["personalausweis", "ausweis", "identity card", "id card", "perso"],
+      hits: ["Personalausweis: L01X00T44.", "Ausweis Nr. T22000129"],
+      misses: ["L01X00T44", "Ausweis L0AX00T44", "Ausweis T00000000"],
+    },
+    {
       id: "pii.national_id_se",
       rule_id: "6f7496614fd5ca5e8a585a421fb36f1f",
       name: "Swedish personal number",
@@ -190,7 +229,17 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       name: "Swedish personal number without dash, beside its name",
       templates: ["##########", "############"],
       isValid: isSwedish,
-      context: ["personnummer", "pnr", "samordningsnummer", "personal number", "identity code", "personal identity", "swedish"],
+      context: [
+        "personnummer",
+        "pnr",
+        "samordningsnummer",
+        "personal number",
+        "identity code",
+        "personal identity",
+        "swedish",
+        "tax id",
+        "national id",
+      ],
       hits: ["personnummer 8112189876", "personal identity code is: 198112189876"],
       misses: ["8112189876", "personnummer 8112189875"],
     },
@@ -209,7 +258,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       name: "Danish CPR number",
       templates: ["######-####", "##########"],
       isValid: (digits) => hasDayFirst(digits),
-      context: ["cpr", "personnummer", "danish", "danmark"],
+      context: ["cpr", "personnummer", "danish", "danmark", "national id", "tax id"],
       hits: ["CPR 211062-5629", "cpr-nr 2110625629"],
       misses: ["211062-5629", "CPR 991362-5629"],
     },
@@ -236,7 +285,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       isValid: (digits) =>
         isDay(Number(digits.slice(2, 4)) % 20, Number(digits.slice(4, 6))) &&
         weighted(digits, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0,
-      context: ["pesel", "identyfikacyjny", "polish"],
+      context: ["pesel", "identyfikacyjny", "polish", "national id", "tax id"],
       hits: ["My pesel is 44051401458.", '"pesel": "02070803628"'],
       misses: ["44051401458", "pesel 44051401459"],
     },

@@ -12,6 +12,7 @@ const WORDS_OF_PASSPORTS = [
   "passnummer",
   "pasport",
   "pass no",
+  "travel document",
 ];
 const WORDS_OF_LICENCES = [
   "driver",
@@ -113,13 +114,14 @@ export const OTHER_PERSONAL_DETECTORS = [
         rule_id: "392906272708ae496ff431f576819a5a",
         name: "Driving licence number, beside its name",
         templates: [
-          ...lettersAndDigits([0], [7, 8, 9, 10]),
+          ...lettersAndDigits([0], [7, 8, 9, 10, 12, 13]),
           ...lettersAndDigits([1], [7, 8, 12, 13, 14]),
           ...lettersAndDigits([2], [6, 7]),
           "AA#######A",
           "AA########A",
           "A##A##A##A",
           "A#A##A###A",
+          "A#A###A##A",
         ],
         isValid: (code) => !isUniform(code),
         context: WORDS_OF_LICENCES,

@@ -34,7 +34,7 @@ const PAGE_BYTES = 65_536;
 const SETS = 2;
 const GROUPS = 8;
 const TABLE_BYTES = 16;
-/** The last group is left to at signs, behind which anything may stand. */
+/** The last group is left to signs, behind which anything may stand. */
 export const GRAM_GROUPS = SETS * GROUPS - 1;
 
 /** Three bytes that stand for a literal; places are those of their first byte. */
@@ -49,8 +49,8 @@ const WINDOW_MASK = 2 ** FORM_BYTES - 1;
 
 export interface PrefilterOptions {
   readonly grams: readonly Gram[];
-  /** At signs are found as literals are. */
-  readonly hasAtSigns: boolean;
+  /** Bytes that are found as literals are, whatever follows: at most two. */
+  readonly signs: readonly number[];
   readonly forms: NumberForms;
 }
 
@@ -61,15 +61,16 @@ interface WebAssemblyApi {
 }
 const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-export function createPrefilter({ grams, hasAtSigns, forms }: PrefilterOptions): Prefilter {
+export function createPrefilter({ grams, signs, forms }: PrefilterOptions): Prefilter {
   const { exports } = new Instance(compiledModule());
   const memory = (exports["memory"] as { readonly buffer: ArrayBuffer }).buffer;
-  const run = exports["run"] as (from: number, to: number, spacedDigitsMin: number) => number;
+  const run = exports["run"] as (from: number, to: number, spacedDigitsMin: number, sign: number, otherSign: number) => number;
   fillSets(memory, grams);
-  fillTables(new Uint8Array(memory, TABLE_AT, SETS * GRAM_BYTES * 2 * TABLE_BYTES), grams, hasAtSigns);
+  fillTables(new Uint8Array(memory, TABLE_AT, SETS * GRAM_BYTES * 2 * TABLE_BYTES), grams, signs);
   [forms.alone, forms.afterSmall, forms.afterCapital].forEach((masks, index) =>
     new Uint8Array(memory, MASK_SETS_AT + index * MASK_SET_BYTES, MASK_SET_BYTES).set(masks),
   );
+  const [sign = NO_BYTE, otherSign = sign] = signs;
   const input = Buffer.from(memory, INPUT_AT, INPUT_BYTES);
   return {
     input,
@@ -78,7 +79,7 @@ export function createPrefilter({ grams, hasAtSigns, forms }: PrefilterOptions):
       // Bytes of an earlier text behind this one would count as its own.
       if (length + MARGIN <= INPUT_BYTES) input.set(NOTHING, length);
       else input.fill(0, length);
-      return run(INPUT_AT + from, INPUT_AT + to, forms.spacedDigitsMin);
+      return run(INPUT_AT + from, INPUT_AT + to, forms.spacedDigitsMin, sign, otherSign);
     },
   };
 }
@@ -106,10 +107,10 @@ function fillSets(memory: ArrayBuffer, grams: readonly Gram[]): void {
 /** The place of nibble table `half` for byte `place` of the grams in `set`. */
 const tableAt = (set: number, place: number, half: number): number => ((set * GRAM_BYTES + place) * 2 + half) * TABLE_BYTES;
 
-function fillTables(tables: Uint8Array, grams: readonly Gram[], hasAtSigns: boolean): void {
+function fillTables(tables: Uint8Array, grams: readonly Gram[], signs: readonly number[]): void {
   for (const { bytes, group } of grams) bytes.forEach((byte, place) => permit(tables, group, place, byte));
-  if (!hasAtSigns) return;
-  permit(tables, GRAM_GROUPS, 0, AT_SIGN);
+  if (signs.length === 0) return;
+  for (const sign of signs) permit(tables, GRAM_GROUPS, 0, sign);
   for (let place = 1; place < GRAM_BYTES; place++)
     for (let nibble = 0; nibble < 16; nibble++) permit(tables, GRAM_GROUPS, place, nibble * 17);
 }
@@ -121,12 +122,14 @@ function permit(tables: Uint8Array, group: number, place: number, byte: number):
 }
 
 export const AT_SIGN = 0x40;
+export const COLON = 0x3a;
+const NO_BYTE = 256;
 
-const [FROM, TO, SPACED] = [0, 1, 2];
-const [AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WIDE, BIT, COUNT, CAPITALS, GRAM] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
-const [BYTES, BEFORE, LOW, HIGH, HITS] = [14, 15, 16, 17, 18];
+const [FROM, TO, SPACED, SIGN, OTHER_SIGN] = [0, 1, 2, 3, 4];
+const [AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WIDE, BIT, COUNT, CAPITALS, GRAM] = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const [BYTES, BEFORE, LOW, HIGH, HITS] = [16, 17, 18, 19, 20];
 /** Constants of the loop: written out there, each would be made anew every time. */
-const [LOWER_HALF, ZERO, DIGIT_FIRST, DIGIT_COUNT] = [20, 21, 22, 23];
+const [LOWER_HALF, ZERO, DIGIT_FIRST, DIGIT_COUNT] = [22, 23, 24, 25];
 
 /** Moves `first` to the lowest of the signed bytes. */
 const isBetween = (bytes: Code, first: Code, count: Code): Code => bytes16.lessThan(bytes16.subtract(bytes, first), count);
@@ -234,12 +237,15 @@ const isHashed = (gram: Code, setAt: number): Code => [
   ...i32.and(i32.shiftRight(i32.loadByte(i32.shiftRight(get(COUNT), constant(3)), setAt), i32.and(get(COUNT), constant(7))), constant(1)),
 ];
 
+const firstByte = i32.and(get(GRAM), constant(0xff));
+const isSign: Code = i32.or(i32.equal(firstByte, get(SIGN)), i32.equal(firstByte, get(OTHER_SIGN)));
+
 /** The groups let some bytes pass that are no gram; the sets of hashes hardly any of those. */
 const emitGram: Code = [
   ...set(GRAM, i32.load(placeOfBit)),
   ...when(
-    i32.or(isHashed(i32.and(get(GRAM), constant(0xffffff)), GRAM_SET_AT), i32.equal(i32.and(get(GRAM), constant(0xff)), constant(AT_SIGN))),
-    when(i32.or(isHashed(get(GRAM), LONGER_SET_AT), i32.equal(i32.and(get(GRAM), constant(0xff)), constant(AT_SIGN))), emit(placeOfBit, 1)),
+    i32.or(isHashed(i32.and(get(GRAM), constant(0xffffff)), GRAM_SET_AT), isSign),
+    when(i32.or(isHashed(get(GRAM), LONGER_SET_AT), isSign), emit(placeOfBit, 1)),
   ),
 ];
 
@@ -271,7 +277,7 @@ const compiledModule = (): object =>
   (compiled ??= new Module(
     moduleOf(
       Math.ceil((INPUT_AT + INPUT_BYTES + MARGIN) / PAGE_BYTES),
-      3,
+      5,
       [
         [GRAM + 1 - AT, I32],
         [DIGIT_COUNT + 1 - BYTES, V128],

@@ -2,7 +2,7 @@ import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
 import type { Detector } from "./detector.ts";
 import type { Literal } from "./literals.ts";
-import { AT_SIGN, INPUT_BYTES } from "./prefilter.ts";
+import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
 export const WINDOW_BYTES = 512;
@@ -164,6 +164,7 @@ export class BodyScanner {
 
   #atGram(view: Buffer, at: number, end: number): void {
     if (view[at] === AT_SIGN && at < end && this.#detectors.at_sign.length > 0) this.#atName(view, at);
+    if (view[at] === COLON && at < end && this.#detectors.colon.length > 0) this.#atColon(view, at);
     for (const { literal, behind } of this.#detectors.literals.at(view, at)) this.#atLiteral(view, at - behind, end, literal);
   }
 
@@ -192,6 +193,16 @@ export class BodyScanner {
     while (start > 0 && at - start < CONTEXT_BYTES && IS_NAME[view[start - 1] as number] === 1) start--;
     while (start < at && CLASSES[view[start] as number] !== LETTER && CLASSES[view[start] as number] !== DIGIT) start++;
     this.#tryPatterns(view, start, this.#detectors.at_sign, WINDOW_BYTES);
+  }
+
+  /** The first colon of several, with hexadecimal digits before it or none. */
+  #atColon(view: Buffer, at: number): void {
+    let start = at;
+    while (start > 0 && at - start <= HEXADECIMALS_MAX && IS_HEXADECIMAL[view[start - 1] as number] === 1) start--;
+    const before = view[start - 1];
+    if (at - start > HEXADECIMALS_MAX || before === COLON || isWord(before)) return;
+    if (!hasColonSoon(view, at, start === at)) return;
+    this.#tryPatterns(view, start, this.#detectors.colon, NUMBER_WINDOW_BYTES);
   }
 
   #atCountry(view: Buffer, at: number): void {
@@ -279,6 +290,21 @@ const LITERAL_BYTES_MAX = 64;
 const LETTERS_MAX = 8;
 
 const IS_NAME = Uint8Array.from({ length: 256 }, (_, byte) => (/[A-Za-z0-9._%+-]/.test(String.fromCharCode(byte)) ? 1 : 0));
+
+const IS_HEXADECIMAL = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9A-Fa-f]/.test(String.fromCharCode(byte)) ? 1 : 0));
+/** Whether another colon comes behind the next group, or at once. */
+function hasColonSoon(view: Buffer, at: number, atOnce: boolean): boolean {
+  if (atOnce) return view[at + 1] === COLON;
+  for (let i = at + 1; i <= at + HEXADECIMALS_MAX + 1; i++) {
+    const byte = view[i] ?? 0;
+    if (byte === COLON) return true;
+    if (IS_HEXADECIMAL[byte] === 0) return false;
+  }
+  return false;
+}
+
+/** In a group of an address. */
+const HEXADECIMALS_MAX = 4;
 
 const WORD_BYTES_MIN = 26;
 

@@ -1,3 +1,4 @@
+import { BUSINESS_DETECTORS } from "./business.ts";
 import { CARD_DETECTORS } from "./cards.ts";
 import { CONTACT_DETECTORS } from "./contact.ts";
 import type { Detector } from "./detector.ts";
@@ -27,6 +28,7 @@ export const DETECTORS: readonly Detector[] = [
   ...EUROPEAN_DETECTORS,
   ...WORLD_DETECTORS,
   ...OTHER_PERSONAL_DETECTORS,
+  ...BUSINESS_DETECTORS,
   ...CONTACT_DETECTORS,
   ...AI_SECRETS,
   ...CLOUD_SECRETS,
