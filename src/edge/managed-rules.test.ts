@@ -144,6 +144,34 @@ test("events name the rules that found something, and what only for the holder o
   );
 });
 
+test("an anomaly that an expression says shows the part of the request that it judged", async () => {
+  const { public_key, private_key } = newEnvelopeKeys();
+  const rewriting = "A header that names another address";
+  const cases = [
+    [
+      "An overlong spelling of a character in the address",
+      "/a%c0%ae?c=1",
+      "",
+      { part: "http.request.uri", name: "", value: "/a%c0%ae?c=1" },
+    ],
+    [rewriting, "/", "X-Rewrite-URL: /admin\r\n", { part: "http.request.headers", name: "x-rewrite-url", value: "/admin" }],
+    ["An unusual method", "/", "", { part: "http.request.method", name: "", value: "PURGE" }],
+  ] as const;
+  for (const [title, target, fields, matched] of cases) {
+    const id = idOf(MANAGED, title);
+    const overrides = { enabled: false, rules: [{ id, enabled: true }] };
+    const rule = { ...execute(MANAGED.id), action_parameters: { id: MANAGED.id, overrides, matched_data: { public_key } } };
+    await withRules([rule], async () => {
+      const method = matched.part === "http.request.method" ? matched.value : "GET";
+      assert.equal(statusOf(await exchangeRaw(edge.http, `${method} ${target} HTTP/1.1\r\n${BROWSER}${fields}\r\n`)), 403, title);
+      await eventually(() => edge.security.length === 1);
+    });
+    const [match] = edge.security[0]!.matches;
+    assert.equal(match?.rule_id, id);
+    assert.deepEqual(JSON.parse(openEnvelope(private_key, match?.matched_data ?? "")), [matched]);
+  }
+});
+
 test("exceptions beat overrides: a rule, a ruleset, and the rest of the phase", async () => {
   const skip = (parameters: object): Rules[number] => ({
     action: "skip",

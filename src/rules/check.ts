@@ -47,10 +47,12 @@ function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurround
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
   const problems = action.parameters(parameters, "", { phase: phaseName as PhaseName, around });
   // Last, since what is wrong with the rule itself says more.
-  if (problems.length === 0 && !phase.runs)
-    return [{ pointer: "/action", message: `this version does not run the phase ${phaseName}${insteadOf(phase)}` }];
+  if (problems.length === 0 && !phase.runs) return [{ pointer: "/action", message: notRun(phase) }];
   return problems.map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
 }
+
+/** Why a phase that no plane runs takes no rules, and what serves in its place. */
+export const notRun = (phase: Phase): string => `this version does not run the phase ${phase.name}${insteadOf(phase)}`;
 
 const insteadOf = ({ instead }: Phase): string => (instead === undefined ? "" : `: ${instead}`);
 

@@ -206,6 +206,9 @@ storeTest("what cannot run is refused with its place, and nothing is stored", as
     create(RESPONSE_PHASE, { ...DETECTION, action_parameters: overrides }),
     failing(20015, "/rules/0/action_parameters/overrides/action"),
   );
+  // Without any rules as well as with some.
+  await assert.rejects(create("http_response_cache_settings"), failing(20015));
+  await assert.rejects(rulesets.putEntryPoint(call(), zone, "http_request_sbfm", { rules: [] }), failing(20015));
   assert.equal(await store.revision(), before);
 });
 

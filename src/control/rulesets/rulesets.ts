@@ -14,7 +14,7 @@ import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor, type
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
 import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
-import type { RuleSurroundings } from "#rules/check.ts";
+import { notRun, type RuleSurroundings } from "#rules/check.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { Phase } from "#rules/phases.ts";
 import { keepVersion } from "#store/ruleset-versions.ts";
@@ -149,6 +149,8 @@ function createWriting(deps: RulesetsDeps) {
       const around = await surroundingsOf(unit.db, scope, kind);
       const rules = replaceRules(body.rules ?? [], [], { phase: phase.name, now: at, around });
       checkRules(scope, rules);
+      // What is wrong with its rules says more, but without any it would be kept just as vainly.
+      if (!phase.runs) throw new PlatformError("ruleset_invalid", { message: notRun(phase) });
       const row: RulesetRow = {
         id: newId(),
         ...ownerOf(scope),

@@ -2,6 +2,7 @@ import type { Dispatch, Scan } from "../expression/dispatch.ts";
 import type { CompiledRule, CompiledRuleset, Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import type { ManagedExecution, ManagedRule, ManagedRuleset } from "./rulesets.ts";
+import { shownPart } from "./shown-part.ts";
 import { ARGUMENTS, BODY, FILES } from "./signatures/signature.ts";
 import { createSignatureSet, type SignatureSet } from "./signatures/signature-set.ts";
 import { SIGNATURES } from "./signatures/table.ts";
@@ -35,19 +36,29 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
     if (signature !== undefined) predicates.set(id, (request) => signatureSet().matches(request, signature));
   const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
   const compiled = compile(definition, predicates);
-  if (predicates.size === 0) return compiled;
+  const explained = compiled.rules.map((rule, place): CompiledRule => {
+    const explain = explanation(rules[place]!);
+    return explain === undefined ? rule : { ...rule, explain };
+  });
+  if (predicates.size === 0) return { ...compiled, rules: explained };
   // Before requests come rather than with the first of them.
   signatureSet();
   const signatures = new Map(rules.flatMap(({ id, signature }) => (signature === undefined ? [] : [[id, signature] as const])));
-  const explained = compiled.rules.map((rule): CompiledRule => {
-    const signature = signatures.get(rule.definition.id);
-    return signature === undefined ? rule : { ...rule, explain: (request) => signatureSet().explain(request, signature) };
-  });
   return {
     ...compiled,
     rules: explained,
     dispatch: createSignatureDispatch(explained, signatures),
     readsBody: compiled.readsBody || [...signatures.values()].some((signature) => looksAtBody(signature)),
+  };
+}
+
+/** Where a rule found what it looks for; undefined for rules that look at nothing of a request. */
+function explanation({ signature, shows }: ManagedRule): CompiledRule["explain"] {
+  if (signature !== undefined) return (request) => signatureSet().explain(request, signature);
+  if (shows === undefined) return undefined;
+  return (request) => {
+    const parts = shows.map((part) => shownPart(part, request));
+    return parts.find(({ value }) => value !== "") ?? parts[0];
   };
 }
 

@@ -1,8 +1,12 @@
+import type { ShownPart } from "./shown-part.ts";
+
 /** An anomaly that an expression says, in a ruleset that ships with the program. */
 export interface ProtocolRow {
   readonly slug: string;
   readonly title: string;
   readonly expression: string;
+  /** Where the anomaly is; of several parts, the first that the request has. */
+  readonly shows: readonly ShownPart[];
   readonly paranoia: 1 | 2 | 3 | 4;
   readonly score: number;
   readonly isCertain: boolean;
@@ -15,6 +19,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-nul",
     title: "A NUL byte in the address",
     expression: `${ENCODED_PARTS} contains "%00"`,
+    shows: ["uri"],
     paranoia: 1,
     score: 5,
     isCertain: true,
@@ -23,6 +28,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-overlong",
     title: "An overlong spelling of a character in the address",
     expression: String.raw`lower(${ENCODED_PARTS}) matches r"%c[01]%[89ab][0-9a-f]|%e0%[89]0%[89ab]|%f0%80%8"`,
+    shows: ["uri"],
     paranoia: 1,
     score: 5,
     isCertain: true,
@@ -31,6 +37,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-line-break",
     title: "A line break in the path",
     expression: String.raw`lower(http.request.uri.path) matches r"%0[ad]"`,
+    shows: ["path"],
     paranoia: 1,
     score: 5,
     isCertain: true,
@@ -39,6 +46,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-ranges",
     title: "A great many ranges",
     expression: String.raw`any(http.request.headers["range"][*] matches r"^[a-z]{1,10}=(?:[^,]{0,40},){15}")`,
+    shows: ["header:range"],
     paranoia: 1,
     score: 4,
     isCertain: true,
@@ -47,6 +55,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-multipart",
     title: "A form in parts without a boundary",
     expression: String.raw`any(http.request.headers["content-type"][*] matches r"(?i)^multipart/form-data") and not any(http.request.headers["content-type"][*] matches r"(?i)boundary=")`,
+    shows: ["header:content-type"],
     paranoia: 1,
     score: 4,
     isCertain: false,
@@ -55,6 +64,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-get-body",
     title: "A body where none belongs",
     expression: 'http.request.method in {"GET" "HEAD"} and http.request.body.size gt 0',
+    shows: ["body-size"],
     paranoia: 1,
     score: 3,
     isCertain: false,
@@ -63,6 +73,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-no-agent",
     title: "No User-Agent",
     expression: 'http.user_agent eq ""',
+    shows: ["header:user-agent"],
     paranoia: 2,
     score: 2,
     isCertain: false,
@@ -71,6 +82,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-address-host",
     title: "An address instead of a name",
     expression: String.raw`http.host matches r"^[0-9.]+$"`,
+    shows: ["host"],
     paranoia: 2,
     score: 3,
     isCertain: false,
@@ -79,6 +91,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-method",
     title: "An unusual method",
     expression: 'not http.request.method in {"GET" "HEAD" "POST" "PUT" "PATCH" "DELETE" "OPTIONS"}',
+    shows: ["method"],
     paranoia: 2,
     score: 3,
     isCertain: false,
@@ -87,6 +100,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-encoding",
     title: "An escape that is none in the address",
     expression: String.raw`${ENCODED_PARTS} matches r"%(?:$|[^0-9A-Fa-fu]|[0-9A-Fa-f](?:$|[^0-9A-Fa-f]))"`,
+    shows: ["uri"],
     paranoia: 2,
     score: 3,
     isCertain: false,
@@ -96,6 +110,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     title: "A header that names another address",
     expression:
       'any(lower(http.request.headers.names[*])[*] in {"x-original-url" "x-rewrite-url" "x-override-url" "x-http-destinationurl"})',
+    shows: ["header:x-original-url", "header:x-rewrite-url", "header:x-override-url", "header:x-http-destinationurl"],
     paranoia: 2,
     score: 4,
     isCertain: false,
@@ -104,6 +119,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-compressed-body",
     title: "A body that rules cannot read because it is compressed",
     expression: 'any(http.request.headers["content-encoding"][*] ne "identity")',
+    shows: ["header:content-encoding"],
     paranoia: 2,
     score: 4,
     isCertain: false,
@@ -112,6 +128,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-arguments",
     title: "A great many arguments",
     expression: "len(http.request.uri.args.names) gt 255",
+    shows: ["query"],
     paranoia: 2,
     score: 3,
     isCertain: false,
@@ -120,6 +137,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-twice-encoded",
     title: "Escapes of escapes in the address",
     expression: String.raw`${ENCODED_PARTS} matches r"%25[0-9A-Fa-f][0-9A-Fa-f]"`,
+    shows: ["uri"],
     paranoia: 3,
     score: 3,
     isCertain: false,
@@ -128,6 +146,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     slug: "protocol-no-accept",
     title: "No Accept",
     expression: 'not any(lower(http.request.headers.names[*])[*] eq "accept")',
+    shows: ["header:accept"],
     paranoia: 3,
     score: 2,
     isCertain: false,

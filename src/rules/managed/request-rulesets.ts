@@ -23,11 +23,11 @@ interface Row {
   readonly score: number;
   readonly isCertain: boolean;
   readonly category: string;
-  readonly decides: Pick<ManagedRule, "expression" | "signature">;
+  readonly decides: Pick<ManagedRule, "expression" | "shows" | "signature">;
 }
 
 const ROWS: readonly Row[] = [
-  ...PROTOCOL_ANOMALIES.map((row) => ({ ...row, category: "protocol", decides: { expression: row.expression } })),
+  ...PROTOCOL_ANOMALIES.map((row) => ({ ...row, category: "protocol", decides: { expression: row.expression, shows: row.shows } })),
   ...SIGNATURES.map((row, signature) => ({ ...row, decides: { signature } })),
 ];
 

@@ -3,6 +3,7 @@ import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
 import { packSwitches, withoutOwn } from "./own-patterns.ts";
 import { MANAGED, SCORES } from "./request-rulesets.ts";
+import type { ShownPart } from "./shown-part.ts";
 
 export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
 
@@ -12,6 +13,8 @@ export interface ManagedRule {
   readonly detector: string;
   /** What the rules' own engine runs; absent where a detector decides. */
   readonly expression?: string;
+  /** Where its expression finds what it looks for; of several parts, the first that a request has. */
+  readonly shows?: readonly ShownPart[];
   /** Its number among the signatures (signatures/table.ts), where one decides. */
   readonly signature?: number;
   readonly action: string;
