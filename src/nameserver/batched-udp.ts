@@ -23,6 +23,9 @@ export interface BatchedUdpDeps extends UdpResponders {
 const PAUSE_US = 25;
 /** So many are worth their batch. */
 const GATHERED = 32;
+/** Then deltas, connections and timers of the thread get their turn. */
+const TURN_MS = 1;
+const TURN_BATCHES_MAX = 64;
 
 /**
  * DNS over UDP with many datagrams a system call. The event loop says that some wait; they are taken and answered in
@@ -30,10 +33,10 @@ const GATHERED = 32;
  * error where the address cannot be bound.
  */
 export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> {
-  const { sockets, address, config, metrics } = deps;
+  const { sockets, address, config, metrics, clock } = deps;
   const sendErrors = udpSendErrors(metrics);
   const fd = sockets.bindUdp(address, config.port, config.reusePort);
-  const batch = createDatagramBatch(sockets, address.family, deps.clock);
+  const batch = createDatagramBatch(sockets, address.family, clock);
   let isOpen = true;
   const sendLater: SendLater = (response, name) => {
     void response.then((known) => {
@@ -41,20 +44,22 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
     });
   };
   const isFlood = createFloodGauge();
-  /** Deltas, connections and timers of the thread get their turn in the next millisecond. */
   const answerWaiting = (): boolean => {
-    for (let startMs = 0; ;) {
+    let flood = false;
+    const startMs = clock.monotonicMs();
+    for (let batches = 1; batches <= TURN_BATCHES_MAX; batches++) {
       const received = batch.receive(fd);
       if (received > 0) {
         answerAll(deps, batch, received, sendLater);
         sendErrors.value += batch.send(fd);
       }
-      const flood = isFlood(received, batch.receivedMs);
-      startMs ||= batch.receivedMs;
+      const nowMs = clock.monotonicMs();
+      flood = isFlood(received, nowMs);
       // One that was alone is seldom followed at once: asking the event loop is cheaper than asking in vain.
-      if (batch.receivedMs !== startMs || (!flood && received <= 1)) return flood;
+      if (nowMs - startMs >= TURN_MS || (!flood && received <= 1)) break;
       if (flood && received < GATHERED) sockets.pause(PAUSE_US);
     }
+    return flood;
   };
   const watch = sockets.watch(fd, answerWaiting);
   return {

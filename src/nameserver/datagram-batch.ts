@@ -14,8 +14,6 @@ export interface DatagramBatch {
   datagram(slot: number): Datagram;
   /** How many datagrams were waiting and are here now, at most DATAGRAMS_MAX. Forgets those before and their answers. */
   receive(fd: number): number;
-  /** When that was, in milliseconds since the Unix epoch. */
-  readonly receivedMs: number;
   /** The socket address that the datagram in the slot came from, in memory of its own. */
   nameOf(slot: number): Uint8Array;
   /** The output of the slot is to be sent to where its input came from. */
@@ -59,9 +57,6 @@ export function createDatagramBatch(sockets: SystemSockets, family: 4 | 6, clock
       // Once for all of them: the time costs as much as a part of an answer.
       datagram.receivedMs = clock.nowMs();
       return count;
-    },
-    get receivedMs() {
-      return datagram.receivedMs;
     },
     nameOf: (slot) => Uint8Array.from(names.subarray(slot * NAME_STRIDE, slot * NAME_STRIDE + nameBytes)),
     answer: answers.add,

@@ -1,4 +1,4 @@
-/** Tells whether datagrams come so fast that it pays to let some gather: to be told how many were taken, and when. */
+/** Tells whether datagrams come so fast that it pays to let some gather: to be told how many were taken, and when on a scale that never jumps. */
 export type FloodGauge = (datagrams: number, nowMs: number) => boolean;
 
 /** So many within the time begin one. */
@@ -14,8 +14,7 @@ export function createFloodGauge(): FloodGauge {
   let taken = 0;
   return (datagrams, nowMs) => {
     const elapsedMs = nowMs - windowStartMs;
-    // Below 0 the clock was set back.
-    if (elapsedMs >= (isFlood ? END_MS : BEGIN_MS) || elapsedMs < 0) {
+    if (elapsedMs >= (isFlood ? END_MS : BEGIN_MS)) {
       isFlood &&= taken >= END_DATAGRAMS;
       windowStartMs = nowMs;
       taken = 0;

@@ -5,16 +5,16 @@ import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { parseIp } from "#kernel/ip.ts";
-import { systemClock } from "#kernel/clock.ts";
+import { type Clock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
 import { NAMESERVER_LIMITS } from "./config.ts";
 import type { Respond } from "./respond.ts";
-import { loadSystemSockets } from "./system-sockets.ts";
+import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
 import { type Carrier, listenTcp } from "./tcp.ts";
 import { listenUdp } from "./udp.ts";
-import { PATIENCE_MS } from "../../test/support/eventually.ts";
+import { eventually, PATIENCE_MS } from "../../test/support/eventually.ts";
 
 const LATE = 0x80;
 
@@ -38,28 +38,22 @@ const message = (id: number, late: boolean): Buffer => {
 const sockets = await loadSystemSockets();
 
 type Listen = (host: string) => Promise<{ port: number; close(timeoutMs: number): Promise<void> }>;
+const batchedUdp = (known: SystemSockets, host: string, clock: Clock) =>
+  listenBatchedUdp({
+    sockets: known,
+    address: parseIp(host) ?? assert.fail(),
+    config: { host, port: 0, reusePort: false },
+    quickAnswer: () => 0,
+    respond: echo,
+    clock,
+    metrics: createMetrics(),
+  });
 const UDP_PATHS: readonly (readonly [name: string, listen: Listen])[] = [
   [
     "one datagram a call",
     (host) => listenUdp({ host, port: 0, reusePort: false }, { quickAnswer: () => 0, respond: echo, clock: systemClock }, createMetrics()),
   ],
-  ...(sockets
-    ? [
-        [
-          "batched",
-          (host: string) =>
-            listenBatchedUdp({
-              sockets,
-              address: parseIp(host) ?? assert.fail(),
-              config: { host, port: 0, reusePort: false },
-              quickAnswer: () => 0,
-              respond: echo,
-              clock: systemClock,
-              metrics: createMetrics(),
-            }),
-        ] as const,
-      ]
-    : []),
+  ...(sockets ? [["batched", (host: string) => batchedUdp(sockets, host, systemClock)] as const] : []),
 ];
 
 test("datagrams travel in batches where the system's calls are known", () => {
@@ -106,6 +100,19 @@ for (const [name, listen] of UDP_PATHS) {
     socket.close();
   });
 }
+
+test("a flood is answered, and the thread goes on, though its clock stands still", { skip: sockets === undefined }, async (t) => {
+  const server = await batchedUdp(sockets as SystemSockets, "127.0.0.1", fixedClock(0));
+  t.after(() => server.close(0));
+  const socket = createSocket("udp4");
+  t.after(() => socket.close());
+  let answers = 0;
+  socket.on("message", () => answers++);
+  for (let asked = 100; asked <= 400; asked += 100) {
+    for (let id = asked - 100; id < asked; id++) socket.send(message(id, false), server.port, "127.0.0.1");
+    await eventually(() => answers === asked);
+  }
+});
 
 const RESPONDERS = { respond: echo, openStream: () => undefined };
 
