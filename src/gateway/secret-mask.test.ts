@@ -116,3 +116,18 @@ test("pieces of several choices are told apart", () => {
   const [masked = stream] = createSecretMask().mask([stream], [secret]);
   assert.equal(masked.toString(), stream.toString().replaceAll(/"index":0,"delta":\{"content":"."/g, '"index":0,"delta":{"content":"*"'));
 });
+
+test("what all events of a stream repeat is masked in each of them, and what one piece says by itself in that one", () => {
+  const secret = "my-own-provider-key-0123456789";
+  const found = DETECTORS.find(({ category, context }) => category === "secrets" && context === undefined)?.hits[0] ?? "";
+  const words = ["so ", "it ", "is", found, "isn't ", "it"];
+  const event = (frame: string) => (content: string) => ({ id: frame, choices: [{ index: 0, delta: { content } }] });
+  const mask = createSecretMask();
+  const parts = [Buffer.from('{"stream":true}'), streamed(words, event("chatcmpl-1"))];
+  assert.ok(!Buffer.concat([...mask.mask(parts, [secret])]).includes(found.slice(4)));
+  const repeated = streamed(["so ", "it ", "is ", "said"], event(secret));
+  const [masked = repeated] = mask.mask([repeated], [secret]);
+  assert.equal(masked.toString(), repeated.toString().replaceAll(secret, "*".repeat(secret.length)));
+  const plain = [streamed(["so ", "it ", "is ", "said"], event("chatcmpl-1"))];
+  assert.equal(mask.mask(plain, [secret]), plain);
+});

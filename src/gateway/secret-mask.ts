@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { compileDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/scan.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
-import { joinedTexts, spansInStream } from "./stream-texts.ts";
+import { spansInStream, type StreamTexts, textsOfStream } from "./stream-texts.ts";
 
 /** Takes secrets out of what is written down. */
 export interface SecretMask {
@@ -30,15 +30,24 @@ export function createSecretMask(): SecretMask {
     for (const secret of secrets) findSecret(bytes, secret, onHit);
     findNamed(bytes, onHit);
   };
+  const holdsAny = ({ distinct, joined }: StreamTexts, secrets: readonly string[]): boolean => {
+    let isHit = false;
+    const onHit = (): void => void (isHit = true);
+    find(distinct, secrets, onHit);
+    for (const { bytes } of joined) if (!isHit) find(bytes, secrets, onHit);
+    return isHit;
+  };
   return {
     mask: (parts, secrets) => {
       const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+      const texts = whole.includes(EVENT) ? textsOfStream(whole) : undefined;
+      // Events repeat most of their bytes; where something is found, its places are looked for in all of them.
+      if (texts !== undefined && !holdsAny(texts, secrets)) return parts;
       const spans: number[] = [];
       const onHit = (from: number, to: number): void => void spans.push(from, to);
       find(whole, secrets, onHit);
       // A secret may come in pieces, of which none is one.
-      if (whole.includes(EVENT))
-        for (const joined of joinedTexts(whole)) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
+      for (const joined of texts?.joined ?? []) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
       return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
     },
   };
@@ -65,8 +74,9 @@ function findSecret(whole: Buffer, secret: string, onHit: OnHit): void {
 
 const NAMES =
   "(?:api[_-]?key|apikey|access[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|authorization|private[_-]?key|credentials?|client[_-]?secret|x-api-key)";
-/** A quick look first: most bodies name no such field. */
-const MENTION = new RegExp(String.raw`${NAMES}|bearer\s|private key-----`, "i");
+/** A quick look first, at the same names with what they have in common written once: most bodies name no such field. */
+const MENTION =
+  /(?:api|access|private)[_-]?key|secret|passw(?:or)?d|passphrase|(?:access|auth|refresh|id|session)[_-]?token|authorization|credential|bearer\s|private key-----/i;
 const NAMED: readonly RegExp[] = [
   // A member of JSON, in a string of JSON too, whose quotes have backslashes before them.
   new RegExp(String.raw`(\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
@@ -105,23 +115,38 @@ function isSecretName(name: string): boolean {
 
 /** What the request's fields and those that went to the provider (names and values by turns) hold of credentials. */
 export function credentialsOf(headers: IncomingHttpHeaders, sent: readonly string[], target: string): readonly string[] {
-  const found = new Set<string>();
+  const found: string[] = [];
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === "string" && isSecretName(name)) addCredential(found, value);
+    if (typeof value === "string" && isSecretName(name)) addCredentials(found, value);
   }
   for (let i = 0; i + 1 < sent.length; i += 2)
-    if (isSecretName((sent[i] as string).toLowerCase())) addCredential(found, sent[i + 1] as string);
+    if (isSecretName((sent[i] as string).toLowerCase())) addCredentials(found, sent[i + 1] as string);
   const query = target.indexOf("?");
   if (query >= 0)
-    for (const [name, value] of new URLSearchParams(target.slice(query))) if (isSecretName(name.toLowerCase())) addCredential(found, value);
-  return [...found].slice(0, SECRETS_MAX);
+    for (const [name, value] of new URLSearchParams(target.slice(query)))
+      if (isSecretName(name.toLowerCase())) addCredentials(found, value);
+  return found;
 }
 
+function addCredentials(found: string[], value: string): void {
+  for (const secret of secretsIn(value)) if (found.length < SECRETS_MAX && !found.includes(secret)) found.push(secret);
+}
+
+/** What busy clients send with each request. */
+const known = new Map<string, readonly string[]>();
+const KNOWN_MAX = 1000;
+const KNOWN_CHARACTERS_MAX = 512;
+
 /** A credential without its scheme; the values of a cookie each. */
-function addCredential(found: Set<string>, value: string): void {
-  for (const part of value.split(/[\s;,]+/)) {
-    const secret = part.slice(/^[\w.-]{1,40}=(?=.)/.exec(part)?.[0].length ?? 0);
-    if (secret.length >= SECRET_CHARACTERS_MIN && !/^(bearer|basic|digest)$/i.test(secret)) found.add(secret);
-  }
+function secretsIn(value: string): readonly string[] {
+  let secrets = known.get(value);
+  if (secrets !== undefined) return secrets;
+  secrets = value
+    .split(/[\s;,]+/)
+    .map((part) => part.slice(/^[\w.-]{1,40}=(?=.)/.exec(part)?.[0].length ?? 0))
+    .filter((secret) => secret.length >= SECRET_CHARACTERS_MIN && !/^(bearer|basic|digest)$/i.test(secret));
+  if (known.size >= KNOWN_MAX) known.clear();
+  if (value.length <= KNOWN_CHARACTERS_MAX) known.set(value, secrets);
+  return secrets;
 }

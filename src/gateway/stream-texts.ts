@@ -21,20 +21,40 @@ const PIECES = new RegExp(
   "g",
 );
 
-/**
- * What is said under one name for one choice belongs together, however many events bring it: a secret may be spread over
- * several of them. The texts stay as they are written in JSON, so that places agree. Only those of several pieces are given.
- */
-export function joinedTexts(stream: Buffer): readonly JoinedText[] {
+export interface StreamTexts {
+  /**
+   * What is said under one name for one choice belongs together, however many events bring it: a secret may be spread over
+   * several of them. The texts stay as they are written in JSON, so that places agree. Only those of several pieces are given.
+   */
+  readonly joined: readonly JoinedText[];
+  /**
+   * Everything that is said in the stream, and little of it twice: of an event that differs from the one before by its piece
+   * of text alone only that piece, in its quotes.
+   */
+  readonly distinct: Buffer;
+}
+
+export function textsOfStream(stream: Buffer): StreamTexts {
   const channels = new Channels();
   const text = stream.toString("latin1");
+  const distinct: string[] = [];
+  let from = 0;
   for (let at = 0; at < text.length;) {
-    const end = text.indexOf("\n", at);
-    const line = text.slice(at, end < 0 ? text.length : end);
-    if (line.startsWith("data:")) channels.line(line, at);
-    at += line.length + 1;
+    const newline = text.indexOf("\n", at);
+    const end = newline < 0 ? text.length : newline;
+    if (text.startsWith("data:", at)) {
+      const piece = channels.line(text.slice(at, end), at);
+      if (piece !== undefined) {
+        // An empty line stands between two events.
+        if (at - from > 1) distinct.push(text.slice(from, at));
+        distinct.push('"', piece, '"\n');
+        from = end + 1;
+      }
+    }
+    at = end + 1;
   }
-  return channels.joined();
+  distinct.push(text.slice(from));
+  return { joined: channels.joined(), distinct: Buffer.from(distinct.join(""), "latin1") };
 }
 
 /** What all events but for their piece of text have in common, which saves reading each. */
@@ -54,18 +74,22 @@ class Channels {
   readonly #channels = new Map<string, Channel>();
   #frame: Frame | undefined;
 
-  /** `at`: where the line begins in the stream. */
-  line(line: string, at: number): void {
+  /** `at`: where the line begins in the stream. Gives the piece of a line that is otherwise like one before. */
+  line(line: string, at: number): string | undefined {
     const frame = this.#frame;
     if (frame !== undefined && line.length >= frame.before.length + frame.after.length) {
       const [from, to] = [frame.before.length, line.length - frame.after.length];
       // Whole pieces are compared many characters at a time, other than by startsWith.
       if (line.slice(0, from) === frame.before && line.slice(to) === frame.after) {
         const piece = line.slice(from, to);
-        if (!piece.includes('"')) return add(frame.channel, piece, at + from);
+        if (!piece.includes('"')) {
+          add(frame.channel, piece, at + from);
+          return piece;
+        }
       }
     }
     this.#read(line, at);
+    return undefined;
   }
 
   joined(): readonly JoinedText[] {
