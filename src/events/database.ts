@@ -3,6 +3,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { BLOCK_ROWS_MIN, blockStatements, type BlockTable, blockTable, BLOCK_TABLES, createBlockTable } from "./blocks/block-tables.ts";
 import { carryOver } from "./carry-over.ts";
 import { createFacetStore, type FacetStore } from "./facet-store.ts";
+import { createInserter, type Inserter } from "./inserter.ts";
 import { createLogTables, type LogTables } from "./logs/tables.ts";
 import { numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
 import {
@@ -16,7 +17,6 @@ import {
 } from "./rollups.ts";
 import type { EventTable } from "./rows.ts";
 import {
-  type Cell,
   columnSql,
   EVENT_SCHEMA,
   EVENT_SCHEMA_VERSION,
@@ -217,35 +217,6 @@ const missingColumns = (db: DatabaseSync): readonly string[] =>
 
 /** What an older row has in a column that may not be null; an empty `json` is read as null. */
 const ZEROS = { TEXT: "''", INTEGER: "0", REAL: "0" } as const;
-
-/** `firstRow`: the number of the first row; without it, the next one of the table. */
-type Inserter = (cells: readonly Cell[], firstRow?: number) => void;
-
-/** Twenty rows a statement cost a third less than twenty statements; more gain nothing. */
-const ROWS_PER_STATEMENT = 20;
-
-function createInserter(db: DatabaseSync, table: EventTable): Inserter {
-  const width = storedColumns(table).length;
-  const one = db.prepare(insertSql(table, 1));
-  const many = db.prepare(insertSql(table, ROWS_PER_STATEMENT));
-  const numbered = db.prepare(insertSql(table, 1, ["row_id"]));
-  return (cells, firstRow) => {
-    let at = 0;
-    if (firstRow !== undefined && cells.length > 0) {
-      // Those behind it count on from it.
-      numbered.run(firstRow, ...cells.slice(0, width));
-      at = width;
-    }
-    for (const step = width * ROWS_PER_STATEMENT; at + step <= cells.length; at += step) many.run(...cells.slice(at, at + step));
-    for (; at + width <= cells.length; at += width) one.run(...cells.slice(at, at + width));
-  };
-}
-
-function insertSql(table: EventTable, rows: number, before: readonly string[] = []): string {
-  const columns = [...before, ...storedColumns(table).map((column) => column.name)];
-  const row = `(${columns.map(() => "?").join(", ")})`;
-  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array(rows).fill(row).join(", ")}`;
-}
 
 function transaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");

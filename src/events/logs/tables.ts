@@ -149,7 +149,7 @@ function createLimits(db: DatabaseSync): { keep(rows: readonly IndexedRow[], ins
         const rowsMax = typeof keepRows === "number" ? keepRows : Infinity;
         const kept = keepMode === "STOP_INSERTING" ? wanted.slice(0, Math.max(0, rowsMax - count)) : wanted;
         if (kept.length === 0) continue;
-        insert(kept.flatMap((row) => row.cells));
+        insert(inOneList(kept));
         setCount.run(account, gateway, count + kept.length);
         const surplus = count + kept.length - rowsMax;
         // The trigger counts what is deleted.
@@ -157,6 +157,14 @@ function createLimits(db: DatabaseSync): { keep(rows: readonly IndexedRow[], ins
       }
     },
   };
+}
+
+/** Faster than `flatMap`, which every row would pay for. */
+function inOneList(rows: readonly IndexedRow[]): readonly Cell[] {
+  const cells: Cell[] = Array(rows.length * COLUMNS.length);
+  let to = 0;
+  for (const row of rows) for (let i = 0; i < COLUMNS.length; i++) cells[to++] = row.cells[i]!;
+  return cells;
 }
 
 /** Names of models come from clients: beyond so many in an hour of a gateway they are counted as one. */
@@ -207,29 +215,41 @@ function createUsage(db: DatabaseSync): { add(rows: readonly (readonly Cell[])[]
 
 function hourSums(rows: readonly (readonly Cell[])[]): Iterable<HourSums> {
   const found = new Map<string, HourSums>();
+  let hour: HourSums | undefined;
   for (const cells of rows) {
     const hourMs = Math.floor(Number(cells[AT.time]) / HOUR_MS) * HOUR_MS;
-    const name = `${cells[AT.account]} ${cells[AT.gateway]} ${hourMs} ${cells[AT.provider]} ${cells[AT.model]}`;
-    let hour = found.get(name);
-    if (hour === undefined) {
-      const key = [String(cells[AT.account]), String(cells[AT.gateway]), hourMs, String(cells[AT.provider])] as const;
-      found.set(name, (hour = { key, model: String(cells[AT.model]), sums: SUMS.map(() => 0) }));
+    // Neighbours are mostly alike.
+    if (hour === undefined || !isOfHour(hour, hourMs, cells)) {
+      const name = `${cells[AT.account]} ${cells[AT.gateway]} ${hourMs} ${cells[AT.provider]} ${cells[AT.model]}`;
+      hour = found.get(name);
+      if (hour === undefined) {
+        const key = [String(cells[AT.account]), String(cells[AT.gateway]), hourMs, String(cells[AT.provider])] as const;
+        found.set(name, (hour = { key, model: String(cells[AT.model]), sums: SUMS.map(() => 0) }));
+      }
     }
-    const [tokensIn, tokensOut] = [Number(cells[AT.tokensIn]), Number(cells[AT.tokensOut])];
-    const cached = cells[AT.cached] === 1 ? 1 : 0;
-    const failed = cells[AT.success] === 1 ? 0 : 1;
-    const added = [
-      1,
-      failed,
-      cached,
-      tokensIn,
-      tokensOut,
-      cached * tokensIn,
-      cached * tokensOut,
-      Number(cells[AT.cost]),
-      Number(cells[AT.duration]),
-    ];
-    for (let i = 0; i < added.length; i++) hour.sums[i]! += added[i]!;
+    addTo(hour.sums, cells);
   }
   return found.values();
+}
+
+const isOfHour = ({ key, model }: HourSums, hourMs: number, cells: readonly Cell[]): boolean =>
+  key[2] === hourMs &&
+  model === cells[AT.model] &&
+  key[1] === cells[AT.gateway] &&
+  key[0] === cells[AT.account] &&
+  key[3] === cells[AT.provider];
+
+/** In the order of SUMS. */
+function addTo(sums: number[], cells: readonly Cell[]): void {
+  const [tokensIn, tokensOut] = [Number(cells[AT.tokensIn]), Number(cells[AT.tokensOut])];
+  const cached = cells[AT.cached] === 1 ? 1 : 0;
+  sums[0]! += 1;
+  sums[1]! += cells[AT.success] === 1 ? 0 : 1;
+  sums[2]! += cached;
+  sums[3]! += tokensIn;
+  sums[4]! += tokensOut;
+  sums[5]! += cached * tokensIn;
+  sums[6]! += cached * tokensOut;
+  sums[7]! += Number(cells[AT.cost]);
+  sums[8]! += Number(cells[AT.duration]);
 }
