@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isPersistent } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -13,8 +12,8 @@ import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "./origin-head.ts";
 import { edgePage } from "./pipeline.ts";
 import { RequestFlow } from "./request-flow.ts";
-import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
 import { SocketWriter } from "#wire/connections/socket-writer.ts";
+import type { Transport, TransportHandler } from "#wire/connections/transport.ts";
 
 /** Waits for a request; a new connection has the time of a head, one that was served before that of an idle one. */
 const AWAITING = 0;
@@ -24,9 +23,9 @@ const CLOSING = 3;
 const CLOSED = 4;
 
 /** One visitor's connection of HTTP/1.x: takes its requests one after the other, forwards each and writes its response. */
-export class ClientConnection implements Visitor, RequestHandler, OpenConnection {
+export class ClientConnection implements Visitor, RequestHandler, TransportHandler, OpenConnection {
   private readonly edge: EdgeContext;
-  private readonly socket: Socket;
+  private readonly transport: Transport;
   private readonly flow: RequestFlow;
   private readonly reader: Http1Reader;
   private readonly responder: Http1Responder;
@@ -40,25 +39,38 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   private received = 0;
   private writtenBefore = 0;
 
-  constructor(edge: EdgeContext, socket: Socket, arrival: Arrival) {
+  constructor(edge: EdgeContext, transport: Transport, arrival: Arrival) {
     this.edge = edge;
-    this.socket = socket;
+    this.transport = transport;
     this.flow = new RequestFlow(edge, arrival, this);
     this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
     this.reader = new Http1Reader(this);
-    this.responder = new Http1Responder(new SocketWriter(socket, edge.directSend), edge.ray);
-    readShared(socket, (length) => {
-      this.receiveGuarded(READ_BUFFER, length);
-      return !this.readPaused;
-    });
-    // What was read before, and everything where reads are not shared.
-    socket.on("data", (buffer: Buffer) => this.receiveGuarded(buffer, buffer.length));
-    socket.on("drain", () => this.guard(() => this.drained()));
-    socket.on("end", () => this.guard(() => this.ended()));
-    socket.on("error", () => this.socket.destroy());
-    socket.on("close", () => this.guard(() => this.closed()));
+    this.responder = new Http1Responder(new SocketWriter(transport), edge.ray);
+    transport.attach(this);
     edge.timers.add(this);
     edge.connections.add(this);
+  }
+
+  /** `buffer[0, length)` is good only during the call. */
+  onBytes(buffer: Buffer, length: number): void {
+    // Without a closure for each read.
+    try {
+      this.receive(buffer, length);
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  onDrain(): void {
+    this.guard(() => this.drained());
+  }
+
+  onEnd(): void {
+    this.guard(() => this.ended());
+  }
+
+  onClosed(): void {
+    this.guard(() => this.closed());
   }
 
   drain(): void {
@@ -67,14 +79,14 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   destroy(): void {
-    this.socket.destroy();
+    this.transport.destroy();
   }
 
   check(nowMs: number): void {
     const verdict = this.judge(nowMs);
     if (verdict === "refuse") this.refuse("request_timeout");
     else if (verdict === "close") this.close();
-    else if (verdict === "destroy") this.socket.destroy();
+    else if (verdict === "destroy") this.transport.destroy();
   }
 
   onHead(buffer: Buffer, head: Head): void {
@@ -143,7 +155,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
 
   endRaw(): void {
     this.flush();
-    this.socket.end();
+    this.transport.end();
   }
 
   flush(): boolean {
@@ -161,10 +173,10 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   cut(): void {
     this.flush();
     // Both ways of an upgraded connection ended in order; anything else must not look complete.
-    if (this.state === TUNNEL) this.socket.destroySoon();
+    if (this.state === TUNNEL) this.transport.destroySoon();
     // TLS tells an end in order from any other by itself (RFC 8446 §6.1).
-    else if (this.responder.endsWithConnection && this.flow.exchange?.scheme === "http") this.socket.resetAndDestroy();
-    else this.socket.destroy();
+    else if (this.responder.endsWithConnection && this.flow.exchange?.scheme === "http") this.transport.reset();
+    else this.transport.destroy();
   }
 
   /** Nothing more is read; what was asked gets an error page where it still can. */
@@ -178,16 +190,6 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.sendPage(edgePage(exchange, name));
   }
 
-  /** Without a closure for each read. */
-  private receiveGuarded(buffer: Buffer, length: number): void {
-    try {
-      this.receive(buffer, length);
-    } catch (error) {
-      this.broken(error);
-    }
-  }
-
-  /** `buffer[0, length)` is good only during the call. */
   private receive(buffer: Buffer, length: number): void {
     this.received += length;
     if (this.state === TUNNEL) {
@@ -224,7 +226,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     this.hasServed = true;
     this.enter(AWAITING);
     // Or somebody who asks without reading would have us gather answers without end.
-    if (this.socket.writableNeedDrain) this.isBehind = true;
+    if (this.transport.needsDrain) this.isBehind = true;
     else this.reader.next();
     this.settle();
   }
@@ -253,15 +255,15 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
     if (this.state === CLOSED) return;
     this.enter(CLOSING);
     this.reader.stop();
-    this.socket.end();
+    this.transport.end();
     this.unpause();
   }
 
   /** A client that ends its side amid an exchange is taken to be gone. */
   private ended(): void {
     if (this.state === TUNNEL) this.flow.endRaw();
-    else if (this.state === EXCHANGE) this.socket.destroy();
-    else this.socket.end();
+    else if (this.state === EXCHANGE) this.transport.destroy();
+    else this.transport.end();
   }
 
   private closed(): void {
@@ -273,7 +275,7 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   }
 
   private judge(nowMs: number): Verdict {
-    const { writableLength, writableNeedDrain } = this.socket;
+    const { queuedBytes, needsDrain } = this.transport;
     const { bytesTaken } = this.responder.writer;
     switch (this.state) {
       case AWAITING:
@@ -281,10 +283,10 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
         return this.deadlines.awaiting(nowMs, this.reader.isMidHead, this.hasServed);
       case EXCHANGE: {
         const isUploading = this.reader.isReadingBody && !this.readPaused && !this.responder.hasBegun;
-        return this.deadlines.exchanging(nowMs, writableNeedDrain ? bytesTaken : null, isUploading ? this.received : null);
+        return this.deadlines.exchanging(nowMs, needsDrain ? bytesTaken : null, isUploading ? this.received : null);
       }
       case CLOSING:
-        return this.deadlines.closing(nowMs, writableLength > 0 ? bytesTaken : null);
+        return this.deadlines.closing(nowMs, queuedBytes > 0 ? bytesTaken : null);
       default:
         return this.deadlines.lingering(nowMs, this.edge.limits.tunnelIdleTimeoutMs);
     }
@@ -293,13 +295,13 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
   private pause(): void {
     if (this.readPaused) return;
     this.readPaused = true;
-    this.socket.pause();
+    this.transport.pause();
   }
 
   private unpause(): void {
     if (!this.readPaused) return;
     this.readPaused = false;
-    this.socket.resume();
+    this.transport.resume();
   }
 
   /** What is thrown here costs this connection, not the worker. */
@@ -313,6 +315,6 @@ export class ClientConnection implements Visitor, RequestHandler, OpenConnection
 
   private broken(error: unknown): void {
     this.edge.report(error);
-    this.socket.destroy();
+    this.transport.destroy();
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Codecs } from "./compression/codecs.ts";
 import type { EdgeCache } from "./cache/cache.ts";
 import type { EdgeLimits } from "./config.ts";
-import type { DirectSend } from "#wire/connections/direct-send.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HeldBodies } from "./held-body.ts";
 import type { RayField } from "./http1-responder.ts";
@@ -32,8 +32,8 @@ export interface EdgeContext {
   readonly heldBodies: HeldBodies;
   readonly codecs: Codecs;
   readonly ray: RayField;
-  /** Null where Node.js sends everything. */
-  readonly directSend: DirectSend | null;
+  /** Null: Node.js has every connection. */
+  readonly loop: SocketLoop | null;
   readonly connections: Set<OpenConnection>;
   isDraining(): boolean;
   /** Writes the request row and the events of the rules that matched, once for each request. */

@@ -1,5 +1,3 @@
-import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import { createCidrSet } from "#kernel/cidr.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { TicketKeys } from "#kernel/worker-protocol.ts";
@@ -20,7 +18,10 @@ import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
-import type { DirectSend } from "#wire/connections/direct-send.ts";
+import { NodeTransport } from "#wire/connections/node-transport.ts";
+import type { SocketCalls } from "#wire/connections/socket-calls.ts";
+import { SocketLoop } from "#wire/connections/socket-loop.ts";
+import type { Transport } from "#wire/connections/transport.ts";
 import { createDohRoute, type DohRoute } from "./doh-route.ts";
 import type { RuleLeftOut } from "./entry-points.ts";
 import type { Arrival } from "./exchange.ts";
@@ -51,8 +52,8 @@ export interface EdgeDeps {
   readonly tap: Pick<Tap, "takes" | "begin">;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  /** Null where Node.js sends everything. */
-  readonly directSend: DirectSend | null;
+  /** Null: Node.js has every connection. */
+  readonly socketCalls: SocketCalls | null;
   readonly sealer: Sealer;
   /** 32 bytes with which all threads sign who has passed a challenge. */
   readonly clearanceKey: Uint8Array;
@@ -105,10 +106,10 @@ export function createEdge(deps: EdgeDeps): Edge {
   const admission = createAdmission({ metrics, ...config.limits });
   let listeners: readonly Listener[] = [];
 
-  const serve = (socket: Socket, arrival: Arrival): void => {
-    welcome(context, socket, arrival);
+  const serve = (transport: Transport, arrival: Arrival): void => {
+    welcome(context, transport, arrival);
     open.value = connections.size;
-    socket.on("close", () => (open.value = connections.size));
+    transport.whenClosed(() => (open.value = connections.size));
   };
   const tlsFront = createTlsFront({
     certificates,
@@ -118,7 +119,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed"),
     namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused for a name without a certificate"),
     onSecure: (socket, clientIp) =>
-      serve(socket, {
+      serve(new NodeTransport(socket), {
         clientIp,
         scheme: "https",
         serverIp: socket.localAddress,
@@ -128,19 +129,26 @@ export function createEdge(deps: EdgeDeps): Edge {
   });
   tlsFront.useTicketKeys(config.ticketKeys);
 
+  const servePlain = (transport: Transport, clientIp: string): void => {
+    const { address, port } = transport.localEnd();
+    serve(transport, { clientIp, scheme: "http", serverIp: address, serverPort: port, tls: null });
+  };
+  const serveSecure = (transport: Transport, clientIp: string): void => {
+    const socket = transport.intoSocket();
+    tlsFront.accept(socket, clientIp);
+    socket.resume();
+  };
   const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
     openListener({
+      // TLS is Node's, and its connections with it.
+      loop: scheme === "http" ? context.loop : null,
+      onConnection: scheme === "http" ? servePlain : serveSecure,
       host: config.host,
       port,
       reusePort: config.reusePort,
       admission,
       proxies,
       proxyHeaderTimeoutMs: config.limits.headTimeoutMs,
-      onConnection:
-        scheme === "https"
-          ? tlsFront.accept
-          : (socket, clientIp) =>
-              serve(socket, { clientIp, scheme, serverIp: socket.localAddress, serverPort: socket.localPort, tls: null }),
     });
 
   return {
@@ -177,7 +185,7 @@ interface EdgeState {
 }
 
 function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Places, state: EdgeState): EdgeContext {
-  const { clock, config, directSend, metrics } = deps;
+  const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
   const internalErrors = metrics.counter(
@@ -208,7 +216,8 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Plac
     originPort: config.originPort,
   });
   const originHeads = createOriginHeads(config.vendorPrefix);
-  const pools = createUpstreamPools({ limits, timers, directSend, health, tlsClient, metrics, report });
+  const loop = deps.socketCalls === null ? null : new SocketLoop(deps.socketCalls, report);
+  const pools = createUpstreamPools({ limits, timers, loop, health, tlsClient, metrics, report });
   const cache = createEdgeCache({
     replica: deps.replica,
     clock,
@@ -227,6 +236,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Plac
     limits,
     clock,
     timers,
+    loop,
     pipeline: {
       request: pipeline.request,
       readsBodyLater: pipeline.readsBodyLater,
@@ -247,7 +257,6 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Plac
     heldBodies: createHeldBodies(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
     codecs,
     ray: rayField(config.vendorPrefix),
-    directSend,
     connections: new Set(),
     isDraining: () => state.closing,
     record: createRecorder({ events: deps.events, clock, metrics }),
@@ -256,10 +265,9 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Plac
 }
 
 /** Speaks what was agreed on in the handshake; without one, and where nothing was, that is HTTP/1.x. */
-function welcome(context: EdgeContext, socket: Socket, arrival: Arrival): void {
-  const protocol = socket instanceof TLSSocket ? socket.alpnProtocol : null;
-  if (protocol === "h2") new Http2Connection(context, socket, arrival);
-  else new ClientConnection(context, socket, arrival);
+function welcome(context: EdgeContext, transport: Transport, arrival: Arrival): void {
+  if (transport.tls?.alpnProtocol === "h2") new Http2Connection(context, transport.tls, arrival);
+  else new ClientConnection(context, transport, arrival);
 }
 
 const POLL_MS = 20;

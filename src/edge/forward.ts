@@ -124,7 +124,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   }
 
   endRaw(): void {
-    this.connection?.socket.end();
+    this.connection?.endSide();
   }
 
   /** The visitor takes more of the response. */

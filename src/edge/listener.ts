@@ -1,18 +1,25 @@
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import type { CidrSet } from "#kernel/cidr.ts";
+import { parseIp } from "#kernel/ip.ts";
+import { LoopListener } from "#wire/connections/loop-listener.ts";
+import { NodeTransport } from "#wire/connections/node-transport.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
+import type { Transport } from "#wire/connections/transport.ts";
 import type { Admission } from "./admission.ts";
-import { readProxySocket } from "./proxied-socket.ts";
+import { readProxied } from "./proxied.ts";
 
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
+  /** Null: Node.js accepts. */
+  readonly loop: SocketLoop | null;
   readonly admission: Admission;
   /** Balancers: their connections begin with a PROXY header, before TLS as well. */
   readonly proxies: CidrSet;
   readonly proxyHeaderTimeoutMs: number;
   /** `clientIp`: the visitor's, whoever made the connection. */
-  onConnection(socket: Socket, clientIp: string): void;
+  onConnection(transport: Transport, clientIp: string): void;
 }
 
 export interface Listener {
@@ -24,16 +31,22 @@ export interface Listener {
 const BACKLOG = 4096;
 
 /**
- * Sockets that listen on the one port. The event loop accepts one connection from each in a turn: with a single one, some
- * hundred connections that come at once, an attack's or not, keep all others waiting for as many turns.
+ * Sockets of Node.js that listen on the one port. Its event loop accepts one connection from each in a turn: with a single
+ * one, some hundred connections that come at once, an attack's or not, keep all others waiting for as many turns.
  */
 const SOCKETS = 16;
 
 /** Opens a listening port; rejects where the address is taken or not allowed. */
 export async function openListener(options: ListenOptions): Promise<Listener> {
+  const { host, port, reusePort, loop } = options;
+  const address = parseIp(host);
+  if (loop !== null && address !== undefined) {
+    const onConnection = (transport: Transport): void => admit(options, transport);
+    return new LoopListener(loop, { address, port, reusePort, backlog: BACKLOG, onConnection });
+  }
   // Sockets that share a port would share it with another program of ours that runs already, too.
-  if (!options.reusePort && options.port !== 0) await (await listenOn(options, options.port, false)).close();
-  const first = await listenOn(options, options.port, true);
+  if (!reusePort && port !== 0) await (await listenOn(options, port, false)).close();
+  const first = await listenOn(options, port, true);
   const servers = [first];
   try {
     while (servers.length < SOCKETS) servers.push(await listenOn(options, first.port, true));
@@ -56,7 +69,7 @@ interface ListeningSocket {
 }
 
 async function listenOn(options: ListenOptions, port: number, reusePort: boolean): Promise<ListeningSocket> {
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => admit(options, socket));
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => admit(options, new NodeTransport(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host: options.host, port, reusePort, backlog: BACKLOG }, () => {
@@ -73,23 +86,17 @@ async function listenOn(options: ListenOptions, port: number, reusePort: boolean
 }
 
 /** Before anything is read or computed for it: a connection beyond a limit costs its acceptance only. */
-function admit(options: ListenOptions, socket: Socket): void {
+function admit(options: ListenOptions, transport: Transport): void {
   const { admission, proxies, proxyHeaderTimeoutMs } = options;
-  if (!admission.enter()) return void socket.destroy();
-  socket.on("close", admission.leave);
-  const peer = peerOf(socket);
+  if (!admission.enter()) return transport.destroy();
+  transport.whenClosed(admission.leave);
+  const peer = transport.peerAddress;
   const proceed = (clientIp: string): void => {
     const release = admission.hold(clientIp);
-    if (release === null) return void socket.destroy();
-    socket.on("close", release);
-    options.onConnection(socket, clientIp);
+    if (release === null) return transport.destroy();
+    transport.whenClosed(release);
+    options.onConnection(transport, clientIp);
   };
   if (!proxies.has(peer)) return proceed(peer);
-  readProxySocket(socket, proxyHeaderTimeoutMs, (clientIp) => {
-    proceed(clientIp ?? peer);
-    socket.resume();
-  });
+  readProxied(transport, proxyHeaderTimeoutMs, (clientIp) => proceed(clientIp ?? peer));
 }
-
-/** An IPv4 visitor on a dual-stack listener is an IPv4 visitor. */
-const peerOf = (socket: Socket): string => (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");

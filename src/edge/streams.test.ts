@@ -1,103 +1,108 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { exchangeRaw, httpOrigin, rawOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
 
-/** Everything that the origin was sent, each connection apart. */
-let received: string[] = [];
-let origin: TestOrigin;
-let edge: TestEdge;
+for (const socketCalls of [await loadSocketCalls(), null]) {
+  describe(`with connections of ${socketCalls === null ? "Node.js" : "our own loop"}`, () => {
+    /** Everything that the origin was sent, each connection apart. */
+    let received: string[] = [];
+    let origin: TestOrigin;
+    let edge: TestEdge;
 
-before(async () => {
-  origin = await rawOrigin((socket) => {
-    const at = received.push("") - 1;
-    const mine = received;
-    socket.on("data", (bytes) => {
-      mine[at] += bytes.toString("latin1");
-      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    before(async () => {
+      origin = await rawOrigin((socket) => {
+        const at = received.push("") - 1;
+        const mine = received;
+        socket.on("data", (bytes) => {
+          mine[at] += bytes.toString("latin1");
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        });
+        socket.on("end", () => socket.end());
+      });
+      edge = await startEdge(siteOps(origin.port), { socketCalls });
     });
-    socket.on("end", () => socket.end());
-  });
-  edge = await startEdge(siteOps(origin.port));
-});
-after(async () => {
-  await edge.close();
-  origin.close();
-});
+    after(async () => {
+      await edge.close();
+      origin.close();
+    });
 
-const H = "Host: www.example.com\r\n";
+    const H = "Host: www.example.com\r\n";
 
-test("whatever is sent, the origin gets whole requests of ours and the edge stays up", async () => {
-  const piece = fc.oneof(
-    fc.constantFrom(
-      "GET / HTTP/1.1\r\n",
-      "POST / HTTP/1.1\r\n",
-      H,
-      "\r\n",
-      "Content-Length: 3\r\n",
-      "Transfer-Encoding: chunked\r\n",
-      "0\r\n\r\n",
-      "3\r\nabc\r\n",
-      "abc",
-      "Connection: close\r\n",
-      "\n",
-      " ",
-      "\0",
-      "X: y\r\n",
-    ),
-    fc.string({ maxLength: 8, unit: "binary-ascii" }),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 12 }), async (pieces) => {
-      received = [];
-      const client = rawClient(edge.http);
-      client.send(`GET / HTTP/1.1\r\n${H}${pieces.join("")}`);
-      // Many of these wait for more; whatever goes to the origin has gone by then.
-      await Promise.race([client.closed(), new Promise((done) => setTimeout(done, 25))]);
-      client.socket.destroy();
-      // Each connection to the origin carries only what we write: a request line of ours and our own fields.
-      for (const stream of received) {
-        const requests = stream.match(/(?:^|\n)[A-Z]+ \S+ HTTP\/1\.1\r\nHost: www\.example\.com\r\n/g)?.length ?? 0;
-        const ends = stream.match(/\r\nCDN-Loop: svc\r\n\r\n/g)?.length ?? 0;
-        assert.equal(ends, requests);
-      }
-    }),
-    { numRuns: 60 },
-  );
-  assert.match(await exchangeRaw(edge.http, `GET / HTTP/1.1\r\n${H}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200/);
-  assert.deepEqual(edge.errors, []);
-});
+    test("whatever is sent, the origin gets whole requests of ours and the edge stays up", async () => {
+      const piece = fc.oneof(
+        fc.constantFrom(
+          "GET / HTTP/1.1\r\n",
+          "POST / HTTP/1.1\r\n",
+          H,
+          "\r\n",
+          "Content-Length: 3\r\n",
+          "Transfer-Encoding: chunked\r\n",
+          "0\r\n\r\n",
+          "3\r\nabc\r\n",
+          "abc",
+          "Connection: close\r\n",
+          "\n",
+          " ",
+          "\0",
+          "X: y\r\n",
+        ),
+        fc.string({ maxLength: 8, unit: "binary-ascii" }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 12 }), async (pieces) => {
+          received = [];
+          const client = rawClient(edge.http);
+          client.send(`GET / HTTP/1.1\r\n${H}${pieces.join("")}`);
+          // Many of these wait for more; whatever goes to the origin has gone by then.
+          await Promise.race([client.closed(), new Promise((done) => setTimeout(done, 25))]);
+          client.socket.destroy();
+          // Each connection to the origin carries only what we write: a request line of ours and our own fields.
+          for (const stream of received) {
+            const requests = stream.match(/(?:^|\n)[A-Z]+ \S+ HTTP\/1\.1\r\nHost: www\.example\.com\r\n/g)?.length ?? 0;
+            const ends = stream.match(/\r\nCDN-Loop: svc\r\n\r\n/g)?.length ?? 0;
+            assert.equal(ends, requests);
+          }
+        }),
+        { numRuns: 60 },
+      );
+      assert.match(await exchangeRaw(edge.http, `GET / HTTP/1.1\r\n${H}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200/);
+      assert.deepEqual(edge.errors, []);
+    });
 
-test("random cuts of one stream give the answers of the whole", async () => {
-  const echo = await httpOrigin((req, res) => {
-    res.setHeader("date", "-");
-    // Where an answer begins before its request has ended, the connection ends with it.
-    const body: Buffer[] = [];
-    req.on("data", (bytes: Buffer) => void body.push(bytes));
-    req.on("end", () => {
-      for (const bytes of body) res.write(bytes);
-      res.end();
+    test("random cuts of one stream give the answers of the whole", async () => {
+      const echo = await httpOrigin((req, res) => {
+        res.setHeader("date", "-");
+        // Where an answer begins before its request has ended, the connection ends with it.
+        const body: Buffer[] = [];
+        req.on("data", (bytes: Buffer) => void body.push(bytes));
+        req.on("end", () => {
+          for (const bytes of body) res.write(bytes);
+          res.end();
+        });
+      });
+      const site = await startEdge(siteOps(echo.port));
+      const stream = `POST /a HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nX: y\r\n\r\nGET /b HTTP/1.1\r\n${H}Connection: close\r\n\r\n`;
+      // Chunks may be cut anew on the way; what they carry may not change.
+      const strip = (text: string) => text.replace(/svc-ray: \w+/g, "").replace(/(?<=\n)[0-9a-f]+\r\n([a-z]+)\r\n/g, "$1");
+      const whole = strip(await exchangeRaw(site.http, stream));
+      assert.match(whole, /abc0\r\n\r\n/);
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }), async (sizes) => {
+          const client = rawClient(site.http);
+          for (let at = 0, i = 0; at < stream.length; i++) {
+            const size = sizes[i % sizes.length]!;
+            client.send(stream.slice(at, at + size));
+            at += size;
+            await new Promise((done) => setImmediate(done));
+          }
+          assert.equal(strip(await client.closed()), whole);
+        }),
+        { numRuns: 30 },
+      );
+      await site.close();
+      echo.close();
     });
   });
-  const site = await startEdge(siteOps(echo.port));
-  const stream = `POST /a HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nX: y\r\n\r\nGET /b HTTP/1.1\r\n${H}Connection: close\r\n\r\n`;
-  // Chunks may be cut anew on the way; what they carry may not change.
-  const strip = (text: string) => text.replace(/svc-ray: \w+/g, "").replace(/(?<=\n)[0-9a-f]+\r\n([a-z]+)\r\n/g, "$1");
-  const whole = strip(await exchangeRaw(site.http, stream));
-  assert.match(whole, /abc0\r\n\r\n/);
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }), async (sizes) => {
-      const client = rawClient(site.http);
-      for (let at = 0, i = 0; at < stream.length; i++) {
-        const size = sizes[i % sizes.length]!;
-        client.send(stream.slice(at, at + size));
-        at += size;
-        await new Promise((done) => setImmediate(done));
-      }
-      assert.equal(strip(await client.closed()), whole);
-    }),
-    { numRuns: 30 },
-  );
-  await site.close();
-  echo.close();
-});
+}

@@ -11,7 +11,7 @@ import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replic
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "./config.ts";
 import type { ScanSubject } from "./detection/job.ts";
-import { loadDirectSend } from "#wire/connections/direct-send.ts";
+import { loadSocketCalls, type SocketCalls } from "#wire/connections/socket-calls.ts";
 import { createEdge } from "./edge.ts";
 import type { PlaceDatabases } from "./places.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
@@ -35,11 +35,11 @@ export interface TestEdge {
 /** An edge on free loopback ports, whose events and scanned bodies a test can look at. */
 export async function startEdge(
   ops: readonly Op[],
-  given: Partial<EdgeConfig> & { readonly directSend?: null } = {},
+  given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null } = {},
   limits: Partial<EdgeLimits> = {},
   originRoots: readonly string[] = [],
 ): Promise<TestEdge> {
-  const { directSend = await loadDirectSend(), ...config } = given;
+  const { socketCalls = await loadSocketCalls(), ...config } = given;
   const replica = createMemoryReplica(ops);
   const sealer = createSealer(randomBytes(32));
   const metrics = createMetrics();
@@ -53,7 +53,7 @@ export async function startEdge(
     sealer,
     clearanceKey: randomBytes(32),
     metrics,
-    directSend,
+    socketCalls,
     originRoots,
     clock: systemClock,
     events: {

@@ -4,6 +4,9 @@ import type { EdgeLimits } from "./config.ts";
 import type { OriginHealth } from "./origin-health.ts";
 import { isGood, originKey, type OriginTls, type OriginTlsClient } from "./origin-tls.ts";
 import { createStalledExchanges } from "./stalled-exchanges.ts";
+import { dialThroughLoop } from "#wire/connections/loop-socket.ts";
+import { dialThroughNode } from "#wire/connections/node-transport.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
 import { UpstreamConnection, type UpstreamOwner } from "#wire/connections/upstream-connection.ts";
 
 /** Who waits for a connection. */
@@ -27,7 +30,9 @@ export interface UpstreamPools {
   close(): void;
 }
 
-type PoolDeps = Pick<UpstreamOwner, "timers" | "directSend" | "report"> & {
+type PoolDeps = Pick<UpstreamOwner, "timers" | "report"> & {
+  /** Null: Node.js dials. */
+  readonly loop: SocketLoop | null;
   readonly limits: EdgeLimits;
   readonly health: OriginHealth;
   readonly tlsClient: OriginTlsClient;
@@ -58,7 +63,9 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
     if (pools === undefined) plain.set(port, (pools = new Map()));
     let pool = pools.get(address);
     if (pool === undefined) {
-      const dial: Dial = (onread) => connect({ host: address, port, noDelay: true, allowHalfOpen: true, onread });
+      const dial: Dial = () =>
+        (deps.loop === null ? undefined : dialThroughLoop(deps.loop, address, port)) ??
+        dialThroughNode((onread) => connect({ host: address, port, noDelay: true, allowHalfOpen: true, onread }));
       const onEmpty = (): void => {
         pools.delete(address);
         if (pools.size === 0) plain.delete(port);
@@ -72,7 +79,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
     const key = originKey(address, port, tls);
     let pool = secure.get(key);
     if (pool === undefined) {
-      const dial: Dial = (onread) => deps.tlsClient.connect(address, port, tls, onread);
+      const dial: Dial = () => dialThroughNode((onread) => deps.tlsClient.connect(address, port, tls, onread));
       const onEmpty = (): void => void secure.delete(key);
       secure.set(key, (pool = createPool(deps, { ...shared, key, tls, dial, onEmpty })));
     }

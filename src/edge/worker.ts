@@ -10,7 +10,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import type { EdgeConfig } from "./config.ts";
 import { createTap } from "./detection/tap.ts";
-import { loadDirectSend } from "#wire/connections/direct-send.ts";
+import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
 import { createEdge } from "./edge.ts";
 
 /** What the main thread gives an edge worker. Ports are transferred. */
@@ -54,10 +54,10 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const sealer = createSealer(sealKey);
   const clearanceKey = deriveKey(sealKey, "clearance", 32);
   const originRoots = [readFileSync(data.localRootPath, "utf8")];
-  const directSend = await loadDirectSend();
-  if (directSend === null) voice.log("info", "Node.js sends every answer itself, since koffi does not load here", { name: data.name });
+  const socketCalls = await loadSocketCalls();
+  if (socketCalls === null) voice.log("info", "Node.js has every connection, since koffi does not load here", { name: data.name });
   const edge = createEdge({
-    ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, directSend, onError },
+    ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),
     clock: systemClock,
     config: data.config,

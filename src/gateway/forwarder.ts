@@ -2,6 +2,7 @@ import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { createTimers } from "#kernel/timers.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
 import type { Admitted } from "./admission.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
@@ -57,6 +58,7 @@ export interface Forwarder {
 export interface ForwarderDeps extends GatewayDeps {
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits;
+  readonly loop: SocketLoop | null;
 }
 
 const PRICES_WARM_UP_MS = 2_000;
@@ -78,7 +80,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const costs = createCosts(prices);
   const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
   const timers = createTimers(clock);
-  const pools = createPools({ limits, allows, timers, directSend: deps.directSend ?? null });
+  const pools = createPools({ limits, allows, timers, loop: deps.loop });
   const spans = createSpanExporter({ pools, sealer, metrics, limits });
   const log = createGatewayLog({ ...deps, spans, vendorPrefix: config.vendorPrefix });
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });

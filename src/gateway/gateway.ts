@@ -5,7 +5,8 @@ import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayLogSink } from "#events/logs/entry.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { Replica } from "#snapshot/feed.ts";
-import type { DirectSend } from "#wire/connections/direct-send.ts";
+import type { SocketCalls } from "#wire/connections/socket-calls.ts";
+import { SocketLoop } from "#wire/connections/socket-loop.ts";
 import { createAdmission } from "./admission.ts";
 import type { ClientAnswer } from "./client/client-answer.ts";
 import type { ClientRequest } from "./client/client-request.ts";
@@ -26,8 +27,8 @@ export interface GatewayDeps {
   readonly logs?: GatewayLogSink;
   /** Opens what travels sealed; without one, keys that gateways keep cannot be used, and no answer is kept on disk. */
   readonly sealer?: Sealer | undefined;
-  /** Null or absent: Node.js sends everything. */
-  readonly directSend?: DirectSend | null;
+  /** Null or absent: Node.js has every connection. */
+  readonly socketCalls?: SocketCalls | null;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;
@@ -48,7 +49,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const upstreams = createUpstreams(config.providers, createCustomProviders({ replica: deps.replica, sealer: deps.sealer }));
   const admission = createAdmission({ ...deps, upstreams });
   const rateLimits = createRateLimits(deps);
-  const forwarder = createForwarder({ ...deps, upstreams, rateLimits });
+  const loop = deps.socketCalls ? new SocketLoop(deps.socketCalls, ignore) : null;
+  const forwarder = createForwarder({ ...deps, loop, upstreams, rateLimits });
   const fields = createResponseFields(config.vendorPrefix, deps.clock);
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
   let isDraining = false;
@@ -101,7 +103,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const front = createFront({
     clock: deps.clock,
-    directSend: deps.directSend ?? null,
+    loop,
     config,
     onRequest,
     onUpgrade,

@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { Timers } from "#kernel/timers.ts";
-import type { DirectSend } from "#wire/connections/direct-send.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
 import type { GatewayLimits } from "./config.ts";
 import { RefusalError } from "./errors.ts";
 import { createProviderPool, type ProviderPool } from "./provider/provider-pool.ts";
@@ -25,16 +25,16 @@ export function createPools({
   limits,
   allows,
   timers,
-  directSend,
+  loop,
 }: {
   readonly limits: GatewayLimits;
   readonly allows: AddressPolicy;
   readonly timers: Timers;
-  readonly directSend: DirectSend | null;
+  readonly loop: SocketLoop | null;
 }): Pools {
   const pools = new Map<string, ProviderPool>();
   const open = (name: string, origin: string, isGuarded: boolean): ProviderPool => {
-    const pool = createProviderPool({ origin, lookup: isGuarded ? guardedLookup(allows) : undefined, limits, timers, directSend });
+    const pool = createProviderPool({ origin, lookup: isGuarded ? guardedLookup(allows) : undefined, limits, timers, loop });
     const [oldest] = pools.size < POOLS_MAX ? [] : pools;
     if (oldest !== undefined) {
       pools.delete(oldest[0]);

@@ -7,7 +7,7 @@ import { createSealer } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
-import { loadDirectSend } from "#wire/connections/direct-send.ts";
+import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
 import { createLogJournal } from "#events/logs/journal.ts";
 import { createEventSink } from "#events/sink.ts";
 import type { GatewayWorkerData } from "./config.ts";
@@ -34,7 +34,7 @@ const gateway = createGateway({
   events,
   logs,
   sealer,
-  directSend: await loadDirectSend(),
+  socketCalls: await loadSocketCalls(),
   clock: systemClock,
   metrics,
   onDefaultGateway: voice.defaultGatewayUsed,

@@ -5,7 +5,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
-import { loadDirectSend } from "#wire/connections/direct-send.ts";
+import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
 import { createEdge } from "#edge/edge.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
@@ -39,7 +39,7 @@ const edge = createEdge({
   tap: { takes: () => false, begin: () => null },
   clock: systemClock,
   metrics: createMetrics(),
-  directSend: await loadDirectSend(),
+  socketCalls: process.env["NOLOOP"] ? null : await loadSocketCalls(),
   sealer,
   clearanceKey: new Uint8Array(32),
   config: {

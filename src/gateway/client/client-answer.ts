@@ -1,6 +1,6 @@
-import type { Socket } from "node:net";
 import { STATUS_CODES } from "#kernel/node-http.ts";
 import type { SocketWriter } from "#wire/connections/socket-writer.ts";
+import type { Transport } from "#wire/connections/transport.ts";
 import { isBodiless } from "#wire/http/framing.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";
 import { chunkStart } from "#wire/http/write.ts";
@@ -8,7 +8,7 @@ import type { FlatHeaders } from "../headers.ts";
 
 /** What an answer needs of its connection. */
 export interface AnswerOwner {
-  readonly socket: Socket;
+  readonly transport: Transport;
   readonly nowMs: () => number;
   /** The connection serves another request after this answer, as far as is known now. */
   keepsAlive(): boolean;
@@ -110,7 +110,7 @@ export class ClientAnswer {
 
   /** Bytes that the client has not taken yet. */
   get backlogBytes(): number {
-    return this.#owner.socket.writableLength;
+    return this.#owner.transport.queuedBytes;
   }
 
   /** Sends the head where nothing went out after it. */
@@ -131,18 +131,18 @@ export class ClientAnswer {
   cut(last: Buffer | undefined): void {
     if (this.#isOver) return;
     this.#settle();
-    const { socket } = this.#owner;
+    const { transport } = this.#owner;
     const cut = (): void => {
       // TLS tells an end in order from any other by itself (RFC 8446 §6.1).
-      if (this.#endsWithConnection && !("encrypted" in socket)) socket.resetAndDestroy();
-      else socket.destroy();
+      if (this.#endsWithConnection && transport.tls === null) transport.reset();
+      else transport.destroy();
     };
     if (last !== undefined && last.length > 0) this.#body(last);
     this.#writer.flush();
-    if (socket.writableLength === 0) return cut();
+    if (transport.queuedBytes === 0) return cut();
     // A client that takes nothing more does not learn why, and is cut off all the same.
     const limit = setTimeout(cut, LAST_WORDS_MS);
-    socket.write("", () => {
+    transport.whenSent(() => {
       clearTimeout(limit);
       cut();
     });

@@ -1,10 +1,9 @@
 import type { Socket } from "node:net";
 import type { Clock } from "#kernel/clock.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
-import type { DirectSend } from "#wire/connections/direct-send.ts";
 import { Http1Reader, type RequestHandler } from "#wire/connections/http1-reader.ts";
-import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
 import { SocketWriter } from "#wire/connections/socket-writer.ts";
+import type { Transport, TransportHandler } from "#wire/connections/transport.ts";
 import { isPersistent } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import { requestHeaderObject } from "#wire/http/header-object.ts";
@@ -15,8 +14,6 @@ import type { BodyTaker, ClientRequest } from "./client-request.ts";
 export interface ClientOwner {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Null: Node.js sends everything. */
-  readonly directSend: DirectSend | null;
   readonly requestTimeoutMs: number;
   readonly connections: Set<ClientConnection>;
   isDraining(): boolean;
@@ -39,8 +36,8 @@ const UPGRADED = 3;
 const CLOSED = 4;
 
 /** One client's connection of HTTP/1.x: takes its requests one after the other. */
-export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
-  readonly socket: Socket;
+export class ClientConnection implements RequestHandler, TransportHandler, AnswerOwner, Checked {
+  readonly transport: Transport;
   private readonly owner: ClientOwner;
   private readonly address: string;
   private readonly reader: Http1Reader;
@@ -57,25 +54,14 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
   private answer: ClientAnswer | undefined;
   private taker: BodyTaker | undefined;
 
-  constructor(owner: ClientOwner, socket: Socket) {
+  constructor(owner: ClientOwner, transport: Transport) {
     this.owner = owner;
-    this.socket = socket;
-    this.address = socket.remoteAddress ?? "";
+    this.transport = transport;
+    this.address = transport.peerAddress;
     this.sinceMs = owner.timers.nowMs;
     this.reader = new Http1Reader(this);
-    this.writer = new SocketWriter(socket, owner.directSend);
-    readShared(socket, (length) => {
-      // An upgraded connection is read as a stream again.
-      if (this.state === UPGRADED) return socket.push(Buffer.from(READ_BUFFER.subarray(0, length)));
-      this.receive(READ_BUFFER, length);
-      return !this.readPaused;
-    });
-    // What was read before, and everything where reads are not shared.
-    socket.on("data", this.onData);
-    socket.on("drain", () => this.answer?.watcher?.clientDrained());
-    socket.on("end", () => this.ended());
-    socket.on("error", () => socket.destroy());
-    socket.on("close", () => this.closed());
+    this.writer = new SocketWriter(transport);
+    transport.attach(this);
     owner.timers.add(this);
     owner.connections.add(this);
   }
@@ -84,6 +70,27 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
 
   keepsAlive(): boolean {
     return this.isPersistent && !this.isAwaitingLeave && !this.owner.isDraining();
+  }
+
+  onDrain(): void {
+    this.answer?.watcher?.clientDrained();
+  }
+
+  /** A client that ends its side amid an exchange is taken to be gone. */
+  onEnd(): void {
+    if (this.state === EXCHANGE) this.transport.destroy();
+    else if (this.state !== UPGRADED) this.transport.end();
+  }
+
+  onClosed(): void {
+    if (this.state === UPGRADED || this.state === CLOSED) return;
+    this.state = CLOSED;
+    this.leave();
+    this.reader.stop();
+    const { taker, answer } = this;
+    this.taker = this.answer = undefined;
+    taker?.onGone();
+    answer?.gone();
   }
 
   /** No further request is taken: closes where none is under way. */
@@ -101,8 +108,8 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
     } else if (this.state === EXCHANGE) {
       if (!this.reader.isComplete && waitedMs > this.owner.requestTimeoutMs && !this.isBodyPaused) this.onMalformed();
     } else if (this.state === CLOSING) {
-      if (this.socket.writableLength > 0) this.sinceMs = nowMs;
-      else if (waitedMs > LINGER_MS) this.socket.destroy();
+      if (this.transport.queuedBytes > 0) this.sinceMs = nowMs;
+      else if (waitedMs > LINGER_MS) this.transport.destroy();
     }
   }
 
@@ -151,7 +158,7 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
     taker?.onGone();
     if (answer?.hasBegun === true) {
       answer.gone();
-      return void this.socket.destroy();
+      return void this.transport.destroy();
     }
     answer?.gone();
     this.writer.string(this.owner.refusal());
@@ -194,34 +201,30 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
   }
 
   private upgrade(request: ClientRequest): void {
-    const { socket } = this;
     this.state = UPGRADED;
+    this.transport.pause();
     const onUpgrade = (): void => {
       const first = this.reader.stop();
       this.leave();
-      socket.off("data", this.onData);
-      socket.pause();
-      this.owner.onUpgrade(request, socket, first);
+      this.owner.onUpgrade(request, this.transport.intoSocket(), first);
     };
     // What came in the same read belongs to the other protocol, and is known only after it.
     queueMicrotask(onUpgrade);
   }
 
-  private receive(buffer: Buffer, length: number): void {
+  onBytes(buffer: Buffer, length: number): void {
     if (this.state === CLOSING) return;
     const { isMidHead } = this.reader;
     try {
       this.reader.feed(buffer, length);
     } catch {
       // What is thrown here nobody foresaw; it costs this connection, not the plane.
-      return void this.socket.destroy();
+      return void this.transport.destroy();
     }
     // The time for a head runs from its first byte; empty lines before it are none.
     if (this.state === AWAITING && this.hasServed && !isMidHead && this.reader.isMidHead) this.sinceMs = this.owner.timers.nowMs;
     this.settle();
   }
-
-  private readonly onData = (bytes: Buffer): void => this.receive(bytes, bytes.length);
 
   /** Reads on where there is room. */
   private settle(): void {
@@ -229,8 +232,8 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
     const isFull = this.state === EXCHANGE && (this.reader.isFull || this.isBodyPaused);
     if (isFull === this.readPaused) return;
     this.readPaused = isFull;
-    if (isFull) this.socket.pause();
-    else this.socket.resume();
+    if (isFull) this.transport.pause();
+    else this.transport.resume();
   }
 
   /** Ends our side and reads on for a moment: closing over unread bytes would reset what was just sent. */
@@ -241,25 +244,8 @@ export class ClientConnection implements RequestHandler, AnswerOwner, Checked {
     this.reader.stop();
     this.taker?.onGone();
     this.taker = undefined;
-    this.socket.end();
+    this.transport.end();
     this.settle();
-  }
-
-  /** A client that ends its side amid an exchange is taken to be gone. */
-  private ended(): void {
-    if (this.state === EXCHANGE) this.socket.destroy();
-    else if (this.state !== UPGRADED) this.socket.end();
-  }
-
-  private closed(): void {
-    if (this.state === UPGRADED || this.state === CLOSED) return;
-    this.state = CLOSED;
-    this.leave();
-    this.reader.stop();
-    const { taker, answer } = this;
-    this.taker = this.answer = undefined;
-    taker?.onGone();
-    answer?.gone();
   }
 
   private leave(): void {

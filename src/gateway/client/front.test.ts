@@ -31,7 +31,7 @@ async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfi
   const seen: string[] = [];
   const front = createFront({
     clock,
-    directSend: null,
+    loop: null,
     config: {
       host: "127.0.0.1",
       port: 0,

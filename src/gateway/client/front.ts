@@ -1,7 +1,12 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
+import { parseIp } from "#kernel/ip.ts";
 import { createTimers } from "#kernel/timers.ts";
+import { LoopListener } from "#wire/connections/loop-listener.ts";
+import { NodeTransport } from "#wire/connections/node-transport.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
+import type { Transport } from "#wire/connections/transport.ts";
 import type { GatewayConfig } from "../config.ts";
 import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 
@@ -13,45 +18,91 @@ export interface Front {
   close(timeoutMs: number): Promise<void>;
 }
 
-export interface FrontDeps extends Pick<ClientOwner, "directSend" | "onRequest" | "onUpgrade" | "refusal"> {
+export interface FrontDeps extends Pick<ClientOwner, "onRequest" | "onUpgrade" | "refusal"> {
   readonly clock: Clock;
   readonly config: GatewayConfig;
+  /** Null: Node.js accepts. */
+  readonly loop: SocketLoop | null;
 }
 
-export function createFront({ clock, config, ...handlers }: FrontDeps): Front {
+const BACKLOG = 1024;
+
+export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Front {
   const timers = createTimers(clock);
   const connections = new Set<ClientConnection>();
+  const open = createOpenSet();
   let isDraining = false;
+  let close = (): void => undefined;
   const owner: ClientOwner = {
     ...handlers,
-    clock,
+    onUpgrade: (request, socket, first) => {
+      open.add(socket, (gone) => socket.once("close", gone));
+      handlers.onUpgrade(request, socket, first);
+    },
     timers,
+    clock,
     connections,
     requestTimeoutMs: config.limits.requestTimeoutMs,
     isDraining: () => isDraining,
   };
-  const server = serverOf(config, (socket) => void new ClientConnection(owner, socket));
-  /** Also those that have not come to a request. */
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
+  const welcome = (transport: Transport): void => void new ClientConnection(owner, transport);
+  const server = serverOf(config, (socket) => welcome(new NodeTransport(socket)));
+  // Also those that have not come to a request.
+  server.on("connection", (socket: Socket) => open.add(socket, (gone) => socket.once("close", gone)));
+  const onConnection = (transport: Transport): void => {
+    open.add(transport, (gone) => transport.whenClosed(gone));
+    welcome(transport);
+  };
   return {
-    listen: () => listenOn(server, config),
-    close: (timeoutMs) => {
+    listen: async () => {
+      const { host, port } = config;
+      const address = parseIp(host);
+      if (loop !== null && address !== undefined && config.tls === undefined) {
+        const listener = new LoopListener(loop, { address, port, reusePort: false, backlog: BACKLOG, onConnection });
+        close = () => listener.close();
+        return { port: listener.port };
+      }
+      close = () => void server.close();
+      return listenOn(server, config);
+    },
+    close: async (timeoutMs) => {
       isDraining = true;
-      return new Promise((resolve) => {
-        const limit = setTimeout(() => {
-          for (const socket of sockets) socket.destroy();
-        }, timeoutMs);
-        server.close(() => {
-          clearTimeout(limit);
-          timers.close();
-          resolve();
-        });
-        for (const connection of Array.from(connections)) connection.drain();
+      close();
+      const limit = setTimeout(open.destroy, timeoutMs);
+      for (const connection of Array.from(connections)) connection.drain();
+      await open.empty();
+      clearTimeout(limit);
+      timers.close();
+    },
+  };
+}
+
+interface OpenSet {
+  /** `whenGone` is told how to say that it has closed. */
+  add(one: Openable, whenGone: (gone: () => void) => void): void;
+  /** Resolves when all have closed. */
+  empty(): Promise<void>;
+  readonly destroy: () => void;
+}
+
+interface Openable {
+  destroy(): unknown;
+}
+
+function createOpenSet(): OpenSet {
+  const open = new Set<Openable>();
+  let onEmpty: (() => void) | undefined;
+  return {
+    add: (one, whenGone) => {
+      open.add(one);
+      whenGone(() => {
+        open.delete(one);
+        if (open.size === 0) onEmpty?.();
       });
+    },
+    empty: () => (open.size === 0 ? Promise.resolve() : new Promise((resolve) => (onEmpty = resolve))),
+    destroy: () => {
+      for (const one of open) one.destroy();
     },
   };
 }
@@ -74,7 +125,7 @@ function serverOf({ tls }: GatewayConfig, onConnection: (socket: Socket) => void
 function listenOn(server: Server, { host, port }: GatewayConfig): Promise<{ readonly port: number }> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port, backlog: 1024 }, () => {
+    server.listen({ host, port, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve({ port: (server.address() as AddressInfo).port });
     });

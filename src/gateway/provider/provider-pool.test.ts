@@ -18,7 +18,7 @@ const here: LookupFunction = (_name, options, callback) =>
 
 function poolTo(t: TestContext, origin: string, limits: Partial<GatewayLimits> = {}): ProviderPool {
   const timers = createTimers(systemClock);
-  const pool = createProviderPool({ origin, lookup: here, directSend: null, limits: { ...GATEWAY_LIMITS, ...limits }, timers });
+  const pool = createProviderPool({ origin, lookup: here, loop: null, limits: { ...GATEWAY_LIMITS, ...limits }, timers });
   t.after(() => {
     pool.destroy();
     timers.close();

@@ -1,7 +1,10 @@
 import { type LookupFunction, connect, isIP, type OnReadOpts, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
 import type { Timers } from "#kernel/timers.ts";
-import type { DirectSend } from "#wire/connections/direct-send.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
+import { dialThroughLoop } from "#wire/connections/loop-socket.ts";
+import { dialThroughNode } from "#wire/connections/node-transport.ts";
+import type { Transport } from "#wire/connections/transport.ts";
 import { UpstreamConnection, type UpstreamOwner } from "#wire/connections/upstream-connection.ts";
 import type { GatewayLimits } from "../config.ts";
 import { type AnswerHandler, ProviderCall } from "./provider-call.ts";
@@ -24,15 +27,15 @@ export interface ProviderPoolSpec {
   readonly lookup: LookupFunction | undefined;
   readonly limits: GatewayLimits;
   readonly timers: Timers;
-  /** Null: Node.js sends everything. */
-  readonly directSend: DirectSend | null;
+  /** Null: Node.js dials. */
+  readonly loop: SocketLoop | null;
 }
 
 /** Providers close idle connections at five seconds and later, the common default: we are first. */
 const IDLE_TIMEOUT_MS = 4_000;
 
 export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
-  const { limits, timers, directSend } = spec;
+  const { limits, timers } = spec;
   const { host } = new URL(spec.origin);
   const connections = new Set<UpstreamConnection>();
   const idle: UpstreamConnection[] = [];
@@ -51,8 +54,6 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
       responseTimeoutMs: limits.firstByteTimeoutMs,
     },
     timers,
-    // Providers speak TLS, where this does not apply.
-    directSend,
     ...dialOf(spec),
     connected: () => undefined,
     notConnected: () => undefined,
@@ -112,21 +113,27 @@ const NO_QUESTION = { method: "", head: "", body: { kind: "whole", bytes: Buffer
 
 let roots: SecureContext | undefined;
 
-function dialOf({ origin, lookup }: ProviderPoolSpec): Pick<UpstreamOwner, "dial" | "isSecure" | "isTrusted"> {
+function dialOf({ origin, lookup, loop }: ProviderPoolSpec): Pick<UpstreamOwner, "dial" | "isSecure" | "isTrusted"> {
   const { protocol, hostname, port } = new URL(origin);
   const isSecure = protocol === "https:";
   const host = hostname.replace(/^\[|\]$/g, "");
+  const portNumber = port === "" ? (isSecure ? 443 : 80) : Number(port);
   const to = (onread: OnReadOpts) => ({
     host,
-    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+    port: portNumber,
     allowHalfOpen: true,
     noDelay: true,
     onread,
     ...(lookup === undefined ? {} : { lookup }),
   });
-  if (!isSecure) return { isSecure, isTrusted: () => true, dial: (onread) => connect(to(onread)) };
+  if (!isSecure) {
+    // Names are Node's to look up.
+    const dialPlain = (): Transport =>
+      (loop === null ? undefined : dialThroughLoop(loop, host, portNumber)) ?? dialThroughNode((onread) => connect(to(onread)));
+    return { isSecure, isTrusted: () => true, dial: dialPlain };
+  }
   let session: Buffer | undefined;
-  const dial = (onread: OnReadOpts): Socket => {
+  const dialSecure = (onread: OnReadOpts): Socket => {
     // Reading some hundred roots takes a while.
     const secureContext = (roots ??= createSecureContext());
     const known = session === undefined ? {} : { session };
@@ -144,5 +151,5 @@ function dialOf({ origin, lookup }: ProviderPoolSpec): Pick<UpstreamOwner, "dial
     });
     return socket;
   };
-  return { isSecure, isTrusted: (socket) => socket.authorized, dial };
+  return { isSecure, isTrusted: (tls) => tls.authorized, dial: () => dialThroughNode(dialSecure) };
 }

@@ -4,11 +4,23 @@ export interface TurnTask {
 }
 
 let due: TurnTask[] = [];
+let isAmidTurn = false;
 
 /** Has the task done when all that has come in this turn was read. It is to be added once, and must not throw. */
 export function atTurnEnd(task: TurnTask): void {
-  if (due.length === 0) setImmediate(run);
+  if (due.length === 0 && !isAmidTurn) setImmediate(run);
   due.push(task);
+}
+
+/** Does the work of a turn that reads many sockets, and then what was to be done at its end. */
+export function inOneTurn(work: () => void): void {
+  isAmidTurn = true;
+  try {
+    work();
+  } finally {
+    isAmidTurn = false;
+    if (due.length > 0) run();
+  }
 }
 
 function run(): void {

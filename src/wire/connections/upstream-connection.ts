@@ -1,12 +1,10 @@
-import type { OnReadOpts, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { BodySink, Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
 import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
-import type { DirectSend } from "./direct-send.ts";
-import { READ_BUFFER } from "./shared-reads.ts";
 import { SocketWriter } from "./socket-writer.ts";
+import type { Transport, TransportHandler } from "./transport.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 
 /** Why there is no connection to an origin: nothing of a request was sent. */
@@ -51,13 +49,11 @@ export interface UpstreamLimits {
 export interface UpstreamOwner {
   readonly limits: UpstreamLimits;
   readonly timers: Timers;
-  /** Null where Node.js sends everything. */
-  readonly directSend: DirectSend | null;
   /** What is dialled speaks TLS, and is of no use before its handshake. */
   readonly isSecure: boolean;
   /** Once the handshake is over: whether the other side is who it has to be. */
   isTrusted(socket: TLSSocket): boolean;
-  dial(onread: OnReadOpts): Socket;
+  dial(): Transport;
   connected(): void;
   notConnected(fault: ConnectFault): void;
   /** Something was thrown that never should be: it costs its request, not the worker. */
@@ -78,8 +74,7 @@ const TUNNEL = 3;
 const CLOSED = 4;
 
 /** A connection to an origin: sends one request at a time and parses what comes back as strictly as what goes there. */
-export class UpstreamConnection implements Checked {
-  readonly socket: Socket;
+export class UpstreamConnection implements Checked, TransportHandler {
   readonly writer: SocketWriter;
   /** Requests may be sent: over TLS, to one whose certificate was found good where that matters. */
   isConnected = false;
@@ -88,6 +83,7 @@ export class UpstreamConnection implements Checked {
   /** Something of the response arrived. */
   hasAnswered = false;
   private readonly owner: UpstreamOwner;
+  private readonly transport: Transport;
   private readonly body = new BodyReader();
   private readonly pending = new PendingBytes();
   private sink: UpstreamSink | null = null;
@@ -106,29 +102,46 @@ export class UpstreamConnection implements Checked {
     this.owner = owner;
     this.touchedMs = owner.timers.nowMs;
     this.idleMs = owner.limits.originIdleTimeoutMs;
-    this.socket = owner.dial({
-      buffer: READ_BUFFER,
-      callback: (length) => {
-        // Without a closure for each read.
-        try {
-          this.receive(READ_BUFFER, 0, length);
-        } catch (error) {
-          this.broken(error);
-        }
-        return !this.paused;
-      },
-    });
-    this.writer = new SocketWriter(this.socket, owner.directSend);
-    this.socket.on("connect", () => this.guard(() => this.connected()));
-    if (owner.isSecure) this.socket.on("secureConnect", () => this.guard(() => this.secured()));
-    this.socket.on("drain", () => {
-      this.touch();
-      this.guard(() => this.sink?.onDrain());
-    });
-    this.socket.on("end", () => this.guard(() => this.ended()));
-    this.socket.on("error", (error: NodeJS.ErrnoException) => this.fail(this.lossOf(error.code ?? "")));
-    this.socket.on("close", () => this.fail(this.lossOf("")));
+    this.transport = owner.dial();
+    this.writer = new SocketWriter(this.transport);
+    this.transport.attach(this);
     owner.timers.add(this);
+  }
+
+  onConnected(): void {
+    this.touch();
+    if (this.owner.isSecure) this.isHandshaking = true;
+    else this.guard(() => this.ready());
+  }
+
+  onSecured(): void {
+    const { tls } = this.transport;
+    this.guard(() => {
+      if (tls !== null && this.owner.isTrusted(tls)) this.ready();
+      else this.fail("origin_certificate");
+    });
+  }
+
+  /** Without a closure for each read. */
+  onBytes(buffer: Buffer, length: number): void {
+    try {
+      this.receive(buffer, 0, length);
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  onDrain(): void {
+    this.touch();
+    this.guard(() => this.sink?.onDrain());
+  }
+
+  onEnd(): void {
+    this.guard(() => this.ended());
+  }
+
+  onClosed(code: string): void {
+    this.fail(this.lossOf(code));
   }
 
   /** Takes a request, and waits so long for each piece of its response, 0 being the operator's own time; its head and body are then written to `writer`. */
@@ -154,17 +167,22 @@ export class UpstreamConnection implements Checked {
     this.touch();
   }
 
+  /** Nothing more will be sent; the other side may go on. */
+  endSide(): void {
+    this.transport.end();
+  }
+
   pause(): void {
     if (this.paused) return;
     this.paused = true;
-    this.socket.pause();
+    this.transport.pause();
   }
 
   resume(): void {
     if (!this.paused) return;
     this.paused = false;
     this.touch();
-    this.socket.resume();
+    this.transport.resume();
   }
 
   /** Closes without a word to the sink. */
@@ -173,13 +191,13 @@ export class UpstreamConnection implements Checked {
     this.state = CLOSED;
     this.sink = null;
     this.owner.timers.remove(this);
-    this.socket.destroy();
+    this.transport.destroy();
     this.owner.closed(this);
   }
 
   get isHeldByVisitor(): boolean {
     if (!this.isConnected || (this.state !== HEAD && this.state !== BODY)) return false;
-    return this.paused || (!this.requestSent && this.socket.writableLength === 0);
+    return this.paused || (!this.requestSent && this.transport.queuedBytes === 0);
   }
 
   get visitorAddress(): string {
@@ -187,7 +205,7 @@ export class UpstreamConnection implements Checked {
   }
 
   get bytesMoved(): number {
-    return this.socket.bytesRead + this.writer.bytesTaken;
+    return this.transport.bytesRead + this.writer.bytesTaken;
   }
 
   /** From now on each piece of the response may take so long. */
@@ -208,17 +226,6 @@ export class UpstreamConnection implements Checked {
     } else if (this.state === IDLE) {
       if (waitedMs > this.idleMs) this.abort();
     } else if (this.state !== TUNNEL && !this.paused && waitedMs > this.responseTimeoutMs) this.fail("origin_timeout");
-  }
-
-  private connected(): void {
-    this.touch();
-    if (!this.owner.isSecure) return this.ready();
-    this.isHandshaking = true;
-  }
-
-  private secured(): void {
-    if (this.owner.isTrusted(this.socket as TLSSocket)) this.ready();
-    else this.fail("origin_certificate");
   }
 
   private ready(): void {
@@ -305,7 +312,7 @@ export class UpstreamConnection implements Checked {
     const { trailers } = body;
     if (sink === null) return;
     this.sink = null;
-    if (clean && this.persistent && this.requestSent && !this.socket.writableNeedDrain) {
+    if (clean && this.persistent && this.requestSent && !this.transport.needsDrain) {
       this.state = IDLE;
       this.isReused = true;
       this.resume();

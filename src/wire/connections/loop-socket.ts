@@ -1,0 +1,338 @@
+import { Socket } from "node:net";
+import { type IpAddress, parseIp } from "#kernel/ip.ts";
+import { READ_BUFFER } from "./shared-reads.ts";
+import * as system from "./socket-calls.ts";
+import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
+import type { End, Transport, TransportHandler } from "./transport.ts";
+
+const { EAGAIN, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP, TEXT_BYTES_MAX } = system;
+
+/** Changes are told once each: a socket that is not read needs no call to say so. */
+const READING = EPOLLIN | EPOLLRDHUP | system.EPOLLET;
+const WRITING = READING | EPOLLOUT;
+/** The other side has ended its own, or the connection is broken. */
+const OVER = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+/** Whole buffers that one socket may fill before others have their turn. */
+const READS_MAX = 4;
+
+/** A connection of TCP in our own loop. */
+export class LoopSocket implements Transport, Watched, Task {
+  /** -1 once it is closed. */
+  fd: number;
+  id = 0;
+  readonly tls = null;
+  readonly peerAddress: string;
+  bytesRead = 0;
+  bytesTaken = 0;
+  queuedBytes = 0;
+  private readonly loop: SocketLoop;
+  private readonly calls: system.SocketCalls;
+  private handler: TransportHandler = NOBODY;
+  private isConnecting = false;
+  private isPaused = true;
+  /** There may be something to read, or the end. */
+  private isReadable = false;
+  /** After what is left to read comes the end. */
+  private isOver = false;
+  private hasEnd = false;
+  private isEnding = false;
+  private hasEnded = false;
+  private closesWhenSent = false;
+  private isWatchedForRoom = false;
+  private isTask = false;
+  /** Of the error that it is closed for. */
+  private code = "";
+  /** What the kernel did not take, oldest first. */
+  private queue: Buffer[] | null = null;
+  private early: Buffer | null = null;
+  private onSent: (() => void) | null = null;
+  private closers: (() => void)[] | null = null;
+
+  constructor(loop: SocketLoop, fd: number, peerAddress: string) {
+    this.loop = loop;
+    this.calls = loop.calls;
+    this.fd = fd;
+    this.peerAddress = peerAddress;
+  }
+
+  /** One that was accepted: false, and closed, where the system does not let the loop watch it. */
+  start(): boolean {
+    if (this.loop.add(this, READING) >= 0) return true;
+    this.destroy();
+    return false;
+  }
+
+  /** What stands against it is told later, as of every other connection. */
+  connect(address: IpAddress, port: number): void {
+    if (this.fd < 0) return this.close(system.errorCode(this.fd));
+    this.isConnecting = this.isWatchedForRoom = true;
+    this.calls.set(this.fd, "noDelay", 1);
+    const begun = this.calls.connect(this.fd, address, port);
+    const result = begun < 0 && begun !== system.EINPROGRESS ? begun : this.loop.add(this, WRITING);
+    if (result < 0) this.close(system.errorCode(result));
+  }
+
+  localEnd(): End {
+    return this.calls.localEnd(this.fd);
+  }
+
+  get needsDrain(): boolean {
+    return this.queuedBytes > 0;
+  }
+
+  get sendsReads(): boolean {
+    return this.queuedBytes === 0 && !this.isConnecting && !this.isEnding && this.fd >= 0;
+  }
+
+  attach(handler: TransportHandler): void {
+    this.handler = handler;
+    this.resume();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    if (this.isReadable || this.early !== null) this.runLater();
+  }
+
+  sendText(text: string): void {
+    if (text.length > TEXT_BYTES_MAX) return this.sendBytes(Buffer.from(text, "latin1"));
+    const sent = this.sendsReads ? this.taken(this.calls.sendText(this.fd, text, false)) : 0;
+    if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
+  }
+
+  sendShared(text: string, buffer: Buffer, start: number, end: number): void {
+    if (buffer !== READ_BUFFER || text.length > TEXT_BYTES_MAX || !this.sendsReads) {
+      return this.sendKept(text, Buffer.from(buffer.subarray(start, end)), 0, end - start);
+    }
+    const sent = this.taken(this.calls.sendTextAndRead(this.fd, text, start, end));
+    if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
+    const sentOfRead = Math.max(0, sent - text.length);
+    if (sentOfRead < end - start) this.enqueue(Buffer.from(buffer.subarray(start + sentOfRead, end)));
+  }
+
+  sendKept(text: string, buffer: Buffer, start: number, end: number): void {
+    if (text.length > TEXT_BYTES_MAX) this.sendText(text);
+    else if (text !== "") {
+      const sent = this.sendsReads ? this.taken(this.calls.sendText(this.fd, text, true)) : 0;
+      if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
+    }
+    this.sendBytes(buffer.subarray(start, end));
+  }
+
+  whenSent(callback: () => void): void {
+    this.onSent = callback;
+  }
+
+  end(): void {
+    if (this.isEnding || this.fd < 0) return;
+    this.isEnding = true;
+    if (this.queuedBytes === 0 && !this.isConnecting) this.endNow();
+  }
+
+  destroySoon(): void {
+    this.closesWhenSent = true;
+    if (this.queuedBytes === 0 && !this.isConnecting) this.destroy();
+  }
+
+  destroy(): void {
+    if (this.fd >= 0) this.close("");
+  }
+
+  reset(): void {
+    if (this.fd < 0) return;
+    this.calls.resetOnClose(this.fd);
+    this.close("");
+  }
+
+  abandon(): void {
+    this.destroy();
+  }
+
+  whenClosed(callback: () => void): void {
+    (this.closers ??= []).push(callback);
+  }
+
+  unread(bytes: Buffer): void {
+    this.isPaused = true;
+    this.early = this.early === null ? bytes : Buffer.concat([bytes, this.early]);
+  }
+
+  intoSocket(): Socket {
+    const { fd, early, closers } = this;
+    this.loop.remove(this);
+    this.fd = -1;
+    this.handler = NOBODY;
+    this.closers = null;
+    const socket = new Socket({ fd, allowHalfOpen: true, readable: true, writable: true, manualStart: true } as object);
+    for (const closer of closers ?? []) socket.on("close", closer);
+    if (early !== null) socket.unshift(early);
+    return socket;
+  }
+
+  onEvents(events: number): void {
+    if ((events & OVER) !== 0) this.isOver = true;
+    if (this.isConnecting) {
+      if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) this.connected();
+    } else if (this.queuedBytes > 0 && (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) this.flush();
+    if ((events & (EPOLLIN | OVER)) === 0) return;
+    this.isReadable = true;
+    if (!this.isPaused) this.read();
+  }
+
+  /** What waited for its turn. */
+  run(): void {
+    this.isTask = false;
+    if (this.fd < 0) return this.tellClosed();
+    if (this.isPaused) return;
+    const { early } = this;
+    if (early !== null) {
+      this.early = null;
+      this.handler.onBytes(early, early.length);
+      if (this.isPaused) return;
+    }
+    if (this.isReadable) this.read();
+  }
+
+  private runLater(): void {
+    if (this.isTask) return;
+    this.isTask = true;
+    this.loop.later(this);
+  }
+
+  private read(): void {
+    for (let reads = 0; this.fd >= 0; reads++) {
+      if (reads === READS_MAX) return this.runLater();
+      const length = this.calls.receive(this.fd);
+      if (length <= 0) return this.readNothing(length);
+      this.bytesRead += length;
+      // That was all; what comes after it is told by an event. Of an end that has been told none comes any more.
+      if (length < READ_BUFFER.length && !this.isOver) this.isReadable = false;
+      this.handler.onBytes(READ_BUFFER, length);
+      if (!this.isReadable || this.isPaused) return;
+    }
+  }
+
+  private readNothing(result: number): void {
+    this.isReadable = false;
+    if (result === EAGAIN) return;
+    if (result < 0 || this.code !== "") return this.close(this.code === "" ? system.errorCode(result) : this.code);
+    if (this.hasEnd) return;
+    this.hasEnd = true;
+    this.handler.onEnd();
+    if (this.hasEnded) this.destroy();
+  }
+
+  private connected(): void {
+    const error = this.calls.pendingError(this.fd);
+    if (error !== 0) return this.close(system.errorCode(error));
+    this.isConnecting = false;
+    this.handler.onConnected?.();
+    if (this.queuedBytes > 0) this.flush();
+    else this.sent();
+  }
+
+  /** How much the kernel took. */
+  private taken(result: number): number {
+    if (result < 0) {
+      if (result !== EAGAIN) this.broken(result);
+      return 0;
+    }
+    this.bytesTaken += result;
+    return result;
+  }
+
+  private sendBytes(bytes: Buffer): void {
+    const sent = this.sendsReads ? this.taken(this.calls.send(this.fd, bytes)) : 0;
+    if (sent < bytes.length) this.enqueue(bytes.subarray(sent));
+  }
+
+  private enqueue(bytes: Buffer): void {
+    // Nothing goes to a side that is gone; its owner hears of it.
+    if (this.isEnding || this.fd < 0 || this.code !== "") return;
+    (this.queue ??= []).push(bytes);
+    this.queuedBytes += bytes.length;
+    if (this.isWatchedForRoom) return;
+    this.isWatchedForRoom = true;
+    this.loop.change(this, WRITING);
+  }
+
+  /** Once there is room again. */
+  private flush(): void {
+    const { queue } = this;
+    while (queue !== null && queue.length > 0) {
+      const first = queue[0] as Buffer;
+      const sent = this.taken(this.calls.send(this.fd, first));
+      this.queuedBytes -= sent;
+      if (sent < first.length) {
+        queue[0] = first.subarray(sent);
+        return;
+      }
+      queue.shift();
+    }
+    this.sent();
+    if (!this.isEnding && this.fd >= 0) this.handler.onDrain();
+  }
+
+  private sent(): void {
+    this.onSent?.();
+    this.onSent = null;
+    if (this.closesWhenSent) this.destroy();
+    else if (this.isEnding) this.endNow();
+  }
+
+  private endNow(): void {
+    this.hasEnded = true;
+    this.calls.shutdown(this.fd);
+    if (this.hasEnd) this.destroy();
+  }
+
+  /** Nothing can be sent any more; what the other side said before it left may still be of use. */
+  private broken(result: number): void {
+    if (this.code !== "" || this.fd < 0) return;
+    if (this.isPaused) return this.close(system.errorCode(result));
+    this.code = system.errorCode(result);
+    this.queue = null;
+    this.queuedBytes = 0;
+    this.isOver = this.isReadable = true;
+    this.runLater();
+  }
+
+  private close(code: string): void {
+    if (this.fd >= 0) {
+      this.loop.forget(this);
+      this.calls.close(this.fd);
+    }
+    this.fd = -1;
+    this.code = code;
+    this.queue = this.early = null;
+    this.queuedBytes = 0;
+    this.runLater();
+  }
+
+  private tellClosed(): void {
+    const { handler, closers } = this;
+    this.handler = NOBODY;
+    this.closers = null;
+    try {
+      handler.onClosed(this.code);
+    } finally {
+      this.onSent?.();
+      for (const closer of closers ?? []) closer();
+    }
+  }
+}
+
+/** Undefined where the text is no address of IPv4 or IPv6. */
+export function dialThroughLoop(loop: SocketLoop, address: string, port: number): Transport | undefined {
+  const ip = parseIp(address);
+  if (ip === undefined) return undefined;
+  const socket = new LoopSocket(loop, loop.calls.open(ip.family), address);
+  socket.connect(ip, port);
+  return socket;
+}
+
+const NOBODY: TransportHandler = { onBytes: () => undefined, onDrain: () => undefined, onEnd: () => undefined, onClosed: () => undefined };

@@ -1,0 +1,252 @@
+import { getSystemErrorName } from "node:util";
+import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
+import { READ_BUFFER } from "./shared-reads.ts";
+import type { End } from "./transport.ts";
+import { createWakeUp, type WakeUp } from "./wake-up.ts";
+
+/** The system's calls for TCP, as they are. None of them waits. A result below zero is an error's number, negated. */
+export interface SocketCalls {
+  /** A socket of TCP. */
+  open(family: 4 | 6): number;
+  bind(fd: number, address: IpAddress, port: number): number;
+  listen(fd: number, backlog: number): number;
+  /** The next connection that came; `peer` tells whose it is until the next call. */
+  accept(fd: number): number;
+  peer(): string;
+  connect(fd: number, address: IpAddress, port: number): number;
+  localEnd(fd: number): End;
+  set(fd: number, option: SocketOption, value: number): number;
+  /** What a connection failed with, 0 where it did not. */
+  pendingError(fd: number): number;
+  /** Ends our side. */
+  shutdown(fd: number): number;
+  close(fd: number): void;
+  /** Closing it will not send what waits, but a reset. */
+  resetOnClose(fd: number): void;
+
+  /** Reads into `READ_BUFFER`. */
+  receive(fd: number): number;
+  /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
+  sendText(fd: number, text: string, more: boolean): number;
+  /** The text, and then `READ_BUFFER[start, end)`. */
+  sendTextAndRead(fd: number, text: string, start: number, end: number): number;
+  send(fd: number, bytes: Uint8Array): number;
+
+  epollCreate(): number;
+  /** `id` comes with the events. */
+  epollAdd(epoll: number, fd: number, events: number, id: number): number;
+  epollModify(epoll: number, fd: number, events: number, id: number): number;
+  epollRemove(epoll: number, fd: number): number;
+  /** How many events there are, up to `EVENTS_MAX`; they are good until the next call. */
+  epollWait(epoll: number): number;
+  eventsAt(index: number): number;
+  fdAt(index: number): number;
+  idAt(index: number): number;
+
+  wakeUp: WakeUp;
+}
+
+/** Values of Linux, the same on x64 and arm64: epoll_ctl(2), errno(3). */
+export const EPOLLIN = 0x1;
+export const EPOLLOUT = 0x4;
+export const EPOLLERR = 0x8;
+export const EPOLLHUP = 0x10;
+export const EPOLLRDHUP = 0x2000;
+export const EPOLLET = 1 << 31;
+export const EAGAIN = -11;
+export const EINPROGRESS = -115;
+
+/** The longest text that is sent at once. */
+export const TEXT_BYTES_MAX = 32_768;
+export const EVENTS_MAX = 256;
+
+/** socket(2), socket(7), tcp(7), ipv6(7), send(2), epoll_create(2). */
+const [AF_INET, AF_INET6] = [2, 10];
+const SOCK_STREAM = 1;
+const SOCK_NONBLOCK = 0o4000;
+const SOCK_CLOEXEC = 0o2000000;
+const EPOLL_CLOEXEC = SOCK_CLOEXEC;
+const [EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD] = [1, 2, 3];
+const SOL_SOCKET = 1;
+const SO_ERROR = 4;
+const SO_LINGER = 13;
+const SHUT_WR = 1;
+const MSG_DONTWAIT = 0x40;
+const MSG_NOSIGNAL = 0x4000;
+const MSG_MORE = 0x8000;
+const SEND_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL;
+const SOCKET_ADDRESS_BYTES_MAX = 28;
+
+/** Level and name of each. */
+const OPTIONS = {
+  reuseAddress: [SOL_SOCKET, 2],
+  sendBufferBytes: [SOL_SOCKET, 7],
+  reusePort: [SOL_SOCKET, 15],
+  noDelay: [6, 1],
+  onlyIpv6: [41, 26],
+} as const;
+export type SocketOption = keyof typeof OPTIONS;
+
+/** Where the parts of struct epoll_event are, in words of 32 bits: it is packed on x64 alone (linux/eventpoll.h). */
+const EVENT_LAYOUTS = {
+  "linux-x64": { words: 3, fd: 1, id: 2 },
+  "linux-arm64": { words: 4, fd: 2, id: 3 },
+} as const;
+
+/** Null where koffi is not installed or does not load, or the system is not one whose values we know. */
+export async function loadSocketCalls(): Promise<SocketCalls | null> {
+  const layout = EVENT_LAYOUTS[`${process.platform}-${process.arch}` as keyof typeof EVENT_LAYOUTS];
+  if (layout === undefined) return null;
+  try {
+    const { default: koffi } = await import("koffi");
+    const libc = koffi.load("libc.so.6");
+    return { ...ends(koffi, libc), ...bytes(koffi, libc), ...epoll(koffi, libc, layout), wakeUp: createWakeUp(koffi) };
+  } catch {
+    return null;
+  }
+}
+
+/** The system's error of something that should listen, as Node.js has it. */
+export function listenError(errno: number, address: string, port: number): NodeJS.ErrnoException {
+  const code = errorCode(errno);
+  return Object.assign(new Error(`listen ${code} ${address}:${port}`), { code, errno, syscall: "listen", address, port });
+}
+
+/** `ECONNRESET` and the like. */
+export const errorCode = (errno: number): string => getSystemErrorName(errno);
+
+type Koffi = typeof import("koffi").default;
+type Libc = ReturnType<Koffi["load"]>;
+
+/** What calls read and write by address. It must not be collected while this thread may call. */
+const kept: Uint8Array[] = [];
+
+function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
+  const buffer = Buffer.allocUnsafeSlow(length).fill(0);
+  kept.push(buffer);
+  return [buffer, Number(koffi.address(buffer))];
+}
+
+type Ends = Pick<
+  SocketCalls,
+  "open" | "bind" | "listen" | "accept" | "peer" | "connect" | "localEnd" | "set" | "pendingError" | "shutdown" | "close" | "resetOnClose"
+>;
+
+function ends(koffi: Koffi, libc: Libc): Ends {
+  const socket = libc.func("int socket(int domain, int type, int protocol)");
+  const bind = libc.func("int bind(int fd, uintptr_t address, uint32_t length)");
+  const listen = libc.func("int listen(int fd, int backlog)");
+  const accept4 = libc.func("int accept4(int fd, uintptr_t address, uintptr_t length, int flags)");
+  const connect = libc.func("int connect(int fd, uintptr_t address, uint32_t length)");
+  const getsockname = libc.func("int getsockname(int fd, uintptr_t address, uintptr_t length)");
+  const setsockopt = libc.func("int setsockopt(int fd, int level, int name, uintptr_t value, uint32_t length)");
+  const getsockopt = libc.func("int getsockopt(int fd, int level, int name, uintptr_t value, uintptr_t length)");
+  const shutdown = libc.func("int shutdown(int fd, int how)");
+  const close = libc.func("int close(int fd)");
+  const [name, nameAt] = memory(koffi, SOCKET_ADDRESS_BYTES_MAX);
+  const [length, lengthAt] = memory(koffi, 4);
+  const [value, valueAt] = memory(koffi, 8);
+  const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
+  return {
+    open: (family) => result(socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)),
+    bind: (fd, address, port) => result(bind(fd, nameAt, writeName(name, address, port))),
+    listen: (fd, backlog) => result(listen(fd, backlog)),
+    accept: (fd) => {
+      length.writeInt32LE(SOCKET_ADDRESS_BYTES_MAX);
+      return result(accept4(fd, nameAt, lengthAt, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    },
+    peer: () => readName(name),
+    connect: (fd, address, port) => result(connect(fd, nameAt, writeName(name, address, port))),
+    localEnd: (fd) => {
+      length.writeInt32LE(SOCKET_ADDRESS_BYTES_MAX);
+      if (getsockname(fd, nameAt, lengthAt) < 0) return { address: "", port: 0 };
+      return { address: readName(name), port: name.readUInt16BE(2) };
+    },
+    set: (fd, option, to) => {
+      const [level, number] = OPTIONS[option];
+      value.writeInt32LE(to);
+      return result(setsockopt(fd, level, number, valueAt, 4));
+    },
+    pendingError: (fd) => {
+      length.writeInt32LE(4);
+      if (getsockopt(fd, SOL_SOCKET, SO_ERROR, valueAt, lengthAt) < 0) return -koffi.errno();
+      return -value.readInt32LE();
+    },
+    shutdown: (fd) => result(shutdown(fd, SHUT_WR)),
+    close: (fd) => void close(fd),
+    resetOnClose: (fd) => {
+      // struct linger: on, and for no second.
+      value.writeInt32LE(1, 0);
+      value.writeInt32LE(0, 4);
+      setsockopt(fd, SOL_SOCKET, SO_LINGER, valueAt, 8);
+    },
+  };
+}
+
+type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndRead" | "send">;
+
+function bytes(koffi: Koffi, libc: Libc): Bytes {
+  const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
+  const sendAt = libc.func("int send(int fd, uintptr_t bytes, size_t length, int flags)");
+  const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
+  const [buffer, bufferAt] = memory(koffi, TEXT_BYTES_MAX + READ_BUFFER.length);
+  const readAt = Number(koffi.address(READ_BUFFER));
+  const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
+  return {
+    receive: (fd) => result(recv(fd, readAt, READ_BUFFER.length, MSG_DONTWAIT)),
+    sendText: (fd, text, more) => {
+      buffer.write(text, 0, "latin1");
+      return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));
+    },
+    sendTextAndRead: (fd, text, start, end) => {
+      if (text === "") return result(sendAt(fd, readAt + start, end - start, SEND_FLAGS));
+      buffer.write(text, 0, "latin1");
+      READ_BUFFER.copy(buffer, text.length, start, end);
+      return result(sendAt(fd, bufferAt, text.length + end - start, SEND_FLAGS));
+    },
+    send: (fd, piece) => result(sendBytes(fd, piece, piece.length, SEND_FLAGS)),
+  };
+}
+
+type Epoll = Pick<SocketCalls, "epollCreate" | "epollAdd" | "epollModify" | "epollRemove" | "epollWait" | "eventsAt" | "fdAt" | "idAt">;
+
+function epoll(koffi: Koffi, libc: Libc, layout: (typeof EVENT_LAYOUTS)[keyof typeof EVENT_LAYOUTS]): Epoll {
+  const create = libc.func("int epoll_create1(int flags)");
+  const control = libc.func("int epoll_ctl(int epoll, int operation, int fd, uintptr_t event)");
+  const wait = libc.func("int epoll_wait(int epoll, uintptr_t events, int count, int timeout)");
+  const [one, oneAt] = memory(koffi, 16);
+  const [many, manyAt] = memory(koffi, EVENTS_MAX * layout.words * 4);
+  const words = new Int32Array(many.buffer, many.byteOffset, EVENTS_MAX * layout.words);
+  const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
+  const describe = (fd: number, events: number, id: number): number => {
+    one.writeInt32LE(events, 0);
+    one.writeInt32LE(fd, layout.fd * 4);
+    one.writeInt32LE(id, layout.id * 4);
+    return oneAt;
+  };
+  const at = (index: number): number => words[index] ?? 0;
+  return {
+    epollCreate: () => result(create(EPOLL_CLOEXEC)),
+    epollAdd: (epoll, fd, events, id) => result(control(epoll, EPOLL_CTL_ADD, fd, describe(fd, events, id))),
+    epollModify: (epoll, fd, events, id) => result(control(epoll, EPOLL_CTL_MOD, fd, describe(fd, events, id))),
+    epollRemove: (epoll, fd) => result(control(epoll, EPOLL_CTL_DEL, fd, oneAt)),
+    epollWait: (epoll) => wait(epoll, manyAt, EVENTS_MAX, 0),
+    eventsAt: (index) => at(index * layout.words),
+    fdAt: (index) => at(index * layout.words + layout.fd),
+    idAt: (index) => at(index * layout.words + layout.id),
+  };
+}
+
+/** struct sockaddr_in or sockaddr_in6 (ip(7), ipv6(7)): the family in the machine's order, the port in the network's. Returns its length. */
+function writeName(into: Buffer, { family, bytes: address }: IpAddress, port: number): number {
+  into.fill(0);
+  into.writeUInt16LE(family === 4 ? AF_INET : AF_INET6, 0);
+  into.writeUInt16BE(port, 2);
+  into.set(address, family === 4 ? 4 : 8);
+  return family === 4 ? 16 : 28;
+}
+
+function readName(name: Buffer): string {
+  if (name.readUInt16LE(0) === AF_INET) return `${name[4]}.${name[5]}.${name[6]}.${name[7]}`;
+  return formatIp(unmapIp({ family: 6, bytes: name.subarray(8, 24) }));
+}

@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { dialThroughLoop } from "./loop-socket.ts";
+import { dialThroughNode } from "./node-transport.ts";
+import { loadSocketCalls } from "./socket-calls.ts";
+import { SocketLoop } from "./socket-loop.ts";
+import type { Transport, TransportHandler } from "./transport.ts";
+
+export const socketCalls = await loadSocketCalls();
+
+/** What sockets' owners threw, of all loops of a test file. */
+export const thrown: unknown[] = [];
+
+/** Who may move a connection's bytes. */
+export const WAYS: readonly (readonly [way: string, loop: SocketLoop | null])[] = [
+  ["Node.js", null],
+  ...(socketCalls === null ? [] : [["our own loop", new SocketLoop(socketCalls, (error) => void thrown.push(error))] as const]),
+];
+
+/** Dials a port of this machine. */
+export const dial = (loop: SocketLoop | null, port: number): Transport =>
+  (loop === null ? undefined : dialThroughLoop(loop, "127.0.0.1", port)) ??
+  dialThroughNode((onread) => connect({ port, host: "127.0.0.1", noDelay: true, allowHalfOpen: true, onread }));
+
+/** Keeps what it hears. */
+export interface Ear extends TransportHandler {
+  text: string;
+  isConnected: boolean;
+  drains: number;
+  ends: number;
+  readonly closed: string[];
+}
+
+export function createEar(more: Partial<TransportHandler> = {}): Ear {
+  const ear: Ear = {
+    text: "",
+    isConnected: false,
+    drains: 0,
+    ends: 0,
+    closed: [],
+    onConnected: () => {
+      ear.isConnected = true;
+      more.onConnected?.();
+    },
+    onBytes: (buffer, length) => {
+      ear.text += buffer.toString("latin1", 0, length);
+      more.onBytes?.(buffer, length);
+    },
+    onDrain: () => {
+      ear.drains++;
+      more.onDrain?.();
+    },
+    onEnd: () => {
+      ear.ends++;
+      more.onEnd?.();
+    },
+    onClosed: (code) => {
+      ear.closed.push(code);
+      more.onClosed?.(code);
+    },
+  };
+  return ear;
+}
+
+/** A server whose connections a test takes in the order in which they came. */
+export interface Peer {
+  readonly port: number;
+  readonly server: Server;
+  /** The next connection that nobody took. */
+  accept(): Promise<Socket>;
+  close(): void;
+}
+
+export async function createPeer(): Promise<Peer> {
+  const accepted: Socket[] = [];
+  const all: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on("error", () => undefined);
+    accepted.push(socket);
+    all.push(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    accept: async () => {
+      while (accepted.length === 0) await once(server, "connection");
+      return accepted.shift()!;
+    },
+    close: () => {
+      server.close();
+      for (const socket of all) socket.destroy();
+    },
+  };
+}
