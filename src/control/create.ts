@@ -174,7 +174,7 @@ export function createControl(deps: ControlDeps): Control {
       webhookAllowed: deps.webhookAllowed ?? isPublic,
     }),
     sensitiveData: createSensitiveData({ store, clock, sealer }),
-    dlpProfiles: createDlpProfiles(),
+    dlpProfiles: createDlpProfiles({ store, clock }),
   };
 }
 

@@ -22,6 +22,7 @@ import { createGatewayLog } from "./log.ts";
 import { createModelList } from "./model-list.ts";
 import { createSpanExporter } from "./otel/span-exporter.ts";
 import { createClassifier } from "./guard/classifier.ts";
+import { createDlpProfiles } from "./guard/dlp-profiles.ts";
 import { createGuards, isLookedAt } from "./guard/guards.ts";
 import type { MakeTransform, Plan, ReadyBody, Step } from "./plan.ts";
 import { createRequestPlanner } from "./planner.ts";
@@ -90,7 +91,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const spend = createSpendLimits({ ledger, costs });
   const runner = createRunner({ pools, keys, cache, spend });
   const classifier = config.guardrail === undefined ? undefined : createClassifier(config.guardrail, { upstreams, pools });
-  const guards = createGuards({ vendorPrefix: config.vendorPrefix, classifier });
+  const guards = createGuards({ vendorPrefix: config.vendorPrefix, classifier, profiles: createDlpProfiles(replica) });
   const planner = createRequestPlanner({
     rules,
     upstreams,

@@ -24,7 +24,7 @@ const logs = createLogJournal({ directory: data.logSegments, metrics });
 const replica = await openReplica({
   port: createMessagePortFeed(data.feed),
   name: data.name,
-  kinds: ["gateway", "token", "provider_key", "custom_provider", "gateway_route"],
+  kinds: ["gateway", "token", "provider_key", "custom_provider", "gateway_route", "dlp_profile"],
   lastGoodPath: data.lastGoodPath,
   log: voice.log,
 });

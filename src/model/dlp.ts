@@ -1,5 +1,4 @@
 import { Type, type Static } from "typebox";
-import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
 
 const Action = Type.Enum(["FLAG", "BLOCK"]);
 const Profiles = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32, description: "Ids of data loss prevention profiles." });
@@ -28,25 +27,6 @@ export function dlpPolicies(dlp: Dlp | null): readonly DlpPolicy[] {
   return dlp.policies.filter(({ enabled, profiles }) => enabled && profiles.length > 0);
 }
 
-/** The first profile that does not exist, in a policy that is in force or not. */
-export function unknownProfile(dlp: Dlp): string | undefined {
-  const named = "policies" in dlp ? dlp.policies.flatMap(({ profiles }) => profiles) : dlp.profiles;
-  return named.find((id) => !PROFILES_BY_ID.has(id));
-}
-
-export const DlpProfile = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.String(),
-  type: Type.Enum(["predefined"]),
-  entries: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      enabled: Type.Boolean(),
-      type: Type.Enum(["predefined"]),
-      profile_id: Type.String(),
-    }),
-  ),
-});
-export type DlpProfile = Static<typeof DlpProfile>;
+/** The profiles that its policies name, in force or not. */
+export const namedProfiles = (dlp: Dlp): readonly string[] =>
+  "policies" in dlp ? dlp.policies.flatMap(({ profiles }) => profiles) : dlp.profiles;

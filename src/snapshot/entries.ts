@@ -25,6 +25,7 @@ export interface EntryTypes {
   readonly provider_key: ProviderKeyEntry;
   readonly custom_provider: CustomProviderEntry;
   readonly gateway_route: GatewayRouteEntry;
+  readonly dlp_profile: DlpProfileEntry;
   readonly token: TokenEntry;
 }
 
@@ -287,7 +288,7 @@ export interface GatewayEntry {
     readonly id: string;
     readonly action: "FLAG" | "BLOCK";
     readonly check: readonly ("REQUEST" | "RESPONSE")[];
-    /** Ids of rules/detectors/profiles.ts. */
+    /** Ids of rules/detectors/profiles.ts, or of `dlp_profile` entries. */
     readonly profiles: readonly string[];
   }[];
   /** When the gateway was made, or written last where every write makes it forget its answers: older answers are not its own. */
@@ -353,6 +354,12 @@ export interface CustomCostEntry {
   readonly output: number;
   readonly cache_read?: number;
   readonly cache_write?: number;
+}
+
+/** id = the profile's id. What an account has added for data loss prevention to look for: its entries that are on. */
+export interface DlpProfileEntry {
+  readonly account_id: string;
+  readonly patterns: readonly CustomPattern[];
 }
 
 /** id = the route's id. What of a dynamic route is deployed, reached as the model `dynamic/{name}`. */

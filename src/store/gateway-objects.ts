@@ -2,7 +2,14 @@ import type { Kysely, Selectable } from "kysely";
 import type { GatewayObjectsTable, Tables } from "#store/tables.ts";
 
 export type GatewayObjectRow = Selectable<GatewayObjectsTable>;
-export type GatewayObjectKind = "provider_config" | "custom_provider" | "custom_cost" | "route" | "route_version" | "route_deployment";
+export type GatewayObjectKind =
+  | "provider_config"
+  | "custom_provider"
+  | "custom_cost"
+  | "route"
+  | "route_version"
+  | "route_deployment"
+  | "dlp_profile";
 
 /** Where objects of one kind are; without a parent those of all. */
 export interface GatewayObjectPlace {

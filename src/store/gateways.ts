@@ -17,6 +17,9 @@ export const gatewayById = (db: Kysely<Tables>, accountId: string, id: string): 
 export const allGateways = (db: Kysely<Tables>): Promise<GatewayRow[]> =>
   db.selectFrom("gateways").selectAll().orderBy("account_id").orderBy("id").execute();
 
+export const gatewaysOf = (db: Kysely<Tables>, accountId: string): Promise<GatewayRow[]> =>
+  db.selectFrom("gateways").selectAll().where("account_id", "=", accountId).orderBy("id").execute();
+
 export async function insertGateway(db: Kysely<Tables>, row: Insertable<GatewaysTable>): Promise<void> {
   await db.insertInto("gateways").values(row).execute();
 }

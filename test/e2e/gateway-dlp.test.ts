@@ -34,6 +34,7 @@ describe("data loss prevention of a gateway", () => {
 
   before(async () => {
     mock = new LLMock({ port: 0, logLevel: "silent" });
+    mock.onMessage("staff", { content: "They are EMP-123456 and EMP-654321, as you asked for." }, { chunkSize: 3 });
     mock.onMessage("tell", { content: `Here it is: ${CARD}, as you asked.` }, { chunkSize: 3 });
     mock.onMessage(/./, { content: "Thank you." });
     await mock.start();
@@ -64,6 +65,61 @@ describe("data loss prevention of a gateway", () => {
     });
     assert.equal(refused.status, 400);
     assert.match(refused.body.errors[0].message, /no profile nonsense/);
+  });
+
+  test("a profile of one's own: patterns and words, blocked in requests and streams, changed while it is used", async () => {
+    const entries = [
+      { name: "Employee numbers", enabled: true, pattern: { regex: "EMP-[0-9]{6}" } },
+      { name: "Projects", enabled: true, words: ["Project Falcon", "Blue (Moon)"] },
+      { name: "Off", enabled: false, words: ["Hidden"] },
+    ];
+    const made = await call("POST", "/dlp/profiles/custom", { name: "Ours", description: "of our own", entries });
+    assert.deepEqual([made.status, made.body.result.type, made.body.result.entries.length], [200, "custom", 3]);
+    const { id, entries: shown } = made.body.result;
+    assert.deepEqual((await call("GET", `/dlp/profiles/custom/${id}`)).body.result, made.body.result);
+    assert.ok((await call("GET", "/dlp/profiles")).body.result.some((one: { id: string }) => one.id === id));
+    const dlp = { enabled: true, action: "BLOCK", profiles: [id] };
+    assert.equal((await call("POST", "/ai-gateway/gateways", { id: "own", ...settings, dlp })).status, 200);
+
+    for (const content of ["ask EMP-123456", "what is Project Falcon?", "about Blue (Moon)"])
+      await assert.rejects(client("own").chat.completions.create(asking(content)), (error: any) => error.error[0].code === 2029);
+    await assert.rejects(client("own").chat.completions.create(asking("EMP-123456")), (error: any) => {
+      const { findings } = JSON.parse(error.headers.get("svc-aig-dlp"));
+      assert.deepEqual([findings[0].profile.profile_id, findings[0].profile.entry_ids], [id, [shown[0].id]]);
+      return true;
+    });
+    for (const content of ["EMP-12345x", "Project Falcons", "Hidden", "project falcon"])
+      assert.equal((await client("own").chat.completions.create(asking(content))).choices[0]?.message.content, "Thank you.");
+    let text = "";
+    await assert.rejects(async () => {
+      for await (const chunk of await client("own").chat.completions.create({ ...asking("staff list"), stream: true }))
+        text += chunk.choices[0]?.delta.content ?? "";
+    });
+    assert.ok(!text.includes("EMP-"), text);
+
+    const changed = await call("PUT", `/dlp/profiles/custom/${id}`, {
+      name: "Ours",
+      entries: [{ entry_id: shown[0].id, name: "Employee numbers", enabled: true, pattern: { regex: "STAFF-[0-9]{4}" } }],
+    });
+    assert.equal(changed.body.result.entries[0].id, shown[0].id, "an entry that is named keeps its id");
+    assert.equal((await client("own").chat.completions.create(asking("EMP-123456"))).choices.length, 1);
+    await assert.rejects(client("own").chat.completions.create(asking("STAFF-1234")), (error: any) => error.status === 400);
+
+    const refusals: readonly (readonly [string, string, object | undefined, string])[] = [
+      ["POST", "", { name: "Ours", entries: [] }, "/name"],
+      ["POST", "", { name: "Bad", entries: [{ name: "x", enabled: true, pattern: { regex: ".*" } }] }, "/entries/0/pattern/regex"],
+      ["POST", "", { name: "Bad", entries: [{ name: "x", enabled: true, pattern: { regex: "ABC-[" } }] }, "/entries/0/pattern/regex"],
+      ["POST", "", { name: "Bad", entries: [{ name: "x", enabled: true }] }, "/entries/0"],
+      ["POST", "", { name: "Bad", entries: [], ocr_enabled: true }, "/ocr_enabled"],
+      ["DELETE", `/${id}`, undefined, "/profile_id"],
+    ];
+    for (const [method, path, body, pointer] of refusals) {
+      const refused = await call(method, `/dlp/profiles/custom${path}`, body);
+      assert.deepEqual([refused.status, refused.body.errors[0].code, refused.body.errors[0].source?.pointer], [400, 7001, pointer]);
+    }
+    await call("PUT", "/ai-gateway/gateways/own", { ...settings, dlp: null });
+    assert.equal((await call("DELETE", `/dlp/profiles/custom/${id}`)).status, 200);
+    assert.equal((await call("GET", `/dlp/profiles/${id}`)).status, 404);
   });
 
   test("a request that is blocked never leaves, and its row says so", async () => {

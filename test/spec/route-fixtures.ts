@@ -325,6 +325,12 @@ export const routeFixtures = (
   "notification-silences-delete": {},
   "dlp-profiles-list": {},
   "dlp-profiles-get": {},
+  "dlp-profiles-create": {
+    body: { name: "second", entries: [{ name: "numbers", enabled: true, pattern: { regex: "SEC-[0-9]{6}", validation: "luhn" } }] },
+  },
+  "dlp-profiles-get-own": {},
+  "dlp-profiles-update": { body: { name: "renamed", entries: [{ name: "words", enabled: true, words: ["Project Falcon"] }] } },
+  "dlp-profiles-delete": {},
   "sensitive-data-allowed-list": {},
   "sensitive-data-allowed-create": { body: { json_path: "$.order" } },
   "sensitive-data-allowed-get": {},

@@ -130,8 +130,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         ...notifications,
         allowed_id: detection.allowed_id,
         pattern_id: atAccount ? detection.account_pattern_id : detection.pattern_id,
-        profile_id: PROFILES[0]?.id ?? "",
         ...kept.ids,
+        profile_id: path.includes("/custom/") ? kept.ids.profile_id : (PROFILES[0]?.id ?? ""),
         provider: "openai",
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };
@@ -196,8 +196,13 @@ async function plantForGateways(made: Made, account: string) {
     token_pricing: { input_tokens: 0.002 },
   });
   const route = await made("POST", `${gateway}/routes`, { name: "planted", elements: ROUTE_ELEMENTS });
+  const profile = await made("POST", `/accounts/${account}/dlp/profiles/custom`, {
+    name: "planted profile",
+    entries: [{ name: "planted entry", enabled: true, pattern: { regex: "PLT-[0-9]{6}" } }],
+  });
   return {
     ids: {
+      profile_id: profile.id as string,
       provider_config_id: config.id as string,
       custom_provider_id: provider.id as string,
       custom_cost_id: cost.id as string,

@@ -124,8 +124,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         await removeCredentials(unit, id);
         await deleteTransferObjectsOf(unit.db, id);
         await deleteCustomNameServersOf(unit.db, id);
-        for (const row of await gatewayObjectsAt(unit.db, { account_id: id, gateway_id: "", kind: "custom_provider" }))
-          unit.change({ kind: "custom_provider", id: row.id, value: null });
+        for (const kind of ["custom_provider", "dlp_profile"] as const)
+          for (const row of await gatewayObjectsAt(unit.db, { account_id: id, gateway_id: "", kind }))
+            unit.change({ kind, id: row.id, value: null });
         if ((await accountSensitiveData.of(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
         await deleteAccount(unit.db, id);
         unit.audit(auditAccount("account.delete", call, id, accountView(before), null));

@@ -19,12 +19,13 @@ import {
 import { otelContext, otelView } from "#model/gateway-otel.ts";
 import { storedSpendLimits } from "#model/spend-limits.ts";
 import { guardrailsProblem } from "#model/guardrails.ts";
-import { unknownProfile } from "#model/dlp.ts";
+import { namedProfiles } from "#model/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { findAccount } from "#store/accounts.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import { deleteGatewayObject, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { requireProfiles } from "./dlp-profiles.ts";
 import { storedOtel } from "./otel-endpoints.ts";
 
 export interface Gateways {
@@ -78,6 +79,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
     create: async (call, accountId, body) => {
       checkAvailable(body, hasGuardrailModel);
       return commit(deps, call, async (unit) => {
+        await requireProfiles(unit.db, accountId, body.dlp ? namedProfiles(body.dlp) : []);
         if (await gatewayById(unit.db, accountId, body.id))
           throw new PlatformError("gateway_input_invalid", { message: `A gateway with the id ${body.id} already exists.`, source: "/id" });
         const now = isoMicros(clock.nowMicros());
@@ -123,6 +125,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
       checkAvailable(body, hasGuardrailModel);
       return commit(deps, call, async (unit) => {
         const before = await load(unit.db, accountId, id);
+        await requireProfiles(unit.db, accountId, body.dlp ? namedProfiles(body.dlp) : []);
         const known = storedSettings(before.settings);
         const settings = gatewaySettings(sealed(completed(body), accountId, id, known), known);
         const row = { ...before, settings: JSON.stringify(settings), modified_at: isoMicros(clock.nowMicros()) };
@@ -209,12 +212,6 @@ function completed<T extends GatewayUpdate>(body: T): T {
 function checkAvailable(body: GatewayUpdate, hasGuardrailModel: boolean): void {
   const problem = body.guardrails ? guardrailsProblem(body.guardrails, hasGuardrailModel) : undefined;
   if (problem !== undefined) throw new PlatformError("gateway_input_invalid", problem);
-  const profile = body.dlp === undefined || body.dlp === null ? undefined : unknownProfile(body.dlp);
-  if (profile !== undefined)
-    throw new PlatformError("gateway_input_invalid", {
-      message: `There is no profile ${profile}; list them at /dlp/profiles.`,
-      source: "/dlp",
-    });
   for (const [key, harmless] of Object.entries<readonly unknown[]>(UNAVAILABLE_SETTINGS)) {
     const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
     if (value !== null && !harmless.includes(value))

@@ -1,5 +1,14 @@
 import type { TokenPricing } from "#model/gateway-provider.ts";
-import type { CustomCostEntry, CustomProviderEntry, GatewayRouteEntry, Op, ProviderKeyEntry, RouteElement } from "#snapshot/entries.ts";
+import type { CustomPattern } from "#rules/detectors/custom.ts";
+import type {
+  CustomCostEntry,
+  CustomProviderEntry,
+  DlpProfileEntry,
+  GatewayRouteEntry,
+  Op,
+  ProviderKeyEntry,
+  RouteElement,
+} from "#snapshot/entries.ts";
 import { allGatewayObjects, type GatewayObjectRow } from "#store/gateway-objects.ts";
 import type { Unit } from "#store/store.ts";
 import { valueOf } from "./objects.ts";
@@ -94,12 +103,49 @@ export function gatewayRouteEntry(row: GatewayObjectRow): GatewayRouteEntry {
   return { account_id: row.account_id, gateway_id: row.gateway_id, name, elements };
 }
 
+/** What is stored of an entry of a profile: a pattern or words. */
+export interface StoredDlpEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string | null;
+  readonly enabled: boolean;
+  readonly pattern?: { readonly regex: string; readonly validation?: "luhn" };
+  readonly words?: string[];
+}
+
+export interface StoredDlpProfile {
+  readonly name: string;
+  readonly description: string | null;
+  readonly entries: readonly StoredDlpEntry[];
+}
+
+const wholeWord = (word: string): string => word.replaceAll(/[\\^$.|?*+()[\]{}-]/g, "\\$&") + (/\w$/.test(word) ? "\\b" : "");
+
+/** Words are looked for as they are written, and whole. */
+export const entryPattern = ({ id, name, enabled, pattern, words = [] }: StoredDlpEntry): CustomPattern => ({
+  id,
+  name,
+  pattern: pattern?.regex ?? `(${words.map(wholeWord).join("|")})`,
+  context: [],
+  validator: pattern?.validation ?? "none",
+  tags: [],
+  enabled,
+});
+
+export const dlpProfileEntry = (row: GatewayObjectRow): DlpProfileEntry => ({
+  account_id: row.account_id,
+  patterns: valueOf<StoredDlpProfile>(row)
+    .entries.filter(({ enabled }) => enabled)
+    .map(entryPattern),
+});
+
 /** Everything that planes have of these objects. */
 export async function gatewayObjectOps(db: Unit["db"]): Promise<Op[]> {
   const keys = await allGatewayObjects(db, "provider_config");
   const providers = await allGatewayObjects(db, "custom_provider");
   const costs = await allGatewayObjects(db, "custom_cost");
   const routes = await allGatewayObjects(db, "route");
+  const profiles = await allGatewayObjects(db, "dlp_profile");
   const costsOf = Map.groupBy(costs, ({ parent_id }) => parent_id);
   return [
     ...keys.map((row): Op => ({ kind: "provider_key", id: row.id, value: providerKeyEntry(row) })),
@@ -107,6 +153,7 @@ export async function gatewayObjectOps(db: Unit["db"]): Promise<Op[]> {
       const value = customProviderEntry(row, costsOf.get(row.id) ?? []);
       return value === null ? [] : [{ kind: "custom_provider", id: row.id, value }];
     }),
+    ...profiles.map((row): Op => ({ kind: "dlp_profile", id: row.id, value: dlpProfileEntry(row) })),
     ...routes.map((row): Op => ({ kind: "gateway_route", id: row.id, value: gatewayRouteEntry(row) })),
   ];
 }

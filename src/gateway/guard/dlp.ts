@@ -1,11 +1,12 @@
 import { type CompiledDetectors, compileDetectors } from "#rules/detectors/compiled.ts";
-import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
+import type { Detector } from "#rules/detectors/detector.ts";
 import { BodyScanner, type Finding, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { type GatewayErrorName, RefusalError } from "../errors.ts";
 import type { FlatHeaders } from "../headers.ts";
 import type { AnswerTransform, MakeTransform, ReadyBody } from "../plan.ts";
 import { parsedJson } from "../translate/json.ts";
+import type { DlpProfiles } from "./dlp-profiles.ts";
 import { StreamGuard } from "./stream-guard.ts";
 import { allText, TooDeepError } from "./texts.ts";
 import { watchDetectors, type WatchedDetectors } from "./text-watch.ts";
@@ -32,6 +33,8 @@ export interface DataLossPrevention {
 /** Policies of one action and one side of the traffic, with all their detectors together. */
 interface Side {
   readonly policies: readonly Policy[];
+  /** What each of their profiles looks for. */
+  readonly profiles: ReadonlyMap<string, readonly Detector[]>;
   readonly compiled: CompiledDetectors;
   readonly watched: WatchedDetectors;
 }
@@ -41,14 +44,25 @@ type Sides = { readonly [K in Check]: { readonly [A in Action]: Side | undefined
 const BLOCKED: Readonly<Record<Check, GatewayErrorName>> = { REQUEST: "aig_dlp_request_blocked", RESPONSE: "aig_dlp_response_blocked" };
 const COMPILED_MAX = 256;
 
-export function createDataLossPrevention({ vendorPrefix }: { readonly vendorPrefix: string }): DataLossPrevention {
+export function createDataLossPrevention({
+  vendorPrefix,
+  profiles,
+}: {
+  readonly vendorPrefix: string;
+  readonly profiles: DlpProfiles;
+}): DataLossPrevention {
   const compiled = new Map<string, Sides>();
-  const sidesOf = (policies: readonly Policy[]): Sides => {
-    const key = JSON.stringify(policies);
+  profiles.onChange(() => compiled.clear());
+  const sidesOf = (accountId: string, policies: readonly Policy[]): Sides => {
+    const isOwn = policies.some((policy) => !policy.profiles.every((id) => profiles.isPredefined(id)));
+    const key = `${isOwn ? accountId : ""}${JSON.stringify(policies)}`;
     const known = compiled.get(key);
     if (known !== undefined) return known;
     const side = (check: Check, action: Action): Side | undefined =>
-      compileSide(policies.filter((policy) => policy.check.includes(check) && policy.action === action));
+      compileSide(
+        policies.filter((policy) => policy.check.includes(check) && policy.action === action),
+        (id) => profiles.detectorsOf(accountId, id) ?? [],
+      );
     const sides = (check: Check) => ({ BLOCK: side(check, "BLOCK"), FLAG: side(check, "FLAG") });
     const made = { REQUEST: sides("REQUEST"), RESPONSE: sides("RESPONSE") };
     const [oldest] = compiled.size < COMPILED_MAX ? [] : compiled.keys();
@@ -57,16 +71,17 @@ export function createDataLossPrevention({ vendorPrefix }: { readonly vendorPref
     return made;
   };
   return {
-    inspect: ({ dlp }, onAction) =>
-      dlp === undefined ? undefined : new RequestInspection(sidesOf(dlp), `${vendorPrefix}-aig-dlp`, onAction),
+    inspect: ({ account_id, dlp }, onAction) =>
+      dlp === undefined ? undefined : new RequestInspection(sidesOf(account_id, dlp), `${vendorPrefix}-aig-dlp`, onAction),
   };
 }
 
-function compileSide(policies: readonly Policy[]): Side | undefined {
-  const detectors = [...new Set(policies.flatMap(({ profiles }) => profiles.flatMap((id) => PROFILES_BY_ID.get(id)?.detectors ?? [])))];
+function compileSide(policies: readonly Policy[], detectorsOf: (profileId: string) => readonly Detector[]): Side | undefined {
+  const profiles = new Map(policies.flatMap((policy) => policy.profiles.map((id) => [id, detectorsOf(id)])));
+  const detectors = [...new Set(Array.from(profiles.values()).flat())];
   if (detectors.length === 0) return undefined;
   const compiled = compileDetectors(detectors);
-  return { policies, compiled, watched: watchDetectors(detectors, compiled) };
+  return { policies, profiles, compiled, watched: watchDetectors(detectors, compiled) };
 }
 
 /** Answers that are looked at whole; a larger one cannot be, so it does not pass where a policy blocks. */
@@ -174,20 +189,19 @@ class RequestInspection implements Inspection {
     }
   }
 
-  #judge(check: Check, action: Action, { policies }: Side, results: readonly ScanResult[]): void {
+  #judge(check: Check, action: Action, side: Side, results: readonly ScanResult[]): void {
     const findings = results.flatMap((result) => result.findings);
     if (findings.length === 0 && !results.some(({ limited }) => limited)) return;
-    this.#found.push({ check, action, findings: described(check, policies, findings) });
+    this.#found.push({ check, action, findings: described(check, side, findings) });
     this.#onAction(action);
     if (action === "BLOCK") throw new RefusalError({ name: BLOCKED[check], headers: this.fields() });
   }
 }
 
 /** What the field names: profiles and their entries, never what was found. */
-function described(check: Check, policies: readonly Policy[], findings: readonly Finding[]): readonly object[] {
+function described(check: Check, { policies, profiles }: Side, findings: readonly Finding[]): readonly object[] {
   const detectors = new Set(findings.map(({ detector }) => detector));
-  const profiles = [...new Set(policies.flatMap((policy) => policy.profiles))].flatMap((id) => PROFILES_BY_ID.get(id) ?? []);
-  return profiles.flatMap(({ id, detectors: own }) => {
+  return Array.from(profiles).flatMap(([id, own]) => {
     const entry_ids = own.filter((detector) => detectors.has(detector)).map((detector) => detector.rule_id);
     if (entry_ids.length === 0) return [];
     const policy_ids = policies.filter((policy) => policy.profiles.includes(id)).map((policy) => policy.id);

@@ -6,11 +6,13 @@ import { BodyScanner } from "#rules/detectors/scan.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
 import { PROFILES } from "#rules/detectors/profiles.ts";
 import { RefusalError } from "../errors.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { createDlpProfiles } from "./dlp-profiles.ts";
 import { createDataLossPrevention, type Inspection } from "./dlp.ts";
 
 const HEAD = { status: 200, headers: { "content-type": "text/event-stream" } };
 const EVERY = PROFILES.map(({ id }) => id);
-const PREVENTION = createDataLossPrevention({ vendorPrefix: "svc" });
+const PREVENTION = createDataLossPrevention({ vendorPrefix: "svc", profiles: createDlpProfiles(createMemoryReplica([])) });
 const COMPILED = compileDetectors(PROFILES.flatMap(({ detectors }) => detectors));
 type Check = "REQUEST" | "RESPONSE";
 

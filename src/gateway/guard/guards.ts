@@ -5,6 +5,7 @@ import type { LogRecord } from "../log.ts";
 import type { MakeTransform, ReadyBody } from "../plan.ts";
 import { type Classifier } from "./classifier.ts";
 import { createDataLossPrevention } from "./dlp.ts";
+import type { DlpProfiles } from "./dlp-profiles.ts";
 import { createGuardrails } from "./guardrails.ts";
 
 /** Everything that looks at one request and its answer. */
@@ -26,11 +27,13 @@ export const isLookedAt = ({ dlp, guardrails }: GatewayEntry): boolean => dlp !=
 export function createGuards({
   vendorPrefix,
   classifier,
+  profiles,
 }: {
   readonly vendorPrefix: string;
   readonly classifier: Classifier | undefined;
+  readonly profiles: DlpProfiles;
 }): Guards {
-  const dlp = createDataLossPrevention({ vendorPrefix });
+  const dlp = createDataLossPrevention({ vendorPrefix, profiles });
   const guardrails = createGuardrails(classifier, vendorPrefix);
   return {
     of: (gateway, record) => {

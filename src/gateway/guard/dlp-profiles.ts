@@ -1,0 +1,48 @@
+import { customDetector } from "#rules/detectors/custom.ts";
+import type { Detector } from "#rules/detectors/detector.ts";
+import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
+import type { DlpProfileEntry } from "#snapshot/entries.ts";
+import type { Replica } from "#snapshot/feed.ts";
+
+/** What policies look for: profiles that ship with the program, and accounts' own. */
+export interface DlpProfiles {
+  /** Undefined for one that the account does not have. */
+  detectorsOf(accountId: string, profileId: string): readonly Detector[] | undefined;
+  /** Whether the same in every account. */
+  isPredefined(profileId: string): boolean;
+  onChange(action: () => void): void;
+}
+
+export function createDlpProfiles(replica: Replica): DlpProfiles {
+  const own = new Map<string, { readonly account_id: string; readonly detectors: readonly Detector[] }>();
+  const actions: (() => void)[] = [];
+  const rebuild = (): void => {
+    own.clear();
+    for (const [id, entry] of replica.snapshot.entries("dlp_profile"))
+      own.set(id, { account_id: entry.account_id, detectors: compiled(entry) });
+  };
+  rebuild();
+  replica.onApplied((ops) => {
+    if (ops !== null && !ops.some(({ kind }) => kind === "dlp_profile")) return;
+    rebuild();
+    for (const action of actions) action();
+  });
+  return {
+    detectorsOf: (accountId, profileId) => {
+      const found = own.get(profileId);
+      return found?.account_id === accountId ? found.detectors : PROFILES_BY_ID.get(profileId)?.detectors;
+    },
+    isPredefined: (profileId) => PROFILES_BY_ID.has(profileId),
+    onChange: (action) => void actions.push(action),
+  };
+}
+
+/** What control has let through compiles; an older copy's that does not must not stop the plane. */
+const compiled = ({ patterns }: DlpProfileEntry): readonly Detector[] =>
+  patterns.flatMap((pattern) => {
+    try {
+      return [customDetector(pattern)];
+    } catch {
+      return [];
+    }
+  });
