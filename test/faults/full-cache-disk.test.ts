@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
 import { eventually } from "../support/eventually.ts";
+import { createDiskStore } from "#edge/cache/disk-store.ts";
 import { writeDescribed } from "#edge/cache/disk-writer.ts";
 import { fillDisk, smallDisk } from "../support/small-disk.ts";
 
@@ -88,4 +89,28 @@ test("a description for which there is no room leaves nothing behind", async (t)
   fillDisk(join(disk, "filler"));
   await assert.rejects(writeDescribed(disk, "0".repeat(24), "a description"), { code: "ENOSPC" });
   assert.deepEqual(readdirSync(disk), ["filler"]);
+});
+
+test("a start on a full disk keeps what was written down of purges, and goes on with it once there is room", async (t) => {
+  const disk = smallDisk(t, 1);
+  if (typeof disk !== "string") return t.skip(disk.skip);
+  const directory = join(disk, "cache");
+  const errors: unknown[] = [];
+  const open = () =>
+    createDiskStore({ directory, bytesMax: 1e6, indexBytesMax: 1e6, isGone: () => false, onError: (error) => errors.push(error) });
+  const zones = Array.from({ length: 1_000 }, (_, i) => `zone-${i} 1\n`).join("");
+  mkdirSync(directory);
+  // The end of the last line was lost with the power.
+  writeFileSync(join(directory, "purges"), `${zones}torn`);
+  fillDisk(join(disk, "filler"));
+
+  const store = open();
+  assert.equal((errors[0] as NodeJS.ErrnoException).code, "ENOSPC");
+  assert.deepEqual(readdirSync(directory), ["purges"]);
+  assert.equal(readFileSync(join(directory, "purges"), "utf8"), `${zones}torn`);
+
+  rmSync(join(disk, "filler"));
+  store.notePurges("late", 3);
+  assert.equal(readFileSync(join(directory, "purges"), "utf8"), `${zones}late 3\n`);
+  await store.close();
 });

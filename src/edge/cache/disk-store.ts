@@ -81,9 +81,9 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     index.put(response);
     if (!response.isStored && response.file !== null) removeFiles(response.file.id);
   };
-  const purges = openDirectory(deps, put);
+  const { purges, isNotedAnew } = openDirectory(deps, put);
   const writing = new Set<DiskWriter>();
-  let noted = 0;
+  let noted = isNotedAnew ? 0 : PURGES_KEPT_MAX - 1;
   let saving: Promise<void> = Promise.resolve();
   let pendingBytes = 0;
 
@@ -175,8 +175,14 @@ function isWhole(body: Buffer, { length, file }: StoredResponse): boolean {
   return file!.checks.every((check, block) => crc32(body.subarray(block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES)) === check);
 }
 
-/** Gives how many purges of each zone were written down. */
-function openDirectory({ directory, isGone }: DiskStoreDeps, put: (response: StoredResponse) => void): Map<string, number> {
+interface OpenedDirectory {
+  /** How many purges of each zone were written down. */
+  readonly purges: Map<string, number>;
+  /** False where there was no room for it: what was written down is there as it was, perhaps with a torn line at its end. */
+  readonly isNotedAnew: boolean;
+}
+
+function openDirectory({ directory, isGone, onError }: DiskStoreDeps, put: (response: StoredResponse) => void): OpenedDirectory {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const purges = readPurges(join(directory, PURGES));
   const found = new Set<string>();
@@ -190,15 +196,26 @@ function openDirectory({ directory, isGone }: DiskStoreDeps, put: (response: Sto
   }
   for (const name of names)
     if (/^[0-9a-f]{24}\./.test(name) && !found.has(name.slice(0, 24))) rmSync(join(directory, name), { force: true });
-  writePurges(directory, purges);
-  return purges;
+  try {
+    writePurges(directory, purges);
+    return { purges, isNotedAnew: true };
+  } catch (error) {
+    onError(error);
+    return { purges, isNotedAnew: false };
+  }
 }
 
 /** All of it or what was there before. */
 function writePurges(directory: string, purges: ReadonlyMap<string, number>): void {
   const path = join(directory, PURGES);
-  writeFileSync(`${path}.new`, [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""));
-  renameSync(`${path}.new`, path);
+  try {
+    writeFileSync(`${path}.new`, [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""));
+    renameSync(`${path}.new`, path);
+  } catch (error) {
+    // On a full disk there may be room for a beginning of it.
+    rmSync(`${path}.new`, { force: true });
+    throw error;
+  }
 }
 
 function readPurges(path: string): Map<string, number> {
