@@ -1,7 +1,7 @@
 import { createThreadReads, type EventReads, type ThreadReads } from "#events/reads.ts";
 import type { MetricSample } from "#kernel/metrics.ts";
 import type { Log } from "./log.ts";
-import { channel, type PlaneWorker, startPlaneWorker } from "./plane-worker.ts";
+import { handOver, type PlaneWorker, startPlaneWorker } from "./plane-worker.ts";
 
 export interface EventReader {
   readonly reads: EventReads;
@@ -37,20 +37,16 @@ export function createEventReader(path: string, log: Log): EventReader {
 
 function start(path: string, log: Log): Started {
   const reads = createThreadReads();
-  const handOver = (): void => {
-    const { near, far } = channel();
-    worker.attach(near);
-    reads.connect(far);
-  };
+  const connect = (): void => reads.connect(handOver(worker));
   const worker = startPlaneWorker({
     name: "events-reader",
     script: new URL("../events/reader.ts", import.meta.url),
     log,
     connect: () => ({ workerData: { path }, transfer: [] }),
-    onRestart: handOver,
+    onRestart: connect,
   });
   // Questions wait in the port until it listens; that it never does is told to each of them.
   worker.listening.catch((error: unknown) => log.error({ err: error }, "the thread that reads events did not start"));
-  handOver();
+  connect();
   return { worker, reads };
 }

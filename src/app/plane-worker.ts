@@ -191,3 +191,10 @@ export const channel = (): { readonly near: MessagePort; readonly far: MessagePo
   const { port1, port2 } = new MessageChannel();
   return { near: port1, far: port2 };
 };
+
+/** One end of a new channel goes to `taker`, the other one to the thread that will send. */
+export function handOver(taker: PlaneWorker): MessagePort {
+  const { near, far } = channel();
+  taker.attach(near);
+  return far;
+}

@@ -56,6 +56,8 @@ export function createTlsServers(deps: TlsServersDeps): TlsServers {
           maxVersion: policy.tls_1_3 ? "TLSv1.3" : "TLSv1.2",
           ALPNProtocols: [...EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"), OLD_PROTOCOL],
           sessionTimeout: SESSION_SECONDS,
+          // Of Node's own making it would depend on which file a thread began with, and sessions end at the other threads.
+          sessionIdContext: "edge",
           ...(ticketKey === undefined ? {} : { ticketKeys: ticketKey }),
         },
         deps.onSecure,

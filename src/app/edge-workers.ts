@@ -1,0 +1,57 @@
+import { systemClock } from "#kernel/clock.ts";
+import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
+import { createPlaceFiles } from "./place-files.ts";
+import { edgeCacheDisk } from "./plane-caches.ts";
+import { edgeConfig } from "./plane-configs.ts";
+import { type Bound, handOver, type PlaneWorker } from "./plane-worker.ts";
+import type { PlanesDeps, Serve } from "./planes.ts";
+import type { Sinks } from "./sinks.ts";
+import { createTicketKeyRing } from "./ticket-keys.ts";
+
+/** The threads of the edge, and what they share. */
+export interface EdgeWorkers {
+  start(name: string, siblings: Bound): PlaneWorker;
+  /** Names over HTTPS are asked for at this port. */
+  nameserverAt(port: number): void;
+  /** Ends what is renewed for them; the threads themselves are stopped with all that serve. */
+  stop(): void;
+}
+
+/** `workers` gets each one that is started. */
+export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sinks, serve: Serve, workers: PlaneWorker[]): EdgeWorkers {
+  const counters = createCounterMemory(config.edge.rate_limit_keys_max, systemClock.nowMs());
+  const ticketKeys = createTicketKeyRing((keys) => workers.forEach((edge) => edge.useTicketKeys(keys)));
+  const places = createPlaceFiles({
+    paths: config.edge.place_databases,
+    log,
+    onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),
+  });
+  /** 0 until a nameserver listens; edges that have started by then are told. */
+  let dohPort = 0;
+  return {
+    start: (name, siblings) => {
+      const worker = serve({
+        name,
+        script: "../edge/worker.ts",
+        ports: () => ({ events: handOver(sinks.writer), tap: handOver(sinks.detector) }),
+        planeConfig: (bound) => ({
+          ...edgeConfig(config, { ...siblings, ...bound }, dohPort),
+          cacheDisk: edgeCacheDisk(config, files, name),
+          ticketKeys: ticketKeys.keys(),
+          places: places.databases(),
+          counters,
+        }),
+      });
+      workers.push(worker);
+      return worker;
+    },
+    nameserverAt: (port) => {
+      dohPort = port;
+      for (const edge of workers) edge.introduce("doh", port);
+    },
+    stop: () => {
+      ticketKeys.stop();
+      places.stop();
+    },
+  };
+}

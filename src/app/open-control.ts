@@ -1,0 +1,58 @@
+import { systemCall } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
+import { createControl } from "#control/create.ts";
+import { openGatewayLogStore } from "#events/logs/store.ts";
+import { openEventQueries } from "#events/queries.ts";
+import { RENEW_WITHIN_MS } from "#jobs/renew-certificates.ts";
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import { createPublisher, type Publisher } from "#snapshot/publisher.ts";
+import type { Closing } from "./closing.ts";
+import type { ComposeDeps } from "./compose.ts";
+import { controlConfig } from "./control-config.ts";
+import { createEventReader, type EventReader } from "./event-reader.ts";
+import { createFeedSource } from "./feed-source.ts";
+import { createSecondaryReports } from "./secondary-reports.ts";
+import type { State } from "./state.ts";
+
+/** The use-cases, over what is stored and what the planes logged. */
+export interface OpenedControl {
+  readonly control: Control;
+  readonly reader: EventReader;
+}
+
+/** `urlOfGateways` is asked once gateways serve. */
+export async function openControl(
+  { config, log, clock }: ComposeDeps,
+  { store, sealer, ca, files }: State,
+  { metrics, urlOfGateways }: { readonly metrics: MetricRegistry; urlOfGateways(): string },
+  closing: Closing,
+): Promise<OpenedControl> {
+  const events = openEventQueries(files.events);
+  closing.add(() => events.close());
+  const gatewayLogStore = openGatewayLogStore(files.events);
+  closing.add(() => gatewayLogStore.close());
+  const reader = createEventReader(files.events, log);
+  closing.add(() => reader.close());
+  const control = createControl({
+    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways },
+    eventReads: reader.reads,
+    ...controlConfig(config),
+    onSecondaryChecked: createSecondaryReports(log, metrics),
+  });
+  closing.add(() => control.access.close());
+  closing.add(() => control.secondaries.close());
+  await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
+  return { control, reader };
+}
+
+/** The feed that planes live on, from what is stored. */
+export async function openPublisher({ log }: ComposeDeps, { store, files }: State, control: Control, closing: Closing): Promise<Publisher> {
+  const publisher = createPublisher({
+    source: createFeedSource(store, control.access),
+    lastGoodPath: files.lastGood,
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+  });
+  await publisher.start();
+  closing.add(() => publisher.close());
+  return publisher;
+}

@@ -1,0 +1,52 @@
+import { createMessagePortFeed } from "#snapshot/message-port.ts";
+import { retentionOf } from "./plane-configs.ts";
+import { channel, handOver, type PlaneWorker, startPlaneWorker } from "./plane-worker.ts";
+import type { PlanesDeps } from "./planes.ts";
+
+/** The threads that other threads send to. */
+export interface Sinks {
+  readonly writer: PlaneWorker;
+  readonly detector: PlaneWorker;
+  /** Detection first, which feeds the writer. */
+  stop(): Promise<void>;
+}
+
+/** Those who have to be connected anew when a sink has been started again. */
+export interface Senders {
+  readonly serving: readonly PlaneWorker[];
+  readonly edges: readonly PlaneWorker[];
+}
+
+/** Time for a thread that only writes down what it has been given. */
+const STOP_MS = 5_000;
+
+export function startSinks({ config, log, early, files, publisher }: PlanesDeps, { serving, edges }: Senders): Sinks {
+  const writer = startPlaneWorker({
+    name: "events",
+    script: new URL("../events/writer.ts", import.meta.url),
+    ...{ log, early },
+    connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config) }, transfer: [] }),
+    onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
+  });
+  const detector = startPlaneWorker({
+    name: "detector",
+    script: new URL("../edge/detection/worker.ts", import.meta.url),
+    ...{ log, early },
+    connect: () => {
+      const events = handOver(writer);
+      const feed = channel();
+      publisher.attach(createMessagePortFeed(feed.near));
+      const data = { tap: [], events, feed: feed.far, lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
+      return { workerData: data, transfer: [events, feed.far] };
+    },
+    onRestart: () => edges.forEach((worker) => worker.reconnect("detector", handOver(detector))),
+  });
+  return {
+    writer,
+    detector,
+    stop: async () => {
+      await detector.stop(STOP_MS);
+      await writer.stop(STOP_MS);
+    },
+  };
+}
