@@ -164,6 +164,7 @@ export class Session implements FrameSink {
   /** Sends what the encoder has written. Returns where the frame's flags can still be changed, as `sendData` does. */
   sendBlock(stream: number, endsStream: boolean): number {
     const at = this.output.headers(stream, blockBytes(), this.encoder.length, endsStream);
+    this.encoder.sent();
     this.owner.onOutput();
     return at;
   }

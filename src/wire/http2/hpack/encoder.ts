@@ -32,14 +32,26 @@ export class HpackEncoder {
   private bytesMax = TABLE_BYTES_MAX;
   /** The least and the last of the sizes that the next block has to tell; -1 where there is nothing to tell. */
   private leastBytesMax = -1;
+  private isUnsent = false;
 
+  /** Begins a block; `sent` is to be called once it is on its way. */
   begin(): void {
     this.length = 0;
+    // A block that was given up has changed our table alone: both begin anew.
+    if (this.isUnsent) {
+      this.leastBytesMax = 0;
+      this.evict(0, 0);
+    }
+    this.isUnsent = true;
     if (this.leastBytesMax < 0) return;
     // RFC 7541 §4.2: the least one, for what it drives out, and the one that holds from now on.
     if (this.leastBytesMax < this.bytesMax) this.tellSize(this.leastBytesMax);
     this.tellSize(this.bytesMax);
     this.leastBytesMax = -1;
+  }
+
+  sent(): void {
+    this.isUnsent = false;
   }
 
   /** The other side keeps no larger table than this. */

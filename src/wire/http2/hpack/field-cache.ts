@@ -30,7 +30,7 @@ export interface FieldCache {
 const PLACES = 4096;
 /** Nothing longer is kept, in memory that a stranger's origin could otherwise fill. */
 const TEXT_BYTES_MAX = 1024;
-export const SIGHTINGS_MAX = 16;
+const SIGHTINGS_MAX = 16;
 
 /** Prefixes of RFC 7541 §6.2: the bits that say how, and how many bits are left for the index. */
 const INDEXED = { pattern: 0x40, prefix: 0x3f };
@@ -59,15 +59,11 @@ export function createFieldCache(): FieldCache {
     field: (buffer, nameStart, nameEnd, valueStart, valueEnd) => {
       const place = placeOf(buffer, nameStart, nameEnd, valueStart, valueEnd);
       const other = place ^ 1;
-      for (const at of [place, other]) {
-        const kept = places[at]!;
-        if (kept === null || !isSame(kept, buffer, nameStart, nameEnd, valueStart, valueEnd)) continue;
-        if (kept.sightings < SIGHTINGS_MAX) kept.sightings++;
-        return kept;
-      }
+      const [one, two] = [places[place]!, places[other]!];
+      if (one !== null && isSame(one, buffer, nameStart, nameEnd, valueStart, valueEnd)) return seen(one);
+      if (two !== null && isSame(two, buffer, nameStart, nameEnd, valueStart, valueEnd)) return seen(two);
       const made = codeField(textOf(buffer, nameStart, nameEnd, valueStart, valueEnd), nameEnd - nameStart);
       if (made.text.length > TEXT_BYTES_MAX) return made;
-      const [one, two] = [places[place]!, places[other]!];
       const yields = one === null || (two !== null && one.sightings <= two.sightings) ? place : other;
       // Who stays has to be asked for again to stay the next time.
       const stays = places[yields ^ 1]!;
@@ -76,6 +72,11 @@ export function createFieldCache(): FieldCache {
       return made;
     },
   };
+}
+
+function seen(field: CodedField): CodedField {
+  if (field.sightings < SIGHTINGS_MAX) field.sightings++;
+  return field;
 }
 
 /** From a few bytes that differ where fields do: the lengths, the name's ends and the value's. */

@@ -135,11 +135,12 @@ test("an entry larger than the table empties it (RFC 7541 §4.4)", () => {
   assert.equal(decode(decoder, hex("be")), null);
 });
 
-/** What the encoder has written, and whether it says itself how long that is. */
+/** What the encoder has written. */
 function block(encoder: HpackEncoder, fields: readonly Pair[], status = 200): Buffer {
   encoder.begin();
   encoder.status(status);
   for (const [name, value] of fields) encoder.text(name, value);
+  encoder.sent();
   return Buffer.from(blockBytes().subarray(0, encoder.length));
 }
 
@@ -218,6 +219,22 @@ test("what comes again is one byte, what is seen once takes no place, and creden
     ["content-length", "0"],
     ["content-length", "9007199254740991"],
   ]);
+});
+
+test("a block that is written and not sent leaves both tables the same", () => {
+  const [encoder, decoder] = [new HpackEncoder(), new HpackDecoder()];
+  const fields = Array.from({ length: 6 }, (_, i): Pair => [`x-given-up-${i}`, "value"]);
+  for (let i = 0; i < 3; i++) assert.deepEqual(decode(decoder, block(encoder, fields.slice(0, 3)))?.slice(1), fields.slice(0, 3));
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < 3; i++) {
+      encoder.begin();
+      for (const [name, value] of fields) encoder.text(name, value);
+    }
+    const sent = fields.toReversed();
+    assert.deepEqual(decode(decoder, block(encoder, sent))?.slice(1), sent);
+    assert.ok(block(encoder, sent).length > 0);
+    assert.deepEqual(decode(decoder, Buffer.from(blockBytes().subarray(0, encoder.length)))?.slice(1), sent);
+  }
 });
 
 test("a field of a head of HTTP/1.1 has its name in lower case and its value as it is", () => {
