@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Tap } from "./detection/tap.ts";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { LoggedFields } from "#events/rows.ts";
@@ -80,6 +81,8 @@ export class Exchange implements RequestView, RuleRun {
   readonly trace = null;
   /** Knows where addresses are; null where no zone was found. */
   places: Pick<Places, "of"> | null = null;
+  /** Copies what the zone wants looked through; null where no zone was found. */
+  tap: Pick<Tap, "takes" | "begin"> | null = null;
   /** Knows who has passed a challenge; null where no zone was found. */
   clearance: Pick<Clearance, "has"> | null = null;
   private cleared: boolean | undefined;

@@ -209,6 +209,43 @@ test("detection gets the decoded body and everything its event says, and the vis
   edge.replica.apply([{ kind: "ruleset", id: "sdd", value: null }]);
 });
 
+test("detection gets the pages that the site's own rules wrote, and none that the edge did", async () => {
+  const raw = await rawOrigin((socket) => void socket.once("data", () => socket.end("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno")));
+  const block = (path: string, response?: object) => ({
+    action: "block",
+    expression: `http.request.uri.path eq "${path}"`,
+    ...(response === undefined ? {} : { action_parameters: { response } }),
+  });
+  const site = await startEdge([
+    ...siteOps(raw.port),
+    rulesetOp("sdd", "zone", "zone", "http_response_firewall_managed", [
+      { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } },
+    ]),
+    rulesetOp("blocks", "zone", "zone", "http_request_firewall_custom", [
+      block("/chosen", { status_code: 418, content: '{"card":"4111 1111 1111 1111"}', content_type: "application/json" }),
+      block("/plain"),
+    ]),
+    rulesetOp("errors", "zone", "zone", "http_custom_errors", [
+      {
+        action: "serve_error",
+        expression: "http.response.code eq 404",
+        action_parameters: { content: "<p>sorry", content_type: "text/html", status_code: 410 },
+      },
+    ]),
+  ]);
+  for (const request of ["GET /chosen", "HEAD /chosen", "GET /plain", "GET /missing"])
+    await exchangeRaw(site.http, `${request} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n`);
+  assert.deepEqual(
+    site.scanned.map(({ subject, body, ended }) => [subject.path, subject.status, subject.content_type, body, ended]),
+    [
+      ["/chosen", 418, "application/json", '{"card":"4111 1111 1111 1111"}', true],
+      ["/missing", 410, "text/html", "<p>sorry", true],
+    ],
+  );
+  await site.close();
+  raw.close();
+});
+
 test("a response that has begun is seen by a rule of the account as well", async () => {
   const raw = await rawOrigin(
     (socket) =>

@@ -23,6 +23,7 @@ import type { Challenges } from "./stages/challenge.ts";
 import { customError } from "./stages/custom-error.ts";
 import { countLater, isFromOrigin } from "./stages/count-later.ts";
 import { finishPage } from "./stages/finish-page.ts";
+import { tapOf } from "./stages/scan.ts";
 import { logFields } from "./stages/log-fields.ts";
 import { redirectPage } from "./stages/redirect.ts";
 import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "./stages/rewrite.ts";
@@ -192,12 +193,13 @@ function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
 }
 
 /** A zone that is paused or has moved away leaves its visitors to its own servers. */
-function findZone(exchange: Exchange, { zones, clearance, places }: PipelineDeps): Page | null {
+function findZone(exchange: Exchange, { zones, clearance, places, tap }: PipelineDeps): Page | null {
   const zone = zones.find(exchange.host);
   if (zone === null || zone.entry.paused || zone.entry.status === "moved") return plainPage(exchange, "unroutable");
   exchange.zone = zone;
   exchange.clearance = clearance;
   exchange.places = places;
+  exchange.tap = tap;
   exchange.settings = zone.settings;
   exchange.zone_name = zone.entry.name;
   return null;
@@ -280,41 +282,8 @@ function logRow(exchange: Exchange, match: Match, _deps: PipelineDeps, response:
 
 /** Sensitive data detection: the detector writes the events, outside the response's path (SPEC 8). */
 function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: OwnView): BodyTap | null {
-  const { zone } = exchange;
-  if (match.managed === null || zone === null || !tap.takes(response.content_type)) return null;
-  const matchedData = (match.action_parameters["matched_data"] as MatchedData | undefined) ?? NO_MATCHED_DATA;
-  return tap.begin({
-    ray_id: exchange.ray_id,
-    at_ms: exchange.at_ms,
-    account_id: zone.entry.account_id,
-    zone_id: zone.entry.id,
-    client_ip: exchange.client_ip,
-    method: exchange.method,
-    scheme: exchange.scheme,
-    host: exchange.host,
-    path: exchange.path,
-    query: exchange.query,
-    user_agent: exchange.user_agent,
-    status: response.status,
-    content_type: response.content_type,
-    charset: response.charset,
-    content_encoding: (response.raw ?? response).content_encoding,
-    ruleset_id: match.managed.ruleset_id,
-    enabled: match.managed.enabled,
-    own: match.managed.own,
-    public_key: matchedData.public_key ?? "",
-    masked_sample: matchedData.masked_sample ?? false,
-    deployed_by: match.rule.id,
-  });
+  return tapOf(tap, exchange, match, response);
 }
-
-/** As the rules' own validator lets it through. */
-interface MatchedData {
-  readonly public_key?: string;
-  readonly masked_sample?: boolean;
-}
-
-const NO_MATCHED_DATA: MatchedData = {};
 
 const joinTaps = (taps: readonly BodyTap[]): BodyTap => ({
   chunk: (bytes, start, end) => {

@@ -6,6 +6,7 @@ import { editedView, pageView } from "../response-view.ts";
 import { countLater } from "./count-later.ts";
 import { customError } from "./custom-error.ts";
 import { logFields } from "./log-fields.ts";
+import { scanPage } from "./scan.ts";
 import { rewriteResponseHeaders } from "./rewrite.ts";
 
 const TRANSFORMS = phaseNumber("http_response_headers_transform");
@@ -22,6 +23,7 @@ export function finishPage(exchange: Exchange, page: Page): Page {
     for (const match of runPhase(transforms, exchange, exchange, pageView(exchange, shown)))
       if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
   }
+  if (shown !== page || shown.isChosen === true) scanPage(exchange, shown);
   const logs = zone.rulesets(LOGS);
   if (logs.length > 0) {
     const view = editedView(exchange, pageView(exchange, shown));
