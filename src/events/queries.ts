@@ -133,7 +133,7 @@ function asOfOneMoment<R>(db: DatabaseSync, work: () => R): R {
   try {
     return work();
   } finally {
-    db.exec("ROLLBACK");
+    if (db.isTransaction) db.exec("ROLLBACK");
   }
 }
 
@@ -161,12 +161,11 @@ function readWithin<T extends EventTable>(
   const { sql, values } = selectSql(table, fromRows(table, both(whereSql(db, table, where), behind)));
   const wanted = offset + limit + 1;
   const matches = firstMatches(db, table, where, { direction, after, wanted });
-  const whole = blockRows(db, table);
   const found = db
     .prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ?`)
     .all(...values, wanted)
     .map((row): Placed<T> => ({ at_ms: Number(row["at_ms"]), row_id: Number(row["row_id"]), row: () => decodeRow(table, row) }))
-    .concat(matches.map((match) => ({ at_ms: match.at_ms, row_id: match.row_id, row: () => whole(match) })))
+    .concat(matches)
     .sort((a, b) => (a.at_ms - b.at_ms || a.row_id - b.row_id) * (direction === "asc" ? 1 : -1))
     .slice(offset, wanted);
   const rows = found.slice(0, limit);

@@ -64,28 +64,44 @@ export interface MatchQuery {
   readonly wanted: number;
 }
 
+/** A row that fits, out of its block: a page may have rows of many, which nobody should hold. */
+export interface FirstMatch<T extends EventTable> extends RowPlace {
+  row(): EventTables[T];
+}
+
 /** The first rows of the condition in the order of time, and of arrival among those of one time. */
-export function firstMatches(
+export function firstMatches<T extends EventTable>(
   db: DatabaseSync,
-  table: EventTable,
+  table: T,
   where: Where,
   { direction, after, wanted }: MatchQuery,
-): readonly BlockMatch[] {
+): readonly FirstMatch<T>[] {
   const order = direction === "desc" ? -1 : 1;
   const compare = (a: RowPlace, b: RowPlace): number => order * (a.at_ms - b.at_ms || a.row_id - b.row_id);
-  let matches: BlockMatch[] = [];
+  const whole = blockRows(db, table);
+  let matches: FirstMatch<T>[] = [];
   for (const found of blocksOf(db, table, where, direction)) {
     const worst = matches.length < wanted ? undefined : matches.at(-1);
     if (worst !== undefined && (direction === "desc" ? found.toMs < worst.at_ms : found.fromMs > worst.at_ms)) break;
     const times = found.block.numbers("at_ms");
+    const fresh: (BlockMatch | FirstMatch<T>)[] = [...matches];
     for (const row of fitting(found)) {
       const match = { at_ms: times[row]!, row_id: found.block.firstRow + row, block: found.block, row };
-      if (after === undefined || compare(match, after) > 0) matches.push(match);
+      if (after === undefined || compare(match, after) > 0) fresh.push(match);
     }
-    matches = matches.sort(compare).slice(0, wanted);
+    matches = fresh
+      .sort(compare)
+      .slice(0, wanted)
+      .map((match) => ("block" in match ? outOfBlock(match, whole(match)) : match));
   }
   return matches;
 }
+
+const outOfBlock = <T extends EventTable>({ at_ms, row_id }: RowPlace, row: EventTables[T]): FirstMatch<T> => ({
+  at_ms,
+  row_id,
+  row: () => row,
+});
 
 type RowPlace = Pick<BlockMatch, "at_ms" | "row_id">;
 
