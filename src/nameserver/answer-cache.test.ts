@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { fixedClock } from "#kernel/clock.ts";
+import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import { type CachedResponse, createAnswerCache } from "./answer-cache.ts";
 import { cacheKey, TYPE_AND_CLASS_BYTES, u16 } from "./answer-keys.ts";
@@ -30,13 +31,19 @@ function written(question: Question): { packet: Uint8Array; nameStart: number; n
   return { packet, nameStart: question.start, nameEnd };
 }
 
+/** The question behind a header, as a response without answers has it. */
+const messageOf = (question: Question): Buffer => {
+  const { packet, nameStart, nameEnd } = written(question);
+  return Buffer.concat([Buffer.alloc(HEADER_BYTES), packet.subarray(nameStart, nameEnd + TYPE_AND_CLASS_BYTES)]);
+};
+
 function keyOf(question: Question): string {
   const { packet, nameStart, nameEnd } = written(question);
   return cacheKey(packet, nameStart, nameEnd, u16(packet, nameEnd), u16(packet, nameEnd + 2), question.ednsClass);
 }
 
-const response = (zone: string, isEndless: boolean, untilMs: number): CachedResponse => ({
-  bytes: Buffer.from(zone),
+const response = (question: Question, zone: string, isEndless: boolean, untilMs: number): CachedResponse => ({
+  bytes: messageOf(question),
   rcode: 0,
   optStart: 0,
   sort: 0,
@@ -73,7 +80,7 @@ test("a question is found as it stands in a packet just where its key is, whatev
         if (step.kind === "put")
           cache.put(
             keyOf(step.question),
-            response(step.zone, step.isEndless, step.forMs === null ? Number.POSITIVE_INFINITY : clock.nowMs() + step.forMs),
+            response(step.question, step.zone, step.isEndless, step.forMs === null ? Number.POSITIVE_INFINITY : clock.nowMs() + step.forMs),
           );
         else if (step.kind === "drop") cache.dropZones(new Set([step.zone as NameKey]));
         else if (step.kind === "clear") cache.clear();

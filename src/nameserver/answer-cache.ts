@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import type { NameKey } from "#wire/dns/name.ts";
-import { cacheKey, isKeyOf, slotOf, TYPE_AND_CLASS_BYTES, u16 } from "./answer-keys.ts";
+import { asksSame, cacheKey, slotOf, TYPE_AND_CLASS_BYTES, u16 } from "./answer-keys.ts";
 import { type Freshness, isFresh } from "./dnssec/validity.ts";
 import type { EdnsClass } from "./exchange.ts";
 
@@ -47,14 +47,13 @@ const RESPONSE_BYTES_MAX = 1500;
  * `packet`. The identifier, the RD bit and the name's spelling are the asker's own; the rest is the same for all.
  */
 export function fillIn({ bytes }: CachedResponse, packet: Buffer, start: number, nameEnd: number, out: Buffer, outStart: number): void {
-  const nameBytes = nameEnd - start - HEADER_BYTES;
-  bytes.copy(out, outStart);
+  const nameEndsAt = nameEnd - start;
   out[outStart] = packet[start] as number;
   out[outStart + 1] = packet[start + 1] as number;
   out[outStart + 2] = ((bytes[2] as number) & 0xfe) | ((packet[start + 2] as number) & 0x01);
-  const from = start + HEADER_BYTES;
-  const to = outStart + HEADER_BYTES;
-  for (let i = 0; i < nameBytes; i++) out[to + i] = packet[from + i] as number;
+  for (let i = 3; i < HEADER_BYTES; i++) out[outStart + i] = bytes[i] as number;
+  for (let i = HEADER_BYTES; i < nameEndsAt; i++) out[outStart + i] = packet[start + i] as number;
+  for (let i = nameEndsAt; i < bytes.length; i++) out[outStart + i] = bytes[i] as number;
 }
 
 export interface AnswerCacheDeps {
@@ -62,13 +61,28 @@ export interface AnswerCacheDeps {
   readonly clock: Clock;
 }
 
-/** A response in the cache, with what it answers. */
-interface Entry {
-  readonly response: CachedResponse;
-  /** The bytes of its key. */
-  readonly key: Uint8Array;
+/** A response in the cache. All of it that answers need is here and in its bytes, so that few lines of memory are read. */
+interface Entry extends CachedResponse {
+  readonly ednsClass: number;
+  /** Signatures have their time; all else is right until it is dropped. */
+  readonly isTimed: boolean;
   readonly slot: number;
 }
+
+/** All are made here, so that they have one shape for the compiler. */
+const createEntry = (response: CachedResponse, bytes: Buffer, ednsClass: number, slot: number): Entry => ({
+  bytes,
+  ednsClass,
+  rcode: response.rcode,
+  optStart: response.optStart,
+  sort: response.sort,
+  isTimed: response.untilMs !== Number.POSITIVE_INFINITY,
+  slot,
+  isEndless: response.isEndless,
+  zones: response.zones,
+  fromMs: response.fromMs,
+  untilMs: response.untilMs,
+});
 
 export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): AnswerCache {
   const entries = new Map<string, Entry>();
@@ -80,7 +94,7 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
   const remove = (key: string): void => {
     const entry = entries.get(key);
     if (entry === undefined) return;
-    for (const zone of entry.response.zones) {
+    for (const zone of entry.zones) {
       const keys = keysByZone.get(zone);
       keys?.delete(key);
       if (keys?.size === 0) keysByZone.delete(zone);
@@ -95,10 +109,10 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
     const oldest = oldestOf?.keys().next().value;
     if (oldest !== undefined) remove(oldest);
   };
-  const get = (key: string): CachedResponse | undefined => {
+  const get = (key: string): Entry | undefined => {
     const entry = entries.get(key);
     if (entry === undefined) return undefined;
-    if (isUsable(entry.response, clock)) return entry.response;
+    if (isUsable(entry, clock)) return entry;
     remove(key);
     return undefined;
   };
@@ -108,12 +122,17 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
     find: (packet, nameStart, nameEnd, ednsClass) => {
       const slot = slotOf(packet, nameStart, nameEnd + TYPE_AND_CLASS_BYTES, ednsClass) & (slots.length - 1);
       const entry = slots[slot];
-      if (entry !== undefined && isKeyOf(entry.key, packet, nameStart, nameEnd, ednsClass) && isUsable(entry.response, clock))
-        return entry.response;
+      if (
+        entry !== undefined &&
+        entry.ednsClass === ednsClass &&
+        asksSame(entry.bytes, packet, nameStart, nameEnd) &&
+        isUsable(entry, clock)
+      )
+        return entry;
       const key = cacheKey(packet, nameStart, nameEnd, u16(packet, nameEnd), u16(packet, nameEnd + 2), ednsClass);
-      const response = get(key);
-      if (response !== undefined) slots[slot] = entries.get(key);
-      return response;
+      const known = get(key);
+      if (known !== undefined) slots[slot] = known;
+      return known;
     },
     put: (key, response) => {
       if (response.bytes.length > RESPONSE_BYTES_MAX) return;
@@ -122,10 +141,12 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
       // A slice of Node's shared pool would keep all of its slab in memory for one short answer.
       const bytes = Buffer.allocUnsafeSlow(response.bytes.length);
       response.bytes.copy(bytes);
-      const keyBytes = new Uint8Array(Buffer.from(key, "latin1"));
+      const keyBytes = Buffer.from(key, "latin1");
       const last = keyBytes.length - 1;
-      const slot = slotOf(keyBytes, 0, last, keyBytes[last] as number) & (slots.length - 1);
-      const entry: Entry = { response: { ...response, bytes }, key: keyBytes, slot };
+      keyBytes.copy(bytes, HEADER_BYTES, 0, last);
+      const ednsClass = keyBytes[last] as number;
+      const slot = slotOf(keyBytes, 0, last, ednsClass) & (slots.length - 1);
+      const entry = createEntry(response, bytes, ednsClass, slot);
       entries.set(key, entry);
       slots[slot] = entry;
       if (response.isEndless) endless.add(key);
@@ -155,5 +176,4 @@ const createSlots = (entriesMax: number): (Entry | undefined)[] =>
   new Array<Entry | undefined>(2 ** Math.ceil(Math.log2(Math.max(1, entriesMax)))).fill(undefined);
 
 /** Most responses hold no signatures, and then no time has to be asked for. */
-const isUsable = (response: CachedResponse, clock: Clock): boolean =>
-  response.untilMs === Number.POSITIVE_INFINITY || isFresh(response, clock.nowMs());
+const isUsable = (entry: Entry, clock: Clock): boolean => !entry.isTimed || isFresh(entry, clock.nowMs());

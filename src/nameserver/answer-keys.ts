@@ -1,3 +1,4 @@
+import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { lowerCaseInto, NAME_BYTES_MAX } from "#wire/dns/name.ts";
 import type { EdnsClass } from "./exchange.ts";
 
@@ -44,17 +45,20 @@ const CASE_BITS = 0x20202020;
 /** Of MurmurHash3. */
 const HASH_FACTOR = 0xcc9e2d51;
 
-/** Whether cacheKey gives the key, as bytes, for the question in the packet. */
-export function isKeyOf(key: Uint8Array, packet: Uint8Array, nameStart: number, nameEnd: number, ednsClass: EdnsClass): boolean {
+/**
+ * Whether the message, whose question is spelled as cacheKey spells it, asks what the packet asks between `nameStart` and
+ * the class behind `nameEnd`.
+ */
+export function asksSame(message: Uint8Array, packet: Uint8Array, nameStart: number, nameEnd: number): boolean {
   const nameBytes = nameEnd - nameStart;
-  const last = nameBytes + TYPE_AND_CLASS_BYTES;
-  if (key.length !== last + 1 || key[last] !== ednsClass) return false;
+  if (message.length < HEADER_BYTES + nameBytes + TYPE_AND_CLASS_BYTES) return false;
   for (let i = 0; i < nameBytes; i++) {
     const byte = packet[nameStart + i] as number;
+    const known = message[HEADER_BYTES + i];
     // Few spell a name otherwise than it was kept: ASCII letters in lower case (RFC 4343 §3).
-    if (byte !== key[i] && (byte < 0x41 || byte > 0x5a || (byte | 0x20) !== key[i])) return false;
+    if (byte !== known && (byte < 0x41 || byte > 0x5a || (byte | 0x20) !== known)) return false;
   }
-  for (let i = nameBytes; i < last; i++) if (packet[nameStart + i] !== key[i]) return false;
+  for (let i = nameBytes; i < nameBytes + TYPE_AND_CLASS_BYTES; i++) if (packet[nameStart + i] !== message[HEADER_BYTES + i]) return false;
   return true;
 }
 
