@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorName } from "#kernel/error-codes.ts";
 import { STATUS_CODES } from "#kernel/node-http.ts";
-import type { ClientAnswer } from "./client/client-answer.ts";
+import type { AnswerSink } from "./client/client-answer.ts";
 
 /** The errors that the gateway itself answers with; providers' errors pass through as they are. */
 export type GatewayErrorName = Extract<ErrorName, `aig_${string}`>;
@@ -43,7 +43,7 @@ export function renderError(refusal: Refusal): { readonly status: number; readon
 }
 
 /** Answers with an error; `headers` is a flat list of names and values. */
-export function sendError(answer: ClientAnswer, refusal: Refusal, headers: readonly string[], close: boolean): void {
+export function sendError(answer: AnswerSink, refusal: Refusal, headers: readonly string[], close: boolean): void {
   const { status, body } = renderError(refusal);
   const bytes = Buffer.from(body);
   const all = [...headers, ...(refusal.headers ?? []), "content-type", "application/json", "content-length", String(bytes.length)];

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { AnswerWatcher, ClientAnswer } from "./client/client-answer.ts";
+import type { AnswerSink, AnswerWatcher } from "./client/client-answer.ts";
 import type { GatewayLimits } from "./config.ts";
 import type { Cost } from "./costs.ts";
 import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts";
@@ -17,7 +17,7 @@ const CLIENT_GONE_STATUS = 499;
 const CACHED_USAGE: Usage = { tokensIn: 0, tokensOut: 0 };
 
 export interface ExchangeOptions {
-  readonly answer: ClientAnswer;
+  readonly answer: AnswerSink;
   readonly rules: HeaderRules;
   /** Fields that the gateway adds to the answer of a step. */
   readonly fields: (step: Step, isCached: boolean) => FlatHeaders;

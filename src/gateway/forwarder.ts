@@ -8,7 +8,7 @@ import { type Refusal, RefusalError } from "./errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { type DiskAnswers, openDiskAnswers } from "./cache/disk-answers.ts";
 import { isModelList } from "./compat-plan.ts";
-import type { ClientAnswer } from "./client/client-answer.ts";
+import type { AnswerSink } from "./client/client-answer.ts";
 import type { ClientRequest } from "./client/client-request.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createServiceTokens } from "./credentials/service-account.ts";
@@ -46,7 +46,7 @@ export interface Forwarder {
    * Reads the body, asks the provider and answers. Resolves with a reason when the request must be refused after
    * all; then nothing was sent to the provider and no row begun. Never rejects.
    */
-  forward(req: ClientRequest, answer: ClientAnswer, admitted: Admitted): Promise<Refusal | undefined>;
+  forward(req: ClientRequest, answer: AnswerSink, admitted: Admitted): Promise<Refusal | undefined>;
   /** The same for a WebSocket. */
   readonly connect: Realtime["connect"];
   /** Ends every WebSocket that is open. */
@@ -103,7 +103,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     metadata: createMetadataReader(config.vendorPrefix),
   });
   const models = createModelList({ replica, prices });
-  const listModels = async (req: ClientRequest, answer: ClientAnswer, { gateway }: Admitted): Promise<void> => {
+  const listModels = async (req: ClientRequest, answer: AnswerSink, { gateway }: Admitted): Promise<void> => {
     await prices.load();
     const body = Buffer.from(JSON.stringify(models.of(gateway)));
     const headers = ["content-type", "application/json", "content-length", String(body.length), ...fields.forRefusal(req.headers)];

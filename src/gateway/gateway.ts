@@ -8,7 +8,7 @@ import type { Replica } from "#snapshot/feed.ts";
 import type { SocketCalls } from "#wire/connections/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/socket-loop.ts";
 import { createAdmission } from "./admission.ts";
-import type { ClientAnswer } from "./client/client-answer.ts";
+import type { AnswerSink } from "./client/client-answer.ts";
 import type { ClientRequest } from "./client/client-request.ts";
 import { createFront } from "./client/front.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -19,6 +19,7 @@ import { createUpstreams } from "./providers.ts";
 import { createRateLimits } from "./rate-limits.ts";
 import { readSubprotocols } from "./realtime/subprotocols.ts";
 import { createResponseFields } from "./response-fields.ts";
+import { createUniversalSockets } from "./universal-socket/universal-socket.ts";
 
 export interface GatewayDeps {
   readonly replica: Replica;
@@ -57,7 +58,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const over = (): void => void active.value--;
 
-  const refuse = (req: ClientRequest, answer: ClientAnswer, refusal: Refusal, retryAfterSeconds = 0): void => {
+  const refuse = (req: ClientRequest, answer: AnswerSink, refusal: Refusal, retryAfterSeconds = 0): void => {
     countRefusal(metrics, refusal.name);
     // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
     const isLarge = !req.isComplete() && !(Number(req.headers["content-length"]) <= config.limits.requestBufferBytes);
@@ -66,7 +67,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     sendError(answer, refusal, headers, isLarge);
   };
 
-  const onRequest = (req: ClientRequest, answer: ClientAnswer): void => {
+  const onRequest = (req: ClientRequest, answer: AnswerSink): void => {
     // RFC 9112 §3.2.
     if (req.headers.host === undefined && req.minorVersion === 1) return refuse(req, answer, { name: "aig_bad_request" });
     if (active.value >= config.limits.requestsMax) return refuse(req, answer, { name: "aig_overloaded" });
@@ -81,6 +82,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
+  const universal = createUniversalSockets({
+    vendorPrefix: config.vendorPrefix,
+    messageBytesMax: config.limits.requestWholeBytesMax,
+    onRequest,
+  });
+
   const onUpgrade = (req: ClientRequest, socket: Duplex, head: Buffer): void => {
     socket.on("error", ignore);
     const refuseRaw = (refusal: Refusal): void => {
@@ -93,6 +100,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     if (active.value >= config.limits.requestsMax) return refuseRaw({ name: "aig_overloaded" });
     const admitted = admission.decide(req);
     if (typeof admitted === "string") return refuseRaw({ name: admitted });
+    if (admitted.route.kind === "universal") {
+      const refusal = universal.accept(req, socket, head, protocols);
+      return refusal === undefined ? undefined : refuseRaw(refusal);
+    }
     if (rateLimits.take(admitted.gateway) > 0) return refuseRaw({ name: "aig_rate_limited" });
     active.value++;
     void forwarder.connect(req, socket, head, admitted, protocols).then((refusal) => {
@@ -120,7 +131,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     close: async (timeoutMs) => {
       isDraining = true;
-      const limit = setTimeout(forwarder.cutSessions, timeoutMs);
+      universal.close(false);
+      const limit = setTimeout(() => {
+        universal.close(true);
+        forwarder.cutSessions();
+      }, timeoutMs);
       await front.close(timeoutMs);
       clearTimeout(limit);
       await forwarder.close();

@@ -36,6 +36,12 @@ export interface AnswerWatcher {
   clientDrained(): void;
 }
 
+/** What an answer goes into: the client's connection, or messages over one that it shares with others. */
+export type AnswerSink = Pick<
+  ClientAnswer,
+  "watcher" | "onOver" | "hasBegun" | "isGone" | "begin" | "write" | "backlogBytes" | "flush" | "end" | "cut"
+>;
+
 /** Writes the answer to one request. A class, since one is made for every request. */
 export class ClientAnswer {
   watcher: AnswerWatcher | undefined;

@@ -1,0 +1,147 @@
+/** Why a connection ends, as its last frame tells (RFC 6455 §7.4.1). */
+export class WebSocketError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface MessageHandler {
+  onText(text: string): void;
+  onPing(payload: Buffer): void;
+  onClose(): void;
+}
+
+const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
+export type Opcode = keyof typeof OPCODES;
+const PROTOCOL_ERROR = 1002;
+const UNSUPPORTED = 1003;
+const NOT_UTF8 = 1007;
+const TOO_BIG = 1009;
+const CONTROL_BYTES_MAX = 125;
+const HEAD_BYTES_MAX = 14;
+const MASK_BYTES = 4;
+
+interface Head {
+  readonly isFinal: boolean;
+  readonly opcode: number;
+  /** Of the head with its mask. */
+  readonly bytes: number;
+  readonly length: number;
+}
+
+/** Takes a client's frames apart, however they are cut into chunks (RFC 6455 §5.2). Throws WebSocketError; what is held is bounded. */
+export class ClientFrameReader {
+  readonly #handler: MessageHandler;
+  readonly #messageBytesMax: number;
+  #pieces: Buffer[] = [];
+  #heldBytes = 0;
+  #needed = 2;
+  #message: Buffer[] = [];
+  #messageBytes = 0;
+  #isWithin = false;
+
+  constructor(handler: MessageHandler, { messageBytesMax }: { readonly messageBytesMax: number }) {
+    this.#handler = handler;
+    this.#messageBytesMax = messageBytesMax;
+  }
+
+  push(chunk: Buffer): void {
+    this.#heldBytes += chunk.length;
+    this.#pieces.push(chunk);
+    if (this.#heldBytes < this.#needed) return;
+    const bytes = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces);
+    let at = 0;
+    this.#needed = 2;
+    for (let head = headAt(bytes, at); head !== undefined; head = headAt(bytes, at)) {
+      this.#check(head);
+      this.#needed = head.bytes + head.length;
+      if (bytes.length - at < this.#needed) break;
+      this.#frame(head, unmasked(bytes.subarray(at, at + this.#needed), head.bytes));
+      at += this.#needed;
+      this.#needed = 2;
+    }
+    this.#pieces = at === bytes.length ? [] : [Buffer.from(bytes.subarray(at))];
+    this.#heldBytes = bytes.length - at;
+    // A head that is cut needs at least one byte more.
+    if (this.#heldBytes >= this.#needed) this.#needed = Math.min(this.#heldBytes + 1, HEAD_BYTES_MAX);
+  }
+
+  #check({ isFinal, opcode, length }: Head): void {
+    if (opcode >= OPCODES.close) {
+      if (!isFinal || length > CONTROL_BYTES_MAX) throw new WebSocketError(PROTOCOL_ERROR, "a control frame is too long or in parts");
+    } else if ((opcode === OPCODES.continuation) !== this.#isWithin) throw new WebSocketError(PROTOCOL_ERROR, "a frame is out of turn");
+    else if (this.#messageBytes + length > this.#messageBytesMax) throw new WebSocketError(TOO_BIG, "the message is too long");
+  }
+
+  #frame({ isFinal, opcode }: Head, payload: Buffer): void {
+    if (opcode === OPCODES.close) return this.#handler.onClose();
+    if (opcode === OPCODES.ping) return this.#handler.onPing(payload);
+    if (opcode === OPCODES.pong) return;
+    if (opcode === OPCODES.binary) throw new WebSocketError(UNSUPPORTED, "messages are text");
+    this.#message.push(payload);
+    this.#messageBytes += payload.length;
+    this.#isWithin = !isFinal;
+    if (!isFinal) return;
+    const message = Buffer.concat(this.#message);
+    this.#message = [];
+    this.#messageBytes = 0;
+    this.#handler.onText(textOf(message));
+  }
+}
+
+/** Undefined where it is not whole yet. */
+function headAt(bytes: Buffer, at: number): Head | undefined {
+  if (bytes.length - at < 2) return undefined;
+  const [first, second] = [bytes.readUInt8(at), bytes.readUInt8(at + 1)];
+  const opcode = first & 0x0f;
+  if ((first & 0x70) !== 0 || (opcode > 2 && opcode < 8) || opcode > 10)
+    throw new WebSocketError(PROTOCOL_ERROR, "a frame of an unknown kind");
+  if ((second & 0x80) === 0) throw new WebSocketError(PROTOCOL_ERROR, "a client's frame is not masked");
+  const short = second & 0x7f;
+  const extended = short === 127 ? 8 : short === 126 ? 2 : 0;
+  if (bytes.length - at < 2 + extended) return undefined;
+  const length = extended === 0 ? short : extended === 2 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+  return { isFinal: (first & 0x80) !== 0, opcode, bytes: 2 + extended + MASK_BYTES, length };
+}
+
+function unmasked(frame: Buffer, headBytes: number): Buffer {
+  const payload = Buffer.from(frame.subarray(headBytes));
+  const maskAt = headBytes - MASK_BYTES;
+  for (let i = 0; i < payload.length; i++) payload[i] = (payload[i] as number) ^ (frame[maskAt + (i & 3)] as number);
+  return payload;
+}
+
+function textOf(message: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(message);
+  } catch {
+    throw new WebSocketError(NOT_UTF8, "a message is no UTF-8");
+  }
+}
+
+/** A whole frame of a server, which is not masked. */
+export function serverFrame(opcode: Opcode, payload: Buffer): Buffer {
+  const { length } = payload;
+  const head = Buffer.alloc(length < 126 ? 2 : length < 65_536 ? 4 : 10);
+  head.writeUInt8(0x80 | OPCODES[opcode], 0);
+  if (length < 126) head.writeUInt8(length, 1);
+  else if (length < 65_536) {
+    head.writeUInt8(126, 1);
+    head.writeUInt16BE(length, 2);
+  } else {
+    head.writeUInt8(127, 1);
+    head.writeBigUInt64BE(BigInt(length), 2);
+  }
+  return Buffer.concat([head, payload]);
+}
+
+export function closeFrame(code: number, reason: string): Buffer {
+  const text = Buffer.from(reason).subarray(0, CONTROL_BYTES_MAX - 2);
+  const payload = Buffer.alloc(2 + text.length);
+  payload.writeUInt16BE(code, 0);
+  text.copy(payload, 2);
+  return serverFrame("close", payload);
+}
