@@ -22,8 +22,8 @@ export interface ClosableEventSink extends EventSink {
   close(timeoutMs?: number): Promise<void>;
 }
 
-const FLUSH_MS = 50;
-/** Many rows at once cost the writer less each. */
+/** Many rows at once cost the writer less each: waking it and ending a transaction cost as much as some hundred rows. */
+const FLUSH_MS = 100;
 const FLUSH_ROWS = 4000;
 const ROWS_MAX = 50_000;
 const CLOSE_MS = 2000;
