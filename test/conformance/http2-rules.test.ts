@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect } from "node:tls";
 import { rawOrigin, type TestOrigin } from "#edge/test-edge.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, standstill } from "../support/eventually.ts";
 import {
   block,
   END_HEADERS,
@@ -28,8 +28,9 @@ before(async () => {
     socket.on("data", (bytes) => {
       for (const [, path] of bytes.toString("latin1").matchAll(/(?:GET|POST|OPTIONS) (\/\S*) /g)) {
         if (path === "/never") continue;
-        const body = path === "/long" ? LONG : "ok";
-        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+        const body = path === "/long" ? LONG : path === "/wide" ? "" : "ok";
+        const wide = path === "/wide" ? `X-Wide: ${LONG.slice(0, 16_000)}\r\n` : "";
+        socket.write(`HTTP/1.1 200 OK\r\n${wide}Content-Length: ${body.length}\r\n\r\n${body}`);
       }
     });
     socket.on("end", () => socket.end());
@@ -436,6 +437,58 @@ test("10.5: frames without a purpose are borne up to a bound", () =>
     assert.equal(goodbye.payload.readUInt32BE(4), 11);
     await client.closed();
   }));
+
+test("6.5.3: a client that never takes the settings is told so", async () => {
+  const impatient = await startSecureEdge(origin.port, { headTimeoutMs: 500 });
+  const { https: port, rootPem: ca } = impatient;
+  const socket = connect({ port, host: "127.0.0.1", servername: "www.example.com", ca, ALPNProtocols: ["h2"] });
+  let received = Buffer.alloc(0);
+  socket.on("error", () => undefined).on("data", (piece: Buffer) => (received = Buffer.concat([received, piece])));
+  socket.write(Buffer.concat([PREFACE, frame(FRAME.SETTINGS, 0, 0)]));
+  await eventually(() => received.subarray(-8).equals(Buffer.concat([uint32(0), uint32(4)])));
+  await eventually(() => socket.destroyed || socket.readableEnded);
+  socket.destroy();
+  await impatient.close();
+});
+
+/** Asks in turns for answers without bodies, whose windows would hold them back: what gets behind is the connection. */
+function askWithoutReading(site: SecureEdge, client: FrameClient): { asked(): number; stop(): void } {
+  let asked = 0;
+  client.socket.pause();
+  const interval = setInterval(() => {
+    if (site.requests.length < asked) return;
+    client.send(...Array.from({ length: 50 }, (_, i) => request(2 * (asked + i) + 1, [], true, at("/wide"))));
+    asked += 50;
+  }, 1);
+  return { asked: () => asked, stop: () => clearInterval(interval) };
+}
+
+test("10.5: a client that asks without reading is not read from either, until it reads", async () => {
+  const site = await startSecureEdge(origin.port);
+  const client = await frameClient(site.https, site.rootPem);
+  const { asked, stop } = askWithoutReading(site, client);
+  await standstill(asked);
+  stop();
+  assert.equal(client.frames.filter(({ type }) => type === FRAME.HEADERS).length, 0);
+  assert.ok(site.requests.length < asked(), "the last of them were not read");
+  client.socket.resume();
+  await eventually(() => client.frames.filter(({ type }) => type === FRAME.HEADERS).length === asked());
+  client.socket.destroy();
+  await site.close();
+});
+
+test("10.5: and loses its connection where it never does", async () => {
+  const site = await startSecureEdge(origin.port, { progressWindowMs: 500 });
+  const client = await frameClient(site.https, site.rootPem);
+  const connections = (): number => site.metrics.samples().find(({ name }) => name === "selvedge_edge_connections")?.value ?? 0;
+  await eventually(() => connections() === 1);
+  const { stop } = askWithoutReading(site, client);
+  await eventually(() => connections() === 0);
+  stop();
+  assert.deepEqual(site.errors, []);
+  client.socket.destroy();
+  await site.close();
+});
 
 test("RFC 7541 4.2: a client that keeps no table is told that none is used", () =>
   withClient(
