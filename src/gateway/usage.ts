@@ -5,6 +5,7 @@ import { NO_USAGE, type Usage, type UsageShape } from "./usage-shapes.ts";
 const KEPT_BYTES_MAX = 64 * 1024;
 const OBJECT_BYTES_MAX = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
+const LF = 0x0a;
 
 const FRAME_BYTES_MAX = 1024 * 1024;
 
@@ -41,7 +42,9 @@ export class UsageReader {
   chunk(bytes: Buffer): void {
     if (this.#mode === "none") return;
     if (this.#mode === "frames") return this.#frame(bytes);
-    const lineEnd = this.#mode === "events" ? bytes.lastIndexOf(10) : -1;
+    // Most pieces are whole events: nothing is cut off or kept.
+    if (this.#mode === "events" && this.#kept.length === 0 && bytes[bytes.length - 1] === LF) return this.#read(bytes);
+    const lineEnd = this.#mode === "events" ? bytes.lastIndexOf(LF) : -1;
     if (lineEnd < 0) {
       this.#kept.append(bytes);
       return;
