@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import Cloudflare from "cloudflare";
 import { LLMock } from "@copilotkit/aimock";
+import { eventually } from "../support/eventually.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 // Every method of the vendor's own client for gateways but those of its bills, against a server from a fresh data directory.
@@ -291,6 +294,33 @@ describe("the client's resource aiGateway", () => {
     await assert.rejects(urls.get("none-such", { account_id, gateway_id: "walk" }), failing(400, 7001, "/provider"));
     assert.equal((await customProviders.delete(own.id, { account_id })).id, own.id);
     await assert.rejects(customProviders.get(own.id, { account_id }), failing(404, 7002));
+  });
+
+  test("spans reach the endpoint that the client named, with the secret that it does not see again", async (t) => {
+    const taken: { readonly authorization: string | undefined; readonly body: string }[] = [];
+    const collector = createServer(async (req, res) => {
+      let body = "";
+      for await (const chunk of req) body += String(chunk);
+      taken.push({ authorization: req.headers.authorization, body });
+      res.end("{}");
+    });
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+    t.after(() => {
+      collector.closeAllConnections();
+      collector.close();
+    });
+    const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/traces`;
+    const otel = [{ url, headers: {}, authorization: "Bearer of-the-collector" }];
+    const shown = await client.aiGateway.update("walk", { account_id, ...PLAIN, otel });
+    assert.doesNotMatch(JSON.stringify(shown), /of-the-collector/);
+    // As it was shown it is sent back: nothing changes.
+    await client.aiGateway.update("walk", { account_id, ...PLAIN, otel: shown.otel as typeof otel });
+    const answer = await ask("walk", { "cf-aig-otel-trace-id": "0af7651916cd43dd8448eb211c80319c" });
+    assert.equal(answer.status, 200);
+    await answer.text();
+    await eventually(() => taken.length === 1);
+    assert.equal(taken[0]?.authorization, "Bearer of-the-collector");
+    assert.match(taken[0]?.body ?? "", /"traceId":"0af7651916cd43dd8448eb211c80319c"/);
   });
 
   test("no method was left out", () => {

@@ -58,8 +58,18 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
   const queues = new Map<string, Queue>();
   let bytesWaiting = 0;
   let isClosing = false;
-  /** Ends the pauses between attempts. */
-  const closing = new AbortController();
+  /** Ends of pauses between attempts. */
+  const pauses = new Set<() => void>();
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        pauses.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms).unref();
+      pauses.add(done);
+    });
 
   const post = async ({ endpoint, context }: Queue, batch: readonly Span[]): Promise<{ status: number; afterSeconds: number }> => {
     const url = new URL(endpoint.url);
@@ -86,7 +96,7 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
       }));
       if (status >= 200 && status < 300) return true;
       if (!RETRIED.has(status) || attempt >= ATTEMPTS_MAX || isClosing) return false;
-      await pause(Math.max(limits.spanRetryDelayMs * 2 ** (attempt - 1), afterSeconds * 1000), closing.signal);
+      await pause(Math.max(limits.spanRetryDelayMs * 2 ** (attempt - 1), afterSeconds * 1000));
     }
   };
 
@@ -137,7 +147,7 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
     },
     close: async (timeoutMs) => {
       isClosing = true;
-      closing.abort();
+      for (const done of Array.from(pauses)) done();
       for (const [name, queue] of queues) send(name, queue);
       const all = Promise.all(Array.from(queues.values(), ({ sending }) => sending));
       const limit = Promise.withResolvers<void>();
@@ -167,16 +177,3 @@ const sizeOf = ({ attributes }: Span): number =>
 /** RFC 9110 §10.2.3, in seconds; a date is left out: clocks differ. */
 const secondsIn = (value: string | string[] | undefined): number =>
   typeof value === "string" && /^\d{1,6}$/.test(value) ? Math.min(Number(value), RETRY_AFTER_SECONDS_MAX) : 0;
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms).unref();
-    signal.addEventListener("abort", done);
-  });
-}
