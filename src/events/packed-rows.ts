@@ -73,6 +73,13 @@ export class RowPacker {
     this.rows = rows + 1;
   }
 
+  /** How much text waits, in UTF-16 units. */
+  textUnits(): number {
+    let units = 0;
+    for (let i = 0; i < this.texts.length; i++) units += this.texts[i]!.text.length;
+    return units;
+  }
+
   /** What was pushed since the last time. */
   take(): PackedRows {
     const { table, rows } = this;
@@ -101,7 +108,7 @@ const namedCells =
   };
 
 class TextPacker implements CellPacker<string> {
-  private text = "";
+  text = "";
   private before: string | undefined = undefined;
   private lengths = new Uint32Array(FIRST_ROWS);
 

@@ -62,6 +62,20 @@ test("rows beyond the bound are dropped and counted, also while they are on thei
   assert.equal(dropped(metrics, "gateway_logs"), 1);
 });
 
+test("long rows leave in smaller batches, and no more of them wait than there is room for", async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port2.close());
+  const writer = slowWriter(port2);
+  const metrics = createMetrics();
+  const sink = createEventSink({ port: port1, metrics, flushMs: 60_000 });
+  const megabyte = "x".repeat(1024 * 1024);
+  for (let n = 0; n < 100; n++) sink.push("requests", testRequestRow({ path: `/${n}${megabyte}` }));
+  const lost = dropped(metrics, "requests") ?? 0;
+  assert.ok(lost > 30 && lost < 40, String(lost));
+  while (writer.batches.length < 5) await writer.next();
+  assert.ok((writer.batches[0]?.tables[0]?.rows ?? Infinity) < 10);
+});
+
 test("close sends what waits and returns once it is confirmed", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());

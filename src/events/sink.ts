@@ -26,6 +26,9 @@ export interface ClosableEventSink extends EventSink {
 const FLUSH_MS = 100;
 const FLUSH_ROWS = 4000;
 const ROWS_MAX = 50_000;
+/** Text of a table in a batch, and of all that waits or is on its way: rows may be long ones, all of them. */
+const FLUSH_TEXT_UNITS = 4 * 1024 * 1024;
+const TEXT_UNITS_MAX = 64 * 1024 * 1024;
 const CLOSE_MS = 2000;
 
 /** Collects rows of one thread and sends them to the writer in batches. */
@@ -37,9 +40,10 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
     ]),
   );
   const packers = new Map<EventTable, RowPacker>();
-  const sent = new Map<number, number>();
+  const sent = new Map<number, Sent>();
   let waitingRows = 0;
   let sentRows = 0;
+  let sentUnits = 0;
   let batch = 0;
   let closed = false;
   /** Null while the writer is gone. */
@@ -52,23 +56,26 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
     timer = undefined;
     if (waitingRows === 0 || port === null) return;
     batch++;
+    const under: Sent = { rows: waitingRows, units: packers.values().reduce((units, packer) => units + packer.textUnits(), 0) };
     const message: RowsMessage = { type: "rows", batch, tables: takeRows(packers) };
     port.postMessage(message);
-    sent.set(batch, waitingRows);
-    sentRows += waitingRows;
+    sent.set(batch, under);
+    sentRows += under.rows;
+    sentUnits += under.units;
     waitingRows = 0;
   };
 
   const forgetSent = (): void => {
     sent.clear();
-    sentRows = 0;
+    sentRows = sentUnits = 0;
     onIdle?.();
   };
 
   const connect = (next: MessagePort): void => {
     port = next;
     next.on("message", (message: WrittenMessage) => {
-      sentRows -= sent.get(message.batch) ?? 0;
+      sentRows -= sent.get(message.batch)?.rows ?? 0;
+      sentUnits -= sent.get(message.batch)?.units ?? 0;
       sent.delete(message.batch);
       if (sentRows === 0) onIdle?.();
     });
@@ -84,16 +91,17 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
 
   return {
     push: (table, row) => {
-      if (closed || waitingRows + sentRows >= rowsMax) {
+      let packer = packers.get(table);
+      if (packer === undefined) packers.set(table, (packer = new RowPacker(table)));
+      const units = packer.textUnits();
+      if (closed || waitingRows + sentRows >= rowsMax || units + sentUnits >= TEXT_UNITS_MAX) {
         const counter = dropped.get(table);
         if (counter !== undefined) counter.value++;
         return;
       }
-      let packer = packers.get(table);
-      if (packer === undefined) packers.set(table, (packer = new RowPacker(table)));
       packer.push(row);
       waitingRows++;
-      if (waitingRows >= FLUSH_ROWS) flush();
+      if (waitingRows >= FLUSH_ROWS || units >= FLUSH_TEXT_UNITS) flush();
       else timer ??= setTimeout(flush, flushMs).unref();
     },
     reconnect: (next) => {
@@ -119,6 +127,12 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
       };
     });
   }
+}
+
+/** What is on its way to the writer. */
+interface Sent {
+  readonly rows: number;
+  readonly units: number;
 }
 
 const takeRows = (packers: ReadonlyMap<EventTable, RowPacker>): readonly PackedRows[] =>
