@@ -13,7 +13,7 @@ export interface BlockGroupQuery {
   readonly measures: GroupQuery["measures"];
   /** The facets of `by`, each once. */
   readonly facets: readonly FacetName[];
-  /** Every so manieth row stands for those between. */
+  /** Every so manieth block is read, as a whole, and stands for those between. */
   readonly every: number;
 }
 
@@ -28,11 +28,10 @@ export function blockGroups(db: DatabaseSync, table: EventTable, query: BlockGro
   const groups = new Map<Cell, Cell[]>();
   const rows: GroupTuple[] = [];
   const width = facets.length + own.length;
-  for (const found of blocksOf(db, table, where)) {
+  for (const found of blocksOf(db, table, where, { every })) {
     const keys = [...facets.map((facet) => facetCell(found.block, facet)), ...own.map((key) => keyCell(table, found.block, key))];
     const sums = measures.map(({ column }) => columnCell(table, found.block, column));
     for (const row of fitting(found)) {
-      if (every > 1 && (found.block.firstRow + row) % every !== 0) continue;
       if (isEach) {
         rows.push([...keys.map((cell) => cell(row)), every, ...sums.map((cell, i) => weighted(cell(row), measures[i]!.kind, every))]);
         continue;

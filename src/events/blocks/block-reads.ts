@@ -25,8 +25,16 @@ export interface FoundBlock {
   readonly rows: Exclude<RowTest, false>;
 }
 
-/** Blocks that may have rows of the condition, one after the other: those whose newest row is the newest first, or whose oldest is the oldest. */
-export function* blocksOf(db: DatabaseSync, table: EventTable, where: Where, direction: Direction = "desc"): Generator<FoundBlock> {
+/**
+ * Blocks that may have rows of the condition, one after the other: those whose newest row is the newest first, or whose oldest is
+ * the oldest. `every`: only every so manieth of them is read.
+ */
+export function* blocksOf(
+  db: DatabaseSync,
+  table: EventTable,
+  where: Where,
+  { direction = "desc", every = 1 }: { readonly direction?: Direction; readonly every?: number } = {},
+): Generator<FoundBlock> {
   if (!hasBlocks(table)) return;
   const { fromMs, toMs } = windowOf(where);
   const sites = siteIds(db, table, where);
@@ -36,7 +44,9 @@ export function* blocksOf(db: DatabaseSync, table: EventTable, where: Where, dir
   const spans = db.prepare(`SELECT first_row, from_ms, to_ms FROM ${from} WHERE ${condition}to_ms >= ? AND from_ms < ? ORDER BY ${order}`);
   const read = readerOf(db, table);
   const test = blockTest(db, table, where);
+  let at = 0;
   for (const span of spans.iterate(finite(fromMs), finite(toMs))) {
+    if (at++ % every !== 0) continue;
     const block = read(Number(span["first_row"]));
     const rows = test(block);
     if (rows !== false) yield { fromMs: Number(span["from_ms"]), toMs: Number(span["to_ms"]), block, rows };
@@ -80,7 +90,7 @@ export function firstMatches<T extends EventTable>(
   const compare = (a: RowPlace, b: RowPlace): number => order * (a.at_ms - b.at_ms || a.row_id - b.row_id);
   const whole = blockRows(db, table);
   let matches: FirstMatch<T>[] = [];
-  for (const found of blocksOf(db, table, where, direction)) {
+  for (const found of blocksOf(db, table, where, { direction })) {
     const worst = matches.length < wanted ? undefined : matches.at(-1);
     if (worst !== undefined && (direction === "desc" ? found.toMs < worst.at_ms : found.fromMs > worst.at_ms)) break;
     const times = found.block.numbers("at_ms");

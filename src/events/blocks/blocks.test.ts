@@ -11,6 +11,7 @@ import type { RequestRow } from "#events/rows.ts";
 import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import type { Condition, Where } from "#events/where-sql.ts";
 import { fc } from "../../../test/support/property.ts";
+import { blockGroups } from "./block-groups.ts";
 import { BLOCK_ROWS_MIN } from "./block-tables.ts";
 
 const START_MS = 486_111 * 3_600_000;
@@ -210,6 +211,27 @@ test("groups are the same, from rows and from what was counted", (t) => {
     fc.property(question, (asked) => assert.deepEqual(told(mixed, asked), told(single, asked))),
     { numRuns: 120 },
   );
+});
+
+test("of very many blocks some stand for the others", (t) => {
+  const store = openStore(t);
+  for (let n = 0; n < 9; n++) {
+    const rows = Array.from({ length: 100 + n }, (_, i) =>
+      testRequestRow({ at_ms: START_MS + n * 1000 + i, path: `/${n % 3}`, bytes_in: 1 }),
+    );
+    store.database.insert([packed("requests", rows)]);
+  }
+  const db = new DatabaseSync(store.path, { readOnly: true });
+  t.after(() => db.close());
+  const groups = blockGroups(db, "requests", {
+    where: [],
+    by: [{ column: "path" }],
+    measures: [{ kind: "sum", column: "bytes_in" }],
+    facets: [],
+    every: 3,
+  });
+  // The newest is read, and then every third.
+  assert.deepEqual(groups, [["/2", 3 * (108 + 105 + 102), 3 * (108 + 105 + 102)]]);
 });
 
 test("a block that cannot be written leaves nothing, and the next one gets its numbers", (t) => {
