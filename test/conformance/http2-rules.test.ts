@@ -58,6 +58,8 @@ const window = (stream: number, increment: number): Buffer => frame(FRAME.WINDOW
 /** A request that nobody answers: its stream stays as the client leaves it. */
 const never = (stream: number, endStream = true, fields: readonly Field[] = []): Buffer =>
   request(stream, fields, endStream, at("/never", endStream ? "GET" : "POST"));
+/** The same, of which nothing is taken before the answer: a WebSocket's. */
+const untaken = (stream: number): Buffer => request(stream, [], false, [[":protocol", "websocket"], ...at("/never", "CONNECT")]);
 const GET_BLOCK = block(GET);
 const END = END_HEADERS | END_STREAM;
 const DATA = (stream: number, flags: number, payload: Buffer | string = ""): Buffer => frame(FRAME.DATA, flags, stream, payload);
@@ -202,7 +204,7 @@ const DEFINITIONS: readonly Row[] = [
   [
     "6.9",
     "more data than a stream has room for",
-    [never(1, false), ...Array.from({ length: 9 }, () => DATA(1, 0, Buffer.alloc(16_384)))],
+    [untaken(1), ...Array.from({ length: 9 }, () => DATA(1, 0, Buffer.alloc(16_384)))],
     "stream 3",
   ],
   ["6.10", "a continuation without a head", [CONTINUATION(1, END_HEADERS, GET_BLOCK)], "connection 1"],
