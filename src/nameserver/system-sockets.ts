@@ -1,5 +1,6 @@
 import { getSystemErrorName } from "node:util";
 import type { IpAddress } from "#kernel/ip.ts";
+import { keepLoaded } from "#wire/connections/keep-loaded.ts";
 import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
 
 /** The system's calls that carry many datagrams at once, which Node does not offer. None of them waits. */
@@ -56,6 +57,7 @@ export async function loadSystemSockets(): Promise<SystemSockets | undefined> {
   if (!LAYOUT_KNOWN.has(`${process.platform}-${process.arch}`)) return undefined;
   try {
     const { default: koffi } = await import("koffi");
+    keepLoaded(koffi);
     return bindings(koffi);
   } catch {
     return undefined;

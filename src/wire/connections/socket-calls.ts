@@ -2,6 +2,7 @@ import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { End } from "./transport.ts";
+import { keepLoaded } from "./keep-loaded.ts";
 import { createWakeUp, type WakeUp } from "./wake-up.ts";
 
 /** The system's calls for TCP, as they are. None of them waits. A result below zero is an error's number, negated. */
@@ -99,6 +100,7 @@ export async function loadSocketCalls(): Promise<SocketCalls | null> {
   if (layout === undefined) return null;
   try {
     const { default: koffi } = await import("koffi");
+    keepLoaded(koffi);
     const libc = koffi.load("libc.so.6");
     return { ...ends(koffi, libc), ...bytes(koffi, libc), ...epoll(koffi, libc, layout), wakeUp: createWakeUp(koffi) };
   } catch {

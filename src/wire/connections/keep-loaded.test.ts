@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+
+const here = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
+
+/** Watches a descriptor and is ended while it does. */
+const THREAD = `
+  import { openSync } from "node:fs";
+  import { parentPort } from "node:worker_threads";
+  import { loadSocketCalls } from ${here("socket-calls.ts")};
+  const calls = await loadSocketCalls();
+  if (calls !== null) {
+    const epoll = calls.epollCreate();
+    calls.wakeUp(epoll);
+  }
+  parentPort.postMessage("watching");
+`;
+
+/** No other thread of this process uses koffi. */
+const PROGRAM = `
+  import { once } from "node:events";
+  import { Worker } from "node:worker_threads";
+  for (let i = 0; i < 3; i++) {
+    const thread = new Worker(new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(THREAD)})));
+    await once(thread, "message");
+    await thread.terminate();
+  }
+`;
+
+test("threads that are ended while they watch descriptors leave the process alive, the last of them too", () => {
+  const { status, signal, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", PROGRAM], {
+    encoding: "utf8",
+    timeout: 120_000,
+  });
+  assert.deepEqual([status, signal], [0, null], stderr);
+});
