@@ -39,7 +39,7 @@ const edge = createEdge({
   tap: { takes: () => false, begin: () => null },
   clock: systemClock,
   metrics: createMetrics(),
-  socketCalls: process.env["NOLOOP"] ? null : await loadSocketCalls(),
+  socketCalls: await loadSocketCalls(),
   sealer,
   clearanceKey: new Uint8Array(32),
   config: {
