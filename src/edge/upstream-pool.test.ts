@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "./test-edge.ts";
-import { eventually, settled } from "../../test/support/eventually.ts";
+import { eventually, settled, PATIENCE_MS } from "../../test/support/eventually.ts";
 import { recordOp } from "./test-entries.ts";
 
 const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n`;
@@ -12,14 +12,16 @@ const gauge = (edge: TestEdge, wanted: string): number => edge.metrics.samples()
 const openConnections = (edge: TestEdge): number => gauge(edge, "selvedge_edge_origin_connections");
 
 test("no more connections than allowed are open at any time, also while the origin breaks many of them", async () => {
-  let open = 0;
   let most = 0;
   let turn = 0;
+  // The origin hears of an end only after the edge has made room for another connection: it is the edge that is asked.
+  const count = (): number => (most = Math.max(most, openConnections(edge)));
   const origin = await rawOrigin((socket) => {
-    most = Math.max(most, ++open);
-    socket.on("close", () => open--);
+    count();
+    socket.on("close", count);
     socket.on("end", () => socket.end());
     socket.on("data", () => {
+      count();
       turn++;
       // Some close after their answer, some say that they will, some without a word.
       if (turn % 5 === 0) socket.end(OK);
@@ -28,15 +30,14 @@ test("no more connections than allowed are open at any time, also while the orig
       else setTimeout(() => socket.write(OK), turn % 3);
     });
   });
-  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 4 });
+  // Nobody waits in vain for a place, however busy the machine is.
+  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 4, connectTimeoutMs: PATIENCE_MS });
   const statuses = await Promise.all(
     Array.from({ length: 400 }, async (_, i) => (await exchangeRaw(edge.http, request(`/${i}`))).slice(9, 12)),
   );
   assert.ok(statuses.every((status) => status === "200" || status === "520"));
   assert.ok(statuses.filter((status) => status === "200").length > 340);
-  // The origin hears of an end a moment after the edge has made room for another connection, which may be so of each.
-  assert.ok(most <= 8, `${most} connections were open`);
-  assert.ok(openConnections(edge) <= 4);
+  assert.equal(most, 4);
   assert.deepEqual(edge.errors, []);
   await edge.close();
   origin.close();
