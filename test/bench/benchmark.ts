@@ -12,6 +12,8 @@ export interface Benchmark {
   readonly noise?: readonly [string, string];
   /** Programs of tools/system-tools.ts without which the row is left out. */
   readonly tools: readonly string[];
+  /** How often each side is measured, where nobody says; otherwise 5 times. */
+  readonly rounds?: number;
   /** Where one measurement takes so long that it is made this often at most. */
   readonly roundsMax?: number;
   prepare(context: BenchContext): Promise<Contest>;

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { findTool, provideTools } from "../../tools/system-tools.ts";
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
 import { BENCHMARKS } from "./benchmarks.ts";
-import { median, quantile } from "./statistics.ts";
+import { median, pairedRatio, quantile } from "./statistics.ts";
 
 interface Side {
   readonly name: string;
@@ -22,10 +22,11 @@ interface Result {
 
 /** The longest is "to nginx, tuned". */
 const NAME_WIDTH = 15;
+const ROUNDS = 5;
 const root = dirname(dirname(import.meta.dirname));
 const { values: flags, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: "string", default: "5" }, seconds: { type: "string", default: "3" } },
+  options: { rounds: { type: "string" }, seconds: { type: "string", default: "3" } },
 });
 
 const unknown = names.filter((name) => !BENCHMARKS.some((row) => row.name === name));
@@ -55,7 +56,7 @@ async function measure(benchmark: Benchmark): Promise<Result> {
     }));
     // The first turn of each warms caches and the compiler up.
     for (const { contender } of sides) await contender.run();
-    const rounds = Math.min(Number(flags.rounds), benchmark.roundsMax ?? Infinity);
+    const rounds = Math.min(Number(flags.rounds ?? benchmark.rounds ?? ROUNDS), benchmark.roundsMax ?? Infinity);
     for (let round = 0; round < rounds; round++) {
       for (const { contender, side } of sides) side.rounds.push(await contender.run());
     }
@@ -79,13 +80,23 @@ function print({ benchmark, ours, peers }: Result): void {
     console.log(`  ${`to ${peer.name}`.padEnd(NAME_WIDTH)} ${ratio(ours, peer)}${goal}`);
   }
   const [one, other] = peers.filter(({ name }) => benchmark.noise?.includes(name));
-  if (one !== undefined && other !== undefined) console.log(`  ${"noise".padEnd(NAME_WIDTH)} ${ratio(one, other)}`);
+  if (one === undefined || other === undefined) return;
+  console.log(`  ${"noise".padEnd(NAME_WIDTH)} ${ratio(one, other)}`);
+  const [values, same, again] = [ours, one, other].map(({ rounds }) => rounds.map(({ value }) => value)) as [number[], number[], number[]];
+  const both = same.map((value, index) => Math.sqrt(value * (again[index] ?? Number.NaN)));
+  console.log(`  ${"in pairs".padEnd(NAME_WIDTH)} ${likely(values, both)} to both of them, ${likely(same, again)} of one to the other`);
 }
 
 /** Of the medians, and the quartiles of what each round said. */
 function ratio(side: Side, peer: Side): string {
   const each = side.rounds.map((round, index) => round.value / (peer.rounds[index]?.value ?? Number.NaN));
   return `${number(middle(side) / middle(peer))}, half of the rounds from ${number(quantile(each, 0.25))} to ${number(quantile(each, 0.75))}`;
+}
+
+/** The mean ratio of each round, and where it lies if the rounds' moods are all that moves it. */
+function likely(values: readonly number[], others: readonly number[]): string {
+  const { middle: mean, low, high } = pairedRatio(values, others);
+  return `${number(mean)} (95 %: ${number(low)} to ${number(high)})`;
 }
 
 function describe(side: Side): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
-import { median, quantile } from "./statistics.ts";
+import { median, pairedRatio, quantile } from "./statistics.ts";
 
 test("medians of few values", () => {
   assert.equal(median([3]), 3);
@@ -18,4 +18,12 @@ test("a quantile is one of the values, with its share of them below", () => {
       assert.ok(values.filter((value) => value < found).length <= values.length * fraction);
     }),
   );
+});
+
+test("the ratio of values in pairs is their geometric mean, and surer the more they agree", () => {
+  const { middle, low, high } = pairedRatio([2, 8], [1, 2]);
+  assert.ok(Math.abs(middle - Math.sqrt(8)) < 1e-9 && low < middle && high > middle);
+  const same = pairedRatio([3, 6, 9], [1, 2, 3]);
+  for (const value of [same.middle, same.low, same.high]) assert.ok(Math.abs(value - 3) < 1e-9);
+  assert.ok(Number.isNaN(pairedRatio([1], [1]).low));
 });
