@@ -52,7 +52,7 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
   const valueHash = createValueHash(sealer.derive(VALUE_HASH_PURPOSE));
   const allowed = createOwnedObjects<AllowedDataCreate>({ store, clock, kind: "allowed", max: ALLOWED_MAX });
   const patterns = createOwnedObjects<PatternValue>({ store, clock, kind: "pattern", max: PATTERNS_MAX });
-  const managed = createManaged();
+  const compiledWith = createCompiled();
   return {
     allowed: {
       ...allowed,
@@ -74,8 +74,7 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
     scan: async (zone, { text, overrides }) => {
       const own = await ownPatterns(store.read, { zone_id: zone.id, account_id: zone.account_id });
       const enabled = enabledRules(overrides, own);
-      const detectors = own.length > 0 ? compileDetectors([...own.map(customDetector), ...DETECTORS]) : managed();
-      const { bytes, limited, findings } = scanText(detectors, text);
+      const { bytes, limited, findings } = scanText(compiledWith(own), text);
       return {
         bytes,
         scan_limited: limited,
@@ -95,10 +94,21 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
   };
 }
 
-/** Compiled when first asked for. */
-function createManaged(): () => CompiledDetectors {
-  let compiled: CompiledDetectors | undefined;
-  return () => (compiled ??= compileDetectors(DETECTORS));
+const COMPILED_MAX = 16;
+
+/** Every detector beside these patterns, compiled when first asked for; the oldest gives way. */
+function createCompiled(): (own: readonly CustomPattern[]) => CompiledDetectors {
+  const known = new Map<string, CompiledDetectors>();
+  return (own) => {
+    const key = JSON.stringify(own);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const made = compileDetectors([...own.map(customDetector), ...DETECTORS]);
+    const [oldest] = known.keys();
+    if (known.size >= COMPILED_MAX && oldest !== undefined) known.delete(oldest);
+    known.set(key, made);
+    return made;
+  };
 }
 
 /** Throws `invalid_input` for a pattern that could not be run. */
