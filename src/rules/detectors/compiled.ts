@@ -43,12 +43,21 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
   const anchored = (holds: (anchor: Anchor) => boolean): readonly DetectorGroup[] =>
     grouped(detectors.filter((detector) => detector.anchors.some(holds)));
   const anchors = new Map<string, LiteralAnchor>();
-  for (const anchor of detectors.flatMap((detector) => detector.anchors)) if (anchor.kind === "literal") anchors.set(keyOf(anchor), anchor);
+  const byLiteral = new Map<string, Set<Detector>>();
+  for (const detector of detectors) {
+    for (const anchor of detector.anchors) {
+      if (anchor.kind !== "literal") continue;
+      const key = keyOf(anchor);
+      anchors.set(key, anchor);
+      const known = byLiteral.get(key) ?? new Set<Detector>();
+      byLiteral.set(key, known.add(detector));
+    }
+  }
   const literals: Literal[] = Array.from(anchors, ([key, { text, word, needs }]) => ({
     bytes: Buffer.from(text, "latin1"),
     word,
     needs: needs?.charCodeAt(0),
-    groups: anchored((anchor) => anchor.kind === "literal" && keyOf(anchor) === key),
+    groups: grouped([...(byLiteral.get(key) ?? [])]),
   }));
   const index = createLiteralIndex(literals);
   const chains = new Chains(detectors);

@@ -36,8 +36,10 @@ export function chooseGrams(literals: readonly Uint8Array[], groups: number): re
   };
 
   const update = (group: number): void => {
-    const members = choices.flatMap((choice, index) => (choice.group === group ? [grams[index]?.[choice.behind]?.masks ?? NO_BYTES] : []));
-    const all = members.reduce(joined, NO_BYTES);
+    let all = NO_BYTES;
+    choices.forEach((choice, index) => {
+      if (choice.group === group) all = joined(all, grams[index]?.[choice.behind]?.masks ?? NO_BYTES);
+    });
     masks[group] = all;
     costs[group] = costOf(all, NO_BYTES);
   };
@@ -118,10 +120,8 @@ const costOf = (a: Masks, b: Masks): number =>
 /** How many of all bytes of text have one of the lower and one of the upper halves. */
 function share(lower: number, upper: number): number {
   let sum = 0;
-  for (let high = 0; high < 8; high++) {
-    if (((upper >> high) & 1) === 0) continue;
-    for (let low = 0; low < 16; low++) if ((lower >> low) & 1) sum += SHARES[high * 16 + low] as number;
-  }
+  for (let high = 0; high < HALVES; high++)
+    if ((upper >> high) & 1) sum += (SUMS[high * 512 + (lower & 0xff)] as number) + (SUMS[high * 512 + 256 + (lower >> 8)] as number);
   return sum;
 }
 
@@ -147,3 +147,13 @@ const RARE = 1;
 const SHARES = new Float64Array(128).fill(RARE / 10_000);
 for (const [perTenThousand, characters] of CHARACTERS_BY_SHARE)
   for (const char of characters) SHARES[char.charCodeAt(0)] = perTenThousand / 10_000;
+
+/** Upper halves of ASCII. */
+const HALVES = 8;
+/** For each upper half, the shares of the bytes with the first eight lower halves by each set of these, and with the others. */
+const SUMS = Float64Array.from({ length: HALVES * 512 }, (_, place) => {
+  const [first, set] = [(place >> 9) * 16 + ((place >> 8) & 1) * 8, place & 0xff];
+  let sum = 0;
+  for (let low = 0; low < 8; low++) if ((set >> low) & 1) sum += SHARES[first + low] as number;
+  return sum;
+});

@@ -81,3 +81,21 @@ test("what stood in the input before is not found again", () => {
   prefilter.input.fill(0x20, 0, 20);
   assert.equal(prefilter.run(0, 20, 20), 0);
 });
+
+/** What pages and data are full of that is no number of anybody's. */
+const ORDINARY = [
+  "2026-11-22T10:17:38.413Z GET /assets/app.3f9c1e7b42.js 200 1843 0.021",
+  '"version": "24.21.0", "integrity": "sha512-l0h7x9b2c4", "node": ">=18.12 <25"',
+  "rgba(12, 34, 56, 0.5) 1px solid #a1b2c3; width: 1280px; z-index: 9999",
+  "the token of the path is a key, see https://www.example.com/docs/v2/index.html#section-4.1",
+  "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b, 12 files changed, 345 insertions",
+  "id: 6f1e2d3c-4b5a-6978-8695-a4b3c2d1e0f9, h264 mp4 utf8 x86 b64 s3 ec2 k8s i18n",
+].join("\n");
+
+test("of an ordinary text the detectors that are on look at few places", () => {
+  const { prefilter } = compileDetectors(ENABLED);
+  const bytes = prefilter.input.write(ORDINARY);
+  const places = prefilter.run(0, bytes, bytes);
+  // A form that is wide open, of letters and digits in any order, would be tried a hundred times here.
+  assert.ok(places <= 12, `${places} places in ${bytes} bytes`);
+});
