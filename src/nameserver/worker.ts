@@ -11,6 +11,7 @@ import { openReplica } from "#snapshot/replica.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createNameserver } from "./nameserver.ts";
 import { loadSystemSockets } from "./system-sockets.ts";
+import { loadTimeSlices } from "./time-slices.ts";
 
 /** What the main thread gives a nameserver worker. */
 export interface NameserverWorkerData {
@@ -26,6 +27,9 @@ export interface NameserverWorkerData {
 /** How long rows of the query log wait for each other: each batch is a transaction, and nobody waits for these rows. */
 const LOG_FLUSH_MS = 1_000;
 
+/** Some answers' worth. Among threads that run for milliseconds at a time an answer would else wait as long as one of them. */
+const SLICE_NS = 100_000;
+
 if (parentPort) await run(parentPort, await givenWork<NameserverWorkerData>());
 
 /** The nameserver as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
@@ -37,6 +41,7 @@ async function run(
   const metrics = createMetrics();
   const sockets = await loadSystemSockets();
   if (!sockets) voice.log("info", "UDP takes one datagram a system call, since koffi does not load here", { name });
+  (await loadTimeSlices())?.askFor(SLICE_NS);
   const replica = await openReplica({
     port: createMessagePortFeed(feed),
     name,
