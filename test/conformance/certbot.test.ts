@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { freePort, startTool } from "../bench/program.ts";
 import { apiCaller, succeed } from "../support/api.ts";
 import { runClient } from "../support/client.ts";
+import { startPebble } from "../support/pebble.ts";
 import { startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
@@ -25,7 +23,9 @@ test("certbot gets a certificate, wildcard included, from an authority that reso
   const { token = "", account_id, api, dns } = selvedge.ready;
   const call = apiCaller(selvedge.ready);
   const zone = await succeed(call("POST", "/zones", { name: "certbot.test", account: { id: account_id } }));
-  const { directoryUrl, certificate } = await startAuthority(directory, dns, t.after.bind(t));
+  // No nonce is refused: certbot tries again once, and would sometimes be refused twice.
+  const { directoryUrl, rootsPath, stop } = await startPebble({ dns });
+  t.after(stop);
 
   const credentials = join(directory, "credentials.ini");
   writeFileSync(credentials, `dns_cloudflare_api_token = ${token}\n`, { mode: 0o600 });
@@ -38,7 +38,7 @@ test("certbot gets a certificate, wildcard included, from an authority that reso
       ...["config", "work", "logs"].flatMap((name) => [`--${name}-dir`, join(directory, name)]),
       ...["-d", "certbot.test", "-d", "*.certbot.test"],
     ],
-    { CLOUDFLARE_API_URL: api, REQUESTS_CA_BUNDLE: certificate, HOME: directory },
+    { CLOUDFLARE_API_URL: api, REQUESTS_CA_BUNDLE: rootsPath, HOME: directory },
   );
 
   const issued = new X509Certificate(readFileSync(join(directory, "config/live/certbot.test/cert.pem")));
@@ -47,28 +47,3 @@ test("certbot gets a certificate, wildcard included, from an authority that reso
   const history = await succeed(call("GET", `/zones/${zone.id}/dns_versions`));
   assert.equal(history.length, 4, "two challenges came and went, since both names are proved at one name");
 });
-
-/** An authority of one's own whose validation asks the nameserver `dns` directly. */
-async function startAuthority(directory: string, dns: string, onEnd: (work: () => Promise<void>) => void) {
-  const [port, managementPort] = [await freePort(), await freePort()];
-  const [certificate, privateKey] = [join(directory, "authority.pem"), join(directory, "authority.key")];
-  await runClient("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=authority"],
-    ...["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", privateKey, "-out", certificate],
-  ]);
-  const configuration = join(directory, "authority.json");
-  const listenAddress = `127.0.0.1:${port}`;
-  const pebble = { listenAddress, managementListenAddress: `127.0.0.1:${managementPort}`, certificate, privateKey };
-  writeFileSync(configuration, JSON.stringify({ pebble }));
-  const probe = async (): Promise<void> => {
-    const socket = connect(port, "127.0.0.1");
-    await once(socket, "connect");
-    socket.destroy();
-  };
-  // Without the settings it waits for seconds before each validation, as authorities with many servers do, and refuses one
-  // nonce in twenty: clients try again once, and are sometimes refused twice.
-  const settings = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "0" };
-  const server = await startTool("pebble", ["-config", configuration, "-dnsserver", dns], probe, settings);
-  onEnd(() => server.stop());
-  return { directoryUrl: `https://${listenAddress}/dir`, certificate };
-}

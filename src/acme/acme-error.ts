@@ -1,0 +1,45 @@
+/** How an authority refused, or failed to answer (RFC 8555 §6.7). */
+export class AcmeError extends Error {
+  /** The part behind `urn:ietf:params:acme:error:`, such as `caa`; `unavailable` where nobody answered, `malformed_answer` where nobody could read it. */
+  readonly type: string;
+  /** Of the answer; 0 where there was none. */
+  readonly status: number;
+  /** When the authority wants to be asked again, in milliseconds from now; null where it does not say. */
+  readonly retryAfterMs: number | null;
+  /** The names and reasons of an error about several names (RFC 8555 §6.7.1). */
+  readonly subproblems: readonly AcmeProblem[];
+
+  constructor(
+    problem: AcmeProblem,
+    more: { status?: number; retryAfterMs?: number | null; subproblems?: readonly AcmeProblem[]; cause?: unknown } = {},
+  ) {
+    super(`${problem.type}: ${problem.detail}`, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = "AcmeError";
+    this.type = problem.type;
+    this.status = more.status ?? 0;
+    this.retryAfterMs = more.retryAfterMs ?? null;
+    this.subproblems = more.subproblems ?? [];
+  }
+}
+
+export interface AcmeProblem {
+  readonly type: string;
+  readonly detail: string;
+}
+
+const PREFIX = "urn:ietf:params:acme:error:";
+const DETAIL_LENGTH_MAX = 1_000;
+
+/** A problem document (RFC 9457), whatever it turns out to be. */
+export function problemOf(value: unknown, fallback: string): AcmeProblem {
+  const { type, detail, title } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const name = typeof type === "string" && type.startsWith(PREFIX) ? type.slice(PREFIX.length) : "serverInternal";
+  const text = typeof detail === "string" ? detail : typeof title === "string" ? title : fallback;
+  return { type: name.slice(0, 64), detail: text.slice(0, DETAIL_LENGTH_MAX) };
+}
+
+/** The `subproblems` of a problem document. */
+export function subproblemsOf(value: unknown): readonly AcmeProblem[] {
+  const list = (value as { subproblems?: unknown } | null)?.subproblems;
+  return Array.isArray(list) ? list.slice(0, 100).map((item) => problemOf(item, "no reason was given")) : [];
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { AcmeError } from "./acme-error.ts";
+import type { AcmeClient, Authorization, Challenge, Order } from "./client.ts";
+import { signingRequest } from "./signing-request.ts";
+
+/** How the names of an order are proved. */
+export type Method = "http" | "txt";
+
+/** What has to be in place so that the authority sees who has the name. */
+export interface Proof {
+  /** As the certificate will have it, `*.` included. */
+  readonly host: string;
+  readonly authorizationUrl: string;
+  readonly challengeUrl: string;
+  /** HTTP: what `/.well-known/acme-challenge/{token}` answers with. */
+  readonly token: string;
+  readonly keyAuthorization: string;
+  /** The authority knows already; nothing has to be there. */
+  readonly isValid: boolean;
+}
+
+export interface PlacedOrder {
+  readonly url: string;
+  readonly finalizeUrl: string;
+  readonly proofs: readonly Proof[];
+}
+
+/** What becomes of an order: each step can be repeated after a crash, and ends within its time or with the signal. */
+export interface Issuance {
+  place(hosts: readonly string[], method: Method, replaces: string | null, signal: AbortSignal): Promise<PlacedOrder>;
+  /** Has the proofs looked at; false where the authority has not made up its mind in time. Throws AcmeError where it is refused. */
+  prove(order: PlacedOrder, signal: AbortSignal): Promise<boolean>;
+  /** The chain in PEM, or null where it is not ready in time. `privateKey` is that of the certificate, PKCS #8 PEM. */
+  complete(order: PlacedOrder, hosts: readonly string[], privateKey: string, signal: AbortSignal): Promise<string | null>;
+}
+
+/** What is there, or how long the authority wants to be left alone. */
+type Seen<T> = { readonly value: T } | { readonly againMs: number | null };
+
+const CHALLENGE_TYPE: Readonly<Record<Method, string>> = { http: "http-01", txt: "dns-01" };
+const POLL_FIRST_MS = 100;
+const POLL_MS_MAX = 5_000;
+
+/** Where a TXT record proves the name, `*.` or not (RFC 8555 §8.4). */
+export const txtName = (host: string): string => `_acme-challenge.${host.replace(/^\*\./, "")}`;
+
+/** What that record holds. */
+export const txtValue = (keyAuthorization: string): string => createHash("sha256").update(keyAuthorization).digest("base64url");
+
+/** Where a page proves the name (RFC 8555 §8.3). */
+export const httpUrl = (host: string, token: string): string => `http://${host}${CHALLENGE_PATH}${token}`;
+
+export const CHALLENGE_PATH = "/.well-known/acme-challenge/";
+
+export function createIssuance(deps: { readonly client: AcmeClient; readonly pollTimeoutMs: number; nowMs(): number }): Issuance {
+  const { client } = deps;
+
+  /** Looks again, ever more rarely, until there is a value or the time is over. */
+  const poll = async <T>(look: () => Promise<Seen<T>>, signal: AbortSignal): Promise<T | null> => {
+    const endMs = deps.nowMs() + deps.pollTimeoutMs;
+    for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MS_MAX)) {
+      const seen = await look();
+      if ("value" in seen) return seen.value;
+      const nextMs = Math.max(pauseMs, Math.min(seen.againMs ?? 0, POLL_MS_MAX));
+      if (deps.nowMs() + nextMs > endMs) return null;
+      await wait(nextMs, undefined, { signal });
+    }
+  };
+
+  const proofOf = async (url: string, method: Method, signal: AbortSignal): Promise<Proof> => {
+    const authorization = await client.authorization(url, signal);
+    const challenge = authorization.challenges.find(({ type }) => type === CHALLENGE_TYPE[method]);
+    const host = authorization.isWildcard ? `*.${authorization.host}` : authorization.host;
+    const isValid = authorization.status === "valid";
+    if (!isValid && (challenge === undefined || challenge.token === ""))
+      throw new AcmeError({ type: "malformed_answer", detail: `the authority does not prove ${host} by ${CHALLENGE_TYPE[method]}` });
+    const token = challenge?.token ?? "";
+    const keyAuthorization = token === "" ? "" : client.keyAuthorization(token);
+    return { host, authorizationUrl: url, challengeUrl: challenge?.url ?? "", token, keyAuthorization, isValid };
+  };
+
+  return {
+    place: async (hosts, method, replaces, signal) => {
+      const order = await client.newOrder(hosts, replaces, signal);
+      if (order.status === "invalid") throw refusalOf(order);
+      const proofs: Proof[] = [];
+      for (const url of order.authorizations) proofs.push(await proofOf(url, method, signal));
+      return { url: order.url, finalizeUrl: order.finalize, proofs };
+    },
+    prove: async ({ proofs }, signal) => {
+      for (const proof of proofs) {
+        const proved = await poll(async (): Promise<Seen<true>> => {
+          const authorization = await client.authorization(proof.authorizationUrl, signal);
+          if (authorization.status === "valid") return { value: true };
+          const challenge = authorization.challenges.find(({ url }) => url === proof.challengeUrl);
+          if (authorization.status !== "pending") throw failureOf(proof.host, authorization, challenge);
+          // Asked once only: one that it looks at already may refuse a second request.
+          if (challenge?.status === "pending") await client.respond(challenge.url, signal);
+          return { againMs: authorization.retryAfterMs };
+        }, signal);
+        if (proved === null) return false;
+      }
+      return true;
+    },
+    complete: (placed, hosts, privateKey, signal) =>
+      poll(async (): Promise<Seen<string>> => {
+        const order = await client.order(placed.url, signal);
+        if (order.status === "invalid") throw refusalOf(order);
+        if (order.status === "valid" && order.certificate !== null) return { value: await client.certificate(order.certificate, signal) };
+        if (order.status === "ready") await client.finalize(placed.finalizeUrl, await signingRequest(hosts, privateKey), signal);
+        return { againMs: order.retryAfterMs };
+      }, signal),
+  };
+}
+
+const refusalOf = (order: Order): AcmeError =>
+  new AcmeError(order.error ?? { type: "orderInvalid", detail: "the authority gave the order up" });
+
+function failureOf(host: string, authorization: Authorization, challenge: Challenge | undefined): AcmeError {
+  const problem = challenge?.error ?? { type: "unauthorized", detail: `the authorization is ${authorization.status}` };
+  return new AcmeError({ type: problem.type, detail: `${host}: ${problem.detail}` });
+}
