@@ -21,6 +21,7 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   rule_tag: (text) => text.length <= 128,
   // A name server is known by its name.
   custom_ns_id: (text) => parseHostname(text) !== undefined,
+  hostname: (text) => parseHostname(text) !== undefined,
   setting_id: (text) => /^[a-z0-9_]{1,64}$/.test(text),
   profile_id: (text) => /^[0-9a-f-]{36}$/.test(text),
   phase: (text) => /^[a-z0-9_]{1,64}$/.test(text),

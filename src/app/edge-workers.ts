@@ -1,4 +1,5 @@
 import { systemClock } from "#kernel/clock.ts";
+import type { NeighbourName } from "#kernel/worker-protocol.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { createPlaceFiles } from "./place-files.ts";
 import { edgeCacheDisk } from "./plane-caches.ts";
@@ -11,8 +12,8 @@ import { createTicketKeyRing } from "./ticket-keys.ts";
 /** The threads of the edge, and what they share. */
 export interface EdgeWorkers {
   start(name: string, siblings: Bound): PlaneWorker;
-  /** Names over HTTPS are asked for at this port. */
-  nameserverAt(port: number): void;
+  /** Another plane takes what is its own at this port. */
+  neighbourAt(name: NeighbourName, port: number): void;
   /** Ends what is renewed for them; the threads themselves are stopped with all that serve. */
   stop(): void;
 }
@@ -26,8 +27,8 @@ export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sin
     log,
     onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),
   });
-  /** 0 until a nameserver listens; edges that have started by then are told. */
-  let dohPort = 0;
+  /** 0 until they listen; edges that have started by then are told. */
+  const neighbours: Record<NeighbourName, number> = { doh: 0, gateway: 0 };
   return {
     start: (name, siblings) => {
       const worker = serve({
@@ -35,7 +36,7 @@ export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sin
         script: "../edge/worker.ts",
         ports: () => ({ events: handOver(sinks.writer), tap: handOver(sinks.detector) }),
         planeConfig: (bound) => ({
-          ...edgeConfig(config, { ...siblings, ...bound }, dohPort),
+          ...edgeConfig(config, { ...siblings, ...bound }, neighbours),
           cacheDisk: edgeCacheDisk(config, files, name),
           ticketKeys: ticketKeys.keys(),
           places: places.databases(),
@@ -45,9 +46,9 @@ export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sin
       workers.push(worker);
       return worker;
     },
-    nameserverAt: (port) => {
-      dohPort = port;
-      for (const edge of workers) edge.introduce("doh", port);
+    neighbourAt: (name, port) => {
+      neighbours[name] = port;
+      for (const edge of workers) edge.introduce(name, port);
     },
     stop: () => {
       ticketKeys.stop();

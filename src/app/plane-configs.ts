@@ -6,6 +6,7 @@ import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts"
 import type { Config } from "./config.ts";
 import { gatewayCacheDisk } from "./plane-caches.ts";
 import type { PlaneFiles } from "./plane-files.ts";
+import type { NeighbourName } from "#kernel/worker-protocol.ts";
 import type { Bound } from "./plane-worker.ts";
 
 // What each plane is told of the operator's configuration. `bound`: the ports that a start before this one found.
@@ -33,7 +34,7 @@ export const nameserverConfig = (config: Config, bound: Bound, rateTable: Shared
 export const edgeConfig = (
   config: Config,
   bound: Bound,
-  dohPort: number,
+  { doh, gateway }: Readonly<Record<NeighbourName, number>>,
 ): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
@@ -43,7 +44,8 @@ export const edgeConfig = (
   originPort: config.edge.origin_port,
   originAllow: config.edge.origin_allow,
   resolvers: config.dns.resolvers,
-  doh: { hosts: config.dns.name_servers, port: dohPort },
+  doh: { hosts: config.dns.name_servers, port: doh },
+  gatewayPort: gateway,
   proxyProtocolFrom: config.edge.proxy_protocol_from,
   cacheMemoryBytesMax: Math.floor(config.edge.cache_memory_bytes_max / config.edge.workers),
   limits: edgeLimits(config),
@@ -75,6 +77,7 @@ function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
 export const gatewayConfig = (config: Config, tls: Pick<GatewayConfig, "tls">, files: PlaneFiles, bound: Bound): GatewayConfig => ({
   host: config.gateway.host,
   port: bound["http"] ?? config.gateway.port,
+  edgePort: bound["edge"] ?? 0,
   vendorPrefix: config.vendor.prefix,
   providers: config.gateway.providers,
   ...guardrailModel(config),

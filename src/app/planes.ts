@@ -62,11 +62,14 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   try {
     const [dns, edge, gateway] = await Promise.all([
       startNameservers(deps, sinks, serve).then((bound) => {
-        edges.nameserverAt(portOf(bound, "doh"));
+        edges.neighbourAt("doh", portOf(bound, "doh"));
         return bound;
       }),
       startSharing("edge", config.edge.workers, edges.start),
-      startGateway(deps, sinks, serve),
+      startGateway(deps, sinks, serve).then((bound) => {
+        edges.neighbourAt("gateway", portOf(bound, "edge"));
+        return bound;
+      }),
       sinks.detector.listening,
       sinks.writer.listening,
     ]);

@@ -13,6 +13,7 @@ import type { ZoneFiles } from "#control/dns/zone-files.ts";
 import type { SensitiveData } from "./detection/sensitive-data.ts";
 import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
+import type { GatewayDomains } from "#control/gateways/domains.ts";
 import type { DlpProfiles } from "#control/gateways/dlp-profiles.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayDatasets } from "#control/gateways/datasets.ts";
@@ -62,6 +63,7 @@ export interface Control {
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;
+  readonly gatewayDomains: GatewayDomains;
   readonly dlpProfiles: DlpProfiles;
   readonly analytics: Analytics;
   readonly gateways: Gateways;

@@ -22,6 +22,8 @@ export interface EdgeConfig {
   readonly resolvers: readonly string[];
   /** DNS over HTTPS (RFC 8484): the names it is served under, and the nameserver's port; 0 while that is not known. */
   readonly doh: { readonly hosts: readonly string[]; readonly port: number };
+  /** Where requests for host names of gateways are handed on; 0 while that is not known. */
+  readonly gatewayPort: number;
   /** Networks of balancers, whose connections begin with a PROXY header. */
   readonly proxyProtocolFrom: readonly string[];
   /** Bytes of memory for cached responses of this worker. */

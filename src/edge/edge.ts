@@ -1,4 +1,5 @@
 import { createCidrSet } from "#kernel/cidr.ts";
+import type { NeighbourName } from "#kernel/worker-protocol.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { TicketKeys } from "#kernel/worker-protocol.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
@@ -23,6 +24,7 @@ import type { SocketCalls } from "#wire/connections/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/socket-loop.ts";
 import type { Transport } from "#wire/connections/transport.ts";
 import { createDohRoute, type DohRoute } from "./doh-route.ts";
+import { createGatewayRoute, type GatewayRoute } from "./gateway-route.ts";
 import type { RuleLeftOut } from "./entry-points.ts";
 import type { Arrival } from "./exchange.ts";
 import { Http2Connection } from "./http2-connection.ts";
@@ -71,8 +73,8 @@ export interface Edge {
   listen(): Promise<{ readonly http: number; readonly https: number }>;
   /** Takes no more connections, lets requests under way finish within the time, then closes what is left. */
   close(timeoutMs: number): Promise<void>;
-  /** Where the nameserver takes questions from now on. */
-  nameserverAt(port: number): void;
+  /** Where another plane takes from now on what is its own. */
+  neighbourAt(name: NeighbourName, port: number): void;
   /** What session tickets are sealed and opened with from now on. */
   useTicketKeys(keys: TicketKeys): void;
   /** Databases of places from now on. */
@@ -93,7 +95,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     config.places,
     metrics.counter("selvedge_edge_place_lookups_failed_total", "Look-ups of places that a broken database made fail"),
   );
-  const context = createContext(deps, zones, doh, places, state);
+  const gateways = createGatewayRoute({ replica: deps.replica, zones, port: config.gatewayPort });
+  const context = createContext(deps, { zones, doh, gateways, places }, state);
   const { connections, timers } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
   const certificates = createCertificates({
@@ -152,7 +155,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     });
 
   return {
-    nameserverAt: doh.moveTo,
+    neighbourAt: (name, port) => (name === "doh" ? doh : gateways).moveTo(port),
     useTicketKeys: tlsFront.useTicketKeys,
     usePlaces: places.use,
     listen: async () => {
@@ -184,7 +187,15 @@ interface EdgeState {
   ports: EdgePorts;
 }
 
-function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Places, state: EdgeState): EdgeContext {
+/** What requests are looked up in. */
+interface Lookups {
+  readonly zones: Zones;
+  readonly doh: DohRoute;
+  readonly gateways: GatewayRoute;
+  readonly places: Places;
+}
+
+function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups, state: EdgeState): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
@@ -204,7 +215,7 @@ function createContext(deps: EdgeDeps, zones: Zones, doh: DohRoute, places: Plac
   const codecs = createCodecs(metrics);
   const pipeline = createPipeline({
     codecs,
-    ...{ zones, doh, clearance, challenges, places, tap: deps.tap },
+    ...{ zones, doh, gateways, clearance, challenges, places, tap: deps.tap },
     loopName: config.vendorPrefix,
     ports: () => state.ports,
   });

@@ -17,6 +17,7 @@ import { blockPage, errorPage, type Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedView, type OwnView, responseView } from "./response-view.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
+import type { GatewayRoute } from "./gateway-route.ts";
 import { mediaType } from "./media-type.ts";
 import { editResponse, setField } from "./response-edits.ts";
 import type { Challenges } from "./stages/challenge.ts";
@@ -54,6 +55,7 @@ export interface PipelineDeps {
   readonly zones: Zones;
   readonly tap: Pick<Tap, "takes" | "begin">;
   readonly doh: DohRoute;
+  readonly gateways: GatewayRoute;
   /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
   readonly loopName: string;
   /** Known once the edge listens. */
@@ -73,6 +75,7 @@ interface Stage {
 const REQUEST_STAGES: readonly Stage[] = [
   // Host and target were validated before an exchange was made.
   { name: "doh", run: passQuestion },
+  { name: "gateway", run: passToGateway },
   { name: "zone", run: findZone },
   { name: "loop", run: refuseLoop },
   { name: "settings", run: (exchange, { ports }) => applySettings(exchange, ports()) },
@@ -189,6 +192,18 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: Pi
 /** Questions for the nameserver, under the nameservers' own names, whether or not a zone here has them. */
 function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
   exchange.ownOrigin = doh.originOf(exchange);
+  return null;
+}
+
+/** A model may think for minutes before it says its first word. */
+const GATEWAY_READ_TIMEOUT_SECONDS = 600;
+
+/** A gateway's name is the gateway's alone: what requests to models say is nothing for the rules of a site. */
+function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | null {
+  const origin = gateways.originOf(exchange);
+  if (origin === "refused") return plainPage(exchange, "misdirected");
+  exchange.ownOrigin = origin;
+  if (origin !== null) exchange.cacheRule = { read_timeout: GATEWAY_READ_TIMEOUT_SECONDS };
   return null;
 }
 

@@ -41,7 +41,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const replica = await openReplica({
     port: createMessagePortFeed(data.feed),
     name: data.name,
-    kinds: ["zone", "record", "staged", "release", "list", "ruleset", "certificate", "purge"],
+    kinds: ["zone", "record", "staged", "release", "list", "ruleset", "certificate", "purge", "gateway_domain"],
     trim: (record) => {
       record.rdata = "";
     },
@@ -64,7 +64,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   });
   voice.serve({
     metrics,
-    neighbour: (_name, port) => edge.nameserverAt(port),
+    neighbour: edge.neighbourAt,
     ticketKeys: edge.useTicketKeys,
     places: edge.usePlaces,
     reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),

@@ -6,6 +6,7 @@ import type { ClientRequest } from "./client/client-request.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { GatewayErrorName } from "./errors.ts";
 import { createDefaultGateways } from "./default-gateways.ts";
+import { createGatewayDomains } from "./domains.ts";
 import { createGateways } from "./gateways.ts";
 import { type Place, type Upstream, type Upstreams, placeOf } from "./providers.ts";
 import { type RequestPath, parseRequestPath } from "./request-path.ts";
@@ -44,11 +45,12 @@ export function createAdmission(deps: {
 }): Admission {
   const { replica, clock, config, upstreams } = deps;
   const gateways = createGateways(replica);
+  const domains = createGatewayDomains(replica);
   const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
   const defaults = createDefaultGateways(deps);
   return {
     decide: (req) => {
-      const path = parseRequestPath(req.target);
+      const path = parseRequestPath(domains.completed(req.headers.host, req.target));
       if (path === undefined) return "aig_bad_request";
       const gateway =
         gateways.find(path.accountId, path.gatewayId) ??

@@ -5,6 +5,8 @@ export interface GatewayConfig {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Where the edge hands on requests for host names of gateways, on loopback; 0: any free port, absent: nowhere. */
+  readonly edgePort?: number;
   /** Of our header names: `svc` gives `svc-aig-authorization`. */
   readonly vendorPrefix: string;
   /** Base addresses by provider name that replace the table's. */

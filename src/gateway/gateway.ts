@@ -10,6 +10,7 @@ import { SocketLoop } from "#wire/connections/socket-loop.ts";
 import { createAdmission } from "./admission.ts";
 import type { AnswerSink } from "./client/client-answer.ts";
 import type { ClientRequest } from "./client/client-request.ts";
+import { createEdgeRequests } from "./client/edge-request.ts";
 import { createFront } from "./client/front.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type GatewayErrorName, type Refusal, rawError, sendError } from "./errors.ts";
@@ -38,8 +39,8 @@ export interface GatewayDeps {
 }
 
 export interface Gateway {
-  /** Resolves with the port once the gateway accepts connections; rejects when it cannot bind. */
-  listen(): Promise<{ readonly port: number }>;
+  /** Resolves with the ports, the clients' and the edge's (0 where there is none), once the gateway accepts connections; rejects when it cannot bind. */
+  listen(): Promise<{ readonly port: number; readonly edgePort: number }>;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -112,22 +113,28 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
-  const front = createFront({
-    clock: deps.clock,
-    loop,
-    config,
-    onRequest,
-    onUpgrade,
-    refusal: () => {
-      countRefusal(metrics, "aig_bad_request");
-      return rawError({ name: "aig_bad_request" });
-    },
-  });
+  const refusal = (): string => {
+    countRefusal(metrics, "aig_bad_request");
+    return rawError({ name: "aig_bad_request" });
+  };
+  const { clock } = deps;
+  const front = createFront({ clock, loop, config, onRequest, onUpgrade, refusal });
+  const fromEdge = createEdgeRequests(config.vendorPrefix);
+  const edgeFront =
+    config.edgePort === undefined
+      ? null
+      : createFront({
+          ...{ clock, loop, refusal },
+          config: { host: "127.0.0.1", port: config.edgePort, limits: config.limits },
+          onRequest: (req, answer) => onRequest(fromEdge(req), answer),
+          onUpgrade: (req, socket, head) => onUpgrade(fromEdge(req), socket, head),
+        });
 
   return {
     listen: async () => {
       await forwarder.ready();
-      return front.listen();
+      const { port } = await front.listen();
+      return { port, edgePort: (await edgeFront?.listen())?.port ?? 0 };
     },
     close: async (timeoutMs) => {
       isDraining = true;
@@ -136,7 +143,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         universal.close(true);
         forwarder.cutSessions();
       }, timeoutMs);
-      await front.close(timeoutMs);
+      await Promise.all([front.close(timeoutMs), edgeFront?.close(timeoutMs)]);
       clearTimeout(limit);
       await forwarder.close();
     },

@@ -24,7 +24,7 @@ const logs = createLogJournal({ directory: data.logSegments, metrics });
 const replica = await openReplica({
   port: createMessagePortFeed(data.feed),
   name: data.name,
-  kinds: ["gateway", "token", "provider_key", "custom_provider", "gateway_route", "dlp_profile"],
+  kinds: ["gateway", "token", "provider_key", "custom_provider", "gateway_route", "gateway_domain", "dlp_profile"],
   lastGoodPath: data.lastGoodPath,
   log: voice.log,
 });
@@ -53,5 +53,5 @@ voice.serve({
   },
 });
 
-const { port } = await gateway.listen();
-voice.listening({ http: port });
+const { port, edgePort } = await gateway.listen();
+voice.listening({ http: port, edge: edgePort });

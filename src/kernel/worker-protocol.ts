@@ -44,7 +44,7 @@ export type TicketKeys = readonly Uint8Array[];
 export type SinkName = "events" | "detector";
 
 /** What planes do for each other over loopback. */
-export type NeighbourName = "doh";
+export type NeighbourName = "doh" | "gateway";
 
 export interface WorkerDuties {
   readonly metrics: MetricRegistry;

@@ -22,6 +22,7 @@ export interface EntryTypes {
   readonly purge: PurgeEntry;
   readonly detection: DetectionEntry;
   readonly gateway: GatewayEntry;
+  readonly gateway_domain: GatewayDomainEntry;
   readonly provider_key: ProviderKeyEntry;
   readonly custom_provider: CustomProviderEntry;
   readonly gateway_route: GatewayRouteEntry;
@@ -297,6 +298,16 @@ export interface GatewayEntry {
   readonly otel?: readonly OtelEndpointEntry[];
   /** Those that are in force; absent where there are none. */
   readonly spend_rules?: readonly SpendRuleEntry[];
+}
+
+/** id = the host name, canonical. Requests for it are the gateway's, with paths that begin with the provider. */
+export interface GatewayDomainEntry {
+  readonly account_id: string;
+  readonly gateway_id: string;
+  /** The zone that the name lies in: while it is not served here, nor is the name. */
+  readonly zone_id: string;
+  /** Oldest version of TLS that visitors may use. */
+  readonly min_tls: "1.0" | "1.1" | "1.2" | "1.3";
 }
 
 /** Takes OTLP over HTTP. */

@@ -15,6 +15,7 @@ import { phasePermissions } from "./migrations/0013-phase-permissions.ts";
 import { sensitiveData } from "./migrations/0015-sensitive-data.ts";
 import { gatewayDatasets } from "./migrations/0020-gateway-datasets.ts";
 import { gatewayObjects } from "./migrations/0017-gateway-objects.ts";
+import { gatewayDomains } from "./migrations/0025-gateway-domains.ts";
 import { notifications } from "./migrations/0024-notifications.ts";
 import { accountSensitiveData } from "./migrations/0026-account-sensitive-data.ts";
 import type { Dialect, Session } from "./session.ts";
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 17, name: "gateway-objects", statements: gatewayObjects },
   { version: 20, name: "gateway-datasets", statements: gatewayDatasets },
   { version: 24, name: "notifications", statements: notifications },
+  { version: 25, name: "gateway-domains", statements: gatewayDomains },
   { version: 26, name: "account-sensitive-data", statements: accountSensitiveData },
 ];
 

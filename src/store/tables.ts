@@ -24,6 +24,7 @@ export interface Tables {
   rule_list_operations: RuleListOperationsTable;
   gateways: GatewaysTable;
   gateway_objects: GatewayObjectsTable;
+  gateway_domains: GatewayDomainsTable;
   gateway_datasets: GatewayDatasetsTable;
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
@@ -296,6 +297,15 @@ export interface GatewayObjectsTable {
   kind: string;
   /** The provider of a cost, the route of a version or a deployment; else empty. */ parent_id: string;
   /** JSON. */ value: string;
+  created_at: string;
+  modified_at: string;
+}
+export interface GatewayDomainsTable {
+  /** Canonical. */ hostname: string;
+  account_id: string;
+  gateway_id: string;
+  /** The zone that the name lies in. */ zone_id: string;
+  min_tls: string;
   created_at: string;
   modified_at: string;
 }

@@ -57,6 +57,7 @@ const edge = createEdge({
     resolvers: [],
     ticketKeys: [],
     doh: { hosts: [], port: 0 },
+    gatewayPort: 0,
     proxyProtocolFrom: [],
     limits: EDGE_LIMITS,
   },

@@ -82,6 +82,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
     evaluation_type_ids: [EVALUATION_TYPES[0]?.id],
   });
   const kept = await plantForGateways(made, account);
+  const { hostname } = await made("POST", `${gateway}/custom-domains`, { domain: "ai.planted.example", zone_id: zone.id });
   const ruleList = await made("POST", `/accounts/${account}/rules/lists`, {
     name: "planted_list",
     kind: "ip",
@@ -132,6 +133,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         pattern_id: atAccount ? detection.account_pattern_id : detection.pattern_id,
         ...kept.ids,
         profile_id: path.includes("/custom/") ? kept.ids.profile_id : (PROFILES[0]?.id ?? ""),
+        hostname,
         provider: "openai",
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };

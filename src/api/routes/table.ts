@@ -9,6 +9,7 @@ import { DNS_SETTINGS_ROUTES } from "#api/routes/dns-settings.ts";
 import { DNSSEC_ROUTES } from "#api/routes/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
+import { GATEWAY_DOMAIN_ROUTES } from "#api/routes/gateway-domains.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/dlp-profiles.ts";
 import { GATEWAY_DATASET_ROUTES } from "#api/routes/gateway-datasets.ts";
 import { GATEWAY_DYNAMIC_ROUTES } from "#api/routes/gateway-dynamic-routes.ts";
@@ -54,6 +55,7 @@ export const ROUTES: readonly Route[] = [
   ...SENSITIVE_DATA_ROUTES,
   ...NOTIFICATION_ROUTES,
   ...GATEWAY_ROUTES,
+  ...GATEWAY_DOMAIN_ROUTES,
   ...DLP_PROFILE_ROUTES,
   ...GATEWAY_PROVIDER_ROUTES,
   ...GATEWAY_DYNAMIC_ROUTES,

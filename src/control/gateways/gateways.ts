@@ -25,6 +25,7 @@ import { findAccount } from "#store/accounts.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import { deleteGatewayObject, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { removeDomains } from "./domains.ts";
 import { requireProfiles } from "./dlp-profiles.ts";
 import { storedOtel } from "./otel-endpoints.ts";
 
@@ -163,8 +164,9 @@ const DEFAULT_SETTINGS: GatewayWrite = {
 /** Nobody can see them any more; a row that comes later is older than a gateway that takes the name. */
 const ALL_LOGS = { filters: [], orderBy: "created_at", direction: "asc", limit: Infinity } as const;
 
-/** Keys and routes go with their gateway. */
+/** Domains, keys and routes go with their gateway. */
 async function deleteKept(unit: Unit, accountId: string, id: string): Promise<void> {
+  await removeDomains(unit, { account_id: accountId, gateway_id: id });
   for (const row of await objectsOfGateway(unit.db, accountId, id)) {
     await deleteGatewayObject(unit.db, row.id);
     if (row.kind === "provider_config") unit.change({ kind: "provider_key", id: row.id, value: null });

@@ -9,8 +9,10 @@ import type {
   ProviderKeyEntry,
   RouteElement,
 } from "#snapshot/entries.ts";
+import { allGatewayDomains } from "#store/gateway-domains.ts";
 import { allGatewayObjects, type GatewayObjectRow } from "#store/gateway-objects.ts";
 import type { Unit } from "#store/store.ts";
+import { domainEntry } from "./domains.ts";
 import { valueOf } from "./objects.ts";
 
 /** What is stored of a key for a provider. */
@@ -141,6 +143,7 @@ export const dlpProfileEntry = (row: GatewayObjectRow): DlpProfileEntry => ({
 
 /** Everything that planes have of these objects. */
 export async function gatewayObjectOps(db: Unit["db"]): Promise<Op[]> {
+  const domains = await allGatewayDomains(db);
   const keys = await allGatewayObjects(db, "provider_config");
   const providers = await allGatewayObjects(db, "custom_provider");
   const costs = await allGatewayObjects(db, "custom_cost");
@@ -148,6 +151,7 @@ export async function gatewayObjectOps(db: Unit["db"]): Promise<Op[]> {
   const profiles = await allGatewayObjects(db, "dlp_profile");
   const costsOf = Map.groupBy(costs, ({ parent_id }) => parent_id);
   return [
+    ...domains.map((row): Op => ({ kind: "gateway_domain", id: row.hostname, value: domainEntry(row) })),
     ...keys.map((row): Op => ({ kind: "provider_key", id: row.id, value: providerKeyEntry(row) })),
     ...providers.flatMap((row): Op[] => {
       const value = customProviderEntry(row, costsOf.get(row.id) ?? []);

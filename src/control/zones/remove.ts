@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { removeDomains } from "#control/gateways/domains.ts";
 import { purgesOfZone } from "#store/cache-purges.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
 import { deleteSomeOfZone } from "#store/dns-records.ts";
@@ -20,6 +21,7 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });
   if (await purgesOfZone(unit.db, id)) unit.change({ kind: "purge", id, value: null });
   if ((await zoneSensitiveData.of(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
+  await removeDomains(unit, { zone_id: id });
   unit.change({ kind: "serial", id, value: null });
   unit.change({ kind: "zone", id, value: null });
   await deleteVersionsOfZone(unit.db, id);

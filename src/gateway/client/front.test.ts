@@ -35,8 +35,6 @@ async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfi
     config: {
       host: "127.0.0.1",
       port: 0,
-      vendorPrefix: "svc",
-      providers: {},
       limits: GATEWAY_LIMITS,
       ...(tls === undefined ? {} : { tls }),
     },

@@ -18,9 +18,11 @@ export interface Front {
   close(timeoutMs: number): Promise<void>;
 }
 
+type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits">;
+
 export interface FrontDeps extends Pick<ClientOwner, "onRequest" | "onUpgrade" | "refusal"> {
   readonly clock: Clock;
-  readonly config: GatewayConfig;
+  readonly config: FrontConfig;
   /** Null: Node.js accepts. */
   readonly loop: SocketLoop | null;
 }
@@ -107,7 +109,7 @@ function createOpenSet(): OpenSet {
   };
 }
 
-function serverOf({ tls }: GatewayConfig, onConnection: (socket: Socket) => void): Server {
+function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void): Server {
   const options = { allowHalfOpen: true, noDelay: true };
   if (tls === undefined) return createServer(options, onConnection);
   const secure = {
@@ -122,7 +124,7 @@ function serverOf({ tls }: GatewayConfig, onConnection: (socket: Socket) => void
   return createTlsServer(secure, onConnection).on("tlsClientError", (_error, socket) => socket.destroy());
 }
 
-function listenOn(server: Server, { host, port }: GatewayConfig): Promise<{ readonly port: number }> {
+function listenOn(server: Server, { host, port }: FrontConfig): Promise<{ readonly port: number }> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port, backlog: BACKLOG }, () => {

@@ -1,0 +1,150 @@
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { hostnameProblem, isWithin, parseHostname } from "#kernel/hostname.ts";
+import type {
+  GatewayDomain,
+  GatewayDomainCreate,
+  GatewayDomainCreated,
+  GatewayDomainQuery,
+  GatewayDomainStatus,
+} from "#model/gateway-domain.ts";
+import type { GatewayDomainEntry } from "#snapshot/entries.ts";
+import {
+  deleteGatewayDomains,
+  domainsOfGateway,
+  gatewayDomain,
+  type GatewayDomainRow,
+  type GatewayDomainWithZone,
+  insertGatewayDomain,
+  zonesNamed,
+} from "#store/gateway-domains.ts";
+import type { Unit } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
+import { invalidInput, type ObjectDeps, pageOf, requireGateway } from "./objects.ts";
+
+/** Host names of an account's own zones under which its gateways are reached. */
+export interface GatewayDomains {
+  list(accountId: string, gatewayId: string, query: GatewayDomainQuery, page: PageRequest): Promise<Page<GatewayDomain>>;
+  /** Throws `gateway_not_found` for a name that is not this gateway's. */
+  get(accountId: string, gatewayId: string, hostname: string): Promise<GatewayDomain>;
+  /** Throws `gateway_input_invalid` for a name that lies in no zone of the account's, or that has a gateway. */
+  create(call: Call, accountId: string, gatewayId: string, body: GatewayDomainCreate): Promise<GatewayDomainCreated>;
+  delete(call: Call, accountId: string, gatewayId: string, hostname: string): Promise<GatewayDomain>;
+}
+
+const DOMAINS_MAX = 100;
+
+export function createGatewayDomains(deps: ObjectDeps): GatewayDomains {
+  const { store, clock } = deps;
+  const load = async (db: Unit["db"], accountId: string, gatewayId: string, text: string): Promise<GatewayDomainWithZone> => {
+    const row = await gatewayDomain(db, parseHostname(text) ?? "");
+    if (row === undefined || row.account_id !== accountId || row.gateway_id !== gatewayId) throw new PlatformError("gateway_not_found");
+    return row;
+  };
+  return {
+    list: async (accountId, gatewayId, { status, search = "" }, page) => {
+      await requireGateway(store.read, accountId, gatewayId);
+      const rows = (await domainsOfGateway(store.read, accountId, gatewayId)).map(view);
+      const part = search.toLowerCase();
+      return pageOf(
+        rows.filter((row) => (status === undefined || row.status === status) && row.hostname.includes(part)),
+        page,
+      );
+    },
+    get: async (accountId, gatewayId, hostname) => view(await load(store.read, accountId, gatewayId, hostname)),
+    create: (call, accountId, gatewayId, { domain, zone_id, minTLS = "1.2" }) =>
+      commit(deps, call, async (unit) => {
+        await requireGateway(unit.db, accountId, gatewayId);
+        const hostname = canonical(domain);
+        const zone = await owningZone(unit.db, accountId, zone_id, hostname);
+        if ((await gatewayDomain(unit.db, hostname)) !== undefined) throw invalidInput("/domain", `${hostname} is a gateway's already.`);
+        if ((await domainsOfGateway(unit.db, accountId, gatewayId)).length >= DOMAINS_MAX)
+          throw invalidInput("/domain", `A gateway has at most ${DOMAINS_MAX} domains.`);
+        const now = isoMicros(clock.nowMicros());
+        const row: GatewayDomainRow = {
+          ...{ hostname, account_id: accountId, gateway_id: gatewayId, zone_id, min_tls: minTLS },
+          ...{ created_at: now, modified_at: now },
+        };
+        await insertGatewayDomain(unit.db, row);
+        audit(unit, call, "create", row);
+        unit.change({ kind: "gateway_domain", id: hostname, value: domainEntry(row) });
+        const { ssl_hostname_id: _, ...shown } = view({ ...row, zone_status: zone.status });
+        return { ...shown, cname_target: zone.target };
+      }),
+    delete: (call, accountId, gatewayId, hostname) =>
+      commit(deps, call, async (unit) => {
+        const row = await load(unit.db, accountId, gatewayId, hostname);
+        await removeDomains(unit, { hostname: row.hostname });
+        audit(unit, call, "delete", row);
+        return view(row);
+      }),
+  };
+}
+
+/** Ends them, as when their gateway or zone goes. */
+export async function removeDomains(unit: Unit, which: Parameters<typeof deleteGatewayDomains>[1]): Promise<void> {
+  for (const hostname of await deleteGatewayDomains(unit.db, which)) unit.change({ kind: "gateway_domain", id: hostname, value: null });
+}
+
+export const domainEntry = ({ account_id, gateway_id, zone_id, min_tls }: GatewayDomainRow): GatewayDomainEntry => ({
+  account_id,
+  gateway_id,
+  zone_id,
+  min_tls: min_tls as GatewayDomainEntry["min_tls"],
+});
+
+function canonical(text: string): string {
+  const hostname = parseHostname(text);
+  if (hostname === undefined) throw invalidInput("/domain", `${text} is no host name: ${hostnameProblem(text)}.`);
+  return hostname;
+}
+
+/** Whoever has the zone has the name, unless a longer part of the name is a zone by itself, whoever has that one. */
+async function owningZone(
+  db: Unit["db"],
+  accountId: string,
+  zoneId: string,
+  hostname: string,
+): Promise<{ readonly status: string; readonly target: string }> {
+  const zone = await zoneRowById(db, zoneId);
+  if (zone === undefined || zone.account_id !== accountId) throw invalidInput("/zone_id", "The account has no such zone.");
+  if (!isWithin(hostname, zone.name)) throw invalidInput("/domain", `${hostname} does not lie in the zone ${zone.name}.`);
+  const labels = hostname.split(".");
+  const nearer = labels.map((_, index) => labels.slice(index).join(".")).filter((name) => name.length > zone.name.length);
+  if (nearer.length > 0 && (await zonesNamed(db, nearer)).length > 0)
+    throw invalidInput("/domain", `A longer part of ${hostname} than ${zone.name} is a zone by itself.`);
+  return { status: zone.status, target: (JSON.parse(zone.name_servers) as string[])[0] ?? zone.name };
+}
+
+const STATUS_BY_ZONE: Readonly<Record<string, GatewayDomainStatus>> = {
+  initializing: "initializing",
+  pending: "pending_dcv",
+  active: "active",
+  moved: "blocked",
+};
+
+const view = (row: GatewayDomainWithZone): GatewayDomain => ({
+  hostname: row.hostname,
+  gateway_id: row.gateway_id,
+  status: STATUS_BY_ZONE[row.zone_status] ?? "error",
+  min_tls: row.min_tls as GatewayDomain["min_tls"],
+  ssl_hostname_id: null,
+  created_at: Date.parse(row.created_at),
+  modified_at: Date.parse(row.modified_at),
+});
+
+function audit(unit: Unit, call: Call, verb: "create" | "delete", row: GatewayDomainRow): void {
+  const { hostname, gateway_id, zone_id, min_tls } = row;
+  const shown = { hostname, gateway_id, zone_id, min_tls };
+  unit.audit({
+    action: `gateway_domain.${verb}`,
+    actor: auditActor(call),
+    account_id: row.account_id,
+    zone_id,
+    resource: { type: "gateway_domain", id: hostname },
+    before: verb === "delete" ? shown : null,
+    after: verb === "create" ? shown : null,
+  });
+}

@@ -1,0 +1,37 @@
+import type { Replica } from "#snapshot/feed.ts";
+
+/** Host names that belong to gateways. */
+export interface GatewayDomains {
+  /**
+   * The target as it would be under the gateway's own address: `/openai/models` for `ai.example.com` gives
+   * `/v1/{account_id}/{gateway_id}/openai/models`. Targets for other hosts stay as they are.
+   */
+  completed(host: string | undefined, target: string): string;
+}
+
+export function createGatewayDomains(replica: Replica): GatewayDomains {
+  let prefixes = new Map<string, string>();
+  const rebuild = (): void => {
+    prefixes = new Map(
+      Array.from(replica.snapshot.entries("gateway_domain"), ([host, { account_id, gateway_id }]) => [
+        host,
+        `/v1/${account_id}/${gateway_id}`,
+      ]),
+    );
+  };
+  rebuild();
+  replica.onApplied((ops) => {
+    if (ops === null || ops.some(({ kind }) => kind === "gateway_domain")) rebuild();
+  });
+  return {
+    completed: (host, target) => {
+      // Most installations have none, and this is asked for each request.
+      if (prefixes.size === 0 || host === undefined) return target;
+      const prefix = prefixes.get(host.replace(/\.?(?::\d*)?$/, "").toLowerCase());
+      return prefix === undefined || isBelow(target, prefix) ? target : prefix + target;
+    },
+  };
+}
+
+/** Clients that were set up with the gateway's whole path go on with it under the name; those of other gateways do not. */
+const isBelow = (target: string, prefix: string): boolean => target.startsWith(prefix) && /^(?:[/?]|$)/.test(target.slice(prefix.length));

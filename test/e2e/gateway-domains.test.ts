@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { LLMock } from "@copilotkit/aimock";
+import OpenAI from "openai";
+import { Agent, fetch as undiciFetch } from "undici";
+import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
+
+const HOST = "ai.acme-models.example";
+const SETTINGS = {
+  cache_invalidate_on_update: false,
+  cache_ttl: null,
+  collect_logs: true,
+  rate_limiting_interval: null,
+  rate_limiting_limit: null,
+};
+
+/** From a zone to a client that knows nothing but the name. */
+describe("a host name of a gateway", () => {
+  let selvedge: Selvedge;
+  let mock: LLMock;
+  let zone: { readonly id: string };
+  let agent: Agent;
+
+  const call = (method: string, path: string, body?: object) => api(selvedge, selvedge.ready.token ?? "", method, path, body);
+  const gateways = (): string => `/accounts/${selvedge.ready.account_id}/ai-gateway/gateways`;
+  const atEdge = (path: string): string => `https://${HOST}:${new URL(selvedge.ready.https).port}${path}`;
+  const atGateway = (path: string): string => `http://${HOST}:${new URL(selvedge.ready.gateway).port}${path}`;
+  const ask = (url: string, init: Parameters<typeof undiciFetch>[1] = {}) => undiciFetch(url, { dispatcher: agent, ...init });
+  const agentFrom = (localAddress: string): Agent =>
+    new Agent({
+      localAddress,
+      connect: {
+        ca: readFileSync(join(selvedge.dataDir, "ca.pem"), "utf8"),
+        lookup: (_host, { all }, answer) => (all ? answer(null, [{ address: "127.0.0.1", family: 4 }]) : answer(null, "127.0.0.1", 4)),
+      },
+    });
+  const client = (baseURL: string, headers: Record<string, string> = {}): OpenAI =>
+    new OpenAI({ baseURL, apiKey: "k", maxRetries: 0, fetch: ask as unknown as typeof fetch, defaultHeaders: headers });
+  const asking = { model: "gpt-4o-mini", messages: [{ role: "user" as const, content: "hello" }] };
+
+  before(async () => {
+    mock = new LLMock({ port: 0, logLevel: "silent" });
+    mock.onMessage("hello", { content: "Hi there, how are you?" }, { chunkSize: 4 });
+    await mock.start();
+    selvedge = await startSelvedge({ args: ["--provider", `openai=${mock.url}/v1`] });
+    agent = agentFrom("127.0.0.2");
+    for (const [id, authentication] of [
+      ["open", false],
+      ["closed", true],
+    ] as const)
+      assert.equal((await call("POST", gateways(), { id, authentication, ...SETTINGS })).status, 200);
+    zone = (await call("POST", "/zones", { name: "acme-models.example", account: { id: selvedge.ready.account_id } })).body.result;
+    const made = await call("POST", `${gateways()}/open/custom-domains`, { domain: HOST, zone_id: zone.id });
+    assert.deepEqual([made.status, made.body.result.status], [200, "active"]);
+  });
+
+  after(async () => {
+    await agent?.close();
+    await selvedge?.stop();
+    await mock?.stop();
+  });
+
+  for (const [where, at] of [
+    ["the edge, over TLS", atEdge],
+    ["the gateway's own port", atGateway],
+  ] as const)
+    test(`openai's client reaches it through ${where}, with its rows under the gateway`, async () => {
+      const openai = client(at("/openai"));
+      assert.equal((await openai.chat.completions.create(asking)).choices[0]?.message.content, "Hi there, how are you?");
+      let text = "";
+      for await (const chunk of await openai.chat.completions.create({ ...asking, stream: true }))
+        text += chunk.choices[0]?.delta.content ?? "";
+      assert.equal(text, "Hi there, how are you?");
+      const any = client(at("/compat"));
+      assert.equal((await any.chat.completions.create({ ...asking, model: "openai/gpt-4o-mini" })).choices.length, 1);
+      // Set up with the whole path, and the universal endpoint.
+      assert.equal((await client(at(`/v1/${selvedge.ready.account_id}/open/openai`)).chat.completions.create(asking)).choices.length, 1);
+      const steps = [{ provider: "openai", endpoint: "chat/completions", headers: { authorization: "Bearer k" }, query: asking }];
+      const universal = await ask(at("/"), {
+        method: "POST",
+        body: JSON.stringify(steps),
+        headers: { "content-type": "application/json" },
+      });
+      assert.deepEqual([universal.status, universal.headers.get("cf-aig-step") ?? universal.headers.get("svc-aig-step")], [200, "0"]);
+      const seen = mock.getLastRequest()?.headers ?? {};
+      const told = Object.keys(seen).filter((name) => /forwarded|connecting-ip|cdn-loop|ray|visitor/.test(name));
+      assert.deepEqual(told, [], "the provider learns nothing of the way here");
+      const { body } = await call("GET", `${gateways()}/open/logs?per_page=1`);
+      assert.equal(body.result[0]?.success, true);
+    });
+
+  test("it leads to its own gateway alone, and not there over plain HTTP of the edge", async () => {
+    for (const at of [atEdge, atGateway]) {
+      const other = await ask(at(`/v1/${selvedge.ready.account_id}/closed/openai/models`));
+      assert.deepEqual([other.status, ((await other.json()) as any).internalCode], [400, 2008]);
+    }
+    const plain = await ask(`http://${HOST}:${new URL(selvedge.ready.http).port}/openai/chat/completions`, { method: "POST", body: "{}" });
+    assert.notEqual(plain.status, 200);
+    await plain.body?.cancel();
+  });
+
+  test("tokens are asked for as everywhere, by their addresses too", async () => {
+    const host = "closed.acme-models.example";
+    const at = atEdge("/openai").replace(HOST, host);
+    assert.equal((await call("POST", `${gateways()}/closed/custom-domains`, { domain: host, zone_id: zone.id })).status, 200);
+    await assert.rejects(
+      client(at).chat.completions.create(asking),
+      (error: unknown) => error instanceof OpenAI.APIError && error.status === 401,
+    );
+    const groups = (await call("GET", "/user/tokens/permission_groups")).body.result;
+    const run = groups.find(({ name }: { name: string }) => name === "AI Gateway Run").id;
+    const token = async (address: string): Promise<string> =>
+      (
+        await call("POST", "/user/tokens", {
+          name: address,
+          policies: [
+            {
+              effect: "allow",
+              resources: { [`com.cloudflare.api.account.${selvedge.ready.account_id}`]: "*" },
+              permission_groups: [{ id: run }],
+            },
+          ],
+          condition: { request_ip: { in: [address] } },
+        })
+      ).body.result.value;
+    const asked = (value: string, more = {}) =>
+      client(at, { "svc-aig-authorization": `Bearer ${value}`, ...more }).chat.completions.create(asking);
+    assert.equal((await asked(await token("127.0.0.2/32"))).choices.length, 1);
+    // The edge's own address, and whatever visitors say of theirs.
+    for (const address of ["127.0.0.1", "203.0.113.7"])
+      for (const more of [{}, { "svc-connecting-ip": address }, { "x-forwarded-for": address }])
+        await assert.rejects(
+          asked(await token(`${address}/32`), more),
+          (error: unknown) => error instanceof OpenAI.APIError && error.status === 401,
+        );
+  });
+
+  test("a name that is taken away, or whose zone pauses, is nobody's", async () => {
+    const post = (at: string) => ask(at, { method: "POST", body: JSON.stringify(asking), headers: { "content-type": "application/json" } });
+    const status = async (at: string): Promise<number> => {
+      const answer = await post(at);
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    assert.equal(await status(atEdge("/openai/chat/completions")), 200);
+    await call("PATCH", `/zones/${zone.id}`, { paused: true });
+    assert.notEqual(await status(atEdge("/openai/chat/completions")), 200);
+    await call("PATCH", `/zones/${zone.id}`, { paused: false });
+    assert.equal(await status(atEdge("/openai/chat/completions")), 200);
+    assert.equal((await call("DELETE", `${gateways()}/open/custom-domains/${HOST}`)).status, 200);
+    assert.notEqual(await status(atEdge("/openai/chat/completions")), 200);
+    assert.equal(await status(atGateway("/openai/chat/completions")), 400);
+  });
+});
