@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { HIDDEN } from "./gateway-otel.ts";
 
 const Time = Type.String({ format: "date-time" });
 const ProviderSlug = Type.String({ minLength: 1, maxLength: 80, pattern: "^[a-z0-9-]+$" });
@@ -42,7 +43,10 @@ const ABOUT = {
   description: Type.Optional(Type.String({ maxLength: 2048 })),
   enable: Type.Optional(Type.Boolean()),
   headers: Type.Optional(
-    Type.String({ maxLength: 8192, description: "A JSON object of names and values of fields that every request gets." }),
+    Type.String({
+      maxLength: 8192,
+      description: `A JSON object of names and values of fields that every request gets. Values are shown as ${HIDDEN}, which keeps them where it is sent back.`,
+    }),
   ),
   js_example: Type.Optional(Type.String({ maxLength: 8192 })),
   link: Type.Optional(Type.String({ maxLength: 2048 })),

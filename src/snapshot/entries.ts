@@ -1,5 +1,6 @@
 import type { RouteCondition } from "#rules/route-conditions.ts";
 import type { CustomPattern } from "#rules/detectors/custom.ts";
+import type { WordList } from "#rules/detectors/words.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
 /**
@@ -371,6 +372,8 @@ export interface CustomCostEntry {
 export interface DlpProfileEntry {
   readonly account_id: string;
   readonly patterns: readonly CustomPattern[];
+  /** Absent in copies made before words were told apart from patterns. */
+  readonly words?: readonly WordList[];
 }
 
 /** id = the route's id. What of a dynamic route is deployed, reached as the model `dynamic/{name}`. */

@@ -81,14 +81,14 @@ describe("data loss prevention of a gateway", () => {
     const dlp = { enabled: true, action: "BLOCK", profiles: [id] };
     assert.equal((await call("POST", "/ai-gateway/gateways", { id: "own", ...settings, dlp })).status, 200);
 
-    for (const content of ["ask EMP-123456", "what is Project Falcon?", "about Blue (Moon)"])
+    for (const content of ["ask EMP-123456", "what is Project Falcon?", "about BLUE (moon)", "project falcon"])
       await assert.rejects(client("own").chat.completions.create(asking(content)), (error: any) => error.error[0].code === 2029);
     await assert.rejects(client("own").chat.completions.create(asking("EMP-123456")), (error: any) => {
       const { findings } = JSON.parse(error.headers.get("svc-aig-dlp"));
       assert.deepEqual([findings[0].profile.profile_id, findings[0].profile.entry_ids], [id, [shown[0].id]]);
       return true;
     });
-    for (const content of ["EMP-12345x", "Project Falcons", "Hidden", "project falcon"])
+    for (const content of ["EMP-12345x", "emp-123456", "Project Falcons", "Hidden"])
       assert.equal((await client("own").chat.completions.create(asking(content))).choices[0]?.message.content, "Thank you.");
     let text = "";
     await assert.rejects(async () => {

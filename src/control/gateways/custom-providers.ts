@@ -11,6 +11,7 @@ import type {
   CustomProviderUpdate,
 } from "#model/gateway-provider.ts";
 import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateway-objects.ts";
+import { HIDDEN } from "#model/gateway-otel.ts";
 import type { Unit } from "#store/store.ts";
 import { isSendable } from "./header-fields.ts";
 import { customProviderEntry, type StoredCustomCost, type StoredCustomProvider } from "./object-entries.ts";
@@ -52,12 +53,11 @@ export function createCustomProviders(deps: ObjectDeps & { readonly sealer: Seal
     const { headers, ...value } = valueOf<StoredCustomProvider>(row);
     return { ...value, ...(headers === undefined ? {} : { headers: sealer.open(headers, `custom-provider:${row.id}`).toString("utf8") }) };
   };
-  const viewOf = (row: GatewayObjectRow): CustomProvider => ({
-    id: row.id,
-    ...opened(row),
-    created_at: row.created_at,
-    modified_at: row.modified_at,
-  });
+  const viewOf = (row: GatewayObjectRow): CustomProvider => {
+    const { headers, ...value } = opened(row);
+    const hidden = headers === undefined ? {} : { headers: hiddenFields(headers) };
+    return { id: row.id, ...value, ...hidden, created_at: row.created_at, modified_at: row.modified_at };
+  };
   const audited = (row: GatewayObjectRow): object => ({ ...valueOf<object>(row), headers: undefined });
 
   const checkSlug = async (db: Unit["db"], accountId: string, slug: string, id: string): Promise<void> => {
@@ -107,7 +107,9 @@ export function createCustomProviders(deps: ObjectDeps & { readonly sealer: Seal
     update: (call, accountId, id, body) =>
       commit(deps, call, async (unit) => {
         const before = await loadObject(unit.db, providers(accountId), id);
-        const merged = { ...opened(before), ...body };
+        const known = opened(before);
+        checkAddress(body.base_url ?? known.base_url);
+        const merged = { ...known, ...body, ...keptFields(known, body) };
         const after = changedRow(deps, before, stored(id, merged));
         await checkSlug(unit.db, accountId, merged.slug, id);
         await writeObject(unit, { call, before, after, audited });
@@ -168,7 +170,42 @@ function checkAddress(text: string): void {
     throw invalidInput("/base_url", "A base address is an http or https address without credentials, query and fragment.");
 }
 
+type Fields = Readonly<Record<string, string>>;
+
+/** Whoever may read providers sees which fields requests get, and not what is in them. */
+const hiddenFields = (headers: string): string =>
+  JSON.stringify(Object.fromEntries(Object.keys(JSON.parse(headers) as Fields).map((name) => [name, HIDDEN])));
+
+/**
+ * Fields after a change: values that are sent back hidden are those that are there. Throws `gateway_input_invalid` where they
+ * would go to another server than the one that they were given for: whoever changes the address must know them.
+ */
+function keptFields(before: CustomProviderCreate, change: CustomProviderUpdate): Pick<CustomProviderCreate, "headers"> {
+  const known = JSON.parse(before.headers || "{}") as Fields;
+  const given = change.headers === undefined ? known : fieldsOf(change.headers);
+  const isHidden = (name: string): boolean => change.headers === undefined || given[name] === HIDDEN;
+  const kept = Object.keys(given).filter(isHidden);
+  const lost = kept.find((name) => known[name] === undefined);
+  if (lost !== undefined) throw invalidInput("/headers", `There is no value of ${lost} to keep: give it.`);
+  if (kept.length > 0 && originOf(change.base_url ?? before.base_url) !== originOf(before.base_url))
+    throw invalidInput("/headers", "Fields are kept for the server that they were given for: give their values for another one.");
+  if (change.headers === undefined || change.headers === "") return {};
+  return {
+    headers: JSON.stringify(
+      Object.fromEntries(Object.entries(given).map(([name, value]) => [name, isHidden(name) ? (known[name] ?? "") : value])),
+    ),
+  };
+}
+
+const originOf = (address: string): string | undefined => URL.parse(address)?.origin;
+
 function checkHeaders(text: string): void {
+  for (const [name, value] of Object.entries(fieldsOf(text)))
+    if (value === HIDDEN) throw invalidInput("/headers", `There is no value of ${name} to keep: give it.`);
+}
+
+function fieldsOf(text: string): Fields {
+  if (text === "") return {};
   const wrong = invalidInput("/headers", "headers is a JSON object of field names and strings, without fields of the connection.");
   let value: unknown;
   try {
@@ -178,4 +215,5 @@ function checkHeaders(text: string): void {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong;
   for (const [name, field] of Object.entries(value)) if (typeof field !== "string" || !isSendable(name, field)) throw wrong;
+  return value as Fields;
 }

@@ -5,13 +5,12 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { DlpEntryWrite, DlpProfile, DlpProfileWrite } from "#model/dlp-profile.ts";
 import { namedProfiles } from "#model/dlp.ts";
 import { storedSettings } from "#model/gateway.ts";
-import { customDetector } from "#rules/detectors/custom.ts";
 import { type Profile, PROFILES, PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
 import { RegexError } from "#rules/expression/regex.ts";
 import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateway-objects.ts";
 import { gatewaysOf } from "#store/gateways.ts";
 import type { Unit } from "#store/store.ts";
-import { dlpProfileEntry, entryPattern, type StoredDlpEntry, type StoredDlpProfile } from "./object-entries.ts";
+import { dlpProfileEntry, entryDetector, type StoredDlpEntry, type StoredDlpProfile } from "./object-entries.ts";
 import { changedRow, invalidInput, loadObject, type ObjectDeps, objectRow, valueOf, writeObject } from "./objects.ts";
 
 /** What policies of data loss prevention choose from: the same in every account, and the account's own. */
@@ -106,7 +105,7 @@ function storedEntry({ entry_id, ...entry }: DlpEntryWrite, place: string, befor
   if ((entry.pattern === undefined) === (entry.words === undefined)) throw invalidInput(place, "An entry has a pattern or words.");
   const made = { ...entry, id: before.find(({ id }) => id === entry_id)?.id ?? randomUUID() };
   try {
-    customDetector(entryPattern(made));
+    entryDetector(made);
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     throw new PlatformError("gateway_input_invalid", {

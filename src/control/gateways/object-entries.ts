@@ -1,5 +1,7 @@
 import type { TokenPricing } from "#model/gateway-provider.ts";
-import type { CustomPattern } from "#rules/detectors/custom.ts";
+import { type CustomPattern, customDetector } from "#rules/detectors/custom.ts";
+import type { Detector } from "#rules/detectors/detector.ts";
+import { wordDetector } from "#rules/detectors/words.ts";
 import type {
   CustomCostEntry,
   CustomProviderEntry,
@@ -121,25 +123,23 @@ export interface StoredDlpProfile {
   readonly entries: readonly StoredDlpEntry[];
 }
 
-const wholeWord = (word: string): string => word.replaceAll(/[\\^$.|?*+()[\]{}-]/g, "\\$&") + (/\w$/.test(word) ? "\\b" : "");
+/** Throws RegexError for a pattern that cannot be run. */
+export const entryDetector = (entry: StoredDlpEntry): Detector =>
+  entry.words === undefined ? customDetector(entryPattern(entry)) : wordDetector({ ...entry, words: entry.words });
 
-/** Words are looked for as they are written, and whole. */
-export const entryPattern = ({ id, name, enabled, pattern, words = [] }: StoredDlpEntry): CustomPattern => ({
-  id,
-  name,
-  pattern: pattern?.regex ?? `(${words.map(wholeWord).join("|")})`,
-  context: [],
-  validator: pattern?.validation ?? "none",
-  tags: [],
-  enabled,
+const entryPattern = ({ id, name, pattern }: StoredDlpEntry): CustomPattern => ({
+  ...{ id, name, pattern: pattern?.regex ?? "", validator: pattern?.validation ?? "none" },
+  ...{ context: [], tags: [], enabled: true },
 });
 
-export const dlpProfileEntry = (row: GatewayObjectRow): DlpProfileEntry => ({
-  account_id: row.account_id,
-  patterns: valueOf<StoredDlpProfile>(row)
-    .entries.filter(({ enabled }) => enabled)
-    .map(entryPattern),
-});
+export function dlpProfileEntry(row: GatewayObjectRow): DlpProfileEntry {
+  const entries = valueOf<StoredDlpProfile>(row).entries.filter(({ enabled }) => enabled);
+  return {
+    account_id: row.account_id,
+    patterns: entries.filter(({ pattern }) => pattern !== undefined).map(entryPattern),
+    words: entries.flatMap(({ id, name, words }) => (words === undefined ? [] : [{ id, name, words }])),
+  };
+}
 
 /** Everything that planes have of these objects. */
 export async function gatewayObjectOps(db: Unit["db"]): Promise<Op[]> {

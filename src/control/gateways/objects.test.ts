@@ -74,11 +74,11 @@ storeTest("keys for providers: sealed, never shown, one default a provider, gone
 });
 
 storeTest("an account's own providers: their slugs are their own, their fields sealed, their costs in order", async ({ store }) => {
-  const { control, account_id, call } = await controlOver(store);
+  const { control, account_id, call, sealer } = await controlOver(store);
   const { customProviders } = control;
   const body = { name: "Mine", slug: "mine", base_url: "https://models.example/v1", headers: '{"x-key":"very-secret"}' };
   const made = await customProviders.create(call(), account_id, body);
-  assert.equal(made.headers, body.headers);
+  assert.equal(made.headers, '{"x-key":"********"}');
   await assert.rejects(customProviders.create(call(), account_id, body), failing(7001, "/slug"));
   for (const [field, value] of [
     ["base_url", "ftp://models.example"],
@@ -90,6 +90,31 @@ storeTest("an account's own providers: their slugs are their own, their fields s
     ["headers", '{"a":"x\\ny"}'],
   ] as const)
     await assert.rejects(customProviders.update(call(), account_id, made.id, { [field]: value }), failing(7001, `/${field}`), value);
+  // Values stay where they are sent back hidden, and never go to another server than their own.
+  const opened = async (): Promise<unknown> => {
+    const row = await store.read.selectFrom("gateway_objects").select("value").where("id", "=", made.id).executeTakeFirstOrThrow();
+    const { headers = "" } = JSON.parse(row.value) as { readonly headers?: string };
+    return JSON.parse(sealer.open(headers, `custom-provider:${made.id}`).toString("utf8"));
+  };
+  const update = (change: object) => customProviders.update(call(), account_id, made.id, change);
+  await update({ headers: '{"x-key":"********","x-team":"us"}' });
+  assert.deepEqual(await opened(), { "x-key": "very-secret", "x-team": "us" });
+  await update({ base_url: "https://models.example/v2", name: "Ours" });
+  assert.deepEqual(await opened(), { "x-key": "very-secret", "x-team": "us" });
+  for (const change of [
+    { base_url: "https://elsewhere.example/v1" },
+    { base_url: "https://elsewhere.example/v1", headers: '{"x-key":"********"}' },
+    { headers: '{"x-other":"********"}' },
+  ])
+    await assert.rejects(update(change), failing(7001, "/headers"), JSON.stringify(change));
+  await assert.rejects(
+    customProviders.create(call(), account_id, { ...body, slug: "third", headers: '{"x-key":"********"}' }),
+    failing(7001, "/headers"),
+  );
+  await update({ base_url: "https://elsewhere.example/v1", headers: '{"x-key":"another"}' });
+  assert.deepEqual(await opened(), { "x-key": "another" });
+  assert.equal((await update({ headers: "", base_url: "https://models.example/v1" })).headers, undefined);
+  await update({ headers: body.headers });
   await customProviders.createCost(call(), account_id, { account_provider_id: made.id, model: "g", model_rule: "contains", cost_in: 1 });
   const write = call();
   const token_pricing = { input_tokens: 0.1, output_tokens: 0.2, input_cached_tokens: 0.05 };

@@ -2,6 +2,7 @@ import type { Costs } from "../costs.ts";
 import type { Step } from "../plan.ts";
 import type { Usage } from "../usage-shapes.ts";
 import type { SpendEstimate } from "./ledger.ts";
+import { longestAnswer } from "./longest-answers.ts";
 
 /** What a step may cost at most, as far as anybody can say before it is asked. */
 export interface Estimates {
@@ -13,10 +14,11 @@ export interface Estimates {
 
 /** Text has three bytes a token and more; what is no text, such as an image, is worth fewer. */
 const BYTES_PER_TOKEN = 3;
-/** Where the request sets no bound, of a model that was heard often enough: twice its longest answer so far, and this at least. */
+/**
+ * Where the request sets no bound, of a model that was heard often enough: twice its longest answer so far, and this at least.
+ * Of any other model it is the longest answer that it can give, so that a first burst breaks no limit either.
+ */
 const TOKENS_OUT_LEAST = 1024;
-/** Of any other model: what most can say at once, since nobody knows yet how much this one does. */
-const TOKENS_OUT_UNHEARD = 16_384;
 const ANSWERS_HEARD = 16;
 const MODELS_MAX = 1000;
 
@@ -24,9 +26,9 @@ export function createEstimates(costs: Costs): Estimates {
   const heard = new Map<string, { readonly answers: number; readonly longest: number }>();
   /** By how many tokens a provider counted more than there seem to be in a request: what it adds of its own. */
   const added = new Map<string, number>();
-  const guess = (name: string): number => {
-    const { answers, longest } = heard.get(name) ?? { answers: 0, longest: 0 };
-    return Math.max(answers < ANSWERS_HEARD ? TOKENS_OUT_UNHEARD : TOKENS_OUT_LEAST, longest * 2);
+  const guess = (provider: string, model: string): number => {
+    const { answers, longest } = heard.get(`${provider}/${model}`) ?? { answers: 0, longest: 0 };
+    return Math.max(answers < ANSWERS_HEARD ? longestAnswer(model) : TOKENS_OUT_LEAST, longest * 2);
   };
   return {
     of: (step) => {
@@ -34,7 +36,7 @@ export function createEstimates(costs: Costs): Estimates {
       const bytes = body.kind === "whole" ? body.bytes : body.head;
       const tokensIn = tokensInOf(step) + (added.get(`${provider}/${model}`) ?? 0);
       const tokensOut = body.kind === "whole" ? boundOf(bytes) : undefined;
-      const dollars = costs.of(step, { tokensIn, tokensOut: tokensOut ?? guess(`${provider}/${model}`) }, false).cost ?? 0;
+      const dollars = costs.of(step, { tokensIn, tokensOut: tokensOut ?? guess(provider, model) }, false).cost ?? 0;
       const isKnown = options.customCost !== undefined && "total" in options.customCost;
       return { dollars, isUpperBound: isKnown || tokensOut !== undefined };
     },

@@ -81,6 +81,21 @@ test("of a model nobody has heard a burst sets aside what most models can say at
   assert.ok(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0) < 0.03 + 0.01);
 });
 
+test("nor does a first burst at a model of which nobody knows how much it says", async (t) => {
+  const usage = { prompt_tokens: 0, completion_tokens: 100_000 };
+  const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a very long answer", usage), 20));
+  // A dollar each, and nobody knows before.
+  const { base, rows } = await gatewayFront(t, {
+    ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 3 })] })],
+    providers: { openai: provider.url },
+  });
+  const chat = { ...TEST_CHAT, model: "gpt-5" };
+  await Promise.all(Array.from({ length: 30 }, async () => (await postJson(`${base}/gw/openai/chat/completions`, chat)).text()));
+  const spent = rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
+  // One that comes when nothing is set aside may go above what is left.
+  assert.ok(spent >= 1 && spent <= 4, `${spent} dollars`);
+});
+
 test("what a provider adds to requests of its own is set aside as well, once it is known", async (t) => {
   const usage = { prompt_tokens: 100_000, completion_tokens: 0 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "", usage), 20));
