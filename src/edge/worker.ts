@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { givenWork } from "#kernel/given-work.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -79,4 +80,5 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   // The last net below the connections' own: no single visitor takes the others' worker down.
   process.on("uncaughtException", onError);
   voice.listening({ ...addresses });
+  giveBackHeapWhenQuiet();
 }

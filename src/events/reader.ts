@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { PlatformError } from "#kernel/errors.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -45,3 +46,4 @@ async function drain(): Promise<void> {
 
 voice.serve({ metrics, attach, drain });
 voice.listening({});
+giveBackHeapWhenQuiet();

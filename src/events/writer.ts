@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { givenWork } from "#kernel/given-work.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -172,3 +173,4 @@ function readRest(end: number): void {
 voice.serve({ metrics, attach, drain });
 for (const port of ports) attach(port);
 voice.listening({});
+giveBackHeapWhenQuiet();

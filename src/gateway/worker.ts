@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { givenWork } from "#kernel/given-work.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -55,3 +56,4 @@ voice.serve({
 
 const { port, edgePort } = await gateway.listen();
 voice.listening({ http: port, edge: edgePort });
+giveBackHeapWhenQuiet();

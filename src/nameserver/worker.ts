@@ -3,6 +3,7 @@ import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createEventSink } from "#events/sink.ts";
 import { givenWork } from "#kernel/given-work.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -80,4 +81,5 @@ async function run(
     },
   });
   voice.listening({ ...(await nameserver.listen()) });
+  giveBackHeapWhenQuiet();
 }

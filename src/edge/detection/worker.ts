@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { givenWork } from "#kernel/given-work.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { runInBackground } from "#kernel/thread-priority.ts";
@@ -60,3 +61,4 @@ async function drain(timeoutMs: number): Promise<void> {
 voice.serve({ metrics, attach: detector.attach, reconnect: (_, port) => events.reconnect(port), drain });
 for (const port of tap) detector.attach(port);
 voice.listening({});
+giveBackHeapWhenQuiet();

@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { getHeapStatistics } from "node:v8";
-import { giveBackHeap } from "./heap.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { giveBackHeap, giveBackHeapWhenQuiet } from "./heap.ts";
 
 test("what a program has let go of is no memory of the process any more", () => {
   const size = (): number => getHeapStatistics().total_physical_size;
@@ -12,9 +13,20 @@ test("what a program has let go of is no memory of the process any more", () => 
   const grown = size() - before;
   assert.equal(held.length, 400_000);
   held = [];
-  giveBackHeap();
+  assert.ok(giveBackHeap());
   assert.ok(size() - before < grown / 4, `grew by ${grown}, gave back ${before + grown - size()}`);
   assert.equal(typeof globalThis.gc, "undefined");
+});
+
+test("a thread that has little to do gives back what it does not need, and again when it has grown", async () => {
+  let collections = 0;
+  const held: unknown[] = [];
+  giveBackHeapWhenQuiet({ bytesMax: 1_000_000_000, giveBack: () => ++collections > 0 });
+  for (const round of [1, 2]) {
+    held.push(...Array.from({ length: 100_000 }, (_, i) => ({ i, text: `object ${i}` })));
+    await eventually(() => collections >= round, 100);
+  }
+  assert.equal(held.length, 200_000);
 });
 
 test("no thread of the server loads the HTTP client that comes with Node.js", async () => {

@@ -1,0 +1,41 @@
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+/** How often a thread looks whether it has had little to do since it last looked, and how much is little. */
+const LOOK_MS = 1_000;
+const QUIET_SHARE = 0.05;
+/** What a collection may be done for: it takes some ten milliseconds. */
+const WORTH_BYTES = 4_000_000;
+
+/**
+ * From now on, when this thread has little to do and its heap has grown since the last time, what is not needed goes back to
+ * the system: half of it, after a program was loaded. The thread stands still for a millisecond a megabyte, so a heap of
+ * more than `bytesMax` stays as it is.
+ */
+export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, giveBack = giveBackHeap } = {}): void {
+  let cpu = process.threadCpuUsage();
+  let left = 0;
+  setInterval(() => {
+    const { user, system } = process.threadCpuUsage(cpu);
+    cpu = process.threadCpuUsage();
+    if ((user + system) / 1_000 > LOOK_MS * QUIET_SHARE) return;
+    const size = heapBytes();
+    if (size < left + WORTH_BYTES || size > bytesMax || !giveBack()) return;
+    left = heapBytes();
+    cpu = process.threadCpuUsage();
+  }, LOOK_MS).unref();
+}
+
+const heapBytes = (): number => getHeapStatistics().total_physical_size;
+
+/** Returns to the system what this thread's heap does not need, which V8 would keep for later; false where it cannot right now. */
+export function giveBackHeap(): boolean {
+  // Only a context made while the flag is set has the function. Compiled code is cached by flags, so it does not stay set.
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("globalThis.gc");
+  setFlagsFromString("--no-expose-gc");
+  // Another thread has taken the flag back.
+  if (typeof collect !== "function") return false;
+  collect({ type: "major", execution: "sync", flavor: "last-resort" });
+  return true;
+}
