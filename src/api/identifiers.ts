@@ -13,6 +13,9 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   provider: (text) => /^[a-z0-9-]{1,80}$/.test(text),
   custom_provider_id: isUuid,
   custom_cost_id: isUuid,
+  custom_hostname_id: isUuid,
+  certificate_pack_id: isUuid,
+  zone_name: (text) => parseHostname(text) !== undefined,
   // Rows of a log have ULIDs.
   id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
   // Serials of zones, which are 32 bits (RFC 1035 §3.3.13).

@@ -1,6 +1,7 @@
 import { firstTokenShown } from "#control/access/bootstrap.ts";
 import type { Control } from "#control/control.ts";
 import type { Clock } from "#kernel/clock.ts";
+import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
 import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
@@ -84,6 +85,7 @@ const duties = (control: Control): readonly Job[] => [
   renewCertificates(control),
   watchDnssec(control.dnssecWatch),
   refreshSecondaries(control.secondaries),
+  checkCustomHostnames(control.hostnameChecks),
   removeAbandonedImports(control.zoneFiles),
   watchSecurityEvents(control.notifications.watch),
   sendNotifications(control.notifications.deliveries),

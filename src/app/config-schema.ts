@@ -96,6 +96,19 @@ export const CONFIG_KEYS = {
     doc: "Age in days at which the key of a signed zone is replaced; 0: never by itself.",
   },
   "dns.records_per_zone_max": { type: "count", default: 1_000_000, min: 1, max: 5_000_000, doc: "DNS records that a zone may have." },
+  "custom_hostnames.per_zone_max": {
+    type: "count",
+    default: 50_000,
+    max: 1_000_000,
+    doc: "Custom hostnames that a zone may have; 0: none.",
+  },
+  "custom_hostnames.issuances_per_minute": {
+    type: "count",
+    default: 15,
+    min: 1,
+    max: 100_000,
+    doc: "Custom hostnames with certificates that an account may create in a minute; one more locks issuing for 30 seconds.",
+  },
   "dns.records_per_free_zone_max": {
     type: "count",
     default: 1_000_000,

@@ -24,6 +24,8 @@ export const controlConfig = (config: Config) => ({
     versionsKept: config.rules.versions_kept,
   },
   ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
+  customHostnamesPerZoneMax: config.custom_hostnames.per_zone_max,
+  hostnameIssuancesPerMinute: config.custom_hostnames.issuances_per_minute,
   mailServer: mailServer(config),
   webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
 });

@@ -45,6 +45,7 @@ import { createSecondaries, type SecondaryLimits } from "#control/secondary/seco
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
 import { createZones } from "#control/zones/zones.ts";
+import { createCustomHostnameControl } from "./hostnames/create.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { EventQueries } from "#events/queries.ts";
 import { type EventReads, localReads } from "#events/reads.ts";
@@ -83,6 +84,9 @@ export interface ControlDeps {
   /** Records that one zone may have, and one of the free plan; many unless said. */
   readonly recordsPerZoneMax?: number;
   readonly recordsPerFreeZoneMax?: number;
+  /** Custom hostnames that a zone may have, and certificates for new ones that an account may ask for in a minute (SPEC 8). */
+  readonly customHostnamesPerZoneMax?: number;
+  readonly hostnameIssuancesPerMinute?: number;
   /** Bounds of what primaries may take in time and bytes, where they are to be others. */
   readonly secondaryLimits?: Partial<SecondaryLimits>;
   /** Bounds of lists, where they are to be others. */
@@ -123,6 +127,7 @@ export function createControl(deps: ControlDeps): Control {
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
+  const hostnames = createCustomHostnameControl({ ...deps, edgeAddresses });
   return {
     access,
     analytics: createAnalytics({ access, reads: eventReads }),
@@ -132,6 +137,7 @@ export function createControl(deps: ControlDeps): Control {
     zones: createZones({ store, clock, sealer, ca, nameServers }),
     zoneSettings: createZoneSettings({ store, clock }),
     cachePurges: createCachePurges({ store }),
+    ...hostnames,
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
     recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),

@@ -8,6 +8,7 @@ import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
 import {
   certificateEntry,
+  customHostnameEntry,
   dnssecEntry,
   gatewayEntry,
   gatewayEntryId,
@@ -20,8 +21,10 @@ import {
 import type { Op, PurgeEntry } from "#snapshot/entries.ts";
 import { allPurges } from "#store/cache-purges.ts";
 import { allCertificates } from "#store/certificates.ts";
+import { allCustomHostnames, allHostnameCertificates, type CustomHostnameRow } from "#store/custom-hostnames.ts";
 import { importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
 import { recordsAfter } from "#store/dns-records.ts";
+import { allFallbackOrigins } from "#store/fallback-origins.ts";
 import { allGateways } from "#store/gateways.ts";
 import { allRuleLists } from "#store/rule-lists.ts";
 import { allRulesets } from "#store/rulesets.ts";
@@ -63,6 +66,9 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
     value: rulesetEntry(row, accounts.get(row.owner_id) ?? row.owner_id),
   }));
   yield (await allCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
+  yield (await allHostnameCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
+  yield hostnameOps(await allCustomHostnames(db));
+  yield (await allFallbackOrigins(db)).map(({ zone_id, origin }) => ({ kind: "fallback_origin", id: zone_id, value: { origin } }));
   const service = await serviceCertificateEntry(db);
   if (service !== null) yield [{ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service }];
   yield (await allPurges(db)).map((row) => ({ kind: "purge", id: row.zone_id, value: JSON.parse(row.value) as PurgeEntry }));
@@ -72,6 +78,9 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield await gatewayObjectOps(db);
   yield await tokenOps(db);
 }
+
+const hostnameOps = (rows: readonly CustomHostnameRow[]): Op[] =>
+  rows.map((row): Op => ({ kind: "custom_hostname", id: row.id, value: customHostnameEntry(row) })).filter(({ value }) => value !== null);
 
 const detectionOps = (owned: ReadonlyMap<string, readonly SensitiveDataRow[]>): Op[] =>
   Array.from(owned, ([id, rows]): Op => ({ kind: "detection", id, value: detectionEntry(rows) })).filter(({ value }) => value !== null);

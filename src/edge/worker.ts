@@ -42,7 +42,19 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const replica = await openReplica({
     port: createMessagePortFeed(data.feed),
     name: data.name,
-    kinds: ["zone", "record", "staged", "release", "list", "ruleset", "certificate", "purge", "gateway_domain"],
+    kinds: [
+      "zone",
+      "record",
+      "staged",
+      "release",
+      "list",
+      "ruleset",
+      "certificate",
+      "custom_hostname",
+      "fallback_origin",
+      "purge",
+      "gateway_domain",
+    ],
     trim: (record) => {
       record.rdata = "";
     },

@@ -8,6 +8,7 @@ import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
 import { edgeSettings } from "./chosen-settings.ts";
 import type {
   CertificateEntry,
+  CustomHostnameEntry,
   DnssecEntry,
   GatewayEntry,
   RecordEntry,
@@ -201,6 +202,33 @@ export const certificateEntry = (row: CertificateColumns): CertificateEntry => (
   private_key: row.private_key,
   not_after: row.not_after,
 });
+
+/** The columns of a custom hostname that its entry is made of. */
+export interface CustomHostnameColumns {
+  readonly zone_id: string;
+  readonly hostname: string;
+  readonly wildcard: number;
+  readonly status: string;
+  readonly ownership_token: string;
+  readonly custom_metadata: string | null;
+  readonly custom_origin_server: string | null;
+  readonly custom_origin_sni: string | null;
+}
+
+/** Null where planes have nothing to do with it. */
+export const customHostnameEntry = (row: CustomHostnameColumns): CustomHostnameEntry | null =>
+  row.status !== "active" && row.status !== "pending"
+    ? null
+    : {
+        zone_id: row.zone_id,
+        hostname: row.hostname,
+        wildcard: row.wildcard === 1,
+        active: row.status === "active",
+        token: row.ownership_token,
+        ...(row.custom_origin_server === null ? {} : { origin: row.custom_origin_server }),
+        ...(row.custom_origin_sni === null ? {} : { sni: row.custom_origin_sni }),
+        ...(row.custom_metadata === null ? {} : { metadata: JSON.parse(row.custom_metadata) as Record<string, string> }),
+      };
 
 export interface GatewayColumns {
   readonly account_id: string;

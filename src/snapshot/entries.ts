@@ -20,6 +20,8 @@ export interface EntryTypes {
   readonly ruleset: RulesetEntry;
   readonly list: ListEntry;
   readonly certificate: CertificateEntry;
+  readonly custom_hostname: CustomHostnameEntry;
+  readonly fallback_origin: FallbackOriginEntry;
   readonly purge: PurgeEntry;
   readonly detection: DetectionEntry;
   readonly gateway: GatewayEntry;
@@ -219,6 +221,29 @@ export interface CertificateEntry {
   /** PKCS #8 PEM, sealed with the context `certificate:{id}`. */
   readonly private_key: string;
   readonly not_after: string;
+}
+
+/** id = the hostname's id. A name of somebody else's that a zone serves. */
+export interface CustomHostnameEntry {
+  readonly zone_id: string;
+  /** Lower case, A-labels. */
+  readonly hostname: string;
+  /** Names below it are served as well, where no zone here has them. */
+  readonly wildcard: boolean;
+  /** One that is not is only asked for its token. */
+  readonly active: boolean;
+  /** Shown to whoever checks that the name is its owner's to give (custom-hostnames.md §1). */
+  readonly token: string;
+  /** A name in the zone that leads to the origin instead of the fallback origin. */
+  readonly origin?: string;
+  /** Asked for at the origin's TLS: a name, or `:request_host_header:`. */
+  readonly sni?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** id = zone id. Where custom hostnames of the zone lead that have no origin of their own. */
+export interface FallbackOriginEntry {
+  readonly origin: string;
 }
 
 /**

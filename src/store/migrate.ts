@@ -18,6 +18,7 @@ import { gatewayObjects } from "./migrations/0017-gateway-objects.ts";
 import { gatewayDomains } from "./migrations/0025-gateway-domains.ts";
 import { notifications } from "./migrations/0024-notifications.ts";
 import { accountSensitiveData } from "./migrations/0026-account-sensitive-data.ts";
+import { customHostnames } from "./migrations/0028-custom-hostnames.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, name: "notifications", statements: notifications },
   { version: 25, name: "gateway-domains", statements: gatewayDomains },
   { version: 26, name: "account-sensitive-data", statements: accountSensitiveData },
+  { version: 28, name: "custom-hostnames", statements: customHostnames },
 ];
 
 /**

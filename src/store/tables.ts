@@ -37,6 +37,11 @@ export interface Tables {
   zone_transfers: ZoneTransfersTable;
   incoming_transfer_states: IncomingTransferStatesTable;
   custom_name_servers: CustomNameServersTable;
+  custom_hostnames: CustomHostnamesTable;
+  custom_hostname_certificates: CustomHostnameCertificatesTable;
+  fallback_origins: FallbackOriginsTable;
+  zone_holds: ZoneHoldsTable;
+  hostname_issuances: HostnameIssuancesTable;
   secrets: SecretsTable;
   deprecation_calls: DeprecationCallsTable;
   notification_webhooks: NotificationWebhooksTable;
@@ -519,4 +524,75 @@ export interface NotificationDeliveriesTable {
   created_ms: number;
   sent_on: string | null;
   error: string | null;
+}
+/** A name of somebody else's that a zone serves. */
+export interface CustomHostnamesTable {
+  id: string;
+  zone_id: string;
+  hostname: string;
+  wildcard: number;
+  /** Of model/custom-hostname-states.ts; what is shown may stand over it. */
+  status: string;
+  status_since_ms: number;
+  /** Of a pending one since it began to be checked; of an active one that no longer pointed here. */
+  checks: number;
+  /** Null where nothing is to be looked at. */
+  next_check_ms: number | null;
+  /** The zone here that answers for the name, and its serial when it was asked: null where others answer. */
+  home_zone_id: string | null;
+  home_serial: number | null;
+  verification_errors: string;
+  ownership_token: string;
+  custom_metadata: string | null;
+  custom_origin_server: string | null;
+  custom_origin_sni: string | null;
+  /** Null where it has no certificate. */
+  ssl_status: string | null;
+  ssl_method: string | null;
+  certificate_authority: string;
+  branding: number;
+  caa_error: number;
+  /** `HostnameSsl` of model/custom-hostname.ts. */
+  ssl: string | null;
+  /** When whoever issues certificates is to look at it again. */
+  ssl_due_ms: number | null;
+  ssl_tries: number;
+  created_at: string;
+  modified_on: string;
+}
+export interface CustomHostnameCertificatesTable {
+  id: string;
+  custom_hostname_id: string;
+  zone_id: string;
+  hosts: string;
+  chain: string;
+  /** Sealed, context `certificate:{id}`. */ private_key: string;
+  issuer: string;
+  /** 1 where its owner brought it. */
+  is_custom: number;
+  serial_number: string;
+  signature: string;
+  not_before: string;
+  not_after: string;
+  created_on: string;
+}
+export interface FallbackOriginsTable {
+  zone_id: string;
+  origin: string;
+  created_at: string;
+  updated_at: string;
+}
+export interface ZoneHoldsTable {
+  zone_id: string;
+  hold: number;
+  /** When a hold that is off comes back. */
+  hold_after_ms: number | null;
+  include_subdomains: number;
+  modified_on: string;
+}
+/** Certificates asked for in the last minute, as times in milliseconds (SPEC 8). */
+export interface HostnameIssuancesTable {
+  account_id: string;
+  recent: string;
+  locked_until_ms: number;
 }

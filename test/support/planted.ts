@@ -1,9 +1,11 @@
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemActor, type Call } from "#control/call.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { createLogIndexer } from "#events/logs/indexer.ts";
 import { createLogJournal } from "#events/logs/journal.ts";
 import type { LogTables } from "#events/logs/tables.ts";
 import { logSegmentsOf } from "#events/writer-config.ts";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import type { EventTable, EventTables, GatewayLogRow } from "#events/rows.ts";
 import { packed } from "#events/test-rows.ts";
@@ -93,6 +95,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const [listItem] = (await ask(server, "GET", `/accounts/${account}/rules/lists/${ruleList.id}/items`)).body.result;
   const notifications = await plantNotifications(made, account);
   const detection = await plantDetection(made, zone.id, account);
+  const customHostname = await plantHostname(made, zone.id);
   const transfers = await plantTransfers(made, account, zone.id);
   await made("POST", `/accounts/${account}/custom_ns`, { ns_name: CUSTOM_NS });
   const events = plantEvents(server, account, zone.id);
@@ -127,6 +130,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         token_id: atAccount ? accountToken.id : userToken.id,
         membership_id: membership.id,
         custom_ns_id: CUSTOM_NS,
+        zone_name: "planted.example",
+        ...customHostname,
         ...transfers,
         ...notifications,
         allowed_id: detection.allowed_id,
@@ -149,6 +154,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
       accountToken.id,
       membership.id,
       ...Object.values(transfers),
+      ...Object.values(customHostname),
       TSIG_SECRET,
       PROVIDER_SECRET,
       ...Object.values(kept.ids),
@@ -239,6 +245,24 @@ async function plantNotifications(made: Made, account: string) {
     webhook_in_use: used.id as string,
     policy_id: policy.id as string,
     silence_id: silence.id as string,
+  };
+}
+
+const CUSTOM_HOSTNAME = "shop.planted.example";
+
+/** A custom hostname with a certificate of its owner's. */
+async function plantHostname(made: Made, zoneId: string) {
+  await made("PUT", `/zones/${zoneId}/custom_hostnames/fallback_origin`, { origin: "planted.planted.example" });
+  const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
+  const { chain, privateKey } = await ca.issue([CUSTOM_HOSTNAME]);
+  const hostname = await made("POST", `/zones/${zoneId}/custom_hostnames`, {
+    hostname: CUSTOM_HOSTNAME,
+    ssl: { custom_certificate: chain, custom_key: privateKey },
+  });
+  return {
+    custom_hostname_id: hostname.id as string,
+    certificate_pack_id: hostname.ssl.id as string,
+    certificate_id: hostname.ssl.certificates[0].id as string,
   };
 }
 

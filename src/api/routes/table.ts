@@ -2,6 +2,7 @@ import type { Route } from "#api/route.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
 import { CACHE_ROUTES } from "#api/routes/cache.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
+import { CUSTOM_HOSTNAME_ROUTES } from "#api/routes/custom-hostnames.ts";
 import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/custom-name-servers.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
 import { DNS_SCAN_ROUTES } from "#api/routes/dns-scans.ts";
@@ -27,6 +28,7 @@ import { SECURITY_EVENT_ROUTES } from "#api/routes/security-events.ts";
 import { SENSITIVE_DATA_ROUTES } from "#api/routes/sensitive-data.ts";
 import { TOKEN_ROUTES } from "#api/routes/tokens.ts";
 import { USER_ROUTES } from "#api/routes/user.ts";
+import { ZONE_HOLD_ROUTES } from "#api/routes/zone-hold.ts";
 import { ZONE_SETTING_ROUTES } from "#api/routes/zone-settings.ts";
 import { ZONE_ROUTES } from "#api/routes/zones.ts";
 
@@ -38,7 +40,9 @@ export const ROUTES: readonly Route[] = [
   ...ACCOUNT_ROUTES,
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
+  ...ZONE_HOLD_ROUTES,
   ...ZONE_SETTING_ROUTES,
+  ...CUSTOM_HOSTNAME_ROUTES,
   ...CACHE_ROUTES,
   ...DNS_RECORD_ROUTES,
   ...DNS_SCAN_ROUTES,

@@ -2,8 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { removeDomains } from "#control/gateways/domains.ts";
 import { purgesOfZone } from "#store/cache-purges.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
+import { hostnameCertificatesOfZone, hostnameIdsOfZone } from "#store/custom-hostnames.ts";
 import { deleteSomeOfZone } from "#store/dns-records.ts";
 import { deleteVersionsOfZone } from "#store/dns-versions.ts";
+import { fallbackOrigin } from "#store/fallback-origins.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
 import { zoneSensitiveData } from "#store/sensitive-data.ts";
 import type { Unit } from "#store/store.ts";
@@ -17,6 +19,7 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   await removeRecords(unit, id);
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
+  await removeHostnames(unit, id);
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
   if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });
   if (await purgesOfZone(unit.db, id)) unit.change({ kind: "purge", id, value: null });
@@ -30,6 +33,14 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   await deleteDnssecOfZone(unit.db, id);
   await deleteZoneTransfersOf(unit.db, id);
   await deleteZone(unit.db, id);
+}
+
+/** Their rows go with the zone's. */
+async function removeHostnames(unit: Unit, zoneId: string): Promise<void> {
+  for (const certificate of await hostnameCertificatesOfZone(unit.db, zoneId))
+    unit.change({ kind: "certificate", id: certificate.id, value: null });
+  for (const id of await hostnameIdsOfZone(unit.db, zoneId)) unit.change({ kind: "custom_hostname", id, value: null });
+  if (await fallbackOrigin(unit.db, zoneId)) unit.change({ kind: "fallback_origin", id: zoneId, value: null });
 }
 
 /** Between so many records of a large zone other requests get their turn. */

@@ -1,0 +1,268 @@
+import { randomUUID } from "node:crypto";
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import {
+  COMMON_NAME_LENGTH_MAX,
+  type CustomHostname,
+  type CustomHostnameCertificate,
+  type CustomHostnameCreate,
+  type CustomHostnameEdit,
+  type CustomHostnameQuota,
+  type HostnameSsl,
+} from "#model/custom-hostname.ts";
+import { checkDelayMs, type HostnameStatus, nextStatus } from "#model/custom-hostname-states.ts";
+import { customHostnameEntry } from "#snapshot/compile.ts";
+import {
+  countCustomHostnames,
+  customHostnameNamed,
+  customHostnameOfZone,
+  type CustomHostnameRow,
+  deleteHostnameCertificate,
+  hostnameCertificates,
+  insertCustomHostname,
+  listCustomHostnames,
+  updateCustomHostname,
+} from "#store/custom-hostnames.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { lockZone } from "#store/zones.ts";
+import type { CertificateIssuer } from "./certificate-issuer.ts";
+import { hostnameColumns } from "./hostname-columns.ts";
+import type { HostnameChecks } from "./hostname-checks.ts";
+import { readBranding } from "./hostname-input.ts";
+import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
+import { hostnameView } from "./hostname-view.ts";
+import type { IssuanceLimit } from "./issuance-limit.ts";
+import { type HostnameQuery, readHostnameFilter } from "./list-filter.ts";
+import type { OwnCertificates } from "./own-certificate.ts";
+import { removeHostname } from "./remove-hostname.ts";
+
+export interface ZoneRef {
+  readonly id: string;
+  readonly name: string;
+  readonly account_id: string;
+}
+
+/** Names of others that a zone serves (SPEC 2.7, 3.2, 4.4). Throws the codes of contract.md §5. */
+export interface CustomHostnames {
+  list(zone: ZoneRef, query: HostnameQuery, page: PageRequest): Promise<Page<CustomHostname>>;
+  get(zone: ZoneRef, id: string): Promise<CustomHostname>;
+  /** A name that points here already is active in the answer. */
+  create(call: Call, zone: ZoneRef, body: CustomHostnameCreate): Promise<CustomHostname>;
+  /** Starts the validation of a hostname anew that is not active. */
+  edit(call: Call, zone: ZoneRef, id: string, body: CustomHostnameEdit): Promise<CustomHostname>;
+  remove(call: Call, zone: ZoneRef, id: string): Promise<{ id: string }>;
+  quota(zone: ZoneRef): Promise<CustomHostnameQuota>;
+  /** Throws `hostname_certificate_not_found` where the owner brought none that is named so. */
+  replaceCertificate(call: Call, zone: ZoneRef, names: CertificateNames, body: CustomHostnameCertificate): Promise<CustomHostname>;
+  deleteCertificate(call: Call, zone: ZoneRef, names: CertificateNames): Promise<{ id: string }>;
+}
+
+/** As a path names a certificate: by the hostname, by `ssl.id`, and by itself. */
+export interface CertificateNames {
+  readonly custom_hostname_id: string;
+  readonly certificate_pack_id: string;
+  readonly certificate_id: string;
+}
+
+export interface CustomHostnamesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly checks: HostnameChecks;
+  readonly issuer: CertificateIssuer;
+  readonly own: OwnCertificates;
+  readonly limit: IssuanceLimit;
+  readonly perZoneMax: number;
+  readonly vendorPrefix: string;
+}
+
+/** An answer does not wait longer for a look at the DNS, which goes on all the same. */
+const LOOK_MS_MAX = 4_000;
+
+export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostnames {
+  const { store, clock, checks, issuer, own, limit, perZoneMax, vendorPrefix } = deps;
+
+  const load = async (db: Unit["db"], zone: ZoneRef, id: string): Promise<CustomHostnameRow> => {
+    const row = await customHostnameOfZone(db, zone.id, id);
+    if (row === undefined) throw new PlatformError("hostname_not_found");
+    return row;
+  };
+  const show = async (zone: ZoneRef, id: string): Promise<CustomHostname> => hostnameView(await load(store.read, zone, id), vendorPrefix);
+  /** Looks at once, and lets the issuer begin. */
+  const begin = async (call: Call, id: string, wantsCertificate: boolean): Promise<void> => {
+    await within(LOOK_MS_MAX, checks.check(call, id));
+    if (wantsCertificate) await within(LOOK_MS_MAX, issuer.request([id]));
+  };
+
+  /** The hostname of a certificate that its owner brought. */
+  const ownerOf = async (db: Unit["db"], zone: ZoneRef, names: CertificateNames): Promise<CustomHostnameRow> => {
+    const row = await load(db, zone, names.custom_hostname_id);
+    const certificates = await hostnameCertificates(db, row.id);
+    const isNamed = certificates.some(({ id, is_custom }) => is_custom === 1 && id === names.certificate_id);
+    const pack = row.ssl === null ? undefined : (JSON.parse(row.ssl) as HostnameSsl).id;
+    if (!isNamed || pack !== names.certificate_pack_id) throw new PlatformError("hostname_certificate_not_found");
+    return row;
+  };
+
+  return {
+    list: async (zone, query, { page, per_page }) => {
+      const filter = readHostnameFilter(query);
+      const { items, total } = await listCustomHostnames(store.read, zone.id, filter, { limit: per_page, offset: (page - 1) * per_page });
+      return { items: items.map((row) => hostnameView(row, vendorPrefix)), page, per_page, total_count: total };
+    },
+
+    get: (zone, id) => show(zone, id),
+
+    create: async (call, zone, body) => {
+      const hostname = checkedName(body.hostname, NAME_ERRORS.hostname);
+      const branding = readBranding(body, vendorPrefix) ?? false;
+      if (hostname.length > COMMON_NAME_LENGTH_MAX && !branding)
+        throw new PlatformError("hostname_too_long", {
+          message: `The hostname has ${hostname.length} characters; with more than ${COMMON_NAME_LENGTH_MAX}, set ${vendorPrefix}_branding to true`,
+          source: "/hostname",
+        });
+      const draft = { ...newRow(clock, zone, hostname), branding: branding ? 1 : 0 };
+      const { columns, custom } = await hostnameColumns(store.read, zone, body, draft);
+      const certificate = custom && own.read(custom, hostname);
+      const row: CustomHostnameRow = { ...draft, ...columns };
+      const insert = (unit: Unit) => insertChecked(unit, call, zone, row);
+      await limit.watch(zone.account_id, () => commit(deps, call, insert));
+      if (certificate) await own.deploy(call, row.id, certificate);
+      await begin(call, row.id, row.ssl !== null && certificate === undefined);
+      return show(zone, row.id);
+    },
+
+    edit: async (call, zone, id, body) => {
+      const seen = await load(store.read, zone, id);
+      const branding = readBranding(body, vendorPrefix);
+      const { columns, custom } = await hostnameColumns(store.read, zone, body, seen);
+      const certificate = custom && own.read(custom, seen.hostname);
+      await commit(deps, call, async (unit) => {
+        await lockZone(unit.db, zone.id);
+        const before = await load(unit.db, zone, id);
+        const values = {
+          ...columns,
+          ...(branding === undefined ? {} : { branding: branding ? 1 : 0 }),
+          ...restarted(before, clock.nowMs()),
+          modified_on: isoMicros(clock.nowMicros()),
+        };
+        const after = { ...before, ...values };
+        await updateCustomHostname(unit.db, id, values);
+        unit.change({ kind: "custom_hostname", id, value: customHostnameEntry(after) });
+        unit.audit({
+          ...auditOf(call, zone, id, "custom_hostname.edit"),
+          before: hostnameView(before, vendorPrefix),
+          after: hostnameView(after, vendorPrefix),
+        });
+      });
+      if (certificate) await own.deploy(call, id, certificate);
+      await begin(call, id, columns.ssl !== undefined && certificate === undefined);
+      return show(zone, id);
+    },
+
+    remove: (call, zone, id) =>
+      commit(deps, call, async (unit) => {
+        await removeHostname(unit, call, await load(unit.db, zone, id));
+        return { id };
+      }),
+
+    replaceCertificate: async (call, zone, names, { custom_certificate: certificate, custom_key: key }) => {
+      const { id, hostname } = await ownerOf(store.read, zone, names);
+      await own.deploy(call, id, own.read({ certificate, key }, hostname));
+      return show(zone, id);
+    },
+
+    deleteCertificate: async (call, zone, names) => {
+      await commit(deps, call, async (unit) => {
+        const row = await ownerOf(unit.db, zone, names);
+        await deleteHostnameCertificate(unit.db, names.certificate_id);
+        const { hosts: _, custom_certificate: __, certificates: ___, ...ssl } = JSON.parse(row.ssl as string) as HostnameSsl;
+        await updateCustomHostname(unit.db, row.id, { ssl: JSON.stringify(ssl), ssl_status: "initializing" });
+        unit.change({ kind: "certificate", id: names.certificate_id, value: null });
+        unit.audit({
+          ...auditOf(call, zone, row.id, "custom_hostname.certificate_delete"),
+          before: { certificate_id: names.certificate_id },
+        });
+      });
+      // The service's own takes its place.
+      await within(LOOK_MS_MAX, issuer.request([names.custom_hostname_id]));
+      return { id: names.custom_hostname_id };
+    },
+
+    quota: async (zone) => {
+      const used = await countCustomHostnames(store.read, zone.id);
+      return { allocated: perZoneMax, used, exceeded: used > perZoneMax, hard_cap: perZoneMax };
+    },
+  };
+
+  async function insertChecked(unit: Unit, call: Call, zone: ZoneRef, row: CustomHostnameRow): Promise<void> {
+    await lockZone(unit.db, zone.id);
+    if (perZoneMax === 0) throw new PlatformError("hostname_quota_none");
+    if (await customHostnameNamed(unit.db, zone.id, row.hostname)) throw new PlatformError("hostname_duplicate", { source: "/hostname" });
+    if ((await countCustomHostnames(unit.db, zone.id)) >= perZoneMax) throw new PlatformError("hostname_quota_exceeded");
+    if (row.ssl !== null) await limit.take(unit, zone.account_id);
+    await insertCustomHostname(unit.db, row);
+    unit.change({ kind: "custom_hostname", id: row.id, value: customHostnameEntry(row) });
+    unit.audit({ ...auditOf(call, zone, row.id, "custom_hostname.create"), after: hostnameView(row, vendorPrefix) });
+  }
+}
+
+function newRow(clock: Clock, zone: ZoneRef, hostname: string): CustomHostnameRow {
+  const now = isoMicros(clock.nowMicros());
+  const nowMs = clock.nowMs();
+  return {
+    id: randomUUID(),
+    zone_id: zone.id,
+    hostname,
+    wildcard: 0,
+    status: "pending",
+    status_since_ms: nowMs,
+    checks: 0,
+    next_check_ms: nowMs + checkDelayMs(0),
+    home_zone_id: null,
+    home_serial: null,
+    verification_errors: "[]",
+    ownership_token: randomUUID(),
+    custom_metadata: null,
+    custom_origin_server: null,
+    custom_origin_sni: null,
+    ssl_status: null,
+    ssl_method: null,
+    certificate_authority: "",
+    branding: 0,
+    caa_error: 0,
+    ssl: null,
+    ssl_due_ms: null,
+    ssl_tries: 0,
+    created_at: now,
+    modified_on: now,
+  };
+}
+
+/** SPEC 4.4: a PATCH restarts the validation of a hostname that is not active. */
+function restarted(row: CustomHostnameRow, nowMs: number): Partial<CustomHostnameRow> {
+  const status = nextStatus(row.status as HostnameStatus, "edited");
+  if (status === "active") return {};
+  return { status, checks: 0, next_check_ms: nowMs + checkDelayMs(0), ...(status === row.status ? {} : { status_since_ms: nowMs }) };
+}
+
+const auditOf = (call: Call, zone: ZoneRef, id: string, action: string) => ({
+  action,
+  actor: auditActor(call),
+  account_id: zone.account_id,
+  zone_id: zone.id,
+  resource: { type: "custom_hostname", id },
+});
+
+/** Waits at most so long; what goes on afterwards is tried again by its own schedule where it fails. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  work.catch(() => undefined);
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

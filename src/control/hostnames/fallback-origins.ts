@@ -1,0 +1,92 @@
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { isWithin } from "#kernel/hostname.ts";
+import type { FallbackOrigin, FallbackOriginWrite } from "#model/custom-hostname.ts";
+import { checkPendingNow } from "#store/custom-hostnames.ts";
+import { deleteFallbackOrigin, fallbackOrigin, type FallbackOriginRow, putFallbackOrigin } from "#store/fallback-origins.ts";
+import { hostedName } from "#store/hosted-names.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
+
+interface ZoneRef {
+  readonly id: string;
+  readonly name: string;
+  readonly account_id: string;
+}
+
+/** Where custom hostnames lead that have no origin of their own. Throws `fallback_origin_not_found`. */
+export interface FallbackOrigins {
+  get(zone: ZoneRef): Promise<FallbackOrigin>;
+  /** The name may still lack its record: then its status says so, and visitors get error 1016 (SPEC 7). */
+  put(call: Call, zone: ZoneRef, body: FallbackOriginWrite): Promise<FallbackOrigin>;
+  remove(call: Call, zone: ZoneRef): Promise<FallbackOrigin>;
+}
+
+export function createFallbackOrigins(deps: { readonly store: Store; readonly clock: Clock }): FallbackOrigins {
+  const { store, clock } = deps;
+  const load = async (db: Unit["db"], zoneId: string): Promise<FallbackOriginRow> => {
+    const row = await fallbackOrigin(db, zoneId);
+    if (row === undefined) throw new PlatformError("fallback_origin_not_found");
+    return row;
+  };
+  const audit = (unit: Unit, call: Call, zone: ZoneRef, action: string, change: { before?: object | null; after?: object | null }): void =>
+    unit.audit({
+      action,
+      actor: auditActor(call),
+      account_id: zone.account_id,
+      zone_id: zone.id,
+      resource: { type: "fallback_origin", id: zone.id },
+      ...change,
+    });
+
+  return {
+    get: async (zone) => view(store.read, await load(store.read, zone.id)),
+
+    put: (call, zone, body) => {
+      const origin = checkedName(body.origin, NAME_ERRORS.origin, "/origin");
+      if (!isWithin(origin, zone.name)) throw new PlatformError("hostname_origin_not_in_zone", { source: "/origin" });
+      return commit(deps, call, async (unit) => {
+        const before = (await fallbackOrigin(unit.db, zone.id)) ?? null;
+        const now = isoMicros(clock.nowMicros());
+        const row = { zone_id: zone.id, origin, created_at: before?.created_at ?? now, updated_at: now };
+        await putFallbackOrigin(unit.db, row);
+        // Some may have waited for nothing else.
+        await checkPendingNow(unit.db, zone.id, clock.nowMs());
+        unit.change({ kind: "fallback_origin", id: zone.id, value: { origin } });
+        audit(unit, call, zone, "fallback_origin.put", { before, after: row });
+        return view(unit.db, row);
+      });
+    },
+
+    remove: (call, zone) =>
+      commit(deps, call, async (unit) => {
+        const row = await load(unit.db, zone.id);
+        await deleteFallbackOrigin(unit.db, zone.id);
+        unit.change({ kind: "fallback_origin", id: zone.id, value: null });
+        audit(unit, call, zone, "fallback_origin.delete", { before: row });
+        return { ...(await view(unit.db, row)), status: "pending_deletion", updated_at: isoMicros(clock.nowMicros()) };
+      }),
+  };
+}
+
+/** The status follows the zone's records as they are at every reading. */
+async function view(db: Unit["db"], row: FallbackOriginRow): Promise<FallbackOrigin> {
+  const isServed = await isProxiedName(db, row.zone_id, row.origin);
+  return {
+    origin: row.origin,
+    status: isServed ? "active" : "pending_deployment",
+    errors: isServed ? [] : [`${row.origin} has no proxied A, AAAA or CNAME record in this zone.`],
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);
+
+/** Whether the zone has a proxied address record for the name, its own or a wildcard's. */
+export async function isProxiedName(db: Unit["db"], zoneId: string, name: string): Promise<boolean> {
+  const hosted = await hostedName(db, name);
+  return hosted?.zone.id === zoneId && hosted.records.some(({ type, proxied }) => proxied === 1 && ADDRESS_TYPES.has(type));
+}

@@ -1,0 +1,106 @@
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { isWithin, parseHostname } from "#kernel/hostname.ts";
+import { parseTimestamp, timestampSeconds } from "#model/timestamp.ts";
+import type { ZoneHold, ZoneHoldEdit } from "#model/zone-hold.ts";
+import { namesUp } from "#store/hosted-names.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { holdsOfNames, putZoneHold, zoneHold, type ZoneHoldRow } from "#store/zone-holds.ts";
+import { lockZone, zoneRowById } from "#store/zones.ts";
+
+/** Keeps a zone's name, and with it the names below, from others (SPEC 9, "Zone hold"). */
+export interface ZoneHolds {
+  get(zoneId: string): Promise<ZoneHold>;
+  /** The zone's hold as it concerns a name in it; `not_found` where the name lies elsewhere. */
+  ofName(zoneId: string, name: string): Promise<ZoneHold>;
+  create(call: Call, zoneId: string, includeSubdomains: boolean): Promise<ZoneHold>;
+  edit(call: Call, zoneId: string, body: ZoneHoldEdit): Promise<ZoneHold>;
+  /** For good, or until a point in time (RFC 3339). */
+  release(call: Call, zoneId: string, holdAfter: string | undefined): Promise<ZoneHold>;
+}
+
+export function createZoneHolds(deps: { readonly store: Store; readonly clock: Clock }): ZoneHolds {
+  const { store, clock } = deps;
+  const change = (call: Call, zoneId: string, action: string, next: (before: Held) => Held): Promise<ZoneHold> =>
+    commit(deps, call, async (unit) => {
+      await lockZone(unit.db, zoneId);
+      const before = heldIn(await zoneHold(unit.db, zoneId), clock.nowMs());
+      const after = next(before);
+      await putZoneHold(unit.db, { zone_id: zoneId, ...columnsOf(after), modified_on: isoMicros(clock.nowMicros()) });
+      unit.audit({
+        action,
+        actor: auditActor(call),
+        account_id: (await zoneRowById(unit.db, zoneId))?.account_id ?? null,
+        zone_id: zoneId,
+        resource: { type: "zone_hold", id: zoneId },
+        before: view(before),
+        after: view(after),
+      });
+      return view(after);
+    });
+  /** Undefined where the text names no time to come. */
+  const later = (text: string): number | null => {
+    const ms = parseTimestamp(text);
+    if (ms === undefined)
+      throw new PlatformError("invalid_input", { message: `"hold_after" must be a point in time (RFC 3339).`, source: "/hold_after" });
+    return ms > clock.nowMs() ? ms : null;
+  };
+
+  return {
+    get: async (zoneId) => view(heldIn(await zoneHold(store.read, zoneId), clock.nowMs())),
+    ofName: async (zoneId, text) => {
+      const zone = await zoneRowById(store.read, zoneId);
+      const name = parseHostname(text);
+      if (zone === undefined || name === undefined || !isWithin(name, zone.name)) throw new PlatformError("not_found");
+      const held = heldIn(await zoneHold(store.read, zoneId), clock.nowMs());
+      return view({ ...held, hold: held.hold && (name === zone.name || held.include_subdomains) });
+    },
+    create: (call, zoneId, includeSubdomains) =>
+      change(call, zoneId, "zone_hold.create", () => ({ hold: true, hold_after_ms: null, include_subdomains: includeSubdomains })),
+    edit: (call, zoneId, body) => {
+      const after = body.hold_after === undefined || body.hold_after === null || body.hold_after === "" ? null : later(body.hold_after);
+      return change(call, zoneId, "zone_hold.edit", (before) => ({
+        ...(body.hold_after === undefined ? before : { hold: after === null, hold_after_ms: after }),
+        include_subdomains: body.include_subdomains ?? before.include_subdomains,
+      }));
+    },
+    release: (call, zoneId, holdAfter) => {
+      const after = holdAfter === undefined || holdAfter === "" ? null : later(holdAfter);
+      return change(call, zoneId, "zone_hold.delete", (before) => ({ ...before, hold: false, hold_after_ms: after }));
+    },
+  };
+}
+
+/** Whether a zone with the name, or one above it, keeps the name from being a custom hostname: holds with subdomains do (SPEC 7). */
+export async function isNameHeld(db: Unit["db"], name: string, nowMs: number): Promise<boolean> {
+  const holds = await holdsOfNames(db, namesUp(name));
+  return holds.some((row) => row.include_subdomains === 1 && heldIn(row, nowMs).hold);
+}
+
+interface Held {
+  readonly hold: boolean;
+  readonly hold_after_ms: number | null;
+  readonly include_subdomains: boolean;
+}
+
+/** A hold that is off for a while comes back by itself. */
+function heldIn(row: ZoneHoldRow | undefined, nowMs: number): Held {
+  const includes = row?.include_subdomains === 1;
+  if (row === undefined) return { hold: false, hold_after_ms: null, include_subdomains: false };
+  const isBack = row.hold_after_ms !== null && row.hold_after_ms <= nowMs;
+  return { hold: row.hold === 1 || isBack, hold_after_ms: isBack ? null : row.hold_after_ms, include_subdomains: includes };
+}
+
+const columnsOf = ({ hold, hold_after_ms, include_subdomains }: Held) => ({
+  hold: hold ? 1 : 0,
+  hold_after_ms,
+  include_subdomains: include_subdomains ? 1 : 0,
+});
+
+const view = ({ hold, hold_after_ms, include_subdomains }: Held): ZoneHold => ({
+  hold,
+  hold_after: hold_after_ms === null ? "" : timestampSeconds(hold_after_ms),
+  include_subdomains,
+});

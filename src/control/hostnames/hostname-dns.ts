@@ -1,0 +1,99 @@
+import { promises as dns } from "node:dns";
+import { answersItself, type HostedName, hostedName } from "#store/hosted-names.ts";
+import type { Store } from "#store/store.ts";
+
+/** What a name has of a type; or that nobody could say. */
+export type Looked = { readonly found: readonly string[] } | { readonly failed: string };
+
+/** What control asks of the names of custom hostnames. Nothing here rejects. */
+export interface HostnameDns {
+  /** The target of the name's own CNAME: one or none. */
+  cname(name: string): Promise<Looked>;
+  /** IPv4 and IPv6 addresses, aliases followed. */
+  addresses(name: string): Promise<Looked>;
+  /** Texts, each with its strings joined. */
+  txt(name: string): Promise<Looked>;
+  /** The zone here that answers for the name, and its serial; null where the world answers. */
+  home(name: string): Promise<{ readonly zone_id: string; readonly serial: number } | null>;
+}
+
+type Type = "CNAME" | "A" | "AAAA" | "TXT";
+
+const TIMEOUT_MS = 1_200;
+const TRIES = 1;
+const ANSWERS_MAX = 50;
+const CHAIN_LENGTH_MAX = 8;
+/** Good answers: no such name, or nothing of the type. */
+const NOTHING = new Set(["ENODATA", "ENOTFOUND"]);
+
+/**
+ * Names of zones that live here are answered from the database, which is ahead of what the world sees; others by the
+ * operator's resolvers, those of the system where there are none.
+ */
+export function createHostnameDns({ store, resolvers }: { readonly store: Store; readonly resolvers: readonly string[] }): HostnameDns {
+  const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  if (resolvers.length > 0) resolver.setServers([...resolvers]);
+
+  const outside = async (name: string, type: Type): Promise<Looked> => {
+    try {
+      return { found: (await ASK[type](resolver, name)).slice(0, ANSWERS_MAX).map((text) => (type === "TXT" ? text : canonical(text))) };
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      return NOTHING.has(code) ? { found: [] } : { failed: `${name}: ${code || "no answer"}` };
+    }
+  };
+  /** Follows aliases through zones here until the world has to be asked, which follows the rest itself. */
+  const ask = async (name: string, type: Type): Promise<Looked> => {
+    let at = name;
+    for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {
+      const hosted = await hostedName(store.read, at);
+      if (!answersItself(hosted)) return outside(at, type);
+      const found = contentsOf(hosted, type);
+      const alias = type === "CNAME" || found.length > 0 ? undefined : contentsOf(hosted, "CNAME")[0];
+      if (alias === undefined) return { found };
+      at = alias;
+    }
+    return { found: [] };
+  };
+
+  return {
+    cname: (name) => ask(name, "CNAME"),
+    addresses: async (name) => {
+      const [v4, v6] = await Promise.all([ask(name, "A"), ask(name, "AAAA")]);
+      if ("found" in v4 && "found" in v6) return { found: [...v4.found, ...v6.found] };
+      // One family is better than none.
+      const one = [v4, v6].find((looked) => "found" in looked && looked.found.length > 0);
+      return one ?? ("failed" in v4 ? v4 : v6);
+    },
+    txt: (name) => ask(name, "TXT"),
+    home: async (name) => {
+      const hosted = await hostedName(store.read, name);
+      return answersItself(hosted) ? { zone_id: hosted.zone.id, serial: hosted.zone.serial } : null;
+    },
+  };
+}
+
+const contentsOf = ({ records }: HostedName, type: Type): readonly string[] =>
+  records.filter((record) => record.type === type).map(({ content }) => (type === "TXT" ? joinedStrings(content) : canonical(content)));
+
+/** Presentation format: strings in quotes, with backslashes before quotes and before decimal bytes (RFC 1035 §5.1). */
+function joinedStrings(content: string): string {
+  const strings = content.match(/"(?:[^"\\]|\\.)*"/g);
+  if (strings === null) return content;
+  return strings
+    .map((quoted) =>
+      quoted
+        .slice(1, -1)
+        .replace(/\\(\d{3}|.)/g, (_, escaped: string) => (escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped)),
+    )
+    .join("");
+}
+
+const canonical = (name: string): string => name.toLowerCase().replace(/\.$/, "");
+
+const ASK: Readonly<Record<Type, (resolver: dns.Resolver, name: string) => Promise<readonly string[]>>> = {
+  CNAME: (resolver, name) => resolver.resolveCname(name),
+  A: (resolver, name) => resolver.resolve4(name),
+  AAAA: (resolver, name) => resolver.resolve6(name),
+  TXT: async (resolver, name) => (await resolver.resolveTxt(name)).map((strings) => strings.join("")),
+};

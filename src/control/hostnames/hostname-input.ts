@@ -1,0 +1,137 @@
+import type { ErrorName } from "#kernel/error-codes.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { BUNDLE_METHODS, CERTIFICATE_AUTHORITIES, type SslSettings, TLS_VERSIONS, VALIDATION_METHODS } from "#model/custom-hostname.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** What a write says of the certificate, checked; absent members were not said. */
+export interface SslInput {
+  readonly method?: string;
+  readonly certificate_authority?: string;
+  readonly bundle_method?: string;
+  readonly wildcard?: boolean;
+  readonly settings?: SslSettings;
+  readonly custom?: { readonly certificate: unknown; readonly key: unknown };
+}
+
+interface Field {
+  readonly name: string;
+  readonly error: ErrorName;
+  readonly values: readonly unknown[];
+}
+
+const SWITCH = ["on", "off"] as const;
+const FIELDS: readonly Field[] = [
+  { name: "method", error: "hostname_method_invalid", values: VALIDATION_METHODS },
+  { name: "type", error: "hostname_type_invalid", values: ["dv"] },
+  { name: "bundle_method", error: "hostname_bundle_invalid", values: BUNDLE_METHODS },
+  // SPEC 2.7: the empty text is the default authority.
+  { name: "certificate_authority", error: "hostname_authority_invalid", values: ["", ...CERTIFICATE_AUTHORITIES] },
+  { name: "wildcard", error: "hostname_ssl_invalid", values: [true, false] },
+];
+const SETTING_FIELDS: readonly Field[] = [
+  { name: "http2", error: "hostname_http2_invalid", values: SWITCH },
+  { name: "tls_1_2_only", error: "hostname_tls12_invalid", values: SWITCH },
+  { name: "tls_1_3", error: "hostname_tls13_invalid", values: SWITCH },
+  { name: "min_tls_version", error: "hostname_min_tls_invalid", values: TLS_VERSIONS },
+  { name: "early_hints", error: "hostname_ssl_invalid", values: SWITCH },
+];
+const CIPHERS_MAX = 50;
+
+/** Throws the code of the first member that is wrong (contract.md §5). */
+export function readSsl(ssl: Given): SslInput {
+  checkFields(ssl, FIELDS, "/ssl");
+  const custom = readCustom(ssl);
+  // A certificate of one's own is not validated; for the others neither says anything without the other.
+  if (custom === undefined && (said(ssl["method"]) !== said(ssl["type"]) || (!said(ssl["method"]) && !isPartial(ssl))))
+    throw new PlatformError("hostname_method_and_type", { source: "/ssl" });
+  return {
+    ...picked<SslInput>(ssl, ["method", "certificate_authority", "bundle_method", "wildcard"]),
+    ...(said(ssl["settings"]) ? { settings: readSettings(ssl["settings"]) } : {}),
+    ...(custom === undefined ? {} : { custom }),
+  };
+}
+
+/** An edit may be about other things than validation. */
+const isPartial = (ssl: Given): boolean =>
+  ["settings", "bundle_method", "certificate_authority", "wildcard"].some((name) => said(ssl[name]));
+
+function readCustom(ssl: Given): SslInput["custom"] {
+  if (said(ssl["custom_csr_id"])) throw new PlatformError("hostname_csr_not_found", { source: "/ssl/custom_csr_id" });
+  const bundle = ssl["custom_cert_bundle"];
+  if (said(bundle)) {
+    if (!Array.isArray(bundle) || bundle.length === 0)
+      throw new PlatformError("hostname_chain_empty", { source: "/ssl/custom_cert_bundle" });
+    if (bundle.length > 1)
+      throw new PlatformError("hostname_chain_duplicate", {
+        message: "One certificate is taken here: send a bundle of one",
+        source: "/ssl/custom_cert_bundle",
+      });
+    const one = (bundle[0] ?? {}) as Given;
+    return { certificate: one["custom_certificate"], key: one["custom_key"] };
+  }
+  if (!said(ssl["custom_certificate"]) && !said(ssl["custom_key"])) return undefined;
+  return { certificate: ssl["custom_certificate"], key: ssl["custom_key"] };
+}
+
+function readSettings(settings: unknown): SslSettings {
+  if (!isObject(settings)) throw new PlatformError("hostname_ssl_invalid", { source: "/ssl/settings" });
+  checkFields(settings, SETTING_FIELDS, "/ssl/settings");
+  const ciphers = settings["ciphers"];
+  if (
+    said(ciphers) &&
+    !(Array.isArray(ciphers) && ciphers.length <= CIPHERS_MAX && ciphers.every((name) => /^[\w-]{1,64}$/.test(String(name))))
+  )
+    throw new PlatformError("hostname_ssl_invalid", { message: "ciphers must be names of cipher suites", source: "/ssl/settings/ciphers" });
+  const only12 = settings["tls_1_2_only"] === "on" ? { min_tls_version: "1.2" as const } : {};
+  return { ...only12, ...picked<SslSettings>(settings, ["http2", "tls_1_3", "early_hints", "min_tls_version", "ciphers"]) };
+}
+
+function checkFields(given: Given, fields: readonly Field[], pointer: string): void {
+  for (const { name, error, values } of fields)
+    if (said(given[name]) && !values.includes(given[name]))
+      throw new PlatformError(error, {
+        source: `${pointer}/${name}`,
+        ...(error === "hostname_authority_invalid"
+          ? { message: `Invalid certificate_authority: it may be empty, or ${CERTIFICATE_AUTHORITIES.join(", ")}` }
+          : {}),
+      });
+}
+
+/** Under any of its spellings, beside `hostname` or in `ssl` (SPEC 2.7; DESIGN §3); undefined where nothing is said. */
+export function readBranding(body: Given, vendorPrefix: string): boolean | undefined {
+  const places: readonly [Given, string][] = [
+    [body, ""],
+    [isObject(body["ssl"]) ? body["ssl"] : {}, "/ssl"],
+  ];
+  let branding: boolean | undefined;
+  for (const [place, pointer] of places)
+    for (const prefix of [vendorPrefix, "cloudflare", "cf"]) {
+      const value = place[`${prefix}_branding`];
+      if (!said(value)) continue;
+      if (typeof value !== "boolean")
+        throw new PlatformError("hostname_ssl_invalid", {
+          message: `${prefix}_branding must be true or false`,
+          source: `${pointer}/${prefix}_branding`,
+        });
+      branding = value || branding === true;
+    }
+  return branding;
+}
+
+const METADATA_BYTES_MAX = 4096;
+
+/** JSON text of the metadata; null where it is taken away or empty. */
+export function readMetadata(value: unknown): string | null {
+  if (value === null) return null;
+  const isFine = isObject(value) && Object.values(value).every((text) => typeof text === "string");
+  const text = isFine ? JSON.stringify(value) : "";
+  if (!isFine || Buffer.byteLength(text) > METADATA_BYTES_MAX)
+    throw new PlatformError("hostname_metadata_invalid", { source: "/custom_metadata" });
+  return text === "{}" ? null : text;
+}
+
+const said = (value: unknown): boolean => value !== undefined && value !== null;
+const isObject = (value: unknown): value is Given => typeof value === "object" && value !== null && !Array.isArray(value);
+const picked = <T>(given: Given, names: readonly (keyof T & string)[]): T =>
+  Object.fromEntries(names.filter((name) => said(given[name])).map((name) => [name, given[name]])) as T;

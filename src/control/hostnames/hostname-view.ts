@@ -1,0 +1,35 @@
+import type { CertificateAuthority, CustomHostname, HostnameSsl } from "#model/custom-hostname.ts";
+import type { HostnameStatus, SslStatus } from "#model/custom-hostname-states.ts";
+import type { CustomHostnameRow } from "#store/custom-hostnames.ts";
+import { ownershipView } from "./ownership.ts";
+
+/** A custom hostname's row as responses show it. */
+export function hostnameView(row: CustomHostnameRow, vendorPrefix: string): CustomHostname {
+  const errors = JSON.parse(row.verification_errors) as string[];
+  return {
+    id: row.id,
+    hostname: row.hostname,
+    ...(row.ssl === null ? {} : { ssl: sslView(row, JSON.parse(row.ssl) as HostnameSsl) }),
+    // SPEC 3.2: it stands over whatever the hostname's own status is.
+    status: row.caa_error === 1 ? "caa_error" : (row.status as HostnameStatus),
+    ...(errors.length === 0 ? {} : { verification_errors: errors }),
+    ...(row.status === "active" ? {} : ownershipView(vendorPrefix, row)),
+    ...(row.custom_metadata === null ? {} : { custom_metadata: JSON.parse(row.custom_metadata) as Record<string, string> }),
+    ...(row.custom_origin_server === null ? {} : { custom_origin_server: row.custom_origin_server }),
+    ...(row.custom_origin_sni === null ? {} : { custom_origin_sni: row.custom_origin_sni }),
+    created_at: row.created_at,
+  };
+}
+
+const sslView = (row: CustomHostnameRow, ssl: HostnameSsl): NonNullable<CustomHostname["ssl"]> => {
+  const { id, type, ...rest } = ssl;
+  return {
+    id,
+    type,
+    ...(row.ssl_method === null ? {} : { method: row.ssl_method as "http" | "txt" | "email" }),
+    status: (row.ssl_status ?? "initializing") as SslStatus,
+    wildcard: row.wildcard === 1,
+    certificate_authority: row.certificate_authority as CertificateAuthority,
+    ...rest,
+  };
+};

@@ -1,0 +1,47 @@
+import { type Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { hostnameIssuances, putHostnameIssuances } from "#store/hostname-issuances.ts";
+import type { Store, Unit } from "#store/store.ts";
+
+const WINDOW_MS = 60_000;
+/** SPEC 8: "Lock-out after exceeding the rate". */
+const LOCKED_MS = 30_000;
+
+/** How many certificates an account may ask for in a minute; only what succeeds counts (SPEC 8). */
+export interface IssuanceLimit {
+  /** Counts one within the unit that makes the hostname, so that what fails is not counted. Throws `hostname_issuance_locked`. */
+  take(unit: Unit, accountId: string): Promise<void>;
+  /** Runs what takes one; where that was one too many, the account is locked from then on. */
+  watch<T>(accountId: string, work: () => Promise<T>): Promise<T>;
+}
+
+class Exceeded extends Error {}
+
+export function createIssuanceLimit(deps: { readonly store: Store; readonly clock: Clock; readonly perMinuteMax: number }): IssuanceLimit {
+  const { store, clock, perMinuteMax } = deps;
+  return {
+    take: async ({ db }, accountId) => {
+      const nowMs = clock.nowMs();
+      const row = await hostnameIssuances(db, accountId);
+      const lockedMs = (row?.locked_until_ms ?? 0) - nowMs;
+      // One that ends later than any begins is from a clock that has been set back since.
+      if (lockedMs > 0 && lockedMs <= LOCKED_MS) throw locked(lockedMs);
+      const recent = (JSON.parse(row?.recent ?? "[]") as number[]).filter((atMs) => atMs > nowMs - WINDOW_MS && atMs <= nowMs);
+      if (recent.length >= perMinuteMax) throw new Exceeded();
+      await putHostnameIssuances(db, { account_id: accountId, recent: JSON.stringify([...recent, nowMs]), locked_until_ms: 0 });
+    },
+    watch: async (accountId, work) => {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof Exceeded)) throw error;
+        const row = { account_id: accountId, recent: "[]", locked_until_ms: clock.nowMs() + LOCKED_MS };
+        await store.write(({ db }) => putHostnameIssuances(db, row));
+        throw locked(LOCKED_MS);
+      }
+    },
+  };
+}
+
+const locked = (ms: number): PlatformError =>
+  new PlatformError("hostname_issuance_locked", { headers: { "retry-after": String(Math.ceil(ms / 1000)) } });

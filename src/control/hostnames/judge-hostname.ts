@@ -1,0 +1,52 @@
+import { isWithin } from "#kernel/hostname.ts";
+
+/** What was seen of a custom hostname. Null: nobody could say. */
+export interface HostnameFacts {
+  readonly zoneName: string;
+  /** Names that its CNAME leads over, one after the other. */
+  readonly aliases: readonly string[] | null;
+  readonly addresses: readonly string[] | null;
+  /** Of the names under which the ownership token may stand. */
+  readonly texts: readonly string[] | null;
+  /** Whether the hostname's own server showed the token. */
+  readonly httpToken: boolean;
+  readonly token: string;
+  /** Whether an address is the edge's. */
+  isOurs(address: string): boolean;
+  /** Whether the name is active for another account: then addresses, which all accounts share, prove nothing. */
+  readonly isContested: boolean;
+  /** A hold on the name by the zone that it lies in. */
+  readonly isHeld: boolean;
+  readonly hasOrigin: boolean;
+}
+
+export type Judgement =
+  | { readonly verdict: "valid" | "invalid" | "held"; readonly errors: readonly string[] }
+  /** Nobody who knows has answered. */
+  | { readonly verdict: "unknown"; readonly errors: readonly string[] };
+
+/** Texts that published clients look for (custom-hostnames.md §1; SPEC 7). */
+export const VERIFICATION_ERRORS = {
+  held: "The hostname is associated with a held zone. Please contact the owner of this domain to have the hold removed.",
+  cname: "custom hostname does not CNAME to this zone.",
+  addresses: "None of the A or AAAA records are owned by this account and the pre-generated ownership verification token was not found.",
+  origin: "Zone does not have a fallback origin set.",
+} as const;
+
+/** Whether the hostname's owner has given it to the zone (SPEC 3.2, SPEC 7). */
+export function judgeHostname(facts: HostnameFacts): Judgement {
+  if (facts.isHeld) return { verdict: "held", errors: [VERIFICATION_ERRORS.held] };
+  const errors = [...(facts.hasOrigin ? [] : [VERIFICATION_ERRORS.origin]), ...ownershipErrors(facts)];
+  if (errors.length === 0) return { verdict: "valid", errors };
+  const isKnown = facts.aliases !== null && facts.addresses !== null && facts.texts !== null;
+  return { verdict: isKnown ? "invalid" : "unknown", errors };
+}
+
+function ownershipErrors(facts: HostnameFacts): readonly string[] {
+  const { aliases, addresses, texts, token, zoneName } = facts;
+  if (aliases?.some((alias) => isWithin(alias, zoneName)) === true) return [];
+  if (texts?.includes(token) === true || facts.httpToken) return [];
+  if (!facts.isContested && addresses?.some(facts.isOurs) === true) return [];
+  // A CNAME elsewhere has said it all; its addresses are another's.
+  return aliases !== null && aliases.length > 0 ? [VERIFICATION_ERRORS.cname] : [VERIFICATION_ERRORS.cname, VERIFICATION_ERRORS.addresses];
+}

@@ -1,0 +1,152 @@
+import { type Static, Type } from "typebox";
+import { HOSTNAME_STATUSES, SSL_STATUSES } from "./custom-hostname-states.ts";
+
+export const VALIDATION_METHODS = ["http", "txt", "email"] as const;
+export const BUNDLE_METHODS = ["ubiquitous", "optimal", "force"] as const;
+export const TLS_VERSIONS = ["1.0", "1.1", "1.2", "1.3"] as const;
+const SWITCH = ["on", "off"] as const;
+
+/** Names that `certificate_authority` takes beside the empty one, which is the default authority (SPEC 2.7). */
+export const CERTIFICATE_AUTHORITIES = ["digicert", "google", "lets_encrypt", "ssl_com"] as const;
+export type CertificateAuthority = "" | (typeof CERTIFICATE_AUTHORITIES)[number];
+
+/** As shown: `caa_error` stands over the status while CAA records keep the certificate from being issued (SPEC 3.2, SPEC 7). */
+export const SHOWN_STATUSES = [...HOSTNAME_STATUSES, "caa_error"] as const;
+
+/** RFC 5280 appendix A.1, ub-common-name (SPEC 7, SPEC 8). */
+export const COMMON_NAME_LENGTH_MAX = 64;
+
+/** The Common Name of branded certificates, which no client asks for (SPEC 2.7). */
+export const BRANDED_COMMON_NAME = "sni.selvedge.internal";
+
+const Text = Type.String({ maxLength: 4096 });
+
+export const ValidationRecord = Type.Object({
+  status: Type.Optional(Text),
+  txt_name: Type.Optional(Text),
+  txt_value: Type.Optional(Text),
+  http_url: Type.Optional(Text),
+  http_body: Type.Optional(Text),
+  cname: Type.Optional(Text),
+  cname_target: Type.Optional(Text),
+  emails: Type.Optional(Type.Array(Text)),
+});
+export type ValidationRecord = Static<typeof ValidationRecord>;
+
+export const SslSettings = Type.Object({
+  http2: Type.Optional(Type.Enum([...SWITCH])),
+  tls_1_3: Type.Optional(Type.Enum([...SWITCH])),
+  early_hints: Type.Optional(Type.Enum([...SWITCH])),
+  min_tls_version: Type.Optional(Type.Enum([...TLS_VERSIONS])),
+  ciphers: Type.Optional(Type.Array(Text)),
+});
+export type SslSettings = Static<typeof SslSettings>;
+
+/** What of the certificate's side is kept as it is shown; status, method, authority and wildcard have columns. */
+export const HostnameSsl = Type.Object({
+  id: Type.String({ maxLength: 36 }),
+  type: Type.Literal("dv"),
+  bundle_method: Type.Enum([...BUNDLE_METHODS]),
+  settings: SslSettings,
+  hosts: Type.Optional(Type.Array(Text)),
+  validation_records: Type.Optional(Type.Array(ValidationRecord)),
+  validation_errors: Type.Optional(Type.Array(Type.Object({ message: Text }))),
+  dcv_delegation_records: Type.Optional(Type.Array(ValidationRecord)),
+  issuer: Type.Optional(Text),
+  serial_number: Type.Optional(Text),
+  signature: Type.Optional(Text),
+  uploaded_on: Type.Optional(Text),
+  expires_on: Type.Optional(Text),
+  /** Those in use; the path of a certificate has their identifiers. */
+  certificates: Type.Optional(
+    Type.Array(Type.Object({ id: Text, issuer: Text, serial_number: Text, signature: Text, issued_on: Text, expires_on: Text })),
+  ),
+  custom_certificate: Type.Optional(Type.String()),
+  custom_csr_id: Type.Optional(Text),
+});
+export type HostnameSsl = Static<typeof HostnameSsl>;
+
+/** A custom hostname as responses show it (SPEC 2.7; contract.md §5). */
+export const CustomHostname = Type.Object({
+  id: Type.String({ maxLength: 36 }),
+  hostname: Type.String({ maxLength: 255 }),
+  ssl: Type.Optional(
+    Type.Object({
+      ...HostnameSsl.properties,
+      method: Type.Optional(Type.Enum([...VALIDATION_METHODS])),
+      status: Type.Enum([...SSL_STATUSES]),
+      wildcard: Type.Boolean(),
+      certificate_authority: Type.Enum(["", ...CERTIFICATE_AUTHORITIES]),
+    }),
+  ),
+  status: Type.Enum([...SHOWN_STATUSES]),
+  verification_errors: Type.Optional(Type.Array(Type.String())),
+  ownership_verification: Type.Optional(Type.Object({ type: Type.Literal("txt"), name: Type.String(), value: Type.String() })),
+  ownership_verification_http: Type.Optional(Type.Object({ http_url: Type.String(), http_body: Type.String() })),
+  custom_metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  custom_origin_server: Type.Optional(Type.String()),
+  custom_origin_sni: Type.Optional(Type.String()),
+  created_at: Type.String({ format: "date-time" }),
+});
+export type CustomHostname = Static<typeof CustomHostname>;
+
+const Loose = (description: string) => Type.Optional(Type.Unknown({ description }));
+
+/** What a write may say of the certificate. Every field has an error of its own, so none is checked here. */
+const SslWrite = Type.Object({
+  method: Loose("`http`, `txt` or `email`."),
+  type: Loose("`dv`."),
+  certificate_authority: Loose(`Empty for the default, or one of ${CERTIFICATE_AUTHORITIES.join(", ")}.`),
+  bundle_method: Loose(`One of ${BUNDLE_METHODS.join(", ")}.`),
+  wildcard: Loose("Whether the certificate and the routing cover every name below the hostname as well."),
+  settings: Loose("`http2`, `tls_1_3`, `early_hints`: `on` or `off`; `min_tls_version`; `ciphers`."),
+  custom_certificate: Loose("A certificate of one's own, PEM with its chain."),
+  custom_key: Loose("Its private key, PEM."),
+  custom_csr_id: Loose("Not available."),
+});
+
+/** `<vendor>_branding` may stand beside `hostname` or within `ssl`, in any of its spellings (SPEC 2.7). */
+export const CustomHostnameCreate = Type.Object({
+  hostname: Loose("Absolute; U-labels are refused."),
+  ssl: Type.Optional(Type.Union([SslWrite, Type.Null()])),
+  custom_metadata: Loose("An object of texts, which rules read as `cf.hostname.metadata`."),
+  custom_origin_server: Loose("A proxied name of the zone, used instead of the fallback origin."),
+  custom_origin_sni: Loose("`:request_host_header:` or a name."),
+});
+export type CustomHostnameCreate = Static<typeof CustomHostnameCreate>;
+
+export const CustomHostnameEdit = Type.Object({
+  ssl: Type.Optional(Type.Union([SslWrite, Type.Null()])),
+  custom_metadata: Loose("As for a new hostname; null takes it away."),
+  custom_origin_server: Loose("As for a new hostname; null or empty takes it away."),
+  custom_origin_sni: Loose("As for a new hostname; null or empty takes it away."),
+});
+export type CustomHostnameEdit = Static<typeof CustomHostnameEdit>;
+
+/** A certificate that takes another's place. */
+export const CustomHostnameCertificate = Type.Object({
+  custom_certificate: Loose("PEM, with its chain."),
+  custom_key: Loose("PEM."),
+});
+export type CustomHostnameCertificate = Static<typeof CustomHostnameCertificate>;
+
+/** How many custom hostnames a zone may have and has. */
+export const CustomHostnameQuota = Type.Object({
+  allocated: Type.Integer(),
+  used: Type.Integer(),
+  exceeded: Type.Boolean(),
+  hard_cap: Type.Integer(),
+});
+export type CustomHostnameQuota = Static<typeof CustomHostnameQuota>;
+
+export const FallbackOrigin = Type.Object({
+  origin: Type.String({ maxLength: 255 }),
+  status: Type.Enum(["initializing", "pending_deployment", "pending_deletion", "active", "deployment_timed_out", "deletion_timed_out"]),
+  errors: Type.Array(Type.String()),
+  created_at: Type.String({ format: "date-time" }),
+  updated_at: Type.String({ format: "date-time" }),
+});
+export type FallbackOrigin = Static<typeof FallbackOrigin>;
+
+export const FallbackOriginWrite = Type.Object({ origin: Loose("A proxied name of the zone.") });
+export type FallbackOriginWrite = Static<typeof FallbackOriginWrite>;

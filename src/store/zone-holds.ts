@@ -1,0 +1,26 @@
+import type { Kysely, Selectable } from "kysely";
+import type { Tables, ZoneHoldsTable } from "#store/tables.ts";
+
+export type ZoneHoldRow = Selectable<ZoneHoldsTable>;
+
+export const zoneHold = (db: Kysely<Tables>, zoneId: string): Promise<ZoneHoldRow | undefined> =>
+  db.selectFrom("zone_holds").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
+
+export async function putZoneHold(db: Kysely<Tables>, row: ZoneHoldRow): Promise<void> {
+  const { zone_id: _, ...values } = row;
+  await db
+    .insertInto("zone_holds")
+    .values(row)
+    .onConflict((conflict) => conflict.column("zone_id").doUpdateSet(values))
+    .execute();
+}
+
+/** Holds of zones with one of these names. */
+export const holdsOfNames = (db: Kysely<Tables>, names: readonly string[]): Promise<(ZoneHoldRow & { readonly name: string })[]> =>
+  db
+    .selectFrom("zone_holds")
+    .innerJoin("zones", "zones.id", "zone_holds.zone_id")
+    .selectAll("zone_holds")
+    .select("zones.name")
+    .where("zones.name", "in", names)
+    .execute();
