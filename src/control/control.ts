@@ -28,6 +28,7 @@ import type { GatewayRoutes } from "#control/gateways/routes.ts";
 import type { GatewayLogs } from "#control/gateways/logs.ts";
 import type { ApexAddresses } from "#control/dns/apex-addresses.ts";
 import type { RuleListItems } from "#control/lists/list-items.ts";
+import type { PreviousWafControl } from "#control/previous-waf/previous-waf.ts";
 import type { RuleLists } from "#control/lists/lists.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RuleExpressions } from "#control/rulesets/expressions.ts";
@@ -68,6 +69,7 @@ export interface Control {
   readonly rulesets: Rulesets;
   readonly ruleTraces: RuleTraces;
   readonly ruleExpressions: RuleExpressions;
+  readonly previousWaf: PreviousWafControl;
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;

@@ -31,6 +31,7 @@ import { createGatewayRoutes } from "#control/gateways/routes.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createNotifications } from "#control/notifications/notifications.ts";
 import type { MailServer } from "#control/notifications/send-email.ts";
+import { createPreviousWaf } from "#control/previous-waf/previous-waf.ts";
 import { createRuleListItems } from "#control/lists/list-items.ts";
 import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
 import type { RulesetLimits } from "#control/rulesets/limits.ts";
@@ -150,6 +151,7 @@ export function createControl(deps: ControlDeps): Control {
     transfers: createTransfers({ store, clock, sealer, secondaries }),
     secondaries,
     rulesets: createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} }),
+    previousWaf: createPreviousWaf({ store, clock }),
     ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleTraces: createRuleTraces({ store, clock }),

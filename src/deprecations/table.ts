@@ -35,8 +35,60 @@ const listedSetting = (setting: string): Pick<Deprecation, "id" | "routes" | "ef
   effect: { kind: "omit_list_items", ids: [setting] },
 });
 
+const FIREWALL_RULES = "/zones/:zone_id/firewall/rules";
+const FILTERS = "/zones/:zone_id/filters";
+const WAF = "/zones/:zone_id/firewall/waf";
+const WAF_PACKAGE = `${WAF}/packages/:package_id`;
+const RATE_LIMITS = "/zones/:zone_id/rate_limits";
+
+const withMethods = (path: string, ...methods: readonly string[]): readonly string[] => methods.map((method) => `${method} ${path}`);
+
 /** Newest first, as SPEC 9 lists them. The tests at each date and the reference page are made from these rows. */
 export const DEPRECATIONS: readonly Deprecation[] = [
+  {
+    id: "firewall-rules",
+    date: "2025-06-15",
+    routes: [
+      ...withMethods(FIREWALL_RULES, "GET", "POST", "PATCH", "PUT", "DELETE"),
+      ...withMethods(`${FIREWALL_RULES}/:rule_id`, "GET", "PATCH", "PUT", "DELETE"),
+      ...withMethods(FILTERS, "GET", "POST", "PUT", "DELETE"),
+      ...withMethods(`${FILTERS}/:filter_id`, "GET", "PUT", "DELETE"),
+    ],
+    effect: { kind: "endpoint_gone" },
+    replacement: "custom rules: rulesets of phase http_request_firewall_custom",
+    was: "Filters held expressions, and firewall rules said what is done with requests that they fit.",
+    why: "A rule of a ruleset is both.",
+    spec: "SPEC 9, 2025-06-15",
+  },
+  {
+    id: "previous-waf",
+    date: "2025-06-15",
+    routes: [
+      ...withMethods(`${WAF}/packages`, "GET"),
+      ...withMethods(WAF_PACKAGE, "GET", "PATCH"),
+      ...withMethods(`${WAF_PACKAGE}/groups`, "GET"),
+      ...withMethods(`${WAF_PACKAGE}/groups/:group_id`, "GET", "PATCH"),
+      ...withMethods(`${WAF_PACKAGE}/rules`, "GET"),
+      ...withMethods(`${WAF_PACKAGE}/rules/:rule_id`, "GET", "PATCH"),
+      ...withMethods(`${WAF}/overrides`, "GET", "POST"),
+      ...withMethods(`${WAF}/overrides/:override_id`, "GET", "PUT", "DELETE"),
+    ],
+    effect: { kind: "endpoint_gone" },
+    replacement: "WAF Managed Rules: rulesets of phase http_request_firewall_managed",
+    was: "Packages held groups of rules, with modes of their own and overrides by address.",
+    why: "Managed rulesets are deployed by rules, whose expressions say where.",
+    spec: "SPEC 9, 2025-06-15; SPEC 8",
+  },
+  {
+    id: "rate-limits",
+    date: "2025-06-15",
+    routes: [...withMethods(RATE_LIMITS, "GET", "POST"), ...withMethods(`${RATE_LIMITS}/:rate_limit_id`, "GET", "PUT", "DELETE")],
+    effect: { kind: "endpoint_gone" },
+    replacement: "rate limiting rules: rulesets of phase http_ratelimit",
+    was: "A rate limit had its address, methods and answers in fields of their own.",
+    why: "A rule says it all in expressions.",
+    spec: "SPEC 9, 2025-06-15",
+  },
   {
     id: "dns-records-comma-lists",
     date: "2025-05-23",

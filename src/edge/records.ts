@@ -2,6 +2,9 @@ import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink, SecurityEventRow } from "#events/rows.ts";
+import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
+import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
+import type { Match } from "#rules/types.ts";
 import type { Exchange, LoggedMatch } from "./exchange.ts";
 import { createSealing, eventMatches, type Sealing } from "./event-matches.ts";
 import { withoutSecrets } from "./secret-parameters.ts";
@@ -52,6 +55,12 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
   };
 }
 
+/** SPEC 6: while two WAFs run, the activity log tells them apart. */
+function serviceOf({ ruleset_id }: Match): string {
+  for (const slot of Object.values(PREVIOUS_SLOTS)) if (slot.ruleset_id === ruleset_id) return slot.service;
+  return PACKAGE_RULESETS.has(ruleset_id) ? PREVIOUS_SLOTS.previous_waf.service : "WAF";
+}
+
 function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch, sealing: Sealing): SecurityEventRow {
   return {
     id: newUlid(exchange.at_ms),
@@ -64,8 +73,8 @@ function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch, sealin
     deployed_by: match.deployed_by,
     rule_description: match.rule.description,
     phase,
-    action: match.action,
-    service: "WAF",
+    action: match.rule.event_action ?? match.action,
+    service: serviceOf(match),
     client_ip: exchange.client_ip,
     method: exchange.method,
     scheme: exchange.scheme,

@@ -59,6 +59,8 @@ export const EDITABLE_SETTINGS = {
   tls_1_3: setting(Type.Enum(["on", "off", "zrt"]), "on", {
     zrt: "Early data (0-RTT) is not taken, since it can be replayed (RFC 8446 §8); tls_1_3 can be on or off.",
   }),
+  /** The previous WAF (docs/guides/waf-migration.md). */
+  waf: setting(OnOff, "off"),
   websockets: setting(OnOff, "on"),
 } as const;
 
@@ -88,7 +90,7 @@ const NO_CHALLENGE = "Visitors are not challenged; use rules that block.";
 export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   ...off("Early data can be replayed (RFC 8446 §8), and is not taken.", "0rtt"),
   ...off("There are no other networks to pass requests through.", "opportunistic_onion", "orange_to_orange"),
-  ...off("There is no such product here.", "advanced_ddos", "china_network_enabled", "waf"),
+  ...off("There is no such product here.", "advanced_ddos", "china_network_enabled"),
   ...off(
     REWRITING,
     "automatic_https_rewrites",

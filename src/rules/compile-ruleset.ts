@@ -8,6 +8,7 @@ import type { FieldChange } from "./field-change.ts";
 import { compileHeaderChanges } from "./header-changes.ts";
 import { compileManaged, runsElsewhere } from "./managed/compile-managed.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRuleset } from "./managed/rulesets.ts";
+import { PACKAGE_RULESETS } from "./previous-waf/packages.ts";
 import type { RateCounters } from "./rate-limit/counter-table.ts";
 import { type CompiledLimit, compileLimit } from "./rate-limit/rate-limit.ts";
 import type { CompiledRule, CompiledRuleset, Executed, Match, Predicate, RuleDefinition, RulesetDefinition, SkipList } from "./types.ts";
@@ -88,6 +89,9 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
   };
 }
 
+/** What a rule can execute that ships with the program; customers' rules can name the first of them alone. */
+const SHIPPED: ReadonlyMap<string, ManagedRuleset> = new Map([...MANAGED_RULESETS, ...PACKAGE_RULESETS]);
+
 const NO_CHANGES: readonly FieldChange[] = [];
 const NOTHING_FOUND: Match["found"] = [];
 
@@ -121,7 +125,7 @@ function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly t
 
 function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
   const id = String(rule.action_parameters["id"]);
-  const managed = (deps.managed ?? MANAGED_RULESETS).get(id);
+  const managed = (deps.managed ?? SHIPPED).get(id);
   if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null, tells: false, publicKey: "" };
   const execution = executionOf(managed, rule.action_parameters);
   const { public_key: publicKey = "" } = (rule.action_parameters["matched_data"] ?? {}) as { readonly public_key?: string };

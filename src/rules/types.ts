@@ -18,6 +18,8 @@ export interface RuleDefinition {
   readonly version?: string;
   readonly logging?: { readonly enabled: boolean };
   readonly ratelimit?: Readonly<Record<string, unknown>>;
+  /** What events call its action, where an older name is to be seen. */
+  readonly event_action?: string;
 }
 
 export interface RulesetDefinition {

@@ -16,6 +16,8 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   sort_query_string_for_cache: (value) => ({ sort_query_string_for_cache: value === "on" }),
   ssl: (value) => ({ ssl: value }),
   tls_1_3: (value) => ({ tls_1_3: value !== "off" }),
+  // What it turns on are rules.
+  waf: () => ({}),
   websockets: (value) => ({ websockets: value === "on" }),
 };
 

@@ -1,6 +1,7 @@
 import type { RouteCondition } from "#rules/route-conditions.ts";
 import type { CustomPattern } from "#rules/detectors/custom.ts";
 import type { WordList } from "#rules/detectors/words.ts";
+import type { PreviousSlot } from "#rules/previous-waf/slots.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
 /**
@@ -183,6 +184,8 @@ export interface RuleEntry {
   /** Whether the rule leaves security events, where it says so itself. */
   readonly logging?: { readonly enabled: boolean };
   readonly ratelimit?: Readonly<Record<string, unknown>>;
+  /** What events call its action, where an older name is to be seen. */
+  readonly event_action?: string;
 }
 
 /** id = `{list id}/{part}`: lists of many items come in parts; an empty one has a part all the same. */
@@ -197,7 +200,7 @@ export interface ListEntry {
   readonly items: readonly unknown[];
 }
 
-/** id = ruleset id. Entry points and custom rulesets; managed rulesets ship with the program. */
+/** id = ruleset id, or `{zone id}/{slot}`. Entry points and custom rulesets; managed rulesets ship with the program. */
 export interface RulesetEntry {
   readonly level: "account" | "zone";
   /** The account or zone it belongs to. */
@@ -206,6 +209,8 @@ export interface RulesetEntry {
   readonly account_id?: string;
   readonly kind: "root" | "zone" | "custom";
   readonly phase: string;
+  /** What the zone has of the firewall before rulesets: it runs beside the zone's entry point of the phase. */
+  readonly slot?: PreviousSlot;
   readonly name: string;
   readonly version: string;
   readonly rules: readonly RuleEntry[];

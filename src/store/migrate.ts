@@ -19,6 +19,7 @@ import { gatewayDomains } from "./migrations/0025-gateway-domains.ts";
 import { notifications } from "./migrations/0024-notifications.ts";
 import { accountSensitiveData } from "./migrations/0026-account-sensitive-data.ts";
 import { customHostnames } from "./migrations/0028-custom-hostnames.ts";
+import { previousWaf } from "./migrations/0030-previous-waf.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 25, name: "gateway-domains", statements: gatewayDomains },
   { version: 26, name: "account-sensitive-data", statements: accountSensitiveData },
   { version: 28, name: "custom-hostnames", statements: customHostnames },
+  { version: 30, name: "previous-waf", statements: previousWaf },
 ];
 
 /**

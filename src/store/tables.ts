@@ -22,6 +22,7 @@ export interface Tables {
   rule_lists: RuleListsTable;
   rule_list_items: RuleListItemsTable;
   rule_list_operations: RuleListOperationsTable;
+  firewall_objects: FirewallObjectsTable;
   gateways: GatewaysTable;
   gateway_objects: GatewayObjectsTable;
   gateway_domains: GatewayDomainsTable;
@@ -119,6 +120,8 @@ export interface ZonesTable {
   vanity_name_servers: string;
   /** Settings of its traffic that were chosen (model/zone-settings.ts). */
   edge_settings: Generated<string>;
+  /** `MigrationState` of model/waf-migration.ts. */
+  waf_migration: Generated<string>;
   activated_on: string | null;
   created_on: string;
   modified_on: string;
@@ -269,6 +272,16 @@ export interface RuleListOperationsTable {
   error: string | null;
   created_on: string;
   completed: string | null;
+}
+/** What a zone keeps for the firewall before rulesets. Packages, groups and rules have a row where they differ from how they begin. */
+export interface FirewallObjectsTable {
+  zone_id: string;
+  kind: string;
+  id: string;
+  /** JSON, without id and times. */
+  value: string;
+  created_on: string;
+  modified_on: string;
 }
 export interface GatewaysTable {
   account_id: string;

@@ -38,7 +38,12 @@ async function request(
 ): Promise<Answer> {
   const [method = "", pattern = ""] = route.split(" ");
   const known = await record(world, type);
-  const path = pattern.replace(":zone_id", world.zone).replace(":dns_record_id", known.id).replace(":account_id", world.server.account_id);
+  const path = pattern
+    .replace(":zone_id", world.zone)
+    .replace(":dns_record_id", known.id)
+    .replace(":account_id", world.server.account_id)
+    // What is gone need not have been there.
+    .replaceAll(/:\w+/g, "0".repeat(32));
   const fresh = method === "POST" ? `n${++names}` : known.name;
   const plain =
     type === "SRV"

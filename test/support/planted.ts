@@ -45,6 +45,8 @@ const ROUTE_ELEMENTS = [
 const TSIG_SECRET = Buffer.from("planted secret of a transfer").toString("base64");
 const GATEWAY_ID = "planted-gateway";
 
+const ABSENT = "0".repeat(32);
+
 export async function plant(server: ApiServer): Promise<Planted> {
   const made = async (method: string, path: string, body: object): Promise<any> => {
     const answer = await ask(server, method, path, { body });
@@ -94,6 +96,10 @@ export async function plant(server: ApiServer): Promise<Planted> {
   await server.control.ruleListItems.idle();
   const [listItem] = (await ask(server, "GET", `/accounts/${account}/rules/lists/${ruleList.id}/items`)).body.result;
   const notifications = await plantNotifications(made, account);
+  const pageRule = await made("POST", `/zones/${zone.id}/pagerules`, {
+    targets: [{ target: "url", constraint: { operator: "matches", value: "planted.example/admin/*" } }],
+    actions: [{ id: "disable_security" }],
+  });
   const detection = await plantDetection(made, zone.id, account);
   const customHostname = await plantHostname(made, zone.id);
   const transfers = await plantTransfers(made, account, zone.id);
@@ -134,6 +140,13 @@ export async function plant(server: ApiServer): Promise<Planted> {
         ...customHostname,
         ...transfers,
         ...notifications,
+        pagerule_id: pageRule.id,
+        // What is gone need not be there.
+        filter_id: ABSENT,
+        rate_limit_id: ABSENT,
+        package_id: ABSENT,
+        group_id: ABSENT,
+        override_id: ABSENT,
         allowed_id: detection.allowed_id,
         pattern_id: atAccount ? detection.account_pattern_id : detection.pattern_id,
         ...kept.ids,

@@ -12,6 +12,7 @@ import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
 import { GATEWAY_DOMAIN_ROUTES } from "#api/routes/gateway-domains.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/dlp-profiles.ts";
+import { FIREWALL_RULE_ROUTES } from "#api/routes/firewall-rules.ts";
 import { GATEWAY_DATASET_ROUTES } from "#api/routes/gateway-datasets.ts";
 import { GATEWAY_DYNAMIC_ROUTES } from "#api/routes/gateway-dynamic-routes.ts";
 import { GATEWAY_PROVIDER_ROUTES } from "#api/routes/gateway-providers.ts";
@@ -20,6 +21,9 @@ import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { NOTIFICATION_ROUTES } from "#api/routes/notifications.ts";
+import { PAGE_RULE_ROUTES } from "#api/routes/page-rules.ts";
+import { PREVIOUS_WAF_ROUTES } from "#api/routes/previous-waf.ts";
+import { RATE_LIMIT_ROUTES } from "#api/routes/rate-limits.ts";
 import { REQUEST_LOG_ROUTES } from "#api/routes/request-logs.ts";
 import { RULE_LIST_ROUTES } from "#api/routes/rule-lists.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets.ts";
@@ -54,6 +58,10 @@ export const ROUTES: readonly Route[] = [
   ...SECONDARY_DNS_ROUTES,
   ...RULESET_ROUTES,
   ...RULE_LIST_ROUTES,
+  ...FIREWALL_RULE_ROUTES,
+  ...RATE_LIMIT_ROUTES,
+  ...PREVIOUS_WAF_ROUTES,
+  ...PAGE_RULE_ROUTES,
   ...SECURITY_EVENT_ROUTES,
   ...REQUEST_LOG_ROUTES,
   ...SENSITIVE_DATA_ROUTES,

@@ -11,6 +11,7 @@ import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type StoredRule } from "#control/rulesets/rules.ts";
 import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
+import { checkHeldBack } from "#control/waf-migration/held-back.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
 import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
@@ -32,8 +33,14 @@ export interface Rulesets {
   delete(call: Call, scope: RulesetScope, id: string): Promise<void>;
   /** Throws `entrypoint_not_found` where the phase has none yet (SPEC 4.5). */
   entryPoint(scope: RulesetScope, phase: string): Promise<Ruleset>;
-  /** Creates the entry point or replaces its rules. */
-  putEntryPoint(call: Call, scope: RulesetScope, phase: string, body: RulesetUpdate): Promise<Ruleset>;
+  /** Creates the entry point or replaces its rules; `first` comes before it in the same unit. */
+  putEntryPoint(
+    call: Call,
+    scope: RulesetScope,
+    phase: string,
+    body: RulesetUpdate,
+    first?: (unit: Unit) => Promise<void>,
+  ): Promise<Ruleset>;
   addRule(call: Call, scope: RulesetScope, id: string, body: RuleWriteAt): Promise<Ruleset>;
   /** A position alone moves the rule; a definition replaces it. */
   editRule(call: Call, scope: RulesetScope, id: string, ruleId: string, body: RuleWriteAt): Promise<Ruleset>;
@@ -91,9 +98,10 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
 
     entryPoint: async (scope, name) => rulesetView(await entryPointOf(store.read, scope, name)),
 
-    putEntryPoint: async (call, scope, name, body) => {
+    putEntryPoint: async (call, scope, name, body, first) => {
       const phase = phaseFor(scope, name, "write", undefined);
       return commit(deps, call, async (unit) => {
+        await first?.(unit);
         const before = await entryPoint(unit.db, ownerOf(scope), phase.name);
         if (before) return replace(unit, call, scope, before, body);
         checkUnchanged(body, { kind: entryPointKind(scope), phase: phase.name });
@@ -149,6 +157,7 @@ function createWriting(deps: RulesetsDeps) {
       const around = await surroundingsOf(unit.db, scope, kind);
       const rules = replaceRules(body.rules ?? [], [], { phase: phase.name, now: at, around });
       checkRules(scope, rules);
+      await checkHeldBack(unit, scope.zone_id, phase.name, rules);
       // What is wrong with its rules says more, but without any it would be kept just as vainly.
       if (!phase.runs) throw new PlatformError("ruleset_invalid", { message: notRun(phase) });
       const row: RulesetRow = {
@@ -173,6 +182,7 @@ function createWriting(deps: RulesetsDeps) {
       const around = await surroundingsOf(unit.db, scope, before.kind);
       const rules = replaceRules(body.rules ?? [], rulesOf(before), { phase: before.phase, now: now(), around });
       checkRules(scope, rules);
+      await checkHeldBack(unit, scope.zone_id, before.phase, rules);
       return save(unit, call, scope, before, {
         name: body.name ?? before.name,
         description: body.description ?? before.description,
@@ -186,6 +196,7 @@ function createWriting(deps: RulesetsDeps) {
         const before = await ownRuleset(unit.db, scope, id, "write");
         const rules = change(rulesOf(before), before.phase, await surroundingsOf(unit.db, scope, before.kind));
         checkRules(scope, rules);
+        await checkHeldBack(unit, scope.zone_id, before.phase, rules);
         return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
       }),
 

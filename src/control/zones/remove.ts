@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { removeDomains } from "#control/gateways/domains.ts";
+import { removedSlotOps } from "#control/previous-waf/entries.ts";
 import { purgesOfZone } from "#store/cache-purges.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
 import { hostnameCertificatesOfZone, hostnameIdsOfZone } from "#store/custom-hostnames.ts";
@@ -11,13 +12,15 @@ import { zoneSensitiveData } from "#store/sensitive-data.ts";
 import type { Unit } from "#store/store.ts";
 import { deleteZoneTransfersOf, zoneTransfersOf } from "#store/transfers.ts";
 import { deleteDnssecOfZone, dnssecOfZone } from "#store/zone-dnssec.ts";
-import { deleteZone } from "#store/zones.ts";
+import { deleteZone, zoneRowById } from "#store/zones.ts";
 
 /** Deletes the zone and everything in it, from the database and from what planes see. */
 export async function removeZone(unit: Unit, id: string): Promise<void> {
   const owner: RulesetOwner = { level: "zone", owner_id: id };
   await removeRecords(unit, id);
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
+  const zone = await zoneRowById(unit.db, id);
+  if (zone !== undefined) for (const op of await removedSlotOps(unit.db, zone)) unit.change(op);
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
   await removeHostnames(unit, id);
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });

@@ -6,6 +6,7 @@ import type { ZoneSetting } from "#model/zone-settings.ts";
 import { zoneEntry } from "#snapshot/compile.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+import { changeWafSetting } from "#control/previous-waf/waf-setting.ts";
 import { openZone, writeZone } from "./change-zone.ts";
 import { changedColumns, type SettingChange } from "./setting-values.ts";
 import { chosenIn, type SettingColumns, settingView, settingViews } from "./setting-views.ts";
@@ -44,6 +45,7 @@ export function createZoneSettings(deps: ZoneSettingsDeps): ZoneSettings {
         const columns = changedColumns(before, changes, isoMicros(clock.nowMicros()));
         if (Object.keys(columns).length === 0) return changes.map(({ id }) => view(before, id));
         const row = await write(deps, unit, before, columns);
+        await changeWafSetting(unit, before, row);
         const shown = changes.map(({ id }) => view(row, id));
         noteContradictions(call, row);
         unit.audit({

@@ -183,6 +183,7 @@ function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneTyp
     name_servers: JSON.stringify(deps.nameServers),
     settings: "{}",
     edge_settings: "{}",
+    waf_migration: "start",
     // Secondaries that knew an earlier zone of this name see a later serial (RFC 1982).
     serial: Math.floor(deps.clock.nowMs() / 1000),
     record_count: 0,

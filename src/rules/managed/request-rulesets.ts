@@ -4,7 +4,7 @@ import type { ManagedRule, ManagedRuleset } from "./rulesets.ts";
 import { SIGNATURES } from "./signatures/table.ts";
 
 // waf.md: identifiers that clients know.
-const MANAGED_RULESET_ID = "efb7b8c949ac4650a09736fc376e9aee";
+export const MANAGED_RULESET_ID = "efb7b8c949ac4650a09736fc376e9aee";
 export const SCORES_RULESET_ID = "4814384a9e5d4991b9815dcfc25d2f1f";
 export const SCORE_EXCEEDED_RULE_ID = "6179ae15870a4bb7b2d480d4843b323c";
 const SCORE_THRESHOLD = 40;
@@ -13,10 +13,11 @@ const PHASE = "http_request_firewall_managed";
 const ACTIONS = ["block", "log", "managed_challenge", "js_challenge", "challenge"];
 
 /** Slugs never change, and so ids do not. */
-const idOf = (ruleset: string, slug: string): string => createHash("sha256").update(`${ruleset} ${slug}`).digest("hex").slice(0, 32);
+export const ruleIdOf = (ruleset: string, slug: string): string =>
+  createHash("sha256").update(`${ruleset} ${slug}`).digest("hex").slice(0, 32);
 
-/** What both rulesets are made of. */
-interface Row {
+/** What rulesets for requests are made of. */
+export interface RequestRow {
   readonly slug: string;
   readonly title: string;
   readonly paranoia: number;
@@ -26,7 +27,7 @@ interface Row {
   readonly decides: Pick<ManagedRule, "expression" | "shows" | "signature">;
 }
 
-const ROWS: readonly Row[] = [
+export const REQUEST_ROWS: readonly RequestRow[] = [
   ...PROTOCOL_ANOMALIES.map((row) => ({ ...row, category: "protocol", decides: { expression: row.expression, shows: row.shows } })),
   ...SIGNATURES.map((row, signature) => ({ ...row, decides: { signature } })),
 ];
@@ -40,8 +41,8 @@ export const MANAGED: ManagedRuleset = {
   version: "1",
   actions: ACTIONS,
   has_sensitivity: true,
-  rules: ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, paranoia, isCertain, category, decides }) => ({
-    id: idOf(MANAGED_RULESET_ID, slug),
+  rules: REQUEST_ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, paranoia, isCertain, category, decides }) => ({
+    id: ruleIdOf(MANAGED_RULESET_ID, slug),
     detector: "",
     ...decides,
     action: "block",
@@ -63,8 +64,8 @@ export const SCORES: ManagedRuleset = {
   actions: ACTIONS,
   has_sensitivity: true,
   rules: [
-    ...ROWS.map(({ slug, title, paranoia, score, category, decides }) => ({
-      id: idOf(SCORES_RULESET_ID, slug),
+    ...REQUEST_ROWS.map(({ slug, title, paranoia, score, category, decides }) => ({
+      id: ruleIdOf(SCORES_RULESET_ID, slug),
       detector: "",
       ...decides,
       action: "score",

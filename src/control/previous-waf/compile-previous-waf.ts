@@ -1,0 +1,48 @@
+import type { WafOverride } from "#model/previous-waf.ts";
+import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
+import { WAF_PACKAGES } from "#rules/previous-waf/packages.ts";
+import { urlExpression } from "#rules/previous-waf/url-pattern.ts";
+import type { RuleEntry } from "#snapshot/entries.ts";
+import { edgeRule, endSlot } from "./edge-rules.ts";
+import { packageOverrides } from "./package-settings.ts";
+import { patternOf, wafBelow, wafPageRules } from "./page-rule-parts.ts";
+import type { PreviousFirewall } from "./state.ts";
+
+/**
+ * The previous WAF as the edge runs it. Of page rules the first that fits decides whether it looks at a request at all, and
+ * of overrides the first that fits says how; each ends the slot, so that no later one is asked.
+ */
+export function compilePreviousWaf(firewall: PreviousFirewall, isOn: boolean): readonly RuleEntry[] {
+  const below = wafPageRules(firewall.page_rules).flatMap((rule) => {
+    const expression = urlExpression(patternOf(rule));
+    const runs = wafBelow(rule) === "on" ? deployments(firewall, expression) : [];
+    return [...runs, endSlot(rule.id, expression)];
+  });
+  // Without the zone's own word, only page rules that turn it on make anything run.
+  if (!isOn && !below.some(({ action }) => action === "execute")) return [];
+  return [...below, ...(isOn ? deployments(firewall, null) : [])];
+}
+
+function deployments(firewall: PreviousFirewall, within: string | null): readonly RuleEntry[] {
+  const limited = (expression: string): string =>
+    within === null ? expression : expression === "true" ? within : `${within} and ${expression}`;
+  const overridden = inOrder(firewall.overrides).flatMap((override) =>
+    override.urls.flatMap((url) => {
+      const expression = limited(urlExpression(url));
+      return [...executions(firewall, override, expression), endSlot(override.id, expression)];
+    }),
+  );
+  return [...overridden, ...executions(firewall, null, limited("true"))];
+}
+
+/** A lower number has its way; the older of equals. */
+const inOrder = (overrides: readonly WafOverride[]): readonly WafOverride[] =>
+  overrides.filter(({ paused }) => !paused).toSorted((a, b) => a.priority - b.priority);
+
+const executions = (firewall: PreviousFirewall, override: WafOverride | null, expression: string): readonly RuleEntry[] =>
+  WAF_PACKAGES.flatMap((pack) => {
+    const overrides = packageOverrides(pack, firewall, override);
+    if (overrides === null) return [];
+    const id = override?.id ?? PREVIOUS_SLOTS.previous_waf.ruleset_id;
+    return [edgeRule(id, "execute", expression, { action_parameters: { id: pack.id, version: "latest", overrides } })];
+  });

@@ -1,0 +1,56 @@
+import type { Filter, FirewallRule } from "#model/firewall-rule.ts";
+import type { PageRule } from "#model/page-rule.ts";
+import type { RuleMode, WafOverride, WafPackageEdit } from "#model/previous-waf.ts";
+import type { RateLimit } from "#model/rate-limit.ts";
+import { type FirewallObjectRow, firewallObjectsOf } from "#store/firewall-objects.ts";
+import type { Unit } from "#store/store.ts";
+
+/** Rules name their filters. */
+export type StoredFirewallRule = Omit<FirewallRule, "filter"> & { readonly filter_id: string };
+
+/** What one zone has of the firewall before rulesets; lists are oldest first. */
+export interface PreviousFirewall {
+  readonly filters: readonly Filter[];
+  readonly firewall_rules: readonly StoredFirewallRule[];
+  readonly rate_limits: readonly RateLimit[];
+  readonly page_rules: readonly PageRule[];
+  readonly overrides: readonly WafOverride[];
+  /** What was chosen, by id. */
+  readonly packages: ReadonlyMap<string, WafPackageEdit>;
+  readonly groups: ReadonlyMap<string, "on" | "off">;
+  readonly rules: ReadonlyMap<string, RuleMode>;
+}
+
+export type FirewallKind =
+  | "filter"
+  | "firewall_rule"
+  | "rate_limit"
+  | "page_rule"
+  | "waf_override"
+  | "waf_package"
+  | "waf_group"
+  | "waf_rule";
+
+export function firewallOf(rows: readonly FirewallObjectRow[]): PreviousFirewall {
+  const valued = <T>(kind: FirewallKind): T[] =>
+    rows.filter((row) => row.kind === kind).map((row) => ({ id: row.id, ...(JSON.parse(row.value) as object) }) as T);
+  const dated = <T>(kind: FirewallKind): T[] =>
+    rows
+      .filter((row) => row.kind === kind)
+      .map(({ id, value, created_on, modified_on }) => ({ id, ...(JSON.parse(value) as object), created_on, modified_on }) as T);
+  const chosen = <T>(kind: FirewallKind): ReadonlyMap<string, T> =>
+    new Map(rows.filter((row) => row.kind === kind).map(({ id, value }) => [id, JSON.parse(value) as T]));
+  return {
+    filters: valued("filter"),
+    firewall_rules: dated("firewall_rule"),
+    rate_limits: valued("rate_limit"),
+    page_rules: dated("page_rule"),
+    overrides: valued("waf_override"),
+    packages: chosen("waf_package"),
+    groups: chosen("waf_group"),
+    rules: chosen("waf_rule"),
+  };
+}
+
+export const loadFirewall = async (db: Unit["db"], zoneId: string): Promise<PreviousFirewall> =>
+  firewallOf(await firewallObjectsOf(db, zoneId));

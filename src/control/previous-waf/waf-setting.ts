@@ -1,0 +1,34 @@
+import { PlatformError } from "#kernel/errors.ts";
+import { chosenIn } from "#control/zones/setting-views.ts";
+import { planOf } from "#model/plan.ts";
+import { hasEnabledRules, NEW_WAF_PHASE } from "#control/waf-migration/held-back.ts";
+import { entryPoint } from "#store/rulesets.ts";
+import type { Unit } from "#store/store.ts";
+import type { ZoneRow } from "#store/zones.ts";
+import { slotEntries, slotOps } from "./entries.ts";
+import { loadFirewall } from "./state.ts";
+
+const wafOf = (zone: ZoneRow): string => chosenIn(zone).waf?.value ?? "off";
+
+/**
+ * What the zone setting `waf` turns on or off at the edge. Throws `setting_unavailable` where the previous WAF cannot come
+ * back: once the zone has migrated, and below Enterprise beside rules of the new one.
+ */
+export async function changeWafSetting(unit: Unit, before: ZoneRow, after: ZoneRow): Promise<void> {
+  if (wafOf(before) === wafOf(after)) return;
+  if (wafOf(after) === "on") await checkTurnedOn(unit, after);
+  const firewall = await loadFirewall(unit.db, after.id);
+  for (const op of slotOps(after, slotEntries(before, firewall), slotEntries(after, firewall))) unit.change(op);
+}
+
+async function checkTurnedOn(unit: Unit, zone: ZoneRow): Promise<void> {
+  const refused = (message: string): PlatformError => new PlatformError("setting_unavailable", { message, source: "/value" });
+  if (zone.waf_migration === "pending")
+    throw refused(
+      "The zone has migrated to WAF Managed Rules, which have no switch for all of them: each managed ruleset is deployed by itself.",
+    );
+  if (planOf(zone.plan).name === "enterprise") return;
+  const managed = await entryPoint(unit.db, { level: "zone", owner_id: zone.id }, NEW_WAF_PHASE);
+  if (managed !== undefined && hasEnabledRules(managed))
+    throw refused("The zone has rules of the new WAF, and zones below Enterprise have one of both at a time; disable the rules first.");
+}

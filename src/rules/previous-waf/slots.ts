@@ -1,0 +1,37 @@
+import type { PhaseName } from "../phases.ts";
+
+/** What a zone has of the firewall before rulesets: each runs as an entry point of its own, beside those of its phase. */
+export type PreviousSlot = "firewall_rules" | "rate_limits" | "previous_waf";
+
+interface SlotRow {
+  /** As events and traces name it: the same in every zone. */
+  readonly ruleset_id: string;
+  readonly phase: PhaseName;
+  /** What wrote an event, as the activity log names it (SPEC 6). */
+  readonly service: string;
+  /** Where it runs beside the zone's own entry point of the phase. SPEC 3.3: the new WAF before the previous one. */
+  readonly runs: "before" | "after";
+}
+
+export const PREVIOUS_SLOTS: Readonly<Record<PreviousSlot, SlotRow>> = {
+  firewall_rules: {
+    ruleset_id: "5f1d2c7a9b3e4d60a8c2f4e6b7d90103",
+    phase: "http_request_firewall_custom",
+    service: "Firewall Rules",
+    runs: "before",
+  },
+  rate_limits: {
+    ruleset_id: "5f1d2c7a9b3e4d60a8c2f4e6b7d90204",
+    phase: "http_ratelimit",
+    service: "Rate Limits",
+    runs: "before",
+  },
+  previous_waf: {
+    ruleset_id: "5f1d2c7a9b3e4d60a8c2f4e6b7d90305",
+    phase: "http_request_firewall_managed",
+    service: "WAF (previous version)",
+    runs: "after",
+  },
+};
+
+export const PREVIOUS_SLOT_NAMES = Object.keys(PREVIOUS_SLOTS) as readonly PreviousSlot[];

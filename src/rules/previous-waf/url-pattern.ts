@@ -1,0 +1,42 @@
+/**
+ * Addresses with stars, as page rules, overrides and rate limits write them: `*example.com/admin/*`, with or without a scheme.
+ * A star in the host stands for a part of the host and one in the path for a part of the path, so that nobody gets out of a
+ * rule by what he puts into a query. Without a star at its end a pattern ends where it does.
+ */
+export function urlExpression(pattern: string): string {
+  const { scheme, host, path } = partsOf(pattern);
+  const tests = [
+    ...(scheme === "*" ? [] : [scheme === "https" ? "ssl" : "not ssl"]),
+    ...(host === "*" ? [] : [`http.host wildcard r"${host}"`]),
+    ...(path === "*" || path === "/*" ? [] : [`raw.http.request.uri strict wildcard r"${path}"`]),
+  ];
+  return tests.length === 0 ? "true" : `(${tests.join(" and ")})`;
+}
+
+/** What is wrong with a pattern, or null. */
+export function urlPatternProblem(pattern: string): string | null {
+  if (pattern.length === 0 || pattern.length > PATTERN_CHARACTERS_MAX) return `must have 1 to ${PATTERN_CHARACTERS_MAX} characters`;
+  if (!/^[\x21-\x7e]+$/.test(pattern) || /["\\#]/.test(pattern))
+    return String.raw`must be printable ASCII without spaces and without " \ #`;
+  if (pattern.includes("**")) return "must not have two stars in a row";
+  const { host } = partsOf(pattern);
+  return /^[a-z0-9.*_:-]+$/i.test(host) ? null : "must begin with a host name, in which * stands for any part";
+}
+
+export const PATTERN_CHARACTERS_MAX = 1024;
+
+interface Parts {
+  readonly scheme: "http" | "https" | "*";
+  readonly host: string;
+  readonly path: string;
+}
+
+function partsOf(pattern: string): Parts {
+  const [, scheme = "*", rest = ""] = /^(?:(https?|\*):\/\/)?(.*)$/i.exec(pattern) ?? [];
+  const slash = rest.indexOf("/");
+  const host = slash < 0 ? rest : rest.slice(0, slash);
+  // A host alone is its first page, unless it ends in a star, which then stands for every page as well.
+  const path = slash < 0 ? (host.endsWith("*") ? "*" : "/") : rest.slice(slash);
+  // Rules see the host without its port.
+  return { scheme: scheme.toLowerCase() as Parts["scheme"], host: host.replace(/:\d*$/, ""), path };
+}

@@ -1,0 +1,16 @@
+import type { Dialect } from "../session.ts";
+
+/** What zones keep for the firewall before rulesets, and how far each has come on its way from it. */
+export const previousWaf = ({ text, tableOptions }: Dialect): readonly string[] => [
+  `CREATE TABLE firewall_objects (${[
+    `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`,
+    `kind ${text} NOT NULL`,
+    // Packages, groups and rules are the same ones in every zone.
+    `id ${text} NOT NULL`,
+    `value ${text} NOT NULL`,
+    `created_on ${text} NOT NULL`,
+    `modified_on ${text} NOT NULL`,
+    "PRIMARY KEY (zone_id, kind, id)",
+  ].join(", ")}) ${tableOptions}`,
+  `ALTER TABLE zones ADD COLUMN waf_migration ${text} NOT NULL DEFAULT 'start'`,
+];
