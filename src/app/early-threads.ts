@@ -19,12 +19,11 @@ export interface EarlyThreads {
 
 const program = (path: string): string => new URL(path, import.meta.url).href;
 
-/** The threads of every installation, those with the most to load first. */
+/** The threads that start with every server, those with the most to load first. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   "edge-1": program("../edge/worker.ts"),
   gateway: program("../gateway/worker.ts"),
   "nameserver-1": program("../nameserver/worker.ts"),
-  detector: program("../edge/detection/worker.ts"),
   events: program("../events/writer.ts"),
 };
 

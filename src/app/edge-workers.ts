@@ -35,6 +35,7 @@ export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sin
         name,
         script: "../edge/worker.ts",
         ports: () => ({ events: handOver(sinks.writer), tap: handOver(sinks.detector) }),
+        onNeeded: () => sinks.detector.wake(),
         planeConfig: (bound) => ({
           ...edgeConfig(config, { ...siblings, ...bound }, neighbours),
           cacheDisk: edgeCacheDisk(config, files, name),

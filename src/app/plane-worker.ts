@@ -51,12 +51,16 @@ export interface PlaneWorkerSpec {
    * first start bound, so that a restart listens where clients expect it.
    */
   connect(bound: Bound): { readonly workerData: object; readonly transfer: readonly MessagePort[] };
+  /** The server is there without it: a first start that fails is tried again, as after a crash. */
+  readonly isLate?: boolean;
   /** Called after a crash, when the thread serves again. */
   onRestart?(): void;
   /** Called when the thread was told that a secondary zone has changed at its primary. */
   onNotified?(zoneId: string, from: string): void;
   /** Called when the apex of a zone that other servers fetch has other addresses. */
   onReaddressed?(zoneId: string, addresses: string): void;
+  /** Called when there is work for a thread that starts when it is needed. */
+  onNeeded?(sink: SinkName): void;
   /** Called when an account's default gateway is used that does not exist yet. */
   onDefaultGateway?(accountId: string, atMs: number): void;
 }
@@ -76,6 +80,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
     else if (message.type === "readdressed") spec.onReaddressed?.(message.zone_id, message.addresses);
     else if (message.type === "default_gateway") spec.onDefaultGateway?.(message.account_id, message.at_ms);
+    else if (message.type === "needed") spec.onNeeded?.(message.sink);
     else if (message.type === "listening") {
       bound = message.addresses;
       if (state !== "stopping") state = "up";
@@ -101,7 +106,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     };
     thread.on("message", (message: FromWorker) => onMessage(message, onListening));
     thread.on("error", (error) => {
-      if (state !== "starting") log.error({ plane: name, err: error }, "a plane's thread failed");
+      if (state !== "starting" || spec.isLate === true) log.error({ plane: name, err: error }, "a plane's thread failed");
       reject(error);
     });
     thread.on("exit", () => {
@@ -109,7 +114,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       clearTimeout(recovered);
       metricRequests.answerAll();
       reject(new Error(`${name} ended before it listened`));
-      if (state === "up") restartLater();
+      if (state === "up" || (state === "starting" && spec.isLate === true)) restartLater();
     });
     worker = thread;
     return promise.finally(() => clearTimeout(limit));

@@ -70,7 +70,6 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         edges.neighbourAt("gateway", portOf(bound, "edge"));
         return bound;
       }),
-      sinks.detector.listening,
       sinks.writer.listening,
     ]);
     const ports = {
@@ -117,6 +116,8 @@ interface ServingSpec {
   readonly script: string;
   /** Ports to the threads that this one sends to. */
   ports(): Ports;
+  /** Called when a thread that starts when it is needed has work from this one. */
+  onNeeded?(): void;
   /** `bound`: the ports that a start before this one found. */
   planeConfig(bound: Bound): object;
 }
@@ -124,7 +125,7 @@ interface ServingSpec {
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
   { publisher, log, files, early, onNotified, onReaddressed, onDefaultGateway }: PlanesDeps,
-  { name, script, ports, planeConfig }: ServingSpec,
+  { name, script, ports, planeConfig, onNeeded }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
     name,
@@ -134,6 +135,7 @@ function startServingWorker(
     onNotified,
     onReaddressed,
     onDefaultGateway,
+    ...(onNeeded === undefined ? {} : { onNeeded }),
     connect: (bound) => {
       const feed = channel();
       publisher.attach(createMessagePortFeed(feed.near));

@@ -1,4 +1,5 @@
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
+import { createLateWorker, type LateWorker } from "./late-worker.ts";
 import { retentionOf } from "./plane-configs.ts";
 import { channel, handOver, type PlaneWorker, startPlaneWorker } from "./plane-worker.ts";
 import type { PlanesDeps } from "./planes.ts";
@@ -6,7 +7,8 @@ import type { PlanesDeps } from "./planes.ts";
 /** The threads that other threads send to. */
 export interface Sinks {
   readonly writer: PlaneWorker;
-  readonly detector: PlaneWorker;
+  /** Starts with the first body that is to be scanned: most installations scan none. */
+  readonly detector: LateWorker;
   /** Detection first, which feeds the writer. */
   stop(): Promise<void>;
 }
@@ -28,19 +30,22 @@ export function startSinks({ config, log, early, files, publisher }: PlanesDeps,
     connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config) }, transfer: [] }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
-  const detector = startPlaneWorker({
-    name: "detector",
-    script: new URL("../edge/detection/worker.ts", import.meta.url),
-    ...{ log, early },
-    connect: () => {
-      const events = handOver(writer);
-      const feed = channel();
-      publisher.attach(createMessagePortFeed(feed.near));
-      const data = { tap: [], events, feed: feed.far, lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
-      return { workerData: data, transfer: [events, feed.far] };
-    },
-    onRestart: () => edges.forEach((worker) => worker.reconnect("detector", handOver(detector))),
-  });
+  const detector = createLateWorker("detector", () =>
+    startPlaneWorker({
+      name: "detector",
+      script: new URL("../edge/detection/worker.ts", import.meta.url),
+      log,
+      isLate: true,
+      connect: () => {
+        const events = handOver(writer);
+        const feed = channel();
+        publisher.attach(createMessagePortFeed(feed.near));
+        const data = { tap: [], events, feed: feed.far, lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
+        return { workerData: data, transfer: [events, feed.far] };
+      },
+      onRestart: () => edges.forEach((worker) => worker.reconnect("detector", handOver(detector))),
+    }),
+  );
   return {
     writer,
     detector,

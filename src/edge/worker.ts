@@ -62,7 +62,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     log: voice.log,
   });
   const events = createEventSink({ port: data.events, metrics });
-  const tap = createTap({ port: data.tap, metrics });
+  const tap = createTap({ port: data.tap, metrics, onFirstUse: () => voice.needed("detector") });
   const sealKey = readFileSync(data.sealKeyPath);
   const sealer = createSealer(sealKey);
   const clearanceKey = deriveKey(sealKey, "clearance", 32);

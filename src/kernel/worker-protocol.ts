@@ -12,6 +12,8 @@ export type FromWorker =
   | { readonly type: "readdressed"; readonly zone_id: string; readonly addresses: string }
   /** A gateway that comes into being with its first use was used, at this time. */
   | { readonly type: "default_gateway"; readonly account_id: string; readonly at_ms: number }
+  /** There is work for a thread that starts when it is needed. */
+  | { readonly type: "needed"; readonly sink: SinkName }
   | {
       readonly type: "log";
       readonly level: "debug" | "info" | "warn" | "error";
@@ -63,6 +65,7 @@ export interface WorkerVoice {
   notified(zoneId: string, from: string): void;
   readdressed(zoneId: string, addresses: string): void;
   defaultGatewayUsed(accountId: string, atMs: number): void;
+  needed(sink: SinkName): void;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -74,6 +77,7 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
     notified: (zoneId, from) => say({ type: "notified", zone_id: zoneId, from }),
     readdressed: (zoneId, addresses) => say({ type: "readdressed", zone_id: zoneId, addresses }),
     defaultGatewayUsed: (accountId, atMs) => say({ type: "default_gateway", account_id: accountId, at_ms: atMs }),
+    needed: (sink) => say({ type: "needed", sink }),
     log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
     serve: (duties) => {
       main.on("message", (message: ToWorker) => {

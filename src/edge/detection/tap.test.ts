@@ -368,3 +368,15 @@ test("a detector that is started again is sent what comes from then on", async (
   assert.deepEqual(records, [`false ${PAGE.length} false`, "true 0 true"]);
   second.port2.close();
 });
+
+test("the first body that is copied says that the detector is needed, once", async (t) => {
+  let needed = 0;
+  const { tap, scanned } = bench(t, { onFirstUse: () => needed++ });
+  assert.equal(tap.begin(testSubject({ content_type: "image/png" })), null);
+  assert.equal(needed, 0);
+  for (let i = 1; i <= 3; i++) {
+    send(tap, PAGE);
+    await scanned(i);
+  }
+  assert.equal(needed, 1);
+});

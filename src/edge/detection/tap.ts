@@ -28,6 +28,8 @@ export interface TapDeps {
   /** To the detector worker; the tap closes it. */
   readonly port: MessagePort;
   readonly metrics: MetricRegistry;
+  /** Called when the first body is copied: the detector may not have been started before. */
+  onFirstUse?(): void;
   /** How much of bodies may wait for the detector; beyond that, load is shed. */
   readonly ringBytes?: number;
   /** Bodies under way at most; the oldest is cut short for a new one, so that endless streams do not hold all places. */
@@ -40,7 +42,7 @@ const JOBS_MAX = 256;
 /** Heads are limited to 32 KB, of which a subject is a part. */
 const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
 
-export function createTap({ port: firstPort, metrics, ringBytes = RING_BYTES, jobsMax = JOBS_MAX }: TapDeps): Tap {
+export function createTap({ port: firstPort, metrics, onFirstUse, ringBytes = RING_BYTES, jobsMax = JOBS_MAX }: TapDeps): Tap {
   const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
   const shed = metrics.counter(
     "selvedge_detection_shed_total",
@@ -53,6 +55,7 @@ export function createTap({ port: firstPort, metrics, ringBytes = RING_BYTES, jo
   const jobs = new Map<number, Job>();
   let lastJob = 0;
   let port = firstPort;
+  let isUsed = false;
   /** Null while the detector is gone. */
   let ring: RingWriter | null = null;
 
@@ -62,11 +65,16 @@ export function createTap({ port: firstPort, metrics, ringBytes = RING_BYTES, jo
     const memory = createRing(ringBytes);
     const message: TapMessage = { ring: memory };
     next.postMessage(message);
-    ring = createRingWriter(memory, { endsMax: jobsMax, wake: () => next.postMessage(null) });
+    ring = createRingWriter(memory, { endsMax: jobsMax, wake: () => wake(next) });
     next.on("close", () => {
       if (port === next) ring = null;
     });
     next.unref();
+  };
+  const wake = (sleeper: MessagePort): void => {
+    sleeper.postMessage(null);
+    if (!isUsed) onFirstUse?.();
+    isUsed = true;
   };
   connect(firstPort);
 

@@ -1,0 +1,50 @@
+import type { MessagePort } from "node:worker_threads";
+import type { PlaneWorker } from "./plane-worker.ts";
+
+/** A thread that is started when there is first work for it. Until then it is as good as up. */
+export interface LateWorker extends PlaneWorker {
+  /** There is work. Starts the thread, if that has not been done. */
+  wake(): void;
+}
+
+/** What is sent through ports before the thread starts waits in them. `start` has to start it with `isLate`. */
+export function createLateWorker(name: string, start: () => PlaneWorker): LateWorker {
+  const waiting = new Set<MessagePort>();
+  let worker: PlaneWorker | undefined;
+  let isStarting = false;
+  let isStopped = false;
+  const begin = async (): Promise<void> => {
+    isStarting = true;
+    worker = start();
+    for (const port of waiting) worker.attach(port);
+    waiting.clear();
+    // Why it failed has been logged, and it is started again.
+    await worker.listening.catch(() => undefined);
+    isStarting = false;
+  };
+  return {
+    name,
+    wake: () => {
+      if (worker === undefined && !isStopped) void begin();
+    },
+    listening: Promise.resolve({}),
+    isUp: () => worker === undefined || isStarting || worker.isUp(),
+    metrics: async () => worker?.metrics() ?? [],
+    answers: async (withinMs) => worker === undefined || isStarting || worker.answers(withinMs),
+    attach: (port) => {
+      if (worker !== undefined) return worker.attach(port);
+      waiting.add(port);
+      // Whoever would have sent through it has ended.
+      port.once("close", () => waiting.delete(port));
+    },
+    reconnect: (to, port) => (worker === undefined ? port.close() : worker.reconnect(to, port)),
+    introduce: (neighbour, port) => worker?.introduce(neighbour, port),
+    useTicketKeys: (keys) => worker?.useTicketKeys(keys),
+    usePlaces: (databases) => worker?.usePlaces(databases),
+    stop: async (timeoutMs) => {
+      isStopped = true;
+      for (const port of waiting) port.close();
+      await worker?.stop(timeoutMs);
+    },
+  };
+}
