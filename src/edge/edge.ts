@@ -46,7 +46,8 @@ import { createTlsFront } from "./tls-front.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
 import type { EdgePorts } from "./zone-policy.ts";
 import { createCounterTable } from "#rules/rate-limit/counter-table.ts";
-import { createZones, type Zones } from "./zones.ts";
+import type { TlsPolicy } from "./tls-servers.ts";
+import { createZones, type Serving, type Zones } from "./zones.ts";
 
 export interface EdgeDeps {
   readonly replica: Replica;
@@ -116,7 +117,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
   const tlsFront = createTlsFront({
     certificates,
-    policyFor: (serverName) => zones.find(serverName)?.settings ?? EDGE_SETTINGS_DEFAULTS,
+    policyFor: (serverName) => tlsPolicyOf(zones.serving(serverName)),
     limits: config.limits,
     timers,
     handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed"),
@@ -288,4 +289,11 @@ const DESTROYED_WITHIN_MS = 500;
 async function untilEmpty(connections: ReadonlySet<unknown>, timeoutMs: number): Promise<void> {
   for (let waitedMs = 0; connections.size > 0 && waitedMs < timeoutMs; waitedMs += POLL_MS)
     await new Promise((done) => setTimeout(done, POLL_MS));
+}
+
+/** What a hostname's own settings say stands before its zone's. */
+function tlsPolicyOf(serving: Serving | null): TlsPolicy {
+  const settings = serving?.zone.settings ?? EDGE_SETTINGS_DEFAULTS;
+  const own = serving?.hostname?.tls;
+  return own === undefined ? settings : { ...settings, ...own };
 }

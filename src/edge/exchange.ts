@@ -19,6 +19,7 @@ import type { CacheStatus } from "./cache/cache-status.ts";
 import type { Page } from "./error-page.ts";
 import { mediaType } from "./media-type.ts";
 import type { OriginPlan } from "./origin.ts";
+import type { CustomHostnameEntry } from "#snapshot/entries.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
 import { changeField, type ResponseEdits, touches } from "./response-edits.ts";
@@ -61,6 +62,8 @@ export class Exchange implements RequestView, RuleRun {
   /** Path and query, for the request line. */
   originForm = "";
   zone: Zone | null = null;
+  /** The name of somebody else's under which the zone is asked; null where it is its own. */
+  customHostname: CustomHostnameEntry | null = null;
   /** The zone's, as configuration rules leave them for this request. */
   settings: EdgeSettings = EDGE_SETTINGS_DEFAULTS;
   /** What an origin rule overrides; empty and 0 where none does. */
@@ -156,6 +159,11 @@ export class Exchange implements RequestView, RuleRun {
     this.fieldLines = this.received = latin1(buffer, head.fieldsStart, head.end - 4);
     this.user_agent = this.fieldValue(head, head.userAgentIndex);
     this.accept = this.fieldValue(head, head.acceptIndex);
+  }
+
+  get hostname_metadata(): string {
+    const metadata = this.customHostname?.metadata;
+    return metadata === undefined ? "" : Buffer.from(JSON.stringify(metadata)).toString("latin1");
   }
 
   get place(): PlaceView | undefined {

@@ -57,7 +57,8 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
   return {
     select: (exchange) => {
       if (exchange.ownOrigin !== null) return exchange.ownOrigin;
-      const proxied = findProxied(deps.zones, exchange);
+      const name = originName(deps.zones, exchange);
+      const proxied = name === undefined ? null : findProxied(deps.zones, exchange, name);
       // A rule may name another origin; only a proxied record makes the edge serve the name at all.
       const found = proxied === null || exchange.originHost === "" ? proxied : follow(deps.zones, exchange.originHost);
       if (found === null) return "unroutable";
@@ -73,12 +74,24 @@ function tlsFor(exchange: Exchange): OriginTls | null {
   const mode = exchange.settings.ssl;
   if (exchange.scheme === "http" || mode === "off" || mode === "flexible") return null;
   // A rule's host_header is what the origin is called; its sni has the last word.
-  return { serverName: exchange.serverName || exchange.hostHeader || exchange.host, verified: mode === "strict" };
+  return { serverName: exchange.serverName || exchange.hostHeader || hostnameSni(exchange) || exchange.host, verified: mode === "strict" };
 }
 
-/** What the host's own records say. Only proxied ones are served: the others never point visitors here. */
-function findProxied(zones: Zones, exchange: Exchange): Found {
-  const records = exchange.zone?.names.addressRecords(exchange.host).filter(isProxied) ?? [];
+/** A custom hostname's own origin is asked for by its own name, the fallback origin by the visitor's host (custom-hostnames.md §1, "SNI"). */
+function hostnameSni({ customHostname: hostname }: Exchange): string {
+  if (hostname === null || hostname.sni === SNI_OF_HOST) return "";
+  return hostname.sni ?? hostname.origin ?? "";
+}
+
+const SNI_OF_HOST = ":request_host_header:";
+
+/** The name whose records say where the request goes: the host itself, or what its custom hostname leads to; undefined where that was not set. */
+const originName = (zones: Zones, { customHostname: hostname, host }: Exchange): string | undefined =>
+  hostname === null ? host : zones.customHostnames.originOf(hostname);
+
+/** What the name's own records say. Only proxied ones are served: the others never point visitors here. */
+function findProxied(zones: Zones, exchange: Exchange, name: string): Found {
+  const records = exchange.zone?.names.addressRecords(name).filter(isProxied) ?? [];
   const alias = records.find(isAlias);
   if (alias !== undefined) return follow(zones, alias.content);
   return records.length === 0 ? null : { addresses: records.map((record) => record.content) };

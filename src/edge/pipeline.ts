@@ -25,6 +25,7 @@ import { customError } from "./stages/custom-error.ts";
 import { countLater, isFromOrigin } from "./stages/count-later.ts";
 import { finishPage } from "./stages/finish-page.ts";
 import { tapOf } from "./stages/scan.ts";
+import { hostnameToken } from "./stages/hostname-token.ts";
 import { logFields } from "./stages/log-fields.ts";
 import { redirectPage } from "./stages/redirect.ts";
 import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "./stages/rewrite.ts";
@@ -209,9 +210,13 @@ function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | n
 
 /** A zone that is paused or has moved away leaves its visitors to its own servers. */
 function findZone(exchange: Exchange, { zones, clearance, places, tap }: PipelineDeps): Page | null {
-  const zone = zones.find(exchange.host);
-  if (zone === null || zone.entry.paused || zone.entry.status === "moved") return plainPage(exchange, "unroutable");
+  const token = hostnameToken(exchange, zones);
+  if (token !== null) return token;
+  const serving = zones.serving(exchange.host);
+  if (serving === null || serving.zone.entry.paused || serving.zone.entry.status === "moved") return plainPage(exchange, "unroutable");
+  const { zone, hostname } = serving;
   exchange.zone = zone;
+  exchange.customHostname = hostname;
   exchange.clearance = clearance;
   exchange.places = places;
   exchange.tap = tap;

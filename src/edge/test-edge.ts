@@ -86,7 +86,7 @@ export async function startEdge(
       originAllow: [],
       resolvers: [],
       doh: { hosts: [], port: 0 },
-    gatewayPort: 0,
+      gatewayPort: 0,
       ticketKeys: [],
       proxyProtocolFrom: [],
       counters: createCounterMemory(4096, systemClock.nowMs()),

@@ -49,7 +49,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
       resolvers: [],
       ticketKeys: [],
       doh: { hosts: [], port: 0 },
-    gatewayPort: 0,
+      gatewayPort: 0,
       limits: EDGE_LIMITS,
     },
     feed: feed.port2,

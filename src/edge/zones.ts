@@ -4,8 +4,9 @@ import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
 import type { RedirectList } from "#rules/redirect-list.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
-import type { RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { CustomHostnameEntry, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica } from "#snapshot/feed.ts";
+import { createCustomHostnames, type CustomHostnames } from "./custom-hostnames.ts";
 import { createEntryPoints, type EntryPoints, type RuleLeftOut } from "./entry-points.ts";
 import { createRuleLists, type RuleLists } from "./rule-lists.ts";
 import { createZoneNames, type ZoneNames } from "./zone-names.ts";
@@ -27,12 +28,22 @@ export interface Zone {
 export interface Zones {
   /** The zone with the longest name that the host ends in, whether or not it has records for it. */
   find(host: string): Zone | null;
+  /** The zone that serves the host: that of a custom hostname of exactly this name, then DNS, then a wildcard's (SPEC 7, error 1016). */
+  serving(host: string): Serving | null;
+  readonly customHostnames: CustomHostnames;
+}
+
+export interface Serving {
+  readonly zone: Zone;
+  /** Null where the host is the zone's own. */
+  readonly hostname: CustomHostnameEntry | null;
 }
 
 export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters?: RateCounters): Zones {
   const byId = new Map<string, Zone>();
   const byName = new Map<string, Zone>();
   const lists = createRuleLists();
+  const customHostnames = createCustomHostnames();
   const entryPoints = createEntryPoints(ruleLeftOut, lists, counters);
   /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
   const waiting = new Map<string, Set<RecordEntry>>();
@@ -78,7 +89,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     } else if (op.kind === "ruleset") {
       if (op.before !== undefined) entryPoints.remove(op.id, op.before);
       if (op.value !== null) entryPoints.put(op.id, op.value);
-    }
+    } else customHostnames.apply(op);
   };
 
   const rebuild = (): void => {
@@ -87,6 +98,20 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
     for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);
     for (const [id, entry] of replica.snapshot.entries("ruleset")) entryPoints.put(id, entry);
+    customHostnames.rebuild(replica.snapshot);
+  };
+
+  const servedAs = (hostname: CustomHostnameEntry | undefined): Serving | null => {
+    if (hostname === undefined) return null;
+    const zone = byId.get(hostname.zone_id);
+    return zone === undefined ? null : { zone, hostname };
+  };
+  const serving = (host: string): Serving | null => {
+    const exact = customHostnames.exact(host);
+    if (exact !== undefined) return servedAs(exact);
+    const zone = findLongest(byName, host);
+    // The zone has the name even where it has no record for it.
+    return zone === null ? servedAs(customHostnames.wildcard(host)) : { zone, hostname: null };
   };
 
   rebuild();
@@ -94,7 +119,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     if (ops === null) rebuild();
     else for (const op of ops) apply(op);
   });
-  return { find: (host) => findLongest(byName, host) };
+  return { find: (host) => findLongest(byName, host), serving, customHostnames };
 }
 
 function findLongest(byName: ReadonlyMap<string, Zone>, host: string): Zone | null {

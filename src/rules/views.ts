@@ -33,6 +33,8 @@ export interface RequestView {
   readonly body?: BodyView | undefined;
   /** 16 random bytes, the same for the whole request. */
   readonly random_seed?: string | undefined;
+  /** JSON of the custom hostname's metadata; empty without. */
+  readonly hostname_metadata?: string | undefined;
   /** Where the client's address is, by an operator's database. */
   readonly place?: PlaceView | undefined;
 }

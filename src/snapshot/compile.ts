@@ -1,3 +1,4 @@
+import type { SslSettings } from "#model/custom-hostname.ts";
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
 import { askedKey, type RolloverStage, signingKey } from "#model/dnssec-life.ts";
 import { dlpPolicies } from "#model/dlp.ts";
@@ -213,6 +214,7 @@ export interface CustomHostnameColumns {
   readonly custom_metadata: string | null;
   readonly custom_origin_server: string | null;
   readonly custom_origin_sni: string | null;
+  readonly ssl: string | null;
 }
 
 /** Null where planes have nothing to do with it. */
@@ -228,7 +230,19 @@ export const customHostnameEntry = (row: CustomHostnameColumns): CustomHostnameE
         ...(row.custom_origin_server === null ? {} : { origin: row.custom_origin_server }),
         ...(row.custom_origin_sni === null ? {} : { sni: row.custom_origin_sni }),
         ...(row.custom_metadata === null ? {} : { metadata: JSON.parse(row.custom_metadata) as Record<string, string> }),
+        ...handshakesOf(row.ssl),
       };
+
+function handshakesOf(text: string | null): Pick<CustomHostnameEntry, "tls"> {
+  const settings = text === null ? {} : (JSON.parse(text) as { readonly settings?: SslSettings }).settings;
+  const { min_tls_version, tls_1_3, http2 } = settings ?? {};
+  const tls = {
+    ...(min_tls_version === undefined ? {} : { min_tls_version }),
+    ...(tls_1_3 === undefined ? {} : { tls_1_3: tls_1_3 === "on" }),
+    ...(http2 === undefined ? {} : { http2: http2 === "on" }),
+  };
+  return Object.keys(tls).length === 0 ? {} : { tls };
+}
 
 export interface GatewayColumns {
   readonly account_id: string;

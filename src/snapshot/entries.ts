@@ -244,6 +244,8 @@ export interface CustomHostnameEntry {
   /** Asked for at the origin's TLS: a name, or `:request_host_header:`. */
   readonly sni?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Of its handshakes, where they differ from the zone's. */
+  readonly tls?: Partial<Pick<EdgeSettings, "min_tls_version" | "tls_1_3" | "http2">>;
 }
 
 /** id = zone id. Where custom hostnames of the zone lead that have no origin of their own. */

@@ -25,7 +25,7 @@ export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedReque
   if (rule?.cache === false) return "BYPASS";
   if (rule?.cache !== true && !hasCachedExtension(exchange.path)) return "DYNAMIC";
   // A name that is not proxied any more is not served, whatever was kept of it.
-  if (!zone.names.addressRecords(exchange.host).some(({ proxied }) => proxied)) return "DYNAMIC";
+  if (exchange.customHostname === null && !zone.names.addressRecords(exchange.host).some(({ proxied }) => proxied)) return "DYNAMIC";
   const { settings } = exchange;
   // What a body says is not part of the key.
   if (hasBody || exchange.at_ms < settings.development_mode_until_ms) return "BYPASS";

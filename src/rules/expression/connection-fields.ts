@@ -56,6 +56,12 @@ export const CONNECTION_FIELDS: readonly Field[] = [
   row("cf.edge.l4.delivery_rate", INTEGER, "Bytes a second to the client; 0, as nothing measures it.", () => 0),
   row("cf.edge.server_ip", IP, "The address at which the request arrived.", (request) => request.server_ip),
   row("cf.edge.server_port", INTEGER, "The port at which the request arrived.", (request) => request.server_port),
+  row(
+    "cf.hostname.metadata",
+    STRING,
+    "Custom metadata of the custom hostname, as JSON; empty where there is none.",
+    (request) => request.hostname_metadata ?? "",
+  ),
   row("cf.random_seed", STRING, "16 random bytes of the request, for uuidv4().", (request) => request.random_seed),
   row("cf.ray_id", STRING, "The identifier of the request.", (request) => request.ray_id),
   row("cf.threat_score", INTEGER, "Always 0, as with the service that the name comes from.", () => 0),

@@ -44,7 +44,6 @@ export const UNKNOWN_FIELDS: readonly Field[] = [
     "cf.api_gateway.auth_id_present cf.api_gateway.fallthrough_detected cf.api_gateway.request_violates_schema " +
       "cf.schema_validation.learned.violated cf.schema_validation.uploaded.violated",
   ),
-  ...unknown("Custom metadata of the host name, as JSON.", STRING, "cf.hostname.metadata"),
   ...unknown(HANDSHAKE, STRING, "cf.tls_ciphers_sha1 cf.tls_client_extensions_sha1 cf.tls_client_extensions_sha1_le cf.tls_client_random"),
   ...unknown(HANDSHAKE, INTEGER, "cf.tls_client_hello_length"),
   ...unknown("Round trip to the client over TCP.", INTEGER, "cf.timings.client_tcp_rtt_msec"),

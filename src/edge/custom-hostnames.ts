@@ -1,0 +1,70 @@
+import type { CustomHostnameEntry, FallbackOriginEntry } from "#snapshot/entries.ts";
+import type { AppliedOp, Replica } from "#snapshot/feed.ts";
+
+/** Names of others that zones here serve, by the name (custom-hostnames.md §1, "priority"). */
+export interface CustomHostnames {
+  /** Active under exactly this name. */
+  exact(host: string): CustomHostnameEntry | undefined;
+  /** Active under the closest name above it that covers what is below. */
+  wildcard(host: string): CustomHostnameEntry | undefined;
+  /** The name in the zone that leads to its origin; undefined where none was set. */
+  originOf(entry: CustomHostnameEntry): string | undefined;
+  /** Of a hostname that is active or waits for its validation. */
+  byId(id: string): CustomHostnameEntry | undefined;
+  apply(op: AppliedOp): void;
+  rebuild(snapshot: Replica["snapshot"]): void;
+}
+
+export function createCustomHostnames(): CustomHostnames {
+  const ids = new Map<string, CustomHostnameEntry>();
+  const active = new Map<string, CustomHostnameEntry>();
+  const fallbacks = new Map<string, FallbackOriginEntry>();
+  /** Names are only walked up where one of them covers what is below. */
+  let wildcards = 0;
+
+  const remove = (id: string): void => {
+    const entry = ids.get(id);
+    if (entry === undefined) return;
+    ids.delete(id);
+    // Another may have the name by now: within a delta the order says nothing.
+    if (active.get(entry.hostname) === entry) active.delete(entry.hostname);
+    if (entry.active && entry.wildcard) wildcards--;
+  };
+  const put = (id: string, entry: CustomHostnameEntry): void => {
+    remove(id);
+    ids.set(id, entry);
+    if (!entry.active) return;
+    active.set(entry.hostname, entry);
+    if (entry.wildcard) wildcards++;
+  };
+  const putFallback = (zoneId: string, entry: FallbackOriginEntry | null): void => {
+    if (entry === null) fallbacks.delete(zoneId);
+    else fallbacks.set(zoneId, entry);
+  };
+
+  return {
+    exact: (host) => active.get(host),
+    wildcard: (host) => {
+      if (wildcards === 0) return undefined;
+      for (let dot = host.indexOf("."); dot >= 0; dot = host.indexOf(".", dot + 1)) {
+        const entry = active.get(host.slice(dot + 1));
+        if (entry?.wildcard === true) return entry;
+      }
+      return undefined;
+    },
+    originOf: (entry) => entry.origin ?? fallbacks.get(entry.zone_id)?.origin,
+    byId: (id) => ids.get(id),
+    apply: (op) => {
+      if (op.kind === "fallback_origin") putFallback(op.id, op.value);
+      if (op.kind !== "custom_hostname") return;
+      if (op.value === null) remove(op.id);
+      else put(op.id, op.value);
+    },
+    rebuild: (snapshot) => {
+      for (const index of [ids, active, fallbacks]) index.clear();
+      wildcards = 0;
+      for (const [zoneId, entry] of snapshot.entries("fallback_origin")) putFallback(zoneId, entry);
+      for (const [id, entry] of snapshot.entries("custom_hostname")) put(id, entry);
+    },
+  };
+}

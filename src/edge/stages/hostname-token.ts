@@ -1,0 +1,14 @@
+import type { Page } from "../error-page.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Zones } from "../zones.ts";
+
+const CHALLENGE = /^\/\.well-known\/[a-z0-9]+-custom-hostname-challenge\/(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** Shows the token of a custom hostname to whoever asks under its name, whether or not it is validated yet (custom-hostnames.md §1). */
+export function hostnameToken(exchange: Exchange, zones: Pick<Zones, "customHostnames">): Page | null {
+  if (!exchange.path.startsWith("/.well-known/")) return null;
+  const id = CHALLENGE.exec(exchange.path)?.groups?.["id"];
+  const entry = id === undefined ? undefined : zones.customHostnames.byId(id);
+  if (entry?.hostname !== exchange.host) return null;
+  return { status: 200, reason: "OK", contentType: "text/plain; charset=utf-8", body: entry.token };
+}
