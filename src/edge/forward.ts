@@ -2,7 +2,7 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
-import type { BodyTap } from "./detection/tap.ts";
+import { LateTap } from "./detection/late-tap.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
@@ -80,7 +80,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   private answered = false;
   private over = false;
   private sentMs = 0;
-  private tap: BodyTap | null = null;
+  private tap: LateTap | null = null;
 
   constructor(deps: ForwardDeps, request: ForwardRequest, visitor: Visitor) {
     this.deps = deps;
@@ -198,7 +198,8 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.answered = true;
     const page = this.deps.pipeline.substitute(exchange, buffer, head);
     if (page !== null) return this.answerInstead(page);
-    this.tap = this.deps.pipeline.response(exchange, buffer, head, framing);
+    const tap = this.deps.pipeline.response(exchange, buffer, head, framing);
+    this.tap = tap === null ? null : new LateTap(tap);
     this.visitor.sendHead(buffer, head, framing);
   }
 
@@ -212,12 +213,14 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   onEnd(trailers: readonly Trailer[]): void {
     this.connection = null;
     this.over = true;
-    this.tap?.end();
     this.visitor.sendEnd(trailers);
+    this.tap?.finish();
   }
 
   onReadEnd(): void {
-    if (!this.over && !this.visitor.flush()) this.connection?.pause();
+    if (this.over) return;
+    if (!this.visitor.flush()) this.connection?.pause();
+    this.tap?.settle();
   }
 
   onTunnelEnd(): void {

@@ -5,6 +5,7 @@ import { givenWork } from "#kernel/given-work.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/seal.ts";
+import { loadTimeSlices } from "#kernel/time-slices.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createEventSink } from "#events/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -28,6 +29,9 @@ export interface EdgeWorkerData {
   /** The root certificate of the installation's own authority. */
   readonly localRootPath: string;
 }
+
+/** The longest that Linux takes: a thread with a shorter one, which is any other, may interrupt the detector. */
+const DETECTOR_SLICE_NS = 100_000_000;
 
 if (parentPort) await run(parentPort, await givenWork<EdgeWorkerData>());
 
@@ -62,13 +66,15 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     log: voice.log,
   });
   const events = createEventSink({ port: data.events, metrics });
-  const tap = createTap({ port: data.tap, metrics, onFirstUse: () => voice.needed("detector") });
   const sealKey = readFileSync(data.sealKeyPath);
   const sealer = createSealer(sealKey);
   const clearanceKey = deriveKey(sealKey, "clearance", 32);
   const originRoots = [readFileSync(data.localRootPath, "utf8")];
   const socketCalls = await loadSocketCalls();
   if (socketCalls === null) voice.log("info", "Node.js has every connection, since koffi does not load here", { name: data.name });
+  const timeSlices = await loadTimeSlices();
+  const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
+  const tap = createTap({ port: data.tap, metrics, yields, onFirstUse: () => voice.needed("detector") });
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),

@@ -1,3 +1,4 @@
+import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /** Nice value of threads that nobody waits for: about a third of the share of one that answers, setpriority(2). */
@@ -13,5 +14,14 @@ export function runInBackground(): void {
     setPriority(0, BACKGROUND_NICENESS);
   } catch {
     // Where a sandbox forbids the call, the thread works as any other does.
+  }
+}
+
+/** The number by which the system knows the calling thread, gettid(2); 0 where it is not known. */
+export function systemThread(): number {
+  try {
+    return Number(readlinkSync("/proc/thread-self").split("/").at(-1)) || 0;
+  } catch {
+    return 0;
   }
 }

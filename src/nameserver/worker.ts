@@ -12,7 +12,7 @@ import { openReplica } from "#snapshot/replica.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createNameserver } from "./nameserver.ts";
 import { loadSystemSockets } from "./system-sockets.ts";
-import { loadTimeSlices } from "./time-slices.ts";
+import { loadTimeSlices } from "#kernel/time-slices.ts";
 
 /** What the main thread gives a nameserver worker. */
 export interface NameserverWorkerData {

@@ -31,6 +31,8 @@ export interface Contest {
   readonly ours: Contender;
   /** Other people's servers doing the same work in the same run; a ratio is told for each. */
   readonly peers?: readonly Contender[];
+  /** What all rounds say together, in lines: for what the values of rounds alone do not tell. */
+  conclude?(): readonly string[];
   close(): Promise<void>;
 }
 

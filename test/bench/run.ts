@@ -18,6 +18,7 @@ interface Result {
   readonly benchmark: Benchmark;
   readonly ours: Side;
   readonly peers: readonly Side[];
+  readonly conclusions: readonly string[];
 }
 
 /** The longest is "to nginx, tuned". */
@@ -62,7 +63,7 @@ async function measure(benchmark: Benchmark): Promise<Result> {
     }
     const [ours, ...peers] = sides;
     if (!ours) throw new Error("nothing was measured");
-    const result = { benchmark, ours: ours.side, peers: peers.map(({ side }) => side) };
+    const result = { benchmark, ours: ours.side, peers: peers.map(({ side }) => side), conclusions: contest.conclude?.() ?? [] };
     print(result);
     return result;
   } finally {
@@ -71,7 +72,7 @@ async function measure(benchmark: Benchmark): Promise<Result> {
   }
 }
 
-function print({ benchmark, ours, peers }: Result): void {
+function print({ benchmark, ours, peers, conclusions }: Result): void {
   const target = benchmark.target === undefined ? "" : `, target ${benchmark.target}`;
   console.log(`${benchmark.name} (${benchmark.unit}, ${benchmark.better} is better${target})`);
   for (const side of [ours, ...peers]) console.log(`  ${side.name.padEnd(NAME_WIDTH)} ${describe(side)}`);
@@ -79,6 +80,7 @@ function print({ benchmark, ours, peers }: Result): void {
     const goal = benchmark.targetRatio?.peer === peer.name ? `, target ${benchmark.targetRatio.ratio}` : "";
     console.log(`  ${`to ${peer.name}`.padEnd(NAME_WIDTH)} ${ratio(ours, peer)}${goal}`);
   }
+  for (const line of conclusions) console.log(`  ${line}`);
   const [one, other] = peers.filter(({ name }) => benchmark.noise?.includes(name));
   if (one === undefined || other === undefined) return;
   console.log(`  ${"noise".padEnd(NAME_WIDTH)} ${ratio(one, other)}`);
@@ -119,7 +121,13 @@ function save(all: readonly Result[]): void {
   const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim();
   const at = new Date().toISOString();
   const machine = { cpu: cpus()[0]?.model ?? "", cores: cpus().length, kernel: release(), node: process.versions.node };
-  const rows = all.map(({ benchmark, ours, peers }) => ({ name: benchmark.name, unit: benchmark.unit, ours, peers }));
+  const rows = all.map(({ benchmark, ours, peers, conclusions }) => ({
+    name: benchmark.name,
+    unit: benchmark.unit,
+    ours,
+    peers,
+    conclusions,
+  }));
   const folder = join(root, "bench-results");
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${at.replaceAll(/[:.]/g, "-")}.json`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
-import { median, pairedRatio, quantile } from "./statistics.ts";
+import { median, pairedRatio, quantile, ratioOfPooled } from "./statistics.ts";
 
 test("medians of few values", () => {
   assert.equal(median([3]), 3);
@@ -26,4 +26,15 @@ test("the ratio of values in pairs is their geometric mean, and surer the more t
   const same = pairedRatio([3, 6, 9], [1, 2, 3]);
   for (const value of [same.middle, same.low, same.high]) assert.ok(Math.abs(value - 3) < 1e-9);
   assert.ok(Number.isNaN(pairedRatio([1], [1]).low));
+});
+
+test("the ratio of pooled quantiles is what all values say, within what blocks drawn anew say", () => {
+  const blocks = Array.from({ length: 40 }, (_, mood) => {
+    const others = Array.from({ length: 50 }, (_, index) => 100 + index + mood * 10);
+    return { ours: others.map((value) => value * 1.1), others };
+  });
+  const { middle, low, high } = ratioOfPooled(blocks, 0.5, 200);
+  assert.ok(Math.abs(middle - 1.1) < 1e-9);
+  // Each block is 1.1 times its other side, whatever its mood, and so are all drawings of them.
+  assert.ok(Math.abs(low - 1.1) < 1e-9 && Math.abs(high - 1.1) < 1e-9);
 });

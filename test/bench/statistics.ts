@@ -28,3 +28,60 @@ export function pairedRatio(values: readonly number[], others: readonly number[]
 }
 
 const NORMAL_95 = 1.96;
+
+/** What was measured at about the same time of two sides. */
+export interface Block {
+  readonly ours: readonly number[];
+  readonly others: readonly number[];
+}
+
+const DRAWS = 1000;
+
+/**
+ * The quantile of all our values divided by that of all the others, and where it lies by drawing as many blocks anew: values
+ * of one block have a mood in common, so only blocks can be taken for independent. The same blocks give the same answer.
+ */
+export function ratioOfPooled(blocks: readonly Block[], fraction: number, draws = DRAWS): Between {
+  const sides = [pool(blocks.map(({ ours }) => ours)), pool(blocks.map(({ others }) => others))] as const;
+  const ratioOf = (weights: readonly number[]): number => weighted(sides[0], weights, fraction) / weighted(sides[1], weights, fraction);
+  const next = numbersFrom(blocks.length);
+  const drawn = Array.from({ length: draws }, () => {
+    const weights = Array.from(blocks, () => 0);
+    for (let i = 0; i < blocks.length; i++) {
+      const index = Math.floor(next() * blocks.length);
+      weights[index] = (weights[index] ?? 0) + 1;
+    }
+    return ratioOf(weights);
+  });
+  return { middle: ratioOf(blocks.map(() => 1)), low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) };
+}
+
+/** Values in ascending order, and the block of each. */
+interface Pool {
+  readonly values: Float64Array;
+  readonly blocks: Uint32Array;
+}
+
+function pool(lists: readonly (readonly number[])[]): Pool {
+  const all = lists.flatMap((values, block) => values.map((value) => ({ value, block }))).sort((a, b) => a.value - b.value);
+  return { values: Float64Array.from(all, ({ value }) => value), blocks: Uint32Array.from(all, ({ block }) => block) };
+}
+
+function weighted({ values, blocks }: Pool, weights: readonly number[], fraction: number): number {
+  let total = 0;
+  for (const block of blocks) total += weights[block] as number;
+  let left = total * fraction;
+  for (let i = 0; i < values.length; i++) if ((left -= weights[blocks[i] as number] as number) < 0) return values[i] as number;
+  return Number.NaN;
+}
+
+/** Numbers between 0 and 1 (mulberry32). */
+function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -9,7 +9,7 @@ import { createDecoder, type Decoder } from "./decode.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf, maskerOf } from "./event.ts";
-import { encodingOf, isJson, type ScanSubject, subjectOf, type TapMessage } from "./job.ts";
+import { type DetectorMessage, encodingOf, isJson, type ScanSubject, subjectOf, type TapMessage } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
 import { examine } from "./matches.ts";
 import { createPoller } from "./poller.ts";
@@ -30,6 +30,8 @@ export interface DetectorDeps {
   /** What the owners of zones and accounts allow and look for. */
   readonly policies: Policies;
   readonly valueHash: ValueHash;
+  /** By which number the system knows the thread (kernel/thread-priority.ts); 0 where it does not. */
+  readonly thread?: number;
   /** How long bodies gather before they are looked at. */
   readonly pollMs?: number;
 }
@@ -47,7 +49,7 @@ interface Job {
 }
 
 /** Scans the bodies that taps copy and pushes one event for each that has a match. Runs outside the response path. */
-export function createDetector({ events, clock, metrics, policies, valueHash, pollMs = POLL_MS }: DetectorDeps): Detector {
+export function createDetector({ events, clock, metrics, policies, valueHash, thread = 0, pollMs = POLL_MS }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
   const limited = metrics.counter("selvedge_detection_limited_total", "Scans that spent their candidate budget");
@@ -58,6 +60,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, po
   const taps = new Map<MessagePort, Attached>();
   /** Bytes that decoders have not dealt with; while these are many, rings fill and taps shed load. */
   let decoding = 0;
+  let givesWay = false;
   // Making a buffer costs several times the scan of a small body.
   const buffers: Buffer[] = [];
 
@@ -119,7 +122,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, po
       const bytes = ring.read(BREATH_BYTES, (record) => take(jobs, record));
       if (bytes === 0) break;
       sum += bytes;
-      if (!ring.isBehind()) breathe();
+      if (!givesWay && !ring.isBehind()) breathe();
     }
     return sum > 0;
   };
@@ -142,10 +145,14 @@ export function createDetector({ events, clock, metrics, policies, valueHash, po
     attach: (port) => {
       const tap: Attached = { jobs: new Map(), ring: null };
       taps.set(port, tap);
-      port.on("message", (message: TapMessage | null) => {
-        if (message !== null) tap.ring = createRingReader(message.ring);
+      port.on("message", (message: TapMessage) => {
+        if (message === null) return poller.wake();
+        if ("givesWay" in message) return void (givesWay = message.givesWay);
+        tap.ring = createRingReader(message.ring);
         poller.wake();
       });
+      const message: DetectorMessage = { thread };
+      if (thread > 0) port.postMessage(message);
       port.on("close", () => {
         finish(tap);
         taps.delete(port);
@@ -174,7 +181,8 @@ const nothing = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Gives the processor away for a moment. Linux lets a thread that has something to do wait until another one has used its
- * slice, 1 ms or more, whatever their priorities, so whoever answers requests would wait for as long as scanning lasts.
+ * slice, 1 ms or more, whatever their priorities, so whoever answers requests would wait for as long as scanning lasts. It costs
+ * a third of what scanning does, so where a tap could have the system interrupt the detector instead, that is left to it.
  */
 const breathe = (): void => void Atomics.wait(nothing, 0, 0, BREATH_MS);
 

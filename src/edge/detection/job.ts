@@ -32,9 +32,17 @@ export interface ScanSubject {
   readonly deployed_by: string;
 }
 
-/** From a tap to the detector, once: where it writes the bodies. Any other message tells it to look there. */
-export interface TapMessage {
-  readonly ring: SharedArrayBuffer;
+/** From a tap to the detector. Null tells it to look for bodies. */
+export type TapMessage =
+  /** Once: where the tap writes them. */
+  | { readonly ring: SharedArrayBuffer }
+  /** The system lets other threads interrupt the detector's at once, so it need not make room for them. */
+  | { readonly givesWay: true }
+  | null;
+
+/** From the detector to a tap, once: by which number the system knows its thread (kernel/thread-priority.ts). */
+export interface DetectorMessage {
+  readonly thread: number;
 }
 
 /** A text that is cheap to make, since the edge makes one for each response; none of its values holds a line feed. */

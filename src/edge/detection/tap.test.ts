@@ -361,7 +361,7 @@ test("a detector that is started again is sent what comes from then on", async (
   first.tap.reconnect(second.port1);
   open?.end();
   const woken = new Promise((resolve) => second.port2.once("message", resolve));
-  const message = (await woken) as TapMessage;
+  const message = (await woken) as Exclude<TapMessage, null | { readonly givesWay: true }>;
   send(first.tap, PAGE, { ray_id: "again" });
   const records: string[] = [];
   createRingReader(message.ring).read(1e6, ({ text, bytes, isEnd }) => void records.push(`${text === ""} ${bytes.length} ${isEnd}`));
@@ -379,4 +379,16 @@ test("the first body that is copied says that the detector is needed, once", asy
     await scanned(i);
   }
   assert.equal(needed, 1);
+});
+
+test("a detector that the system has give way is told so, by the number of its thread", async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  const asked: number[] = [];
+  const tap = createTap({ port: port1, metrics: createMetrics(), yields: (thread) => asked.push(thread) > 0 });
+  t.after(() => tap.close());
+  const said: TapMessage[] = [];
+  port2.on("message", (message: TapMessage) => void said.push(message));
+  port2.postMessage({ thread: 4711 });
+  await eventually(() => said.some((message) => message !== null && "givesWay" in message));
+  assert.deepEqual(asked, [4711]);
 });

@@ -1,6 +1,14 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import { encodingOf, isScannedType, SCANNED_BYTES_MAX, type ScanSubject, subjectText, type TapMessage } from "./job.ts";
+import {
+  type DetectorMessage,
+  encodingOf,
+  isScannedType,
+  SCANNED_BYTES_MAX,
+  type ScanSubject,
+  subjectText,
+  type TapMessage,
+} from "./job.ts";
 import { createRing, createRingWriter, RECORD_BYTES_MAX, type RingWriter } from "./ring.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
@@ -30,6 +38,8 @@ export interface TapDeps {
   readonly metrics: MetricRegistry;
   /** Called when the first body is copied: the detector may not have been started before. */
   onFirstUse?(): void;
+  /** Has the system let all others interrupt the thread of this number; whether it does. */
+  readonly yields?: (thread: number) => boolean;
   /** How much of bodies may wait for the detector; beyond that, load is shed. */
   readonly ringBytes?: number;
   /** Bodies under way at most; the oldest is cut short for a new one, so that endless streams do not hold all places. */
@@ -39,10 +49,13 @@ export interface TapDeps {
 /** A third of a second of an edge at its limit; memory is used as far as the detector is behind. */
 const RING_BYTES = 8 * 1024 * 1024;
 const JOBS_MAX = 256;
+/** Most subjects; a longer one that finds no room is shed with its first piece. */
+const SUBJECT_BYTES = 512;
 /** Heads are limited to 32 KB, of which a subject is a part. */
 const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
 
-export function createTap({ port: firstPort, metrics, onFirstUse, ringBytes = RING_BYTES, jobsMax = JOBS_MAX }: TapDeps): Tap {
+export function createTap(deps: TapDeps): Tap {
+  const { port: firstPort, metrics, onFirstUse, yields = () => false, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
   const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
   const shed = metrics.counter(
     "selvedge_detection_shed_total",
@@ -63,9 +76,12 @@ export function createTap({ port: firstPort, metrics, onFirstUse, ringBytes = RI
     jobs.clear();
     port = next;
     const memory = createRing(ringBytes);
-    const message: TapMessage = { ring: memory };
-    next.postMessage(message);
+    const tell = (message: TapMessage): void => next.postMessage(message);
+    tell({ ring: memory });
     ring = createRingWriter(memory, { endsMax: jobsMax, wake: () => wake(next) });
+    next.on("message", ({ thread }: DetectorMessage) => {
+      if (yields(thread)) tell({ givesWay: true });
+    });
     next.on("close", () => {
       if (port === next) ring = null;
     });
@@ -80,7 +96,7 @@ export function createTap({ port: firstPort, metrics, onFirstUse, ringBytes = RI
 
   const finish = (job: Job): void => {
     // A body of which nothing was copied never reached the detector.
-    if (jobs.delete(job.number) && job.text === "") ring?.end(job.number);
+    if (jobs.delete(job.number) && job.subject === null) ring?.end(job.number);
   };
 
   const chunk = (job: Job, bytes: Uint8Array, start: number, end: number): void => {
@@ -98,8 +114,7 @@ export function createTap({ port: firstPort, metrics, onFirstUse, ringBytes = RI
         unknownCoding.value++;
         return null;
       }
-      const text = subjectText(subject);
-      if (ring === null || text.length > PIECE_BYTES_MAX || !ring.hasRoom(text.length)) {
+      if (ring === null || !ring.hasRoom(SUBJECT_BYTES)) {
         shed.value++;
         return null;
       }
@@ -109,7 +124,7 @@ export function createTap({ port: firstPort, metrics, onFirstUse, ringBytes = RI
         finish(oldest);
       }
       tapped.value++;
-      const job: Job = { number: (lastJob = (lastJob + 1) | 0), text, left: SCANNED_BYTES_MAX };
+      const job: Job = { number: (lastJob = (lastJob + 1) | 0), subject, left: SCANNED_BYTES_MAX };
       jobs.set(job.number, job);
       const over = (): void => finish(job);
       return { chunk: (bytes, start, end) => chunk(job, bytes, start, end), end: over, abort: over };
@@ -126,18 +141,20 @@ export function createTap({ port: firstPort, metrics, onFirstUse, ringBytes = RI
 /** One body under way. */
 interface Job {
   readonly number: number;
-  /** Of its subject; empty once it was written, with the first piece. */
-  text: string;
+  /** Null once it was written, with the first piece. */
+  subject: ScanSubject | null;
   left: number;
 }
 
 /** Copies what the body's bound leaves of `bytes[start, end)`; false when the room ran out before. */
 function copyInto(ring: RingWriter, job: Job, bytes: Uint8Array, start: number, end: number): boolean {
   const stop = Math.min(end, start + job.left);
+  const text = job.subject === null ? "" : subjectText(job.subject);
+  if (text.length > PIECE_BYTES_MAX) return false;
   for (let at = start; at < stop;) {
     const next = Math.min(stop, at + PIECE_BYTES_MAX);
-    if (!ring.write(job.number, job.text, bytes, at, next)) return false;
-    job.text = "";
+    if (!ring.write(job.number, job.subject === null ? "" : text, bytes, at, next)) return false;
+    job.subject = null;
     job.left -= next - at;
     at = next;
   }

@@ -5,7 +5,7 @@ import { givenWork } from "#kernel/given-work.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
-import { runInBackground } from "#kernel/thread-priority.ts";
+import { runInBackground, systemThread } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { createEventSink } from "#events/sink.ts";
 import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/value-hash.ts";
@@ -43,6 +43,7 @@ const replica = await openReplica({
 const detector = createDetector({
   ...{ events, metrics },
   clock: systemClock,
+  thread: systemThread(),
   policies: (id) => replica.snapshot.get("detection", id),
   valueHash: createValueHash(createSealer(readFileSync(sealKeyPath)).derive(VALUE_HASH_PURPOSE)),
 });
