@@ -16,6 +16,8 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   custom_hostname_id: isUuid,
   certificate_pack_id: isUuid,
   zone_name: (text) => parseHostname(text) !== undefined,
+  app_id: isUuid,
+  bookmark_id: isUuid,
   // Rows of a log have ULIDs.
   id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text),
   // Serials of zones, which are 32 bits (RFC 1035 §3.3.13).

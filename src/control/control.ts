@@ -17,6 +17,7 @@ import type { HostnameChecks } from "./hostnames/hostname-checks.ts";
 import type { ZoneHolds } from "./hostnames/hold.ts";
 import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
+import type { AccessApps } from "#control/access/apps.ts";
 import type { GatewayDomains } from "#control/gateways/domains.ts";
 import type { DlpProfiles } from "#control/gateways/dlp-profiles.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
@@ -73,6 +74,7 @@ export interface Control {
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;
+  readonly accessApps: AccessApps;
   readonly gatewayDomains: GatewayDomains;
   readonly dlpProfiles: DlpProfiles;
   readonly analytics: Analytics;

@@ -17,6 +17,7 @@ import { createLookAtParent } from "#control/dns/parent-ds.ts";
 import { createDnsSettings } from "#control/dns/settings.ts";
 import { createDnsVersions } from "#control/dns/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files.ts";
+import { createAccessApps } from "#control/access/apps.ts";
 import { createGatewayDomains } from "./gateways/domains.ts";
 import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
@@ -165,6 +166,7 @@ export function createControl(deps: ControlDeps): Control {
       hasGuardrailModel: deps.hasGuardrailModel ?? false,
       ...(deps.urlOfGateways ? { urlOfGateways: deps.urlOfGateways } : {}),
     }),
+    accessApps: createAccessApps({ store, clock }),
     gatewayDomains: createGatewayDomains({ store, clock }),
     providerConfigs: createProviderConfigs({ store, clock, sealer }),
     customProviders: createCustomProviders({ store, clock, sealer }),

@@ -28,6 +28,7 @@ export type Effect =
   | RejectQueryForms
   | ErrorWrapper
   | LegacyAlias
+  | ListedAlias
   | ProtocolRule;
 
 /**
@@ -138,4 +139,16 @@ export interface AliasField {
    * without a row as that of the last row. Absent where the values are the same.
    */
   readonly values?: readonly (readonly [legacy: string | boolean, newest: string | boolean])[];
+}
+
+/**
+ * An older list of texts that stands for those objects of a newer list which have one type: `item` of them. Read and written
+ * through the newer one until the date; from then on a request that has the older one alone is an error.
+ */
+export interface ListedAlias {
+  readonly kind: "listed_alias";
+  readonly field: string;
+  readonly newest: string;
+  readonly type: string;
+  readonly item: string;
 }

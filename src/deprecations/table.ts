@@ -12,6 +12,10 @@ const CNAME_FLATTENING = "/zones/:zone_id/settings/cname_flattening";
 const USE_APEX_NS = "/zones/:zone_id/dns_settings/use_apex_ns";
 const SECONDARY_OVERRIDES = "/zones/:zone_id/dns_settings/secondary_overrides";
 
+const ACCESS_APPS = ["/accounts/:account_id/access/apps", "/zones/:zone_id/access/apps"] as const;
+const BOOKMARKS = "/accounts/:account_id/access/bookmarks";
+const BOOKMARK = `${BOOKMARKS}/:bookmark_id`;
+
 const ZONE_SETTINGS = "/zones/:zone_id/settings";
 
 /** A setting of zones that ended: its own endpoint, and its place in the list of all settings. */
@@ -45,6 +49,16 @@ const withMethods = (path: string, ...methods: readonly string[]): readonly stri
 
 /** Newest first, as SPEC 9 lists them. The tests at each date and the reference page are made from these rows. */
 export const DEPRECATIONS: readonly Deprecation[] = [
+  {
+    id: "access-app-self-hosted-domains",
+    date: "2025-11-21",
+    routes: ACCESS_APPS.flatMap((apps) => [`GET ${apps}`, `POST ${apps}`, `GET ${apps}/:app_id`, `PUT ${apps}/:app_id`]),
+    effect: { kind: "listed_alias", field: "self_hosted_domains", newest: "destinations", type: "public", item: "uri" },
+    replacement: "destinations",
+    was: "`self_hosted_domains` of an Access application listed the URIs of its `public` destinations.",
+    why: "Applications stand before other things than public names as well.",
+    spec: "SPEC 9, 2025-11-21; SPEC 2.8",
+  },
   {
     id: "firewall-rules",
     date: "2025-06-15",
@@ -423,5 +437,15 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     was: "A request could have both `Transfer-Encoding` and `Content-Length`.",
     why: "Two servers in a row can read such a request differently (RFC 9112 §6.1).",
     spec: "SPEC 9, 2023-07-01",
+  },
+  {
+    id: "access-bookmarks",
+    date: "2023-03-19",
+    routes: [`GET ${BOOKMARKS}`, ...["GET", "POST", "PUT", "DELETE"].map((method) => `${method} ${BOOKMARK}`)],
+    effect: { kind: "endpoint_gone" },
+    replacement: "Access applications of the type bookmark",
+    was: "Bookmarks of the App Launcher had an interface of their own, in which the caller chose their ids.",
+    why: "They are Access applications like others.",
+    spec: "SPEC 9, 2023-03-19",
   },
 ];

@@ -580,6 +580,27 @@ export const ERROR_CODES = {
     cause: "Zones below the Enterprise plan run one of both versions at a time.",
     remedy: "Send every rule with enabled false, migrate with waf_migration=pending, or turn the zone setting waf off.",
   },
+  access_app_invalid: {
+    code: 12130,
+    status: 400,
+    message: "The Access application is invalid",
+    cause: "A field of the application is missing or out of range, or is not available here.",
+    remedy: "See the message and source.pointer.",
+  },
+  access_app_not_found: {
+    code: 11021,
+    status: 404,
+    message: "There is no such Access application",
+    cause: "The account or the zone of the path has no application of this id.",
+    remedy: "List the applications.",
+  },
+  access_app_exists: {
+    code: 11010,
+    status: 400,
+    message: "The application exists already",
+    cause: "Another application of the account stands before the same host name and path, or the id is taken.",
+    remedy: "Change the other application, or leave the destination out.",
+  },
   gateway_input_invalid: {
     code: 7001,
     status: 400,

@@ -25,6 +25,7 @@ export interface Tables {
   firewall_objects: FirewallObjectsTable;
   gateways: GatewaysTable;
   gateway_objects: GatewayObjectsTable;
+  access_apps: AccessAppsTable;
   gateway_domains: GatewayDomainsTable;
   gateway_datasets: GatewayDatasetsTable;
   gateway_evaluations: GatewayEvaluationsTable;
@@ -317,6 +318,16 @@ export interface GatewayObjectsTable {
   /** JSON. */ value: string;
   created_at: string;
   modified_at: string;
+}
+export interface AccessAppsTable {
+  /** A UUID. */ id: string;
+  account_id: string;
+  /** Null for those of the account itself. */ zone_id: string | null;
+  type: string;
+  /** 64 hexadecimal characters. */ aud: string;
+  /** JSON of all other fields. */ value: string;
+  created_at: string;
+  updated_at: string;
 }
 export interface GatewayDomainsTable {
   /** Canonical. */ hostname: string;

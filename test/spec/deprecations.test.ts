@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import type { AliasField, Deprecation, Effect } from "#deprecations/deprecation.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
@@ -28,6 +29,15 @@ async function record({ server, zone }: World, type: string): Promise<{ id: stri
   return answer.body.result;
 }
 
+/** An Access application of the account or the zone that the route is about. */
+async function accessApp({ server, zone }: World, pattern: string): Promise<string> {
+  const owner = pattern.startsWith("/zones/") ? `/zones/${zone}` : `/accounts/${server.account_id}`;
+  const body = { type: "self_hosted", destinations: [{ type: "public", uri: `a${++names}.example.com` }] };
+  const answer = await ask(server, "POST", `${owner}/access/apps`, { body, headers: { "api-version": "2030-01-01" } });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body.result.id;
+}
+
 /** One request to a route of the row on one day; `body` and `query` are added to what the route needs. */
 async function request(
   world: World,
@@ -42,6 +52,8 @@ async function request(
     .replace(":zone_id", world.zone)
     .replace(":dns_record_id", known.id)
     .replace(":account_id", world.server.account_id)
+    .replace(":bookmark_id", randomUUID())
+    .replace(":app_id", pattern.includes("/access/apps") ? await accessApp(world, pattern) : "")
     // What is gone need not have been there.
     .replaceAll(/:\w+/g, "0".repeat(32));
   const fresh = method === "POST" ? `n${++names}` : known.name;
@@ -170,6 +182,34 @@ const PROBES: {
         }
       }
     }
+  },
+  listed_alias: async (world, row, effect, route, day, early) => {
+    const uris = [`l${++names}.example.com`, `l${++names}.example.com/path`];
+    const objects = uris.map((uri) => ({ type: effect.type, [effect.item]: uri }));
+    const alone = await request(world, route, day, "A", { body: { type: "self_hosted", [effect.field]: uris } });
+    if (route.startsWith("GET")) {
+      assert.equal(alone.status, 200, alone.text);
+      for (const app of [alone.body.result].flat()) {
+        const shown = app[effect.newest].filter((one: { type: string }) => one.type === effect.type);
+        assert.deepEqual(app[effect.field], early ? shown.map((one: Record<string, unknown>) => one[effect.item]) : undefined);
+      }
+      assert.equal(announced(alone, row), early);
+      return;
+    }
+    if (early) assert.deepEqual([alone.body.result[effect.newest], alone.body.result[effect.field]], [objects, uris], alone.text);
+    else
+      assert.deepEqual(
+        [alone.status, alone.body.errors[0].code, alone.body.errors[0].source.pointer],
+        [400, 10411, `/${effect.field}`],
+        alone.text,
+      );
+    assert.equal(announced(alone, row), early);
+    // The newest field has the only word.
+    const other = `o${++names}.example.com`;
+    const body = { type: "self_hosted", [effect.newest]: [{ type: effect.type, [effect.item]: other }], [effect.field]: uris };
+    const both = await request(world, route, day, "A", { body });
+    assert.deepEqual(both.body.result[effect.newest], [{ type: effect.type, [effect.item]: other }], both.text);
+    assert.deepEqual(both.body.result[effect.field], early ? [other] : undefined);
   },
   // Tests of the edge hold these rows: they have no routes.
   protocol_rule: async () => assert.fail("a rule of a protocol has no routes"),

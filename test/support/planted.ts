@@ -86,6 +86,10 @@ export async function plant(server: ApiServer): Promise<Planted> {
     evaluation_type_ids: [EVALUATION_TYPES[0]?.id],
   });
   const kept = await plantForGateways(made, account);
+  const appOf = async (owner: string, path: string): Promise<string> =>
+    (await made("POST", `${owner}/access/apps`, { type: "self_hosted", name: "planted app", domain: `app.planted.example/${path}` })).id;
+  const accountApp = await appOf(`/accounts/${account}`, "account");
+  const zoneApp = await appOf(`/zones/${zone.id}`, "zone");
   const { hostname } = await made("POST", `${gateway}/custom-domains`, { domain: "ai.planted.example", zone_id: zone.id });
   const ruleList = await made("POST", `/accounts/${account}/rules/lists`, {
     name: "planted_list",
@@ -152,6 +156,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         ...kept.ids,
         profile_id: path.includes("/custom/") ? kept.ids.profile_id : (PROFILES[0]?.id ?? ""),
         hostname,
+        app_id: atAccount ? accountApp : zoneApp,
+        bookmark_id: accountApp,
         provider: "openai",
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };
@@ -171,6 +177,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
       TSIG_SECRET,
       PROVIDER_SECRET,
       ...Object.values(kept.ids),
+      accountApp,
+      zoneApp,
       server.user_id,
       dataset.id,
       evaluation.id,

@@ -10,6 +10,7 @@ import { DNS_SETTINGS_ROUTES } from "#api/routes/dns-settings.ts";
 import { DNSSEC_ROUTES } from "#api/routes/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns-zone-files.ts";
+import { ACCESS_APP_ROUTES } from "#api/routes/access-apps.ts";
 import { GATEWAY_DOMAIN_ROUTES } from "#api/routes/gateway-domains.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/dlp-profiles.ts";
 import { FIREWALL_RULE_ROUTES } from "#api/routes/firewall-rules.ts";
@@ -68,6 +69,7 @@ export const ROUTES: readonly Route[] = [
   ...NOTIFICATION_ROUTES,
   ...GATEWAY_ROUTES,
   ...GATEWAY_DOMAIN_ROUTES,
+  ...ACCESS_APP_ROUTES,
   ...DLP_PROFILE_ROUTES,
   ...GATEWAY_PROVIDER_ROUTES,
   ...GATEWAY_DYNAMIC_ROUTES,

@@ -4,6 +4,7 @@ import { endpointGone } from "./endpoint-gone.ts";
 import { errorWrapper } from "./error-wrapper.ts";
 import { ignoreRequestFields } from "./ignore-request-fields.ts";
 import { legacyAlias } from "./legacy-alias.ts";
+import { listedAlias } from "./listed-alias.ts";
 import { omitListItems } from "./omit-list-items.ts";
 import { omitResponseFields } from "./omit-response-fields.ts";
 import { rejectQueryForms } from "./reject-query-forms.ts";
@@ -19,6 +20,7 @@ const INTERPRETERS: { readonly [K in Effect["kind"]]: Interpreter<Extract<Effect
   reject_query_forms: rejectQueryForms,
   error_wrapper: errorWrapper,
   legacy_alias: legacyAlias,
+  listed_alias: listedAlias,
   protocol_rule: () => ({ before: {}, after: {} }),
 };
 

@@ -1,0 +1,226 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import {
+  ACCESS_APP_DEFAULTS,
+  ACCESS_APP_FIELDS,
+  ACCESS_APP_NEEDS,
+  type AccessApp,
+  type AccessAppQuery,
+  type AccessAppType,
+  type AccessAppWrite,
+  type AccessBookmark,
+  type AccessBookmarkWrite,
+  UNAVAILABLE_ACCESS_FIELDS,
+} from "#model/access-app.ts";
+import {
+  accessApp,
+  accessAppIdTaken,
+  type AccessAppOwner,
+  type AccessAppRow,
+  accessAppsOf,
+  accessAppsOfAccount,
+  deleteAccessApp,
+  insertAccessApp,
+  updateAccessApp,
+} from "#store/access-apps.ts";
+import { lockAccount } from "#store/accounts.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
+import { checkDestinations, hostsOf, invalid } from "./destinations.ts";
+
+/** Access applications. They are kept and shown; nothing here asks visitors to log in. */
+export interface AccessApps {
+  list(owner: AccessAppOwner, query: AccessAppQuery, page: PageRequest): Promise<Page<AccessApp>>;
+  /** Throws `access_app_not_found`. */
+  get(owner: AccessAppOwner, id: string): Promise<AccessApp>;
+  /** Throws `access_app_invalid`, and `access_app_exists` where the account has another one before a destination. */
+  create(call: Call, owner: AccessAppOwner, body: AccessAppWrite): Promise<AccessApp>;
+  update(call: Call, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<AccessApp>;
+  delete(call: Call, owner: AccessAppOwner, id: string): Promise<{ id: string }>;
+  /** Applications of the type bookmark, as an older interface shows them. */
+  readonly bookmarks: {
+    list(accountId: string): Promise<AccessBookmark[]>;
+    get(accountId: string, id: string): Promise<AccessBookmark>;
+    /** The id is the caller's choice. */
+    create(call: Call, accountId: string, id: string, body: AccessBookmarkWrite): Promise<AccessBookmark>;
+    update(call: Call, accountId: string, id: string, body: AccessBookmarkWrite): Promise<AccessBookmark>;
+    delete(call: Call, accountId: string, id: string): Promise<{ id: string }>;
+  };
+}
+
+const APPS_MAX = 1000;
+const NOT_ENFORCED = "The application is kept; the edge of this installation lets visitors through without asking them to log in.";
+const ENFORCED_ELSEWHERE: ReadonlySet<string> = new Set(["self_hosted", "ssh", "vnc", "rdp", "mcp", "mcp_portal"]);
+
+interface AccessAppsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export function createAccessApps(deps: AccessAppsDeps): AccessApps {
+  const { store } = deps;
+
+  const insert = (call: Call, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<AccessAppRow> =>
+    commit(deps, call, async (unit) => {
+      const now = isoMicros(deps.clock.nowMicros());
+      const value = await checkedValue(unit, owner, "", body);
+      if (await accessAppIdTaken(unit.db, id)) throw new PlatformError("access_app_exists", { message: `The id ${id} is taken.` });
+      const row: AccessAppRow = {
+        ...{ id, ...owner, type: body.type, aud: randomBytes(32).toString("hex"), value },
+        ...{ created_at: now, updated_at: now },
+      };
+      await insertAccessApp(unit.db, row);
+      audit(unit, call, "create", null, row);
+      return row;
+    });
+  const replace = (call: Call, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<AccessAppRow> =>
+    commit(deps, call, async (unit) => {
+      const before = await load(unit.db, owner, id);
+      if (body.type !== before.type) throw invalid("/type", `The type of an application stays: it is ${before.type}.`);
+      const value = await checkedValue(unit, owner, id, body);
+      const row = { ...before, value, updated_at: isoMicros(deps.clock.nowMicros()) };
+      await updateAccessApp(unit.db, row);
+      audit(unit, call, "update", before, row);
+      return row;
+    });
+  const remove = (call: Call, owner: AccessAppOwner, id: string, type?: AccessAppType): Promise<{ id: string }> =>
+    commit(deps, call, async (unit) => {
+      const before = await load(unit.db, owner, id, type);
+      await deleteAccessApp(unit.db, id);
+      audit(unit, call, "delete", before, null);
+      return { id };
+    });
+  const warned = (call: Call, app: AccessApp): AccessApp => {
+    if (ENFORCED_ELSEWHERE.has(app.type)) (call.notes ??= []).push(NOT_ENFORCED);
+    return app;
+  };
+  const ofAccount = (account_id: string): AccessAppOwner => ({ account_id, zone_id: null });
+  const bookmark = (body: AccessBookmarkWrite): AccessAppWrite => ({ ...body, type: "bookmark" });
+
+  return {
+    list: async (owner, query, { page, per_page }) => {
+      const found = (await accessAppsOf(store.read, owner)).map(view).filter((app) => fits(app, query));
+      return { items: found.slice((page - 1) * per_page, page * per_page), page, per_page, total_count: found.length };
+    },
+    get: async (owner, id) => view(await load(store.read, owner, id)),
+    create: async (call, owner, body) => warned(call, view(await insert(call, owner, randomUUID(), body))),
+    update: async (call, owner, id, body) => warned(call, view(await replace(call, owner, id, body))),
+    delete: remove,
+    bookmarks: {
+      list: async (accountId) =>
+        (await accessAppsOf(store.read, ofAccount(accountId))).filter(({ type }) => type === "bookmark").map(bookmarkView),
+      get: async (accountId, id) => bookmarkView(await load(store.read, ofAccount(accountId), id, "bookmark")),
+      create: async (call, accountId, id, body) => bookmarkView(await insert(call, ofAccount(accountId), id, bookmark(body))),
+      update: async (call, accountId, id, body) => {
+        await load(store.read, ofAccount(accountId), id, "bookmark");
+        return bookmarkView(await replace(call, ofAccount(accountId), id, bookmark(body)));
+      },
+      delete: (call, accountId, id) => remove(call, ofAccount(accountId), id, "bookmark"),
+    },
+  };
+}
+
+async function load(db: Unit["db"], owner: AccessAppOwner, id: string, type?: AccessAppType): Promise<AccessAppRow> {
+  const row = await accessApp(db, owner, id);
+  if (row === undefined || (type !== undefined && row.type !== type)) throw new PlatformError("access_app_not_found");
+  return row;
+}
+
+type Fields = Omit<AccessAppWrite, "type">;
+
+/** What is stored of a body: JSON of the fields that are applications' own, complete. */
+async function checkedValue(unit: Unit, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<string> {
+  const needs: readonly string[] | undefined = ACCESS_APP_NEEDS[body.type as AccessAppType];
+  if (needs === undefined) throw invalid("/type", `Applications of the type ${body.type} are not available in this version.`);
+  for (const field of UNAVAILABLE_ACCESS_FIELDS) {
+    const value = (body as Readonly<Record<string, unknown>>)[field] ?? null;
+    if (value !== null && !(Array.isArray(value) && value.length === 0))
+      throw invalid(`/${field}`, `${field} is not available in this version.`);
+  }
+  const given = Object.fromEntries(ACCESS_APP_FIELDS.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]));
+  const value = completed({ ...ACCESS_APP_DEFAULTS[body.type as AccessAppType], ...given } as Fields, needs);
+  const missing = needs.find((field) => isEmpty((value as Readonly<Record<string, unknown>>)[field]));
+  if (missing !== undefined) throw invalid(`/${missing}`, `An application of the type ${body.type} needs ${missing}.`);
+  const zone = owner.zone_id === null ? undefined : await zoneRowById(unit.db, owner.zone_id);
+  checkDestinations(value, body.type, zone?.name);
+  await lockAccount(unit.db, owner.account_id);
+  const others = (await accessAppsOfAccount(unit.db, owner.account_id)).filter((row) => row.id !== id);
+  if (others.length >= APPS_MAX) throw invalid("", `An account has at most ${APPS_MAX} applications.`);
+  checkTaken(others, value);
+  return JSON.stringify(value);
+}
+
+const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** `domain` is the first of the public destinations, and where nothing else is said the only one. */
+function completed(value: Fields, needs: readonly string[]): Fields {
+  if (!needs.includes("destinations")) return value;
+  const { domain } = value;
+  const destinations = (value.destinations ?? (domain === undefined ? [] : [{ uri: domain }])).map(
+    (one) => ({ type: "public", ...one }) as typeof one,
+  );
+  const first = destinations.find((one) => "uri" in one);
+  return { ...value, ...(domain === undefined && first !== undefined ? { domain: first.uri } : {}), destinations };
+}
+
+/** Two applications before one address could not both be asked. */
+function checkTaken(others: readonly AccessAppRow[], value: Fields): void {
+  const taken = new Set(others.flatMap((row) => hostsOf(JSON.parse(row.value) as Fields)));
+  const host = hostsOf(value).find((one) => taken.has(one));
+  if (host !== undefined)
+    throw new PlatformError("access_app_exists", { message: `Another application stands before ${host}.`, source: "/destinations" });
+}
+
+const view = (row: AccessAppRow): AccessApp => ({
+  id: row.id,
+  aud: row.aud,
+  type: row.type,
+  ...(JSON.parse(row.value) as Fields),
+  policies: [],
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
+function bookmarkView(row: AccessAppRow): AccessBookmark {
+  const { name, domain = "", logo_url, app_launcher_visible } = JSON.parse(row.value) as Fields;
+  return {
+    id: row.id,
+    ...(name === undefined ? {} : { name }),
+    domain,
+    ...(logo_url === undefined ? {} : { logo_url }),
+    ...(app_launcher_visible === undefined ? {} : { app_launcher_visible }),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+function fits({ name = "", domain = "", aud }: AccessApp, query: AccessAppQuery): boolean {
+  const holds = (text: string, part: string | undefined): boolean => {
+    if (part === undefined) return true;
+    return query.exact === true ? text === part : text.toLowerCase().includes(part.toLowerCase());
+  };
+  const searched = query.search === undefined || `${name}\n${domain}\n${aud}`.toLowerCase().includes(query.search.toLowerCase());
+  return holds(name, query.name) && holds(domain, query.domain) && (query.aud === undefined || query.aud === aud) && searched;
+}
+
+function audit(
+  unit: Unit,
+  call: Call,
+  verb: "create" | "update" | "delete",
+  before: AccessAppRow | null,
+  after: AccessAppRow | null,
+): void {
+  const row = (after ?? before) as AccessAppRow;
+  unit.audit({
+    action: `access_app.${verb}`,
+    actor: auditActor(call),
+    account_id: row.account_id,
+    zone_id: row.zone_id,
+    resource: { type: "access_app", id: row.id },
+    before: before && view(before),
+    after: after && view(after),
+  });
+}

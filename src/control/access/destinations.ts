@@ -1,0 +1,56 @@
+import { createCidrSet } from "#kernel/cidr.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { isWithin, parseHostname } from "#kernel/hostname.ts";
+import type { AccessAppWrite, AccessDestination } from "#model/access-app.ts";
+
+type Fields = Pick<AccessAppWrite, "destinations" | "domain">;
+
+/** Throws `access_app_invalid` for what names no place; with a zone, also for names outside of it. */
+export function checkDestinations({ destinations = [], domain }: Fields, type: string, zoneName: string | undefined): void {
+  destinations.forEach((destination, index) => checkDestination(destination, `/destinations/${index}`, zoneName));
+  // A bookmark leads anywhere.
+  if (domain !== undefined && type !== "bookmark") checkUri(domain, "/domain", zoneName);
+}
+
+export const invalid = (source: string, message: string): PlatformError => new PlatformError("access_app_invalid", { message, source });
+
+/** Where visitors would be asked: public destinations, with their paths. */
+export const hostsOf = ({ destinations = [] }: Fields): string[] =>
+  destinations.flatMap((destination) => ("uri" in destination ? [canonical(destination.uri)] : []));
+
+const canonical = (uri: string): string => {
+  const { host, rest } = partsOf(uri);
+  return `${host.toLowerCase()}${rest.replace(/\/$/, "")}`;
+};
+
+function partsOf(uri: string): { readonly host: string; readonly rest: string } {
+  const slash = uri.indexOf("/");
+  return slash < 0 ? { host: uri, rest: "" } : { host: uri.slice(0, slash), rest: uri.slice(slash) };
+}
+
+function checkDestination(destination: AccessDestination, place: string, zoneName: string | undefined): void {
+  if ("uri" in destination) return checkUri(destination.uri, `${place}/uri`, zoneName);
+  if (destination.type !== "private") return;
+  const { cidr, hostname } = destination;
+  if ((cidr === undefined) === (hostname === undefined)) throw invalid(place, "A private destination has a cidr or a hostname.");
+  if (hostname !== undefined && parseHostname(hostname) === undefined) throw invalid(`${place}/hostname`, `${hostname} is no host name.`);
+  if (cidr !== undefined && !isCidr(cidr)) throw invalid(`${place}/cidr`, `${cidr} is no network, such as 10.5.0.0/24.`);
+}
+
+function isCidr(text: string): boolean {
+  try {
+    return createCidrSet([text]).size === 1;
+  } catch {
+    return false;
+  }
+}
+
+function checkUri(uri: string, place: string, zoneName: string | undefined): void {
+  const { host, rest } = partsOf(uri);
+  const name = host.replace(/:\d{1,5}$/, "");
+  // A star stands for a label or for a part of one.
+  const parsed = parseHostname(name.replaceAll("*", "x"));
+  if (parsed === undefined || /[\s?#]/.test(rest))
+    throw invalid(place, `${uri} is no host name with a path, such as app.example.com/admin; it has no scheme, query and fragment.`);
+  if (zoneName !== undefined && !isWithin(parsed, zoneName)) throw invalid(place, `${name} does not lie in the zone ${zoneName}.`);
+}
