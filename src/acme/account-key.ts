@@ -23,8 +23,8 @@ export interface SignedRequest {
   readonly signature: string;
 }
 
-/** A new key as PKCS #8 PEM. */
-export const newAccountKey = (): string =>
+/** A new P-256 key as PKCS #8 PEM. */
+export const newPrivateKey = (): string =>
   generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
 /** Throws on anything but a P-256 key. */

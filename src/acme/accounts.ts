@@ -1,5 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
-import { newAccountKey, openAccountKey } from "./account-key.ts";
+import { newPrivateKey, openAccountKey } from "./account-key.ts";
 import { type Authority, authorityNamed, type AuthorityName } from "./authorities.ts";
 import { AcmeError } from "./acme-error.ts";
 import { type AcmeClient, type Binding, createAcmeClient } from "./client.ts";
@@ -65,7 +65,7 @@ export function createAuthorities(deps: {
   const open = async (name: AuthorityName, signal: AbortSignal): Promise<OpenAuthority> => {
     const authority = authorityNamed(name)!;
     const [id, directoryUrl] = [idOf(name), directoryOf(name)];
-    const account = (await accounts.load(id)) ?? (await accounts.create(id, { privateKey: newAccountKey(), url: null }));
+    const account = (await accounts.load(id)) ?? (await accounts.create(id, { privateKey: newPrivateKey(), url: null }));
     const client = createAcmeClient({ directoryUrl, key: openAccountKey(account.privateKey), accountUrl: account.url, transport });
     const binding = config.bindings[name] ?? null;
     if (account.url === null && authority.needsBinding && binding === null && config.directories[name] === undefined)

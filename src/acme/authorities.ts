@@ -14,12 +14,8 @@ export interface Authority {
   readonly needsBinding: boolean;
 }
 
-export type AuthorityName = "google" | "lets_encrypt" | "ssl_com";
+export type AuthorityName = "google" | "lets_encrypt" | "ssl_com" | "digicert";
 
-/**
- * In the order in which one is taken where the customer leaves the choice to the service: the chain of the first is
- * trusted by older devices (SPEC 9, the notice of 2024-09-09).
- */
 export const AUTHORITIES: readonly Authority[] = [
   {
     name: "google",
@@ -47,6 +43,15 @@ export const AUTHORITIES: readonly Authority[] = [
     labelsMax: 10,
     takesPunycode: true,
     needsBinding: false,
+  },
+  {
+    name: "digicert",
+    directoryUrl: "https://acme.digicert.com/v2/acme/directory/",
+    caaDomains: ["digicert.com"],
+    tokenDays: 14,
+    labelsMax: null,
+    takesPunycode: true,
+    needsBinding: true,
   },
 ];
 

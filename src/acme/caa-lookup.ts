@@ -9,7 +9,7 @@ export type CaaVerdict =
   | { readonly kind: "allowed" }
   /** `reason` is a sentence for the owner of the domain. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** Nobody knows; an authority would refuse as well (RFC 8659 §3), for now. */
+  /** Nobody knows, for now. */
   | { readonly kind: "unknown"; readonly reason: string };
 
 /** RFC 1035 §2.3.4: a name has no more labels. */

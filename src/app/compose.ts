@@ -3,6 +3,7 @@ import type { Control } from "#control/control.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
+import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
 import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
@@ -83,6 +84,8 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
 /** What is done by the clock. */
 const duties = (control: Control): readonly Job[] => [
   renewCertificates(control),
+  workOnCertificateOrders(control),
+  orderCertificates(control),
   watchDnssec(control.dnssecWatch),
   refreshSecondaries(control.secondaries),
   checkCustomHostnames(control.hostnameChecks),

@@ -315,6 +315,33 @@ export const CONFIG_KEYS = {
     max: 1_099_511_627_776,
     doc: "Room in the data directory for cached responses that are asked for again or are large, of all edge threads together, in bytes; 0: nothing is kept on disk.",
   },
+  "certificates.authorities": {
+    type: "issuers",
+    default: ["local"],
+    doc: "Authorities of custom hostnames' certificates, the preferred one first; where CAA records forbid it, the next one issues. local: this installation's own. Others are asked over ACME, and their terms are agreed to.",
+  },
+  "certificates.zone_authorities": {
+    type: "issuers",
+    default: ["local"],
+    doc: "The same for the certificates that zones have for themselves. Until one of another authority is there, the local one's serves.",
+  },
+  "certificates.directories": {
+    type: "directories",
+    default: {},
+    flag: "certificate-directory",
+    doc: "Addresses of ACME directories that replace an authority's own, as NAME=URL; repeatable.",
+  },
+  "certificates.bindings": {
+    type: "bindings",
+    default: {},
+    doc: "External accounts that google, ssl_com and digicert ask for, as NAME=KEY_ID:KEY with the key in base64url.",
+  },
+  "certificates.email": { type: "text", default: "", doc: "Mail address that authorities may write to; empty: none." },
+  "certificates.roots": {
+    type: "text",
+    default: "",
+    doc: "PEM file of roots that the servers of ACME directories may have, beside the usual ones; empty: none.",
+  },
   "http.port": { type: "port", default: 8080, doc: "Port of the edge for HTTP; 0: any free port." },
   "https.port": { type: "port", default: 8443, doc: "Port of the edge for HTTPS; 0: any free port." },
   "vendor.prefix": { type: "label", default: "svc", doc: "Prefix of our header and field names: svc gives svc-aig-authorization." },

@@ -1,4 +1,7 @@
 import { isIP } from "node:net";
+import { AUTHORITIES, type AuthorityName, authorityNamed } from "#acme/authorities.ts";
+import type { Binding } from "#acme/client.ts";
+import type { IssuerName } from "#control/certificates/choose-authority.ts";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
 import { parseHostname } from "#kernel/hostname.ts";
 
@@ -25,6 +28,9 @@ export interface ConfigTypes {
   readonly networks: readonly string[];
   readonly names: readonly string[];
   readonly providers: Readonly<Record<string, string>>;
+  readonly issuers: readonly IssuerName[];
+  readonly directories: Readonly<Partial<Record<AuthorityName, string>>>;
+  readonly bindings: Readonly<Partial<Record<AuthorityName, Binding>>>;
 }
 
 interface ValueType<T> {
@@ -42,6 +48,7 @@ interface ValueType<T> {
   readonly secret?: true;
 }
 
+const ISSUER_NAMES: readonly string[] = ["local", ...AUTHORITIES.map(({ name }) => name)];
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
   true: true,
@@ -137,7 +144,59 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     merge: (lower, higher) => ({ ...lower, ...higher }),
     secret: true,
   },
+  issuers: {
+    expects: `a list of at least one of ${ISSUER_NAMES.join(", ")}, the preferred one first`,
+    accept: (value) =>
+      Array.isArray(value) && value.length > 0 ? (listOf(value, isIssuer) as readonly IssuerName[] | undefined) : undefined,
+    fromText: listFromText,
+  },
+  directories: {
+    expects:
+      "names of certificate authorities with https:// addresses of their directories, such as lets_encrypt=https://127.0.0.1:14000/dir",
+    accept: acceptDirectories,
+    fromText: providersFromText,
+    merge: (lower, higher) => ({ ...lower, ...higher }),
+  },
+  bindings: {
+    expects: "names of certificate authorities with a key identifier and a key in base64url, such as google=KEY_ID:KEY",
+    accept: acceptBindings,
+    fromText: providersFromText,
+    show: (value) =>
+      `"${Object.keys(value)
+        .map((name) => `${name}=[secret]`)
+        .join(",")}"`,
+    merge: (lower, higher) => ({ ...lower, ...higher }),
+    secret: true,
+  },
 };
+
+const isIssuer = (text: string): boolean => ISSUER_NAMES.includes(text);
+
+function acceptDirectories(value: unknown): ConfigTypes["directories"] | undefined {
+  const given = acceptAuthorities(value);
+  return given && Object.values(given).every(isBaseAddress) ? given : undefined;
+}
+
+/** Bindings as they come from a file or a variable: `KEY_ID:KEY`. */
+function acceptBindings(value: unknown): ConfigTypes["bindings"] | undefined {
+  const given = acceptAuthorities(value);
+  if (given === undefined) return undefined;
+  const bindings: Partial<Record<AuthorityName, Binding>> = {};
+  for (const [name, text] of Object.entries(given)) {
+    const { keyId, hmacKey } = /^(?<keyId>[!-9;-~]{1,256}):(?<hmacKey>[A-Za-z0-9_-]{16,512})$/.exec(text)?.groups ?? {};
+    if (keyId === undefined || hmacKey === undefined) return undefined;
+    bindings[name as AuthorityName] = { keyId, hmacKey };
+  }
+  return bindings;
+}
+
+function acceptAuthorities(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Date) return undefined;
+  const entries = Object.entries(value);
+  return entries.every(([name, text]) => authorityNamed(name) !== undefined && typeof text === "string")
+    ? Object.fromEntries(entries)
+    : undefined;
+}
 
 function integerWithin(value: unknown, min: number, max: number): number | undefined {
   return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined;

@@ -1,10 +1,11 @@
 import type { ApiConfig } from "#api/server.ts";
+import type { OrderingConfig } from "#control/certificates/create.ts";
 import type { MailServer } from "#control/notifications/send-email.ts";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { Config } from "./config.ts";
 import { edgeAddresses } from "./plane-configs.ts";
-import type { Tls } from "./tls-files.ts";
+import { readRoots, type Tls } from "./tls-files.ts";
 
 /** What use-cases are told of the operator's configuration. */
 export const controlConfig = (config: Config) => ({
@@ -26,6 +27,7 @@ export const controlConfig = (config: Config) => ({
   ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
   customHostnamesPerZoneMax: config.custom_hostnames.per_zone_max,
   hostnameIssuancesPerMinute: config.custom_hostnames.issuances_per_minute,
+  ordering: ordering(config),
   mailServer: mailServer(config),
   webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
 });
@@ -41,6 +43,18 @@ function originPolicy(config: Config): (address: IpAddress) => boolean {
   const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
   return (address) => allowed(formatIp(address));
 }
+
+/** Where certificates come from. Throws an Error that names the key where the file of roots cannot be read. */
+const ordering = ({ certificates }: Config): OrderingConfig => ({
+  hostnames: certificates.authorities,
+  zones: certificates.zone_authorities,
+  acme: {
+    directories: certificates.directories,
+    bindings: certificates.bindings,
+    email: certificates.email,
+    roots: certificates.roots === "" ? "" : readRoots(certificates.roots),
+  },
+});
 
 /** None is asked for where either half is missing. */
 const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>

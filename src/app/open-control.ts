@@ -37,10 +37,13 @@ export async function openControl(
     ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways },
     eventReads: reader.reads,
     ...controlConfig(config),
+    onOrderError: (error) => log.error({ err: error }, "a certificate order could not be worked on"),
     onSecondaryChecked: createSecondaryReports(log, metrics),
   });
   closing.add(() => control.access.close());
   closing.add(() => control.secondaries.close());
+  closing.add(() => control.certificateOrdering.close());
+  await control.certificateOrdering.orders.resume();
   await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
   return { control, reader };
 }

@@ -19,6 +19,10 @@ export function readTls({ certificate, key }: Config["tls"]): Tls {
   return { tls: { certificate: chain.text, key: secret.text } };
 }
 
+/** The text of `certificates.roots`. Throws an Error that names the key and the file. */
+export const readRoots = (path: string): string =>
+  read("certificates.roots", path, "no certificate in PEM form", (text) => new X509Certificate(text)).text;
+
 function read<T>(name: string, path: string, otherwise: string, parse: (text: string) => T): { readonly text: string; readonly value: T } {
   let text: string;
   try {

@@ -35,6 +35,7 @@ import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RuleExpressions } from "#control/rulesets/expressions.ts";
 import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
+import type { CertificateOrdering } from "#control/certificates/create.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
 import type { Notifications } from "#control/notifications/notifications.ts";
@@ -51,6 +52,7 @@ export interface Control {
   readonly zoneSettings: ZoneSettings;
   readonly cachePurges: CachePurges;
   readonly certificates: CertificateRenewal;
+  readonly certificateOrdering: CertificateOrdering;
   readonly serviceCertificate: ServiceCertificate;
   readonly customHostnames: CustomHostnames;
   readonly fallbackOrigins: FallbackOrigins;

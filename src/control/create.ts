@@ -3,6 +3,8 @@ import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
+import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
+import type { OrderOwner } from "#control/certificates/owner.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
@@ -101,6 +103,10 @@ export interface ControlDeps {
   readonly webhookAllowed?: (address: string) => boolean;
   /** Where the gateway plane is reached: `https://gateway.example`. */
   readonly urlOfGateways?: () => string;
+  /** Where certificates come from; the installation's own authority alone unless given. */
+  readonly ordering?: OrderingConfig;
+  /** Told of failures that are no authority's. */
+  readonly onOrderError?: (error: unknown) => void;
   /** Told how each check of a secondary zone at its primaries ended. */
   readonly onSecondaryChecked?: (report: CheckReport) => void;
 }
@@ -108,6 +114,12 @@ export interface ControlDeps {
 /** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
 const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const;
 const RECORDS_PER_ZONE_MAX = 1_000_000;
+const NO_HOSTNAMES: OrderOwner = {
+  progress: async () => false,
+  deploy: async () => false,
+  leadsHere: async () => false,
+  isProofShown: async () => false,
+};
 
 export function createControl(deps: ControlDeps): Control {
   const { store, clock, sealer, ca, events, eventReads = localReads(events), vendorPrefix, nameServers = NAME_SERVERS } = deps;
@@ -130,13 +142,19 @@ export function createControl(deps: ControlDeps): Control {
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
   const hostnames = createCustomHostnameControl({ ...deps, edgeAddresses });
+  const certificateOrdering = createCertificateOrdering({
+    ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: deps.ordering ?? LOCAL_ORDERING },
+    onError: deps.onOrderError ?? (() => undefined),
+    hostnames: NO_HOSTNAMES,
+  });
   return {
     access,
     analytics: createAnalytics({ access, reads: eventReads }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
+    certificateOrdering,
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
-    zones: createZones({ store, clock, sealer, ca, nameServers }),
+    zones: createZones({ store, clock, sealer, ca, nameServers, ordering: certificateOrdering }),
     zoneSettings: createZoneSettings({ store, clock }),
     cachePurges: createCachePurges({ store }),
     ...hostnames,

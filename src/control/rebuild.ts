@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
+import { placementOf, proofOps } from "#control/certificates/placement.ts";
 import { detectionEntry } from "#control/detection/entry.ts";
 import { gatewayObjectOps } from "#control/gateways/object-entries.ts";
 import { listOps } from "#control/lists/list-entries.ts";
@@ -21,6 +22,7 @@ import {
 } from "#snapshot/compile.ts";
 import type { Op, PurgeEntry } from "#snapshot/entries.ts";
 import { allPurges } from "#store/cache-purges.ts";
+import { placedOrders } from "#store/certificate-orders.ts";
 import { allCertificates } from "#store/certificates.ts";
 import { allCustomHostnames, allHostnameCertificates, type CustomHostnameRow } from "#store/custom-hostnames.ts";
 import { importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
@@ -73,6 +75,10 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield (await allFallbackOrigins(db)).map(({ zone_id, origin }) => ({ kind: "fallback_origin", id: zone_id, value: { origin } }));
   const service = await serviceCertificateEntry(db);
   if (service !== null) yield [{ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: service }];
+  yield (await placedOrders(db)).flatMap((row) => {
+    const placement = placementOf(row);
+    return placement === null ? [] : proofOps(row.id, row.method, placement);
+  });
   yield (await allPurges(db)).map((row) => ({ kind: "purge", id: row.zone_id, value: JSON.parse(row.value) as PurgeEntry }));
   yield detectionOps(Map.groupBy(await allSensitiveData(db), ({ zone_id }) => zone_id));
   yield detectionOps(Map.groupBy(await allAccountSensitiveData(db), ({ account_id }) => account_id));

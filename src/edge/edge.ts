@@ -15,6 +15,7 @@ import { createLaunch } from "./cache/launch.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { createCodecs } from "./compression/codecs.ts";
 import { createClearance } from "./challenge/clearance.ts";
+import { createAcmeChallenges } from "./stages/acme-challenge.ts";
 import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
@@ -217,6 +218,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
   const pipeline = createPipeline({
     codecs,
     ...{ zones, doh, gateways, clearance, challenges, places, tap: deps.tap },
+    acmeChallenges: createAcmeChallenges(deps.replica),
     loopName: config.vendorPrefix,
     ports: () => state.ports,
   });

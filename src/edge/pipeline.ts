@@ -20,6 +20,7 @@ import { applySettings, type EdgePorts } from "./zone-policy.ts";
 import type { GatewayRoute } from "./gateway-route.ts";
 import { mediaType } from "./media-type.ts";
 import { editResponse, setField } from "./response-edits.ts";
+import type { AcmeChallenges } from "./stages/acme-challenge.ts";
 import type { Challenges } from "./stages/challenge.ts";
 import { customError } from "./stages/custom-error.ts";
 import { countLater, isFromOrigin } from "./stages/count-later.ts";
@@ -64,6 +65,7 @@ export interface PipelineDeps {
   readonly clearance: Clearance;
   readonly places: Pick<Places, "of">;
   readonly challenges: Challenges;
+  readonly acmeChallenges: AcmeChallenges;
   readonly codecs: Pick<Codecs, "hasRoom">;
 }
 
@@ -76,6 +78,7 @@ interface Stage {
 const REQUEST_STAGES: readonly Stage[] = [
   // Host and target were validated before an exchange was made.
   { name: "doh", run: passQuestion },
+  { name: "acme", run: (exchange, { acmeChallenges }) => acmeChallenges.answer(exchange) },
   { name: "gateway", run: passToGateway },
   { name: "zone", run: findZone },
   { name: "loop", run: refuseLoop },

@@ -54,6 +54,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
       "list",
       "ruleset",
       "certificate",
+      "acme_challenge",
       "custom_hostname",
       "fallback_origin",
       "purge",

@@ -3,6 +3,7 @@ import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { errorPage, type Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { addField, editResponse, setField } from "./response-edits.ts";
+import { ACME_CHALLENGES } from "./stages/acme-challenge.ts";
 
 /** Where this edge listens: what a redirect may have to name. */
 export interface EdgePorts {
@@ -27,9 +28,6 @@ const refusal = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDG
 /** A connection that was made for another name, or before the setting: the client may try again on one of its own (RFC 9110 §15.5.20). */
 const isMisdirected = ({ tls }: Exchange, settings: EdgeSettings): boolean =>
   tls !== undefined && settings.min_tls_version === "1.3" && tls.version !== "TLSv1.3";
-
-/** RFC 8555 §8.3: whoever proves a name over plain HTTP has no certificate yet. */
-const ACME_CHALLENGES = "/.well-known/acme-challenge/";
 
 function schemeInstead({ scheme, path }: Exchange, settings: EdgeSettings): "http" | "https" | null {
   if (settings.ssl === "off") return scheme === "https" ? "http" : null;

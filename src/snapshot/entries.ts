@@ -23,6 +23,7 @@ export interface EntryTypes {
   readonly certificate: CertificateEntry;
   readonly custom_hostname: CustomHostnameEntry;
   readonly fallback_origin: FallbackOriginEntry;
+  readonly acme_challenge: AcmeChallengeEntry;
   readonly purge: PurgeEntry;
   readonly detection: DetectionEntry;
   readonly gateway: GatewayEntry;
@@ -251,6 +252,12 @@ export interface CustomHostnameEntry {
 /** id = zone id. Where custom hostnames of the zone lead that have no origin of their own. */
 export interface FallbackOriginEntry {
   readonly origin: string;
+}
+
+/** id = the token. What a certificate authority looks for over plain HTTP (RFC 8555 §8.3). */
+export interface AcmeChallengeEntry {
+  readonly host: string;
+  readonly key_authorization: string;
 }
 
 /**

@@ -19,6 +19,7 @@ import { gatewayDomains } from "./migrations/0025-gateway-domains.ts";
 import { notifications } from "./migrations/0024-notifications.ts";
 import { accountSensitiveData } from "./migrations/0026-account-sensitive-data.ts";
 import { customHostnames } from "./migrations/0028-custom-hostnames.ts";
+import { certificateOrders } from "./migrations/0029-certificate-orders.ts";
 import { previousWaf } from "./migrations/0030-previous-waf.ts";
 import { accessApps } from "./migrations/0031-access-apps.ts";
 import type { Dialect, Session } from "./session.ts";
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 25, name: "gateway-domains", statements: gatewayDomains },
   { version: 26, name: "account-sensitive-data", statements: accountSensitiveData },
   { version: 28, name: "custom-hostnames", statements: customHostnames },
+  { version: 29, name: "certificate-orders", statements: certificateOrders },
   { version: 30, name: "previous-waf", statements: previousWaf },
   { version: 31, name: "access-apps", statements: accessApps },
 ];

@@ -30,6 +30,8 @@ export interface Tables {
   gateway_datasets: GatewayDatasetsTable;
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
+  certificate_orders: CertificateOrdersTable;
+  certificate_renewals: CertificateRenewalsTable;
   cache_purges: CachePurgesTable;
   sensitive_data_objects: SensitiveDataObjectsTable;
   account_sensitive_data_objects: AccountSensitiveDataObjectsTable;
@@ -419,6 +421,49 @@ export interface IncomingTransferStatesTable {
   method: string | null;
   peer_id: string | null;
   last_error: string | null;
+}
+/** A certificate that is being asked for; control/certificates/ says what its columns mean. */
+export interface CertificateOrdersTable {
+  id: string;
+  owner_kind: "zone" | "custom_hostname";
+  owner_id: string;
+  zone_id: string;
+  /** JSON array. */
+  hosts: string;
+  method: "http" | "txt";
+  /** The authority that was asked for; empty where the service chooses. */
+  requested: string;
+  /** The one that was chosen; empty until then. */
+  authority: string;
+  status: string;
+  /** Why the last attempt failed, for the owner; empty where none did. */
+  error: string;
+  /** `PlacedOrder` of acme/issuance.ts, as JSON. */
+  placed: string | null;
+  /** PKCS #8 PEM, sealed with the context `certificate-order:{id}`. */
+  private_key: string | null;
+  /** The certificate that it renews, as its authority names it (RFC 9773 §4.1). */
+  replaces: string | null;
+  tries: number;
+  due_ms: number;
+  /** Until then somebody works on it. */
+  lease_ms: number;
+  created_ms: number;
+}
+/** Of the certificate in use that came from an order. */
+export interface CertificateRenewalsTable {
+  owner_kind: "zone" | "custom_hostname";
+  owner_id: string;
+  zone_id: string;
+  hosts: string;
+  method: "http" | "txt";
+  requested: string;
+  authority: string;
+  /** As the authority names it when it is asked for advice; null where it gives none. */
+  renewal_id: string | null;
+  renew_ms: number;
+  /** When the authority is asked for advice again. */
+  advice_ms: number;
 }
 /** `value` is the entry of the snapshot as JSON. */
 export interface CachePurgesTable {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newAccountKey } from "#acme/account-key.ts";
+import { newPrivateKey } from "#acme/account-key.ts";
 import type { OpenAuthority } from "#acme/accounts.ts";
 import { certificateFacts, isKeyOf } from "#acme/certificate-facts.ts";
 import { type Method, txtName } from "#acme/issuance.ts";
@@ -12,7 +12,7 @@ const skip = ["pebble", "openssl"].map(toolOrSkip).find((reason) => reason !== f
 const never = new AbortController().signal;
 
 async function issue({ issuance }: OpenAuthority, hosts: readonly string[], method: Method): Promise<{ chain: string; key: string }> {
-  const key = newAccountKey();
+  const key = newPrivateKey();
   const order = await issuance.place(hosts, method, null, never);
   assert.equal(await issuance.prove(order, never), true);
   const chain = await issuance.complete(order, hosts, key, never);
@@ -89,5 +89,5 @@ test("a proof that is not there is told with the name and the authority's reason
   const order = await issuance.place(["a.example.com"], "txt", null, never);
   assert.equal(txtName(order.proofs[0]!.host), "_acme-challenge.a.example.com");
   await assert.rejects(issuance.prove(order, never), /a\.example\.com: /);
-  await assert.rejects(issuance.complete(order, ["a.example.com"], newAccountKey(), never), { name: "AcmeError" });
+  await assert.rejects(issuance.complete(order, ["a.example.com"], newPrivateKey(), never), { name: "AcmeError" });
 });

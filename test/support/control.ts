@@ -31,6 +31,8 @@ export async function controlOver(
     readonly secondaryLimits?: NonNullable<ControlDeps["secondaryLimits"]>;
     readonly webhookAllowed?: NonNullable<ControlDeps["webhookAllowed"]>;
     readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
+    readonly ordering?: NonNullable<ControlDeps["ordering"]>;
+    readonly onOrderError?: NonNullable<ControlDeps["onOrderError"]>;
   } = {},
 ): Promise<ControlFixture> {
   const { clock = systemClock, ...rest } = options;

@@ -12,6 +12,7 @@ export interface Pebble {
   /** PEM file of what its own server is trusted by. */
   readonly rootsPath: string;
   readonly roots: string;
+  readonly key: string;
   stop(): Promise<void>;
 }
 
@@ -28,6 +29,8 @@ export interface PebbleOptions {
   readonly binding?: { readonly keyId: string; readonly hmacKey: string };
   /** Comes up again where another one was. */
   readonly port?: number;
+  /** Its server has the certificate of that one, which may have ended. */
+  readonly certificateOf?: Pebble;
 }
 
 export async function startPebble(options: PebbleOptions = {}): Promise<Pebble> {
@@ -35,10 +38,15 @@ export async function startPebble(options: PebbleOptions = {}): Promise<Pebble> 
   const { binding } = options;
   const [port, managementPort] = [options.port ?? (await freePort()), await freePort()];
   const [certificate, privateKey] = [join(directory, "authority.pem"), join(directory, "authority.key")];
-  await runClient("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=authority"],
-    ...["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", privateKey, "-out", certificate],
-  ]);
+  const { certificateOf } = options;
+  if (certificateOf) {
+    writeFileSync(certificate, certificateOf.roots);
+    writeFileSync(privateKey, certificateOf.key);
+  } else
+    await runClient("openssl", [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=authority"],
+      ...["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", privateKey, "-out", certificate],
+    ]);
   const listenAddress = `127.0.0.1:${port}`;
   const pebble = {
     ...{ listenAddress, managementListenAddress: `127.0.0.1:${managementPort}`, certificate, privateKey },
@@ -69,6 +77,7 @@ export async function startPebble(options: PebbleOptions = {}): Promise<Pebble> 
     directoryUrl: `https://${listenAddress}/dir`,
     rootsPath: certificate,
     roots: readFileSync(certificate, "utf8"),
+    key: readFileSync(privateKey, "utf8"),
     stop: async () => {
       await server.stop();
       rmSync(directory, { recursive: true, force: true });

@@ -3,10 +3,8 @@ import { isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
+import { zoneHosts } from "#control/certificates/zone-hosts.ts";
 import type { CertificateRow } from "#store/certificates.ts";
-
-/** RFC 1035 §2.3.4: with the wildcard label the name must still fit. */
-const WILDCARD_PARENT_LENGTH_MAX = 251;
 
 /** The zone's first certificate: the apex and every name one label below it, the private key sealed. */
 export async function issueZoneCertificate(
@@ -15,7 +13,7 @@ export async function issueZoneCertificate(
   zone: { readonly id: string; readonly name: string },
 ): Promise<CertificateRow> {
   const id = newId();
-  const hosts = zone.name.length <= WILDCARD_PARENT_LENGTH_MAX ? [zone.name, `*.${zone.name}`] : [zone.name];
+  const hosts = zoneHosts(zone.name);
   const issued = await ca.issue(hosts);
   return {
     id,

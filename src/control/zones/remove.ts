@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { removeDomains } from "#control/gateways/domains.ts";
 import { removedSlotOps } from "#control/previous-waf/entries.ts";
+import { changeProofs, placementOf } from "#control/certificates/placement.ts";
 import { purgesOfZone } from "#store/cache-purges.ts";
+import { ordersOfZone } from "#store/certificate-orders.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
 import { hostnameCertificatesOfZone, hostnameIdsOfZone } from "#store/custom-hostnames.ts";
 import { deleteSomeOfZone } from "#store/dns-records.ts";
@@ -18,6 +20,7 @@ import { deleteZone, zoneRowById } from "#store/zones.ts";
 export async function removeZone(unit: Unit, id: string): Promise<void> {
   const owner: RulesetOwner = { level: "zone", owner_id: id };
   await removeRecords(unit, id);
+  await takeBackOrders(unit, id);
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   const zone = await zoneRowById(unit.db, id);
   if (zone !== undefined) for (const op of await removedSlotOps(unit.db, zone)) unit.change(op);
@@ -44,6 +47,14 @@ async function removeHostnames(unit: Unit, zoneId: string): Promise<void> {
     unit.change({ kind: "certificate", id: certificate.id, value: null });
   for (const id of await hostnameIdsOfZone(unit.db, zoneId)) unit.change({ kind: "custom_hostname", id, value: null });
   if (await fallbackOrigin(unit.db, zoneId)) unit.change({ kind: "fallback_origin", id: zoneId, value: null });
+}
+
+/** What was shown for certificates on order; the orders themselves go with the zone. */
+async function takeBackOrders(unit: Unit, zoneId: string): Promise<void> {
+  for (const order of await ordersOfZone(unit.db, zoneId)) {
+    const placement = placementOf(order);
+    if (placement !== null) await changeProofs(unit, order, placement, "take_back");
+  }
 }
 
 /** Between so many records of a large zone other requests get their turn. */

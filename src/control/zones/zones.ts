@@ -6,6 +6,7 @@ import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
+import type { CertificateOrdering } from "#control/certificates/create.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { changeTimeoutMs } from "#control/dns/change-records.ts";
@@ -44,6 +45,8 @@ export interface ZonesDeps {
   readonly sealer: Sealer;
   /** Null where zones get no certificate from the installation itself. */
   readonly ca: LocalCa | null;
+  /** Orders certificates of other authorities, where the operator wants them. */
+  readonly ordering: Pick<CertificateOrdering, "orderForZone" | "orders">;
   /** Host names of the installation's name servers. */
   readonly nameServers: readonly string[];
 }
@@ -70,7 +73,7 @@ export function createZones(deps: ZonesDeps): Zones {
       if (await zoneNameTaken(store.read, name)) throw alreadyExists(name);
       // Signing takes milliseconds, in which a unit would hold up every other write.
       const certificate = deps.ca && (await issueZoneCertificate(deps, deps.ca, draft));
-      return commit(deps, call, async (unit) => {
+      const created = await commit(deps, call, async (unit) => {
         const account = await findAccount(unit.db, accountId);
         if (account === undefined) throw new PlatformError("unauthorized_resource");
         const defaults = { ...draft, ...(await accountDefaults(unit.db, account)) };
@@ -92,8 +95,11 @@ export function createZones(deps: ZonesDeps): Zones {
           await insertCertificate(unit.db, certificate);
           unit.change({ kind: "certificate", id: certificate.id, value: certificateEntry(certificate) });
         }
+        await deps.ordering.orderForZone(unit, row);
         return zone;
       });
+      deps.ordering.orders.wake();
+      return created;
     },
 
     list: async (call, query, { page, per_page }) => {

@@ -1,0 +1,39 @@
+import type { AccountStore, StoredAccount } from "#acme/accounts.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import { putSecret, secretValue } from "#store/secrets.ts";
+import type { Store } from "#store/store.ts";
+
+/** ACME accounts among the installation's secrets, sealed. */
+export function createAccountStore(deps: { readonly store: Store; readonly clock: Clock; readonly sealer: Sealer }): AccountStore {
+  const { store, clock, sealer } = deps;
+  const nameOf = (id: string): string => `acme-account ${id}`;
+  const load = async (db: Store["read"], id: string): Promise<StoredAccount | null> => {
+    const value = await secretValue(db, nameOf(id));
+    return value === null ? null : (JSON.parse(sealer.open(value, `secret:${nameOf(id)}`).toString("utf8")) as StoredAccount);
+  };
+  const put = (db: Store["read"], id: string, account: StoredAccount): Promise<void> =>
+    putSecret(db, {
+      name: nameOf(id),
+      value: sealer.seal(JSON.stringify(account), `secret:${nameOf(id)}`),
+      created_on: isoMicros(clock.nowMicros()),
+    });
+  return {
+    load: (id) => load(store.read, id),
+    create: async (id, account) => {
+      const { result } = await store.write(async ({ db }) => {
+        // Another node may have been quicker.
+        const present = await load(db, id);
+        if (present === null) await put(db, id, account);
+        return present ?? account;
+      });
+      return result;
+    },
+    setUrl: async (id, url) => {
+      await store.write(async ({ db }) => {
+        const present = await load(db, id);
+        if (present !== null) await put(db, id, { ...present, url });
+      });
+    },
+  };
+}

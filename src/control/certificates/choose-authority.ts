@@ -1,0 +1,77 @@
+import type { Authorities, OpenAuthority } from "#acme/accounts.ts";
+import { type AuthorityName, authorityNamed, refusedName } from "#acme/authorities.ts";
+import { checkCaa, type LookUpCaa } from "#acme/caa-lookup.ts";
+import type { CaaQuestion } from "#acme/caa.ts";
+import type { Method } from "#acme/issuance.ts";
+
+/** Who may issue: the installation's own authority is `local`. */
+export type IssuerName = AuthorityName | "local";
+
+/** An order that no authority is asked for, at least for now. */
+export class OrderRefused extends Error {
+  /** `caa`: CAA records forbid it; `terms`: the authority's rules, or the operator's choice, exclude it. */
+  readonly kind: "caa" | "terms";
+
+  constructor(kind: OrderRefused["kind"], message: string) {
+    super(message);
+    this.name = "OrderRefused";
+    this.kind = kind;
+  }
+}
+
+/** Null stands for the installation's own authority. */
+export type ChooseAuthority = (wanted: Wanted, signal: AbortSignal) => Promise<OpenAuthority | null>;
+
+export interface Wanted {
+  readonly hosts: readonly string[];
+  readonly method: Method;
+  /** An authority's name; empty for the first of `preference` that may issue (SPEC 9, the notice of 2024-09-09). */
+  readonly requested: string;
+  readonly preference: readonly IssuerName[];
+}
+
+/** Throws OrderRefused, or the AcmeError of an authority that cannot be opened. */
+export function createChooseAuthority(deps: { readonly authorities: Authorities; readonly lookUpCaa: LookUpCaa }): ChooseAuthority {
+  // Where nobody answers, the authority itself has to find out (RFC 8659 §3).
+  const assertAllowed = async (hosts: readonly string[], question: Omit<CaaQuestion, "isWildcard">, signal: AbortSignal): Promise<void> => {
+    for (const host of hosts) {
+      const verdict = await checkCaa(deps.lookUpCaa, host, question, signal);
+      if (verdict.kind === "refused") throw new OrderRefused("caa", verdict.reason);
+    }
+  };
+  const open = async (name: AuthorityName, { hosts, method }: Wanted, signal: AbortSignal): Promise<OpenAuthority> => {
+    const authority = authorityNamed(name)!;
+    const refused = refusedName(authority, hosts);
+    if (refused !== null) throw new OrderRefused("terms", refused);
+    const acmeMethod = method === "http" ? "http-01" : "dns-01";
+    // Without the account first, so that no account is made where nothing will be issued.
+    await assertAllowed(hosts, { authority, method: acmeMethod }, signal);
+    const opened = await deps.authorities.open(name, signal);
+    await assertAllowed(hosts, { authority, method: acmeMethod, accountUri: opened.accountUrl }, signal);
+    return opened;
+  };
+
+  return async (wanted, signal) => {
+    const { requested, preference, hosts } = wanted;
+    const named = authorityNamed(requested);
+    if (named !== undefined && preference.includes(named.name)) return open(named.name, wanted, signal);
+    if (requested !== "" && requested !== "local") {
+      if (named === undefined || !preference.includes("local"))
+        throw new OrderRefused("terms", `no account at ${requested} is configured here`);
+      // The local authority stands in for those that a machine by itself cannot reach, and keeps to what a domain says of them.
+      await assertAllowed(hosts, { authority: named }, signal);
+      return null;
+    }
+    let refusal: OrderRefused | null = null;
+    for (const name of requested === "local" ? ["local" as const] : preference) {
+      if (name === "local") return null;
+      try {
+        return await open(name, wanted, signal);
+      } catch (error) {
+        if (!(error instanceof OrderRefused)) throw error;
+        refusal ??= error;
+      }
+    }
+    throw refusal ?? new OrderRefused("terms", "no authority is configured here");
+  };
+}

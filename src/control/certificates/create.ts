@@ -1,0 +1,81 @@
+import { type AuthoritiesConfig, createAuthorities } from "#acme/accounts.ts";
+import type { LocalCa } from "#acme/local-ca.ts";
+import type { ResolverAddress } from "#control/dns/ask-resolver.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import { hasAlias } from "#store/certificate-orders.ts";
+import { answersItself, hostedName } from "#store/hosted-names.ts";
+import type { Store } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
+import { createAccountStore } from "./account-store.ts";
+import { createChooseAuthority, type IssuerName } from "./choose-authority.ts";
+import { createLookUpCaa } from "./look-up-caa.ts";
+import { type CertificateOrders, createCertificateOrders } from "./orders.ts";
+import type { OrderOwners } from "./owner.ts";
+import { type CertificateRenewals, createCertificateRenewals } from "./renewals.ts";
+import { createWorkOnOrder } from "./work-on-order.ts";
+import { createZoneOwner } from "./zone-owner.ts";
+
+/** What the operator chose. */
+export interface OrderingConfig {
+  /** Preferred first. */
+  readonly hostnames: readonly IssuerName[];
+  readonly zones: readonly IssuerName[];
+  readonly acme: Pick<AuthoritiesConfig, "directories" | "bindings" | "email" | "roots">;
+}
+
+export const LOCAL_ORDERING: OrderingConfig = {
+  hostnames: ["local"],
+  zones: ["local"],
+  acme: { directories: {}, bindings: {}, email: "", roots: "" },
+};
+
+export interface CertificateOrdering extends CertificateRenewals {
+  readonly orders: CertificateOrders;
+  close(): Promise<void>;
+}
+
+const REQUEST_MS_MAX = 30_000;
+/** So long an authority may take to look at a proof before the order is put aside. */
+const POLL_MS_MAX = 60_000;
+
+export function createCertificateOrdering(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly ca: LocalCa | null;
+  readonly resolvers: readonly ResolverAddress[];
+  readonly config: OrderingConfig;
+  readonly hostnames: OrderOwners["custom_hostname"];
+  onError(error: unknown): void;
+}): CertificateOrdering {
+  const { store, clock, config, onError } = deps;
+  const authorities = createAuthorities({
+    accounts: createAccountStore(deps),
+    clock,
+    config: { ...config.acme, timeoutMs: REQUEST_MS_MAX, pollTimeoutMs: POLL_MS_MAX },
+  });
+  const workOn = createWorkOnOrder({
+    ...{ store, clock, sealer: deps.sealer, ca: deps.ca, authorities },
+    choose: createChooseAuthority({ authorities, lookUpCaa: createLookUpCaa(deps) }),
+    owners: { zone: createZoneOwner(deps), custom_hostname: deps.hostnames },
+    preference: { zone: config.zones, custom_hostname: config.hostnames },
+    homeOf: async (order, txtName) => {
+      const hosted = await hostedName(store.read, txtName);
+      if (!answersItself(hosted) || hosted.zone.type !== "full" || (await hasAlias(store.read, hosted.zone.id, txtName))) return null;
+      const [home, own] = [await zoneRowById(store.read, hosted.zone.id), await zoneRowById(store.read, order.zone_id)];
+      // Another account's zone says nothing on behalf of this one.
+      return home !== undefined && home.account_id === own?.account_id ? home.id : null;
+    },
+  });
+  const orders = createCertificateOrders({ store, clock, workOn, onError });
+  const renewals = createCertificateRenewals({ store, clock, orders, authorities, zonePreference: config.zones });
+  return {
+    ...renewals,
+    orders,
+    close: async () => {
+      await orders.close();
+      await authorities.close();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import type { Clock } from "#kernel/clock.ts";
+import { newId } from "#kernel/ids.ts";
+import {
+  type CertificateOrderRow,
+  type CertificateOwner,
+  claimOrders,
+  deleteOrder,
+  deleteRenewal,
+  hasDueOrders,
+  insertOrder,
+  orderOf,
+  releaseOrders,
+  updateOrder,
+} from "#store/certificate-orders.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { changeProofs, placementOf } from "./placement.ts";
+import type { WorkOnOrder } from "./work-on-order.ts";
+
+/** A certificate that somebody wants. */
+export interface CertificateWish extends CertificateOwner {
+  readonly zone_id: string;
+  readonly hosts: readonly string[];
+  readonly method: "http" | "txt";
+  /** The authority's name; empty where the service chooses. */
+  readonly requested: string;
+  /** The certificate that it renews, as the authority names it. */
+  readonly replaces?: string | null;
+}
+
+/** Certificates that are being asked for. One owner has one order at a time. */
+export interface CertificateOrders {
+  /** Puts the order down, in place of one for something else; one for the same is worked on again at once. */
+  request(unit: Unit, wish: CertificateWish): Promise<void>;
+  /** Takes the owner's order back. Nothing is revoked: others may still have the certificate (custom-hostnames.md §1). */
+  forget(unit: Unit, owner: CertificateOwner): Promise<void>;
+  /** Begins with what is due, as far as there is room; gives the number of those. */
+  turn(): Promise<number>;
+  /** Takes up what is due without waiting for the next turn. */
+  wake(): void;
+  /** Orders that a process before this one was at are taken up at once, where no other process can be at them. */
+  resume(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CertificateOrdersDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly workOn: WorkOnOrder;
+  /** A failure of ours, not of an authority. */
+  onError(error: unknown): void;
+}
+
+const CONCURRENCY_MAX = 8;
+/** Nobody is at an order for longer: then another may take it up. */
+const LEASE_MS = 300_000;
+/** A proof is shown that long before an authority is asked to look, and planes need a moment. */
+const LOOK_AGAIN_MS = 1_050;
+
+export function createCertificateOrders(deps: CertificateOrdersDeps): CertificateOrders {
+  const { store, clock, workOn } = deps;
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const wakeIn = (ms: number): void => {
+    if (closing.signal.aborted) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void turn().catch(deps.onError), ms).unref();
+  };
+  const start = (id: string): void => {
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(LEASE_MS - 10_000)]);
+    const run: Promise<void> = workOn(id, signal)
+      .catch(async (error: unknown) => {
+        if (!signal.aborted) deps.onError(error);
+        // It is nobody's any more.
+        await store.write(({ db }) => updateOrder(db, id, { lease_ms: 0 }));
+      })
+      .catch(deps.onError)
+      .finally(() => {
+        running.delete(run);
+        wakeIn(LOOK_AGAIN_MS);
+      });
+    running.add(run);
+  };
+  const turn = async (): Promise<number> => {
+    const limit = CONCURRENCY_MAX - running.size;
+    // Looking costs nothing, where every write is put on disk.
+    if (closing.signal.aborted || limit <= 0 || !(await hasDueOrders(store.read, clock.nowMs()))) return 0;
+    const { result: ids } = await store.write(({ db }) => claimOrders(db, { nowMs: clock.nowMs(), leaseMs: LEASE_MS, limit }));
+    for (const id of ids) start(id);
+    return ids.length;
+  };
+
+  return {
+    request: async (unit, wish) => {
+      const { replaces = null, hosts, ...rest } = wish;
+      const present = await orderOf(unit.db, wish);
+      const wanted = { ...rest, hosts: JSON.stringify(hosts) };
+      if (present !== undefined && isSame(present, wanted)) return updateOrder(unit.db, present.id, { due_ms: clock.nowMs(), tries: 0 });
+      if (present !== undefined) await remove(unit, present);
+      const nowMs = clock.nowMs();
+      await insertOrder(unit.db, {
+        ...{ id: newId(), ...wanted, replaces, authority: "", status: "initializing", error: "", placed: null, private_key: null },
+        ...{ tries: 0, due_ms: nowMs, lease_ms: 0, created_ms: nowMs },
+      });
+    },
+    forget: async (unit, owner) => {
+      const present = await orderOf(unit.db, owner);
+      if (present !== undefined) await remove(unit, present);
+      await deleteRenewal(unit.db, owner);
+    },
+    turn,
+    wake: () => wakeIn(0),
+    resume: async () => {
+      if (store.dialect === "sqlite") await store.write(({ db }) => releaseOrders(db));
+    },
+    close: async () => {
+      closing.abort(new Error("the server stops"));
+      clearTimeout(timer);
+      await Promise.all(running);
+    },
+  };
+}
+
+async function remove(unit: Unit, row: CertificateOrderRow): Promise<void> {
+  const placement = placementOf(row);
+  if (placement !== null) await changeProofs(unit, row, placement, "take_back");
+  await deleteOrder(unit.db, row.id);
+}
+
+const isSame = (row: CertificateOrderRow, wanted: { hosts: string; method: string; requested: string }): boolean =>
+  row.hosts === wanted.hosts && row.method === wanted.method && row.requested === wanted.requested;

@@ -1,0 +1,28 @@
+import type { Control } from "#control/control.ts";
+import type { Job } from "./job.ts";
+
+const EVERY_MS = 2_000;
+const SLOW_EVERY_MS = 60_000;
+const AT_ONCE = 50;
+const ADVICE_MS_MAX = 120_000;
+
+/** Takes up orders for certificates whose time has come. */
+export const workOnCertificateOrders = ({ certificateOrdering }: Pick<Control, "certificateOrdering">): Job => ({
+  name: "work-on-certificate-orders",
+  everyMs: EVERY_MS,
+  run: async () => {
+    const begun = await certificateOrdering.orders.turn();
+    return begun === 0 ? null : { begun };
+  },
+});
+
+/** Orders certificates: for zones that lack one of their authorities, and anew before they run out. */
+export const orderCertificates = ({ certificateOrdering }: Pick<Control, "certificateOrdering">): Job => ({
+  name: "order-certificates",
+  everyMs: SLOW_EVERY_MS,
+  run: async () => {
+    await certificateOrdering.takeAdvice(AT_ONCE, AbortSignal.timeout(ADVICE_MS_MAX));
+    const ordered = (await certificateOrdering.orderForZones(AT_ONCE)) + (await certificateOrdering.renewDue(AT_ONCE));
+    return ordered === 0 ? null : { ordered };
+  },
+});
