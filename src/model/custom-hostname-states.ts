@@ -21,8 +21,8 @@ export const nextStatus = (status: HostnameStatus, event: HostnameEvent): Hostna
 /** SPEC 8: "Moved custom hostname retention". */
 export const MOVED_RETENTION_MS = 7 * 86_400_000;
 
-/** Checks of a pending hostname before it counts as moved. */
-export const CHECKS_MAX = 75;
+/** Checks of a pending hostname before it counts as moved: one, and 75 after it. */
+export const CHECKS_MAX = 76;
 const STEP_SECONDS_FIRST = 60;
 const STEP_SECONDS_MAX = 14_400;
 const STEEPER_FROM = 10;

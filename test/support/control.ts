@@ -27,6 +27,9 @@ export async function controlOver(
     readonly dnssecRolloverDays?: number;
     readonly ruleListLimits?: NonNullable<ControlDeps["ruleListLimits"]>;
     readonly rulesetLimits?: NonNullable<ControlDeps["rulesetLimits"]>;
+    readonly customHostnamesPerZoneMax?: number;
+    readonly hostnameIssuancesPerMinute?: number;
+    readonly edgeAddresses?: readonly string[];
     readonly clock?: Clock;
     readonly secondaryLimits?: NonNullable<ControlDeps["secondaryLimits"]>;
     readonly webhookAllowed?: NonNullable<ControlDeps["webhookAllowed"]>;

@@ -56,3 +56,169 @@ storeTest("SPEC 3.2 a hostname that points to the zone is active at once, moves 
   await control.hostnameChecks.checkDue(call(), 10);
   await assert.rejects(control.customHostnames.get(saas, made.id), failing(1436));
 });
+
+storeTest("SPEC 7 a held zone blocks hostnames until its owner releases it and the hostname is tried again", async ({ store }) => {
+  const { control, clock, call, saas, customer, point } = await world(store);
+  await point("shop", "origin.service.test");
+  const hold = async (includeSubdomains: boolean) => control.zoneHolds.create(call(), customer.id, includeSubdomains);
+  assert.deepEqual(await hold(true), { hold: true, hold_after: "", include_subdomains: true });
+  const made = await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test", ssl: DV });
+  assert.equal(made.status, "blocked");
+  assert.deepEqual(made.verification_errors, [
+    "The hostname is associated with a held zone. Please contact the owner of this domain to have the hold removed.",
+  ]);
+  clock.advance(86_400_000);
+  await control.zoneHolds.release(call(), customer.id, undefined);
+  await control.hostnameChecks.checkDue(call(), 10);
+  assert.equal((await control.customHostnames.get(saas, made.id)).status, "blocked");
+  assert.equal((await control.customHostnames.edit(call(), saas, made.id, { ssl: DV })).status, "active");
+
+  // A hold that comes later leaves what is active, and one without subdomains leaves all.
+  await hold(true);
+  clock.advance(86_400_000);
+  await control.hostnameChecks.checkDue(call(), 10);
+  assert.equal((await control.customHostnames.get(saas, made.id)).status, "active");
+  await hold(false);
+  await point("other", "origin.service.test");
+  assert.equal((await control.customHostnames.create(call(), saas, { hostname: "other.customer.test" })).status, "active");
+});
+
+storeTest("a hold that is off for a while comes back by itself", async ({ store }) => {
+  const { control, clock, call, customer } = await world(store);
+  const { zoneHolds } = control;
+  assert.deepEqual(await zoneHolds.get(customer.id), { hold: false, hold_after: "", include_subdomains: false });
+  await zoneHolds.create(call(), customer.id, true);
+  const off = await zoneHolds.release(call(), customer.id, "2026-03-02T00:00:00Z");
+  assert.deepEqual(off, { hold: false, hold_after: "2026-03-02T00:00:00Z", include_subdomains: true });
+  clock.advance(86_400_000);
+  assert.deepEqual(await zoneHolds.get(customer.id), { hold: true, hold_after: "", include_subdomains: true });
+  assert.equal((await zoneHolds.ofName(customer.id, "shop.customer.test")).hold, true);
+  assert.equal((await zoneHolds.edit(call(), customer.id, { include_subdomains: false })).hold, true);
+  assert.equal((await zoneHolds.ofName(customer.id, "shop.customer.test")).hold, false);
+  await assert.rejects(zoneHolds.ofName(customer.id, "elsewhere.test"), failing(10404));
+  await assert.rejects(zoneHolds.edit(call(), customer.id, { hold_after: "tomorrow" }), failing(10400));
+  assert.equal((await zoneHolds.edit(call(), customer.id, { hold_after: "2026-03-09T00:00:00Z" })).hold, false);
+  assert.equal((await zoneHolds.edit(call(), customer.id, { hold_after: "" })).hold, true);
+  await zoneHolds.release(call(), customer.id, undefined);
+  assert.equal((await zoneHolds.get(customer.id)).hold, false);
+});
+
+storeTest("SPEC 8 fifteen certificates a minute, then thirty seconds without; what fails is not counted", async ({ store }) => {
+  const { control, clock, call, saas } = await world(store);
+  const create = (hostname: string, ssl: typeof DV | null = DV) =>
+    control.customHostnames.create(call(), saas, { hostname: `${hostname}.service.test`, ssl });
+  for (let i = 0; i < 14; i++) await create(`a${i}`);
+  for (let i = 0; i < 5; i++) await assert.rejects(create("a0"), failing(1406));
+  for (let i = 0; i < 5; i++) await assert.rejects(create("-"), failing(1407));
+  for (let i = 0; i < 5; i++) await create(`plain${i}`, null);
+  await create("a14");
+  const locked = (error: unknown): boolean => {
+    assert.ok(error instanceof PlatformError);
+    assert.deepEqual([error.code, error.status, error.headers["retry-after"]], [10429, 429, "30"]);
+    return true;
+  };
+  await assert.rejects(create("a15"), locked);
+  clock.advance(10_000);
+  await assert.rejects(create("a15"), (error: unknown) => error instanceof PlatformError && error.headers["retry-after"] === "20");
+  await create("plain5", null);
+  clock.advance(20_000);
+  assert.equal((await create("a15")).hostname, "a15.service.test");
+  clock.advance(60_000);
+  for (let i = 20; i < 35; i++) await create(`a${i}`);
+  await assert.rejects(create("a35"), locked);
+});
+
+storeTest("the one that was validated last has the name", async ({ store }) => {
+  const { control, call, saas, point, zoneOf } = await world(store);
+  const rival = await zoneOf("rival.test");
+  await control.dnsRecords.create(call(), rival, { type: "A", name: "origin", content: "192.0.2.2", proxied: true });
+  await control.fallbackOrigins.put(call(), rival, { origin: "origin.rival.test" });
+  await point("shop", "alias.service.test");
+  const first = await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test", ssl: DV });
+  const second = await control.customHostnames.create(call(), rival, { hostname: "shop.customer.test", ssl: DV });
+  assert.deepEqual([first.status, second.status], ["active", "pending"]);
+  await control.dnsRecords.create(call(), rival, {
+    type: "TXT",
+    name: "unrelated",
+    content: `"${second.ownership_verification?.value}"`,
+  });
+  const customer = (await zoneOfName(control, call, "customer.test"))!;
+  await control.dnsRecords.create(call(), customer, {
+    type: "TXT",
+    name: "_cf-custom-hostname.shop",
+    content: `"${second.ownership_verification?.value}"`,
+  });
+  // Both lie in the zone that has changed: only the one whose token stands there takes the name from the other.
+  await control.hostnameChecks.checkDue(call(), 10);
+  assert.equal((await control.customHostnames.get(rival, second.id)).status, "active");
+  assert.equal((await control.customHostnames.get(saas, first.id)).status, "moved");
+});
+
+const zoneOfName = async (
+  control: Awaited<ReturnType<typeof world>>["control"],
+  call: Awaited<ReturnType<typeof world>>["call"],
+  name: string,
+) =>
+  (await control.zones.list(call(), {}, { page: 1, per_page: 50 })).items
+    .filter((zone) => zone.name === name)
+    .map((zone) => ({ id: zone.id, name, account_id: zone.account.id, plan: "free" }))[0];
+
+storeTest("what a hostname needs, and the code of each thing that is wrong with it", async ({ store }) => {
+  const { control, call, saas } = await world(store);
+  const create = (body: object) => control.customHostnames.create(call(), saas, body);
+  const long = `${"a".repeat(60)}.customer.test`;
+  const cases: readonly [number, object][] = [
+    [1407, {}],
+    [1407, { hostname: "" }],
+    [1407, { hostname: 5 }],
+    [1407, { hostname: "192.0.2.1" }],
+    [1407, { hostname: "2001:db8::1" }],
+    [1407, { hostname: "a b.customer.test" }],
+    [1407, { hostname: "*.customer.test" }],
+    [1407, { hostname: `${"a.".repeat(130)}test` }],
+    [1408, { hostname: "bücher.test" }],
+    [1409, { hostname: "shop.localhost" }],
+    [1409, { hostname: "shop.invalid" }],
+    [1410, { hostname: "co.uk" }],
+    [1410, { hostname: "customer" }],
+    [1411, { hostname: "www.example.com" }],
+    [1401, { hostname: "a.customer.test", custom_metadata: "text" }],
+    [1401, { hostname: "a.customer.test", custom_metadata: { a: { b: 1 } } }],
+    [1412, { hostname: "a.customer.test", custom_metadata: { a: "b" }, ssl: { ...DV, wildcard: true } }],
+    [1415, { hostname: "a.customer.test", custom_origin_server: "192.0.2.1" }],
+    [1416, { hostname: "a.customer.test", custom_origin_server: "ü.service.test" }],
+    [1417, { hostname: "a.customer.test", custom_origin_server: "origin.localhost" }],
+    [1418, { hostname: "a.customer.test", custom_origin_server: "com" }],
+    [1419, { hostname: "a.customer.test", custom_origin_server: "www.example.org" }],
+    [1420, { hostname: "a.customer.test", custom_origin_server: "*.service.test" }],
+    [1421, { hostname: "a.customer.test", custom_origin_server: "absent.service.test" }],
+    [1421, { hostname: "a.customer.test", custom_origin_server: "origin.elsewhere.test" }],
+    [1422, { hostname: "a.customer.test", ssl: { ...DV, settings: { http2: "yes" } } }],
+    [1423, { hostname: "a.customer.test", ssl: { ...DV, settings: { tls_1_2_only: 1 } } }],
+    [1424, { hostname: "a.customer.test", ssl: { ...DV, settings: { tls_1_3: true } } }],
+    [1425, { hostname: "a.customer.test", ssl: { ...DV, settings: { min_tls_version: "1.4" } } }],
+    [1426, { hostname: "a.customer.test", ssl: { custom_certificate: "no", custom_key: "no" } }],
+    [1428, { hostname: "a.customer.test", ssl: { custom_key: "no" } }],
+    [1431, { hostname: "a.customer.test", ssl: { ...DV, custom_csr_id: "7b163417-1d2b-4c84-a38a-2fb7a0cd7752" } }],
+    [1432, { hostname: "a.customer.test", ssl: { method: "cname", type: "dv" } }],
+    [1433, { hostname: "a.customer.test", ssl: { method: "txt", type: "ev" } }],
+    [1434, { hostname: "a.customer.test", ssl: { ...DV, wildcard: "yes" } }],
+    [1434, { hostname: "a.customer.test", ssl: { ...DV, cloudflare_branding: "yes" } }],
+    [1440, { hostname: "a.customer.test", ssl: { method: "txt" } }],
+    [1440, { hostname: "a.customer.test", ssl: { type: "dv" } }],
+    [1440, { hostname: "a.customer.test", ssl: {} }],
+    [1441, { hostname: "a.customer.test", ssl: { custom_cert_bundle: [] } }],
+    [1449, { hostname: "a.customer.test", ssl: { ...DV, bundle_method: "best" } }],
+    [1459, { hostname: "a.customer.test", ssl: { ...DV, certificate_authority: "mine" } }],
+    [1469, { hostname: long }],
+    [1469, { hostname: long, ssl: { ...DV, cloudflare_branding: false } }],
+  ];
+  for (const [code, body] of cases) await assert.rejects(create(body), failing(code), `${code} ${JSON.stringify(body)}`);
+  assert.equal((await control.customHostnames.quota(saas)).used, 0);
+  for (const [index, branding] of [{ svc_branding: true }, { cloudflare_branding: true }].entries()) {
+    const made = await create({ hostname: `b${index}.${long}`, ssl: DV, ...branding });
+    assert.equal(made.hostname, `b${index}.${long}`);
+    await create({ hostname: `c${index}.${long}`, ssl: { ...DV, ...branding } });
+  }
+  assert.deepEqual(await control.customHostnames.quota(saas), { allocated: 50_000, used: 4, exceeded: false, hard_cap: 50_000 });
+});

@@ -44,7 +44,7 @@ export function createFallbackOrigins(deps: { readonly store: Store; readonly cl
   return {
     get: async (zone) => view(store.read, await load(store.read, zone.id)),
 
-    put: (call, zone, body) => {
+    put: async (call, zone, body) => {
       const origin = checkedName(body.origin, NAME_ERRORS.origin, "/origin");
       if (!isWithin(origin, zone.name)) throw new PlatformError("hostname_origin_not_in_zone", { source: "/origin" });
       return commit(deps, call, async (unit) => {

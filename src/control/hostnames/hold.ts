@@ -59,14 +59,14 @@ export function createZoneHolds(deps: { readonly store: Store; readonly clock: C
     },
     create: (call, zoneId, includeSubdomains) =>
       change(call, zoneId, "zone_hold.create", () => ({ hold: true, hold_after_ms: null, include_subdomains: includeSubdomains })),
-    edit: (call, zoneId, body) => {
+    edit: async (call, zoneId, body) => {
       const after = body.hold_after === undefined || body.hold_after === null || body.hold_after === "" ? null : later(body.hold_after);
       return change(call, zoneId, "zone_hold.edit", (before) => ({
         ...(body.hold_after === undefined ? before : { hold: after === null, hold_after_ms: after }),
         include_subdomains: body.include_subdomains ?? before.include_subdomains,
       }));
     },
-    release: (call, zoneId, holdAfter) => {
+    release: async (call, zoneId, holdAfter) => {
       const after = holdAfter === undefined || holdAfter === "" ? null : later(holdAfter);
       return change(call, zoneId, "zone_hold.delete", (before) => ({ ...before, hold: false, hold_after_ms: after }));
     },

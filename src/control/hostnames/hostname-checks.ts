@@ -124,8 +124,8 @@ function outcomeOf(row: CustomHostnameRow, { judgement, home }: Seen, nowMs: num
   if (verdict === "valid") return { status: nextStatus(status, "valid"), checks: 0, next_check_ms: nowMs + ACTIVE_RECHECK_MS };
   if (status === "pending") {
     if (verdict === "held") return { status: nextStatus(status, "held"), checks: 0, next_check_ms: null };
-    // A look that its zone's change has brought about leaves the schedule alone.
-    const isDue = row.next_check_ms === null || row.next_check_ms <= nowMs || row.checks === 0;
+    // A look between, as at the beginning or after a change of its zone, leaves the schedule alone.
+    const isDue = row.next_check_ms === null || row.next_check_ms <= nowMs;
     if (!isDue) return { status, checks: row.checks, next_check_ms: row.next_check_ms };
     const checks = row.checks + 1;
     if (checks >= CHECKS_MAX) return { ...moved, status: nextStatus(status, "checks_over") };

@@ -3,8 +3,10 @@ import { isWithin } from "#kernel/hostname.ts";
 /** What was seen of a custom hostname. Null: nobody could say. */
 export interface HostnameFacts {
   readonly zoneName: string;
-  /** Names that its CNAME leads over, one after the other. */
-  readonly aliases: readonly string[] | null;
+  /** Names that its CNAME leads over, one after the other, as far as somebody could say. */
+  readonly aliases: readonly string[];
+  /** Whether they are all of them. */
+  readonly isChainKnown: boolean;
   readonly addresses: readonly string[] | null;
   /** Of the names under which the ownership token may stand. */
   readonly texts: readonly string[] | null;
@@ -38,15 +40,15 @@ export function judgeHostname(facts: HostnameFacts): Judgement {
   if (facts.isHeld) return { verdict: "held", errors: [VERIFICATION_ERRORS.held] };
   const errors = [...(facts.hasOrigin ? [] : [VERIFICATION_ERRORS.origin]), ...ownershipErrors(facts)];
   if (errors.length === 0) return { verdict: "valid", errors };
-  const isKnown = facts.aliases !== null && facts.addresses !== null && facts.texts !== null;
+  const isKnown = facts.isChainKnown && facts.addresses !== null && facts.texts !== null;
   return { verdict: isKnown ? "invalid" : "unknown", errors };
 }
 
 function ownershipErrors(facts: HostnameFacts): readonly string[] {
   const { aliases, addresses, texts, token, zoneName } = facts;
-  if (aliases?.some((alias) => isWithin(alias, zoneName)) === true) return [];
+  if (aliases.some((alias) => isWithin(alias, zoneName))) return [];
   if (texts?.includes(token) === true || facts.httpToken) return [];
   if (!facts.isContested && addresses?.some(facts.isOurs) === true) return [];
   // A CNAME elsewhere has said it all; its addresses are another's.
-  return aliases !== null && aliases.length > 0 ? [VERIFICATION_ERRORS.cname] : [VERIFICATION_ERRORS.cname, VERIFICATION_ERRORS.addresses];
+  return aliases.length > 0 ? [VERIFICATION_ERRORS.cname] : [VERIFICATION_ERRORS.cname, VERIFICATION_ERRORS.addresses];
 }

@@ -37,7 +37,7 @@ export async function lookAtHostname(deps: LookDeps, row: CustomHostnameRow, zon
   const isHeld = row.status === "pending" && (await isNameHeld(store.read, row.hostname, clock.nowMs()));
   if (isHeld) return { judgement: judgeHostname({ ...NOTHING, zoneName: zone.name, isHeld }), home };
   const places = ownershipPlaces(deps.vendorPrefix, row);
-  const [aliases, addresses, texts, hasOrigin, isContested] = await Promise.all([
+  const [chain, addresses, texts, hasOrigin, isContested] = await Promise.all([
     aliasesOf(dns, row.hostname, zone.name),
     dns.addresses(row.hostname).then(foundIn),
     Promise.all(places.textNames.map((name) => dns.txt(name))).then(together),
@@ -46,7 +46,7 @@ export async function lookAtHostname(deps: LookDeps, row: CustomHostnameRow, zon
   ]);
   const facts: HostnameFacts = {
     zoneName: zone.name,
-    aliases,
+    ...chain,
     addresses,
     texts,
     httpToken: false,
@@ -65,7 +65,8 @@ export async function lookAtHostname(deps: LookDeps, row: CustomHostnameRow, zon
 }
 
 const NOTHING: Omit<HostnameFacts, "zoneName" | "isHeld"> = {
-  aliases: null,
+  aliases: [],
+  isChainKnown: false,
   addresses: null,
   texts: null,
   httpToken: false,
@@ -75,19 +76,19 @@ const NOTHING: Omit<HostnameFacts, "zoneName" | "isHeld"> = {
   hasOrigin: false,
 };
 
-/** As far as they are known and until one leads to the zone; null where not even the first could be asked for. */
-async function aliasesOf(dns: HostnameDns, hostname: string, zoneName: string): Promise<readonly string[] | null> {
+/** Until one leads to the zone. */
+async function aliasesOf(dns: HostnameDns, hostname: string, zoneName: string): Promise<Pick<HostnameFacts, "aliases" | "isChainKnown">> {
   const aliases: string[] = [];
   for (let at = hostname; aliases.length < CHAIN_LENGTH_MAX;) {
     const looked = await dns.cname(at);
-    if ("failed" in looked) return null;
+    if ("failed" in looked) return { aliases, isChainKnown: false };
     const [target] = looked.found;
     if (target === undefined || aliases.includes(target)) break;
     aliases.push(target);
     if (isWithin(target, zoneName)) break;
     at = target;
   }
-  return aliases;
+  return { aliases, isChainKnown: true };
 }
 
 /** One that is known suffices where it proves something; together they are known only where all are. */
