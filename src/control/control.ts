@@ -41,6 +41,7 @@ import type { ServiceCertificate } from "#control/service-certificate.ts";
 import type { Notifications } from "#control/notifications/notifications.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
+import type { WafMigration } from "#control/waf-migration/migration.ts";
 import type { ZoneSettings } from "#control/zones/settings.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
@@ -72,6 +73,7 @@ export interface Control {
   readonly rulesets: Rulesets;
   readonly ruleTraces: RuleTraces;
   readonly ruleExpressions: RuleExpressions;
+  readonly wafMigration: WafMigration;
   readonly previousWaf: PreviousWafControl;
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;

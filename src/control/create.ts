@@ -47,6 +47,7 @@ import { createServiceCertificate } from "#control/service-certificate.ts";
 import type { CheckReport } from "#control/secondary/outcomes.ts";
 import { createSecondaries, type SecondaryLimits } from "#control/secondary/secondaries.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
+import { createWafMigration } from "#control/waf-migration/migration.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
 import { createZones } from "#control/zones/zones.ts";
 import { createCustomHostnameControl } from "./hostnames/create.ts";
@@ -141,6 +142,7 @@ export function createControl(deps: ControlDeps): Control {
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
+  const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} });
   const hostnames = createCustomHostnameControl({ ...deps, edgeAddresses });
   const certificateOrdering = createCertificateOrdering({
     ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: deps.ordering ?? LOCAL_ORDERING },
@@ -169,7 +171,8 @@ export function createControl(deps: ControlDeps): Control {
     customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),
     transfers: createTransfers({ store, clock, sealer, secondaries }),
     secondaries,
-    rulesets: createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} }),
+    rulesets,
+    wafMigration: createWafMigration({ store, clock, rulesets }),
     previousWaf: createPreviousWaf({ store, clock }),
     ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),

@@ -23,3 +23,7 @@ export async function putFirewallObject(db: Kysely<Tables>, row: Insertable<Fire
 export async function deleteFirewallObject(db: Kysely<Tables>, zoneId: string, kind: string, id: string): Promise<void> {
   await db.deleteFrom("firewall_objects").where("zone_id", "=", zoneId).where("kind", "=", kind).where("id", "=", id).execute();
 }
+
+export async function deleteFirewallObjectsOf(db: Kysely<Tables>, zoneId: string, kinds: readonly string[]): Promise<void> {
+  await db.deleteFrom("firewall_objects").where("zone_id", "=", zoneId).where("kind", "in", kinds).execute();
+}

@@ -8,6 +8,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 import { CheckedExpression, ExpressionCheck, ExpressionLanguage, ExpressionLanguageQuery } from "#model/rule-expression.ts";
 import { RuleTrace, RuleTraceRequest } from "#model/rule-trace.ts";
+import { EntryPointQuery } from "#model/waf-migration.ts";
 import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
 
 /** Where rulesets hang, and who may see and change some of them there: each phase has permissions of its own. The routes below it are the same. */
@@ -86,9 +87,13 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       path: `${base}/rulesets/phases/:phase/entrypoint`,
       id: `${level.id}-rulesets-entrypoint-update`,
       summary: "Create or replace the entry point ruleset of a phase",
+      query: EntryPointQuery,
       body: RulesetUpdate,
-      handler: ({ control, call, resolved, params, body }) =>
-        control.rulesets.putEntryPoint(call, scopeOf({ resolved, call }), params.phase, body),
+      handler: ({ control, call, resolved, params, query: { waf_migration: mode, phase_two }, body }) => {
+        const scope = scopeOf({ resolved, call });
+        if (mode === undefined) return control.rulesets.putEntryPoint(call, scope, params.phase, body);
+        return control.wafMigration.put(call, scope, params.phase, body, { mode, phaseTwo: phase_two === true });
+      },
     }),
     route({
       ...read,

@@ -34,6 +34,7 @@ import { SENSITIVE_DATA_ROUTES } from "#api/routes/sensitive-data.ts";
 import { TOKEN_ROUTES } from "#api/routes/tokens.ts";
 import { USER_ROUTES } from "#api/routes/user.ts";
 import { ZONE_HOLD_ROUTES } from "#api/routes/zone-hold.ts";
+import { WAF_MIGRATION_ROUTES } from "#api/routes/waf-migration.ts";
 import { ZONE_SETTING_ROUTES } from "#api/routes/zone-settings.ts";
 import { ZONE_ROUTES } from "#api/routes/zones.ts";
 
@@ -63,6 +64,7 @@ export const ROUTES: readonly Route[] = [
   ...RATE_LIMIT_ROUTES,
   ...PREVIOUS_WAF_ROUTES,
   ...PAGE_RULE_ROUTES,
+  ...WAF_MIGRATION_ROUTES,
   ...SECURITY_EVENT_ROUTES,
   ...REQUEST_LOG_ROUTES,
   ...SENSITIVE_DATA_ROUTES,

@@ -31,6 +31,9 @@ export type FirewallKind =
   | "waf_group"
   | "waf_rule";
 
+/** What the previous WAF alone is made of: it goes with it. */
+export const PREVIOUS_WAF_KINDS: readonly FirewallKind[] = ["waf_override", "waf_package", "waf_group", "waf_rule"];
+
 export function firewallOf(rows: readonly FirewallObjectRow[]): PreviousFirewall {
   const valued = <T>(kind: FirewallKind): T[] =>
     rows.filter((row) => row.kind === kind).map((row) => ({ id: row.id, ...(JSON.parse(row.value) as object) }) as T);
