@@ -9,6 +9,8 @@ import type { FromWorker } from "#kernel/worker-protocol.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { localReads } from "#events/reads.ts";
+import { createEventSink } from "#events/sink.ts";
+import { testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { DEFAULT_RETENTION, type WriterData } from "#events/writer-config.ts";
 import { createTap } from "#edge/detection/tap.ts";
 import { testSubject } from "#edge/detection/test-subject.ts";
@@ -101,6 +103,43 @@ test("a response with a card number becomes one event, and the number is nowhere
   await stop(writer);
   assert.equal((await log.list({ zone_id: zone }, page)).total_count, 1, "still there when the threads have ended");
   queries.close();
+});
+
+test("what visitors put into addresses and names of their programs is masked in rows of requests and of events", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-masked-"));
+  t.after(() => rm(directory, { recursive: true }));
+  const path = join(directory, "events.db");
+  const events = new MessageChannel();
+  const writer = await startWriter({ path, ports: [events.port2], retention: DEFAULT_RETENTION });
+  t.after(() => writer.terminate());
+  const sink = createEventSink({ port: events.port1, metrics: createMetrics() });
+  const asked = {
+    path: `/pay/${CARD}/receipt`,
+    query: `page=2&card=${encodeURIComponent(SPACED_CARD)}&q=shoes`,
+    user_agent: `bot ${CARD}`,
+    at_ms: Date.now(),
+  };
+  // Few rows are written as rows, and many as a block.
+  for (let i = 0; i < 100; i++) sink.push("requests", testRequestRow({ ...asked, ray_id: String(i) }));
+  sink.push("security_events", testSecurityRow(asked));
+  // Within the time that a batch gathers: threads that end write what they have.
+  await sink.close(60_000);
+  await stop(writer);
+
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const { items } = await createSecurityEvents({ reads: localReads(queries) }).list(
+    { zone_id: testSecurityRow().zone_id },
+    { page: 1, per_page: 20 },
+  );
+  assert.deepEqual(
+    items.map((event) => [event.path, event.query, event.user_agent]),
+    [["/pay/[masked]/receipt", "page=2&card=[masked]&q=shoes", "[masked]"]],
+  );
+  for (const file of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const bytes = file.isFile() ? (await readFile(join(file.parentPath, file.name))).toString("latin1") : "";
+    for (const planted of [CARD, encodeURIComponent(SPACED_CARD)]) assert.ok(!bytes.includes(planted), `${file.name} holds ${planted}`);
+  }
 });
 
 const waitFor = <T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> => readUntil(read, ({ length }) => length > 0);

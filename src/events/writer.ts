@@ -5,8 +5,11 @@ import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
+import { FINDABLE_CHARS_MIN } from "#rules/detectors/findable.ts";
 import { createLogIndexer } from "./logs/indexer.ts";
+import { hasTexts, type MaskTexts, maskRows } from "./masked-rows.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
+import type { PackedRows } from "./packed-rows.ts";
 import { openRepairedDatabase } from "./repair.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 import { logSegmentsOf, type WriterData } from "./writer-config.ts";
@@ -63,6 +66,25 @@ interface Waiting {
   readonly message: RowsMessage;
 }
 
+/** Hides in what visitors wrote what nobody should keep; null until the first text comes in which something could be. */
+let maskTexts: MaskTexts | null = null;
+let maskLoading: Promise<void> | undefined;
+
+/** Loads the detectors, which most of an idle server's life nobody needs; what waits is written then. */
+async function loadMask(): Promise<void> {
+  const { createTextMasker } = await import("#rules/detectors/text-masker.ts");
+  maskTexts = createTextMasker();
+  if (waiting.length > 0) writeWaiting();
+}
+
+const needsMask = (): boolean =>
+  maskTexts === null && waiting.some(({ message }) => message.tables.some((packed) => hasTexts(packed, FINDABLE_CHARS_MIN)));
+
+const masked = ({ tables }: RowsMessage): readonly PackedRows[] => {
+  const mask = maskTexts;
+  return mask === null ? tables : tables.map((packed) => maskRows(packed, mask));
+};
+
 /** Batches that wait to be written together: what several threads send at one time is one transaction. */
 let waiting: Waiting[] = [];
 let gather: NodeJS.Timeout | undefined;
@@ -70,7 +92,7 @@ let gather: NodeJS.Timeout | undefined;
 function attach(port: MessagePort): void {
   attached.add(port);
   port.on("message", (message: RowsMessage) => {
-    gather ??= setTimeout(writeWaiting, GATHER_MS);
+    gather ??= setTimeout(writeGathered, GATHER_MS);
     waiting.push({ port, message });
     waitingRows.value += rowsIn(message);
   });
@@ -78,6 +100,11 @@ function attach(port: MessagePort): void {
 }
 
 const rowsIn = ({ tables }: RowsMessage): number => tables.reduce((sum, packed) => sum + packed.rows, 0);
+
+function writeGathered(): void {
+  if (needsMask()) void (maskLoading ??= loadMask());
+  else writeWaiting();
+}
 
 function writeWaiting(): void {
   const startMs = systemClock.monotonicMs();
@@ -87,7 +114,7 @@ function writeWaiting(): void {
   waiting = [];
   waitingRows.value = 0;
   try {
-    database.insert(all.flatMap(({ message }) => message.tables));
+    database.insert(all.flatMap(({ message }) => masked(message)));
     written.value += all.length;
     for (const { message } of all) writtenRows.value += rowsIn(message);
   } catch {
@@ -102,7 +129,7 @@ function writeWaiting(): void {
 
 function writeAlone(message: RowsMessage): void {
   try {
-    database.insert(message.tables);
+    database.insert(masked(message));
     written.value++;
     writtenRows.value += rowsIn(message);
   } catch (error) {
@@ -153,6 +180,7 @@ async function drain(timeoutMs: number): Promise<void> {
     before = written.value + failed.value;
     await new Promise((resolve) => setTimeout(resolve, RETENTION_PAUSE_MS));
   }
+  if (needsMask()) await (maskLoading ??= loadMask());
   if (waiting.length > 0) writeWaiting();
   clearTimeout(retentionTimer);
   clearTimeout(segmentsTimer);

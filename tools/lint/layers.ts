@@ -15,7 +15,7 @@ export const LAYERS: readonly Layer[] = [
   { name: "model", mayImport: ["kernel", "wire", "rules"] },
   { name: "store", mayImport: ["kernel", "model"] },
   { name: "snapshot", mayImport: ["kernel", "wire", "rules", "model"] },
-  { name: "events", mayImport: ["kernel"] },
+  { name: "events", mayImport: ["kernel", "wire", "rules"] },
   { name: "acme", mayImport: ["kernel", "wire"] },
   { name: "control", mayImport: ["kernel", "wire", "rules", "model", "store", "snapshot", "events", "acme"] },
   { name: "api", mayImport: ["kernel", "model", "control", "deprecations"] },

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hasTexts, type MaskTexts, maskRows } from "./masked-rows.ts";
+import { type FacetNumber, numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
+import { EVENT_SCHEMA, storedColumns } from "./schema.ts";
+import { packed, testRequestRow, testSecurityRow } from "./test-rows.ts";
+
+const mask: MaskTexts = (texts, separator) =>
+  texts.some((text) => text.includes("secret")) ? texts.map((text) => text.replaceAll("secret", `<${separator}>`)) : texts;
+
+/** The cells of a column in all rows; of a facet the texts of its combination. */
+function cells(rows: PackedRows, name: string): unknown[] {
+  const columns = storedColumns(rows.table);
+  const seen: string[] = [];
+  const numberOf: FacetNumber = (_facet, texts) => seen.push(texts.join("|")) - 1;
+  const all = unpackRows(numberRows(rows, numberOf));
+  const at = columns.findIndex((column) => column.name === name);
+  return Array.from({ length: rows.rows }, (_, row) => {
+    const cell = all[row * columns.length + at];
+    return columns[at]?.facet === null ? cell : seen[Number(cell)];
+  });
+}
+
+test("what visitors wrote is masked, rows that repeat a text and all else are as they were", () => {
+  const rows = packed("requests", [
+    testRequestRow({ path: "/secret/a", query: "q=1" }),
+    testRequestRow({ path: "/secret/a", query: "q=secret", ray_id: "secret ray" }),
+    testRequestRow({ path: "/", query: "q=secret", user_agent: "bot secret" }),
+  ]);
+  const masked = maskRows(rows, mask);
+  assert.deepEqual(cells(masked, "path"), ["/</>/a", "/</>/a", "/"]);
+  assert.deepEqual(cells(masked, "query"), ["q=1", "q=<&>", "q=<&>"]);
+  assert.deepEqual(cells(masked, "agent"), ["test/1", "test/1", "bot <>"]);
+  assert.deepEqual(cells(masked, "ray_id"), ["00000000000000aa", "secret ray", "00000000000000aa"]);
+  assert.deepEqual(masked.numbers, rows.numbers);
+});
+
+test("security events are masked as requests are, and rows without a find stay the same", () => {
+  const event = maskRows(packed("security_events", [testSecurityRow({ query: "q=secret" })]), mask);
+  assert.deepEqual(cells(event, "query"), ["q=<&>"]);
+  const plain = packed("requests", [testRequestRow({ path: "/a/long/path" })]);
+  assert.deepEqual(maskRows(plain, mask), plain);
+  assert.ok(hasTexts(plain, 8) && !hasTexts(plain, 30));
+  assert.ok(EVENT_SCHEMA.requests.facets.includes("agent"));
+});
