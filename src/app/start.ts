@@ -4,15 +4,13 @@ import { compose, type Running } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { EarlyThreads } from "./early-threads.ts";
 import { createLog } from "./log.ts";
-import { giveBackPages } from "./pages.ts";
+import { keepPagesFew } from "./pages.ts";
 import { readyText } from "./ready.ts";
 
 /** Time for requests under way at SIGTERM. */
 const DRAIN_MS = 10_000;
 /** No plane waits for the main thread, whose heap is twice as large before the first collection. */
 const HEAP_BYTES_MAX = 256_000_000;
-/** By then most threads have given back what their start has left. */
-const PAGES_AFTER_MS = 2_500;
 
 /** Runs the server until SIGTERM or SIGINT has drained it. Rejects when it cannot start. */
 export async function startServer(config: Config, early: EarlyThreads): Promise<void> {
@@ -28,7 +26,7 @@ export async function startServer(config: Config, early: EarlyThreads): Promise<
     "ready",
   );
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
-  setTimeout(giveBackPages, PAGES_AFTER_MS).unref();
+  keepPagesFew();
   await asked;
   await stop(running, log);
 }
