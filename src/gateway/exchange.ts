@@ -291,7 +291,10 @@ export class Exchange implements AnswerWatcher {
     const { estimates } = this.#options;
     const told = this.#isCached ? CACHED_USAGE : (this.#usage?.end() ?? NO_USAGE);
     const guessed = this.#isCached || status >= 400 ? undefined : estimates.complete(this.#step, told, this.#answer, end);
-    if (guessed instanceof Promise) return guessed.then((usage) => this.#record(status, success, usage, true));
+    if (guessed instanceof Promise) {
+      this.#options.record.ended();
+      return guessed.then((usage) => this.#record(status, success, usage, true));
+    }
     this.#record(status, success, guessed ?? told, guessed !== undefined);
     return undefined;
   }

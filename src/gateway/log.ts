@@ -57,6 +57,8 @@ export interface LogRecord {
   sent(bytes: Buffer): void;
   /** Further facts, which overwrite. */
   note(facts: Partial<Pick<GatewayLogRow, "dlp_action" | "estimated" | "compatibility_mode">>): void;
+  /** The exchange is over, and the row follows once counts that nobody told are guessed. */
+  ended(): void;
   /** Writes the row down, so that it is there when the client has got the last byte. Only the first call counts: every way to an end may call it. */
   finish(outcome: RequestOutcome): void;
 }
@@ -120,6 +122,7 @@ class Recorder implements LogRecord {
   readonly #startedMs: number;
   #noted: Partial<GatewayLogRow> | undefined;
   #firstByteMs: number | null = null;
+  #endedMs: number | undefined;
   #chunks: Buffer[] = [];
   #heldBytes = 0;
   #keepsBody: boolean;
@@ -153,6 +156,10 @@ class Recorder implements LogRecord {
     held.value += kept.length;
     // Many small pieces weigh more than what is in them.
     if (this.#chunks.length >= CHUNKS_MAX) this.#chunks = [Buffer.concat(this.#chunks)];
+  }
+
+  ended(): void {
+    this.#endedMs ??= this.#elapsedMs();
   }
 
   note(facts: Partial<GatewayLogRow>): void {
@@ -204,7 +211,7 @@ class Recorder implements LogRecord {
       status_code: outcome.status,
       success: outcome.success,
       cached: outcome.cached,
-      duration_ms: this.#elapsedMs(),
+      duration_ms: this.#endedMs ?? this.#elapsedMs(),
       tokens_in: usage.tokensIn,
       tokens_out: usage.tokensOut,
       cost: outcome.cost,

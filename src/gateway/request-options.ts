@@ -68,8 +68,11 @@ const FIELDS: Readonly<Record<string, Reading>> = {
   "cache-ttl": (into, text) => void (into.cacheTtlSeconds = wholeNumber(text, 0, CACHE_TTL_SECONDS_MAX)),
   "cache-key": (into, text) => void (into.cacheKey = text.slice(0, CACHE_KEY_CHARACTERS_MAX)),
   "skip-cache": (into, text) => {
-    if (text.toLowerCase() === "true") into.cacheTtlSeconds = 0;
+    if (isTrue(text)) into.cacheTtlSeconds = 0;
   },
+  // Read by the log (log-options.ts), after the request has begun: what is neither must not be logged against its sender's will.
+  "collect-log": (_into, text) => void isTrue(text),
+  "collect-log-payload": (_into, text) => void isTrue(text),
   "custom-cost": (into, text) => void (into.customCost = parseCustomCost(text)),
   "byok-alias": (into, text) => void (into.keyAlias = text),
 };
@@ -134,6 +137,12 @@ export function withStepConfig(base: RequestOptions, config: Readonly<Record<str
   }
   if (skipCache === true) options.cacheTtlSeconds = 0;
   return options;
+}
+
+function isTrue(text: string): boolean {
+  const word = text.trim().toLowerCase();
+  if (word !== "true" && word !== "false") throw new RangeError("must be true or false");
+  return word === "true";
 }
 
 function backoffOf(value: unknown): Backoff {

@@ -23,10 +23,12 @@ import { namedProfiles } from "#model/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { findAccount } from "#store/accounts.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
-import { deleteGatewayObject, objectsOfGateway } from "#store/gateway-objects.ts";
+import { deleteGatewayObject, gatewayObjectsAt, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { removeDomains } from "./domains.ts";
 import { requireProfiles } from "./dlp-profiles.ts";
+import type { StoredCustomProvider } from "./object-entries.ts";
+import { valueOf } from "./objects.ts";
 import { storedOtel } from "./otel-endpoints.ts";
 
 export interface Gateways {
@@ -117,7 +119,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
 
     urlOf: async (accountId, id, provider) => {
       await load(store.read, accountId, id);
-      if (!isModelProvider(provider) && provider !== "compat")
+      if (!(await isReachable(store.read, accountId, provider)))
         throw new PlatformError("gateway_input_invalid", { message: `There is no provider ${provider}.`, source: "/provider" });
       return `${deps.urlOfGateways?.() ?? ""}/v1/${accountId}/${id}/${provider}`;
     },
@@ -148,6 +150,14 @@ export function createGateways(deps: GatewaysDeps): Gateways {
       return deleted;
     },
   };
+}
+
+const CUSTOM = "custom-";
+
+async function isReachable(db: Unit["db"], account_id: string, provider: string): Promise<boolean> {
+  if (!provider.startsWith(CUSTOM)) return isModelProvider(provider) || provider === "compat";
+  const own = await gatewayObjectsAt(db, { account_id, gateway_id: "", kind: "custom_provider" });
+  return own.some((row) => valueOf<StoredCustomProvider>(row).slug === provider.slice(CUSTOM.length));
 }
 
 /** Comes into being when it is first used, as gateway/default-gateways.ts has it. */

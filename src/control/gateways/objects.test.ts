@@ -115,6 +115,9 @@ storeTest("an account's own providers: their slugs are their own, their fields s
   assert.deepEqual(await opened(), { "x-key": "another" });
   assert.equal((await update({ headers: "", base_url: "https://models.example/v1" })).headers, undefined);
   await update({ headers: body.headers });
+  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN });
+  assert.match(await control.gateways.urlOf(account_id, "gw", "custom-mine"), /\/gw\/custom-mine$/);
+  await assert.rejects(control.gateways.urlOf(account_id, "gw", "custom-yours"), failing(7001, "/provider"));
   await customProviders.createCost(call(), account_id, { account_provider_id: made.id, model: "g", model_rule: "contains", cost_in: 1 });
   const write = call();
   const token_pricing = { input_tokens: 0.1, output_tokens: 0.2, input_cached_tokens: 0.05 };

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { answerChat, gatewayFront, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
+
+test("fields of a request that are no value at all are refused before anything is sent", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const ask = (headers: Record<string, string>) => postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT, headers);
+  for (const [name, value] of [
+    ["collect-log", "no"],
+    ["collect-log-payload", "0"],
+    ["skip-cache", "1"],
+    ["cache-ttl", "-1"],
+    ["max-attempts", "many"],
+    ["backoff", "random"],
+    ["custom-cost", "[]"],
+  ] as const)
+    for (const prefix of ["svc", "cf"]) {
+      const answer = await ask({ [`${prefix}-aig-${name}`]: value });
+      const body = (await answer.json()) as { internalCode: number; error: [{ message: string }] };
+      assert.deepEqual([answer.status, body.internalCode], [400, 2900], name);
+      assert.match(body.error[0].message, new RegExp(`svc-aig-${name}`));
+    }
+  assert.deepEqual([provider.seen.length, rows.length], [0, 0]);
+  for (const value of ["TRUE", " false "]) assert.equal((await ask({ "svc-aig-collect-log": value })).status, 200);
+  await eventually(() => rows.length === 1);
+});
+
+test("the duration of an answer that its client leaves ends there, whatever is counted after it", async (t) => {
+  let isLeft = false;
+  const provider = await testProvider(t, (res) => {
+    res.on("close", () => (isLeft = true));
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "some words of an answer" } }] })}\n\n`);
+  });
+  const { base, rows, clock } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const leaving = new AbortController();
+  const answer = await fetch(`${base}/gw/openai/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...TEST_CHAT, stream: true }),
+    signal: leaving.signal,
+  });
+  await answer.body?.getReader().read();
+  clock.advance(40);
+  leaving.abort();
+  await eventually(() => isLeft);
+  // The tokenizer has just begun to load.
+  clock.advance(60_000);
+  await eventually(() => rows.length === 1);
+  assert.deepEqual([rows[0]?.duration_ms, rows[0]?.success, rows[0]?.estimated], [40, false, true]);
+});
