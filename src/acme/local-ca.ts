@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { exportPrivateKey, generateKeyPair, importPrivateKey, SIGNING_ALGORITHM } from "#wire/x509/key-pair.ts";
 import { loadX509 } from "#wire/x509/library.ts";
+import { selfSignedRoot } from "#wire/x509/self-signed.ts";
 
 /** A certificate and its key: both PEM, the key PKCS #8 and unsealed. */
 export interface RootPair {
@@ -38,24 +39,16 @@ const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](
 
 /** Makes a self-signed P-256 root that may sign server certificates and nothing below another authority. */
 export async function createRoot(clock: Clock): Promise<RootPair> {
-  const x509 = await loadX509();
   const keys = await generateKeyPair();
-  const valid = validity(clock, ROOT_VALIDITY_MS);
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: newSerialNumber(),
+  const certificate = selfSignedRoot({
     // The number tells the roots of two installations apart in a trust store.
-    name: [{ CN: [`Selvedge local CA ${randomBytes(4).toString("hex")}`] }, { O: ["Selvedge"] }],
-    notBefore: valid.notBefore,
-    notAfter: valid.notAfter,
-    signingAlgorithm: SIGNING_ALGORITHM,
+    commonName: `Selvedge local CA ${randomBytes(4).toString("hex")}`,
+    organization: "Selvedge",
+    serialNumber: newSerialNumber(),
+    ...validity(clock, ROOT_VALIDITY_MS),
     keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
   });
-  return { certificate: pem(certificate), privateKey: await exportPrivateKey(keys.privateKey) };
+  return { certificate, privateKey: await exportPrivateKey(keys.privateKey) };
 }
 
 export function createLocalCa(deps: { readonly root: RootPair; readonly clock: Clock }): LocalCa {
@@ -71,7 +64,7 @@ export function createLocalCa(deps: { readonly root: RootPair; readonly clock: C
       const valid = validity(deps.clock, LEAF_VALIDITY_MS);
       const named = first.length <= COMMON_NAME_LENGTH_MAX;
       const certificate = await x509.X509CertificateGenerator.create({
-        serialNumber: newSerialNumber(),
+        serialNumber: newSerialNumber().toString("hex"),
         ...(named ? { subject: [{ CN: [first] }] } : {}),
         issuer: root.subjectName,
         notBefore: valid.notBefore,
@@ -114,10 +107,10 @@ function validity(clock: Clock, lengthMs: number): { notBefore: Date; notAfter: 
 }
 
 /** 127 random bits, positive (RFC 5280 §4.1.2.2). */
-function newSerialNumber(): string {
+function newSerialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x3f) | 0x40;
-  return bytes.toString("hex");
+  return bytes;
 }
 
 const pem = (certificate: { toString(format: "pem"): string }): string => `${certificate.toString("pem").trim()}\n`;

@@ -1,0 +1,52 @@
+// Writing of the distinguished encoding of ASN.1 (X.690 §10), as far as certificates need it. Lengths below 64 KB.
+
+const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OBJECT_IDENTIFIER] = [0x01, 0x02, 0x03, 0x04, 0x06];
+const [UTF8_STRING, UTC_TIME, GENERALIZED_TIME, SEQUENCE, SET] = [0x0c, 0x17, 0x18, 0x30, 0x31];
+const CONTEXT = 0xa0;
+
+export const der = {
+  sequence: (...parts: readonly Buffer[]): Buffer => element(SEQUENCE, Buffer.concat(parts)),
+  set: (...parts: readonly Buffer[]): Buffer => element(SET, Buffer.concat(parts)),
+  /** `[number] EXPLICIT`. */
+  tagged: (number: number, part: Buffer): Buffer => element(CONTEXT | number, part),
+  true: (): Buffer => element(BOOLEAN, Buffer.of(0xff)),
+  /** Not negative, most significant byte first. */
+  integer: (bytes: Uint8Array): Buffer => element(INTEGER, unsigned(bytes)),
+  /** `unused`: bits at the end of the last byte. */
+  bits: (bytes: Uint8Array, unused = 0): Buffer => element(BIT_STRING, Buffer.concat([Buffer.of(unused), bytes])),
+  octets: (bytes: Uint8Array): Buffer => element(OCTET_STRING, bytes),
+  /** By its dotted form. */
+  objectIdentifier: (text: string): Buffer => element(OBJECT_IDENTIFIER, identifierBytes(text)),
+  text: (text: string): Buffer => element(UTF8_STRING, Buffer.from(text, "utf8")),
+  time,
+} as const;
+
+function element(tag: number, content: Uint8Array): Buffer {
+  const { length } = content;
+  if (length > 0xffff) throw new RangeError(`${length} bytes are too many for one element`);
+  const head = length < 0x80 ? [tag, length] : length < 0x100 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from(head), content]);
+}
+
+/** Without needless zeros, and with one where the first bit would else say that the number is negative. */
+function unsigned(bytes: Uint8Array): Buffer {
+  const first = bytes.findIndex((byte) => byte !== 0);
+  const significant = first < 0 ? Buffer.of(0) : bytes.subarray(first);
+  return (significant[0] ?? 0) < 0x80 ? Buffer.from(significant) : Buffer.concat([Buffer.of(0), significant]);
+}
+
+function identifierBytes(text: string): Buffer {
+  const [first = 0, second = 0, ...rest] = text.split(".").map(Number);
+  const bytes = [first * 40 + second, ...rest].flatMap((arc) => {
+    const groups = [arc & 0x7f];
+    for (let left = Math.floor(arc / 0x80); left > 0; left = Math.floor(left / 0x80)) groups.unshift(0x80 | (left & 0x7f));
+    return groups;
+  });
+  return Buffer.from(bytes);
+}
+
+/** Whole seconds; two digits of the year until 2049 (RFC 5280 §4.1.2.5). */
+function time(date: Date): Buffer {
+  const text = `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "")}Z`;
+  return date.getUTCFullYear() < 2050 ? element(UTC_TIME, Buffer.from(text.slice(2))) : element(GENERALIZED_TIME, Buffer.from(text));
+}
