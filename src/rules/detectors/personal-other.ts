@@ -13,6 +13,15 @@ const WORDS_OF_PASSPORTS = [
   "pasport",
   "pass no",
   "travel document",
+  "útlevél",
+  "διαβατήριο",
+  "паспорт",
+  "여권",
+  "旅券",
+  "パスポート",
+  "护照",
+  "護照",
+  "جواز",
 ];
 const WORDS_OF_LICENCES = [
   "driver",
@@ -26,8 +35,27 @@ const WORDS_OF_LICENCES = [
   "carnet de conducir",
   "dl no",
   "dln",
+  "führerschein",
+  "fahrerlaubnis",
+  "permiso de conducir",
+  "prawo jazdy",
+  "körkort",
+  "ajokortti",
+  "운전면허",
+  "運転免許",
 ];
-const WORDS_OF_PLATES = ["plate", "registration", "kennzeichen", "vehicle", "number plate", "targa", "immatriculation", "vrn"];
+const WORDS_OF_PLATES = [
+  "plate",
+  "registration",
+  "kennzeichen",
+  "vehicle",
+  "targa",
+  "immatriculation",
+  "vrn",
+  "car reg",
+  "reg no",
+  "nummernschild",
+];
 
 const letters = (count: number): string => "A".repeat(count);
 const digits = (count: number): string => "#".repeat(count);
@@ -35,6 +63,19 @@ const digits = (count: number): string => "#".repeat(count);
 /** Letters, then digits; as passports and licences are numbered nearly everywhere. */
 const lettersAndDigits = (letterCounts: readonly number[], digitCounts: readonly number[]): readonly string[] =>
   letterCounts.flatMap((before) => digitCounts.map((after) => letters(before) + digits(after)));
+
+/** Germany: the district, one or two letters, and up to four digits. */
+const GERMAN_PLATES = ["  ", "- ", "--"].flatMap(([one, other]) =>
+  [1, 2, 3].flatMap((district) =>
+    [1, 2].flatMap((middle) => [1, 2, 3, 4].map((count) => `${letters(district)}${one}${letters(middle)}${other}${digits(count)}`)),
+  ),
+);
+/** Great Britain: of 2001, of 1983, and of 1963. */
+const BRITISH_PLATES = [
+  "AA##~AAA",
+  "AA##AAA",
+  ...["A#", "A##", "A###"].flatMap((front) => [`${front} AAA`, `${front}AAA`, `AAA ${front.slice(1)}A`]),
+];
 
 /** Germany: a letter, eight digits, and a check digit over the letter as two digits (§ 290 SGB V). */
 function isKvnr(code: string): boolean {
@@ -91,7 +132,13 @@ export const OTHER_PERSONAL_DETECTORS = [
         ],
         isValid: (code) => (code.match(/\d/g)?.length ?? 0) >= 4 && !isUniform(code),
         context: WORDS_OF_PASSPORTS,
-        hits: ["passport 912803456", "Passport No: A1234567", "Reisepass Nr. P 1630837", "passportNumber: GA302922"],
+        hits: [
+          "passport 912803456",
+          "Passport No: A1234567",
+          "Reisepass Nr. P 1630837",
+          "passportNumber: GA302922",
+          "여권번호는 M789C1234",
+        ],
         misses: ["912803456", "A1234567", "passport 99999999"],
       },
     ],
@@ -116,7 +163,7 @@ export const OTHER_PERSONAL_DETECTORS = [
         templates: [
           ...lettersAndDigits([0], [7, 8, 9, 10, 12, 13]),
           ...lettersAndDigits([1], [7, 8, 12, 13, 14]),
-          ...lettersAndDigits([2], [6, 7]),
+          ...lettersAndDigits([2], [6, 7, 9]),
           "AA#######A",
           "AA########A",
           "A##A##A##A",
@@ -126,31 +173,18 @@ export const OTHER_PERSONAL_DETECTORS = [
         isValid: (code) => !isUniform(code),
         context: WORDS_OF_LICENCES,
         enabled: false,
-        hits: ["driver license H12234567", "Fuhrerschein BO12345678A"],
+        hits: ["driver license H12234567", "Fuhrerschein BO12345678A", "Führerscheinnummer: BO12345678A", "Fahrerlaubnis GE123456780"],
         misses: ["H12234567", "driver license 88888888"],
       },
       {
         id: "pii.vehicle_plate",
         rule_id: "b76d99cad3a4ad9cb07dcde2fde57aad",
         name: "Vehicle registration plate, beside its name",
-        templates: [
-          "AA##AAA",
-          "AA## AAA",
-          "AA##-AAA",
-          "A AA ####",
-          "AA AA ####",
-          "AA A ####",
-          "AAA-###AA",
-          "AA-###-AA",
-          "A-AA ####",
-          "AA-AA ####",
-          "AA ###AA",
-          "AA###AA",
-        ],
+        templates: [...GERMAN_PLATES, ...BRITISH_PLATES, "AAA-###AA", "AAA ###AA", "AA-###-AA", "AA ###AA", "AA###AA"],
         isValid: () => true,
         context: WORDS_OF_PLATES,
         enabled: false,
-        hits: ["number plate AB51 ABC", "Kennzeichen: B AB 1234"],
+        hits: ["number plate AB51 ABC", "Kennzeichen: B AB 1234", "Kennzeichen: HH-AB-1234", "car reg is A123 BCD"],
         misses: ["AB51 ABC"],
       },
     ],
@@ -196,9 +230,9 @@ export const OTHER_PERSONAL_DETECTORS = [
         name: "German physician or practice number",
         templates: ["#########"],
         isValid: (number) => !isUniform(number),
-        context: ["lanr", "bsnr", "arztnummer", "betriebsstatte", "betriebsstaettennummer"],
+        context: ["lanr", "bsnr", "arztnummer", "betriebsstatte", "betriebsstaettennummer", "betriebsstätte"],
         enabled: false,
-        hits: ["BSNR 021234568"],
+        hits: ["BSNR 021234568", "Betriebsstättennummer: 021234568"],
         misses: ["021234568", "BSNR 000000000"],
       },
       {

@@ -285,7 +285,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Indian voter identity number",
       templates: ["AAA#######"],
       isValid: (code) => !isUniform(code.slice(3)),
-      context: ["voter", "epic", "election"],
+      context: ["vote", "epic", "election"],
       hits: ["my voter: DBJ2289013"],
       misses: ["DBJ2289013", "voter DBJ0000000"],
     },

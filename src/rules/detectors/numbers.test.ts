@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compileDetectors } from "./compiled.ts";
+import type { Detector } from "./detector.ts";
+import { scanText } from "./scan-text.ts";
+import { DETECTORS } from "./table.ts";
+import { pick, type Random, seeded, SURROUNDINGS } from "./test-forms.ts";
+
+// A corpus of our own that is made anew in each run: numbers and codes by chance that have a detector's form and check digits,
+// beside the words that name them.
+const compiled = compileDetectors(DETECTORS);
+const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+/** Some have a fixed beginning and check digits: chance would take too long over these few, which their own hits show. */
+const TRIES_MAX = 4000;
+const KINDS_MIN = 130;
+/** Of those in each surrounding: a number of a security may be nearly all letters, and then it is no number to us. */
+const MISSED_MAX = 2;
+const CLASSES: Readonly<Record<string, (random: Random) => string>> = {
+  "#": (random) => String(random(10)),
+  A: (random) => pick(random, LETTERS),
+  "*": (random) => pick(random, [...LETTERS, ..."0123456789"]),
+  "~": () => "-",
+};
+
+const templatesOf = ({ anchors }: Detector): readonly string[] =>
+  anchors.flatMap((anchor) => (anchor.kind === "chain" ? anchor.templates : []));
+
+/** Null where chance made none. */
+function numberOf(detector: Detector, random: Random): string | null {
+  const templates = templatesOf(detector);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const text = Array.from(pick(random, templates), (char) => CLASSES[char]?.(random) ?? char).join("");
+    if (detector.accepts(text)) return text;
+  }
+  return null;
+}
+
+test("recall of each detector of numbers on values made by chance, beside its name", (t) => {
+  const random = seeded(7);
+  const rows = DETECTORS.filter((detector) => templatesOf(detector).length > 0).map((detector) => {
+    const texts = SURROUNDINGS.flatMap((surround) => {
+      const number = numberOf(detector, random);
+      return number === null ? [] : [surround(number, detector.context?.[0] ?? "number")];
+    });
+    const missed = texts.filter((text) => scanText(compiled, text).findings.length === 0);
+    return { id: detector.id, made: texts.length, missed };
+  });
+  const shown = rows.filter(({ made }) => made === SURROUNDINGS.length);
+  const made = shown.length * SURROUNDINGS.length;
+  const missed = shown.reduce((sum, row) => sum + row.missed.length, 0);
+  t.diagnostic(`${(100 * (1 - missed / made)).toFixed(1)} % of ${made} numbers of ${shown.length} kinds`);
+  assert.ok(shown.length >= KINDS_MIN, `${shown.length} of ${rows.length} kinds`);
+  assert.ok(missed <= made * 0.01, `${missed} of ${made}`);
+  for (const row of shown) assert.ok(row.missed.length <= MISSED_MAX, `${row.id}: ${row.missed.slice(0, 3).join(" | ")}`);
+});
