@@ -11,6 +11,18 @@ export const firewallObjectsOf = (db: Kysely<Tables>, zoneId: string): Promise<F
 export const allFirewallObjects = (db: Kysely<Tables>): Promise<FirewallObjectRow[]> =>
   db.selectFrom("firewall_objects").selectAll().orderBy("created_on").orderBy("id").execute();
 
+/** Filters of the account's zones that may name a list. */
+export const filtersNamingLists = (db: Kysely<Tables>, accountId: string): Promise<Pick<FirewallObjectRow, "id" | "value">[]> =>
+  db
+    .selectFrom("firewall_objects")
+    .innerJoin("zones", "zones.id", "firewall_objects.zone_id")
+    .select(["firewall_objects.id as id", "firewall_objects.value as value"])
+    .where("zones.account_id", "=", accountId)
+    .where("firewall_objects.kind", "=", "filter")
+    .where("firewall_objects.value", "like", "%$%")
+    .orderBy("firewall_objects.id")
+    .execute();
+
 /** Puts the object in the place of the one that has its kind and id. */
 export async function putFirewallObject(db: Kysely<Tables>, row: Insertable<FirewallObjectsTable>): Promise<void> {
   await db

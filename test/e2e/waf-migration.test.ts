@@ -103,6 +103,11 @@ test("SPEC 3.3, SPEC 4.6: check, config, validation with both WAFs in one activi
     [403, 200, 200],
   );
 
+  const { terminated_by: by } = await done("POST", `${zone.path}/rulesets/trace`, { url: `http://${zone.host}/${ATTACK}` });
+  assert.deepEqual([by.phase, by.action], ["http_request_firewall_managed", "block"], "a trace knows the previous WAF");
+  const spared = await done("POST", `${zone.path}/rulesets/trace`, { url: `http://${zone.host}/trusted${ATTACK}` });
+  assert.equal(spared.terminated_by, null);
+
   // Check: the first phase says why it does not take the zone, the second takes it.
   const first = await call("GET", `${zone.path}/waf_migration/check`);
   assert.deepEqual(first.body.result, { compatible: false, migration_state: "start" });
@@ -221,24 +226,29 @@ test("SPEC 7, SPEC 8: more than 200 firewall rules, or one with more than 4 KB, 
   await done("PUT", `${zone.path}/${ENTRY}?waf_migration=pending&phase_two=1`, { rules: [] });
 });
 
-test("SPEC 4.6: while a zone moves, no attack gets past both versions", async () => {
-  const zone = await oldZone("hammered.test", "enterprise");
-  const config = await done("GET", `${zone.path}/waf_migration/config?phase_two=1`);
-  const seen = new Map<number, number>();
-  let moving = true;
-  const hammers = Array.from({ length: 6 }, async () => {
-    while (moving) {
-      const status = await visit(zone, `/${ATTACK}`);
-      seen.set(status, (seen.get(status) ?? 0) + 1);
+for (const [name, steps] of [
+  ["straight", ["pending"]],
+  ["over validation", ["validation", "pending"]],
+] as const) {
+  test(`SPEC 4.6: while a zone moves ${name}, no attack gets past both versions`, async () => {
+    const zone = await oldZone(`hammered-${steps.length}.test`, "enterprise");
+    const config = await done("GET", `${zone.path}/waf_migration/config?phase_two=1`);
+    const seen = new Map<number, number>();
+    let moving = true;
+    const hammers = Array.from({ length: 6 }, async () => {
+      while (moving) {
+        const status = await visit(zone, `/${ATTACK}`);
+        seen.set(status, (seen.get(status) ?? 0) + 1);
+      }
+    });
+    const later = (count: number) => eventually(async () => (seen.get(403) ?? 0) >= count || seen.size > 1);
+    await later(50);
+    for (const step of steps) {
+      await done("PUT", `${zone.path}/${ENTRY}?waf_migration=${step}&phase_two=1`, config);
+      await later((seen.get(403) ?? 0) + 50);
     }
+    moving = false;
+    await Promise.all(hammers);
+    assert.deepEqual([...seen.keys()], [403]);
   });
-  const later = (count: number) => eventually(async () => (seen.get(403) ?? 0) >= count);
-  await later(50);
-  await done("PUT", `${zone.path}/${ENTRY}?waf_migration=validation&phase_two=1`, config);
-  await later((seen.get(403) ?? 0) + 50);
-  await done("PUT", `${zone.path}/${ENTRY}?waf_migration=pending&phase_two=1`, config);
-  await later((seen.get(403) ?? 0) + 50);
-  moving = false;
-  await Promise.all(hammers);
-  assert.deepEqual([...seen.keys()], [403]);
-});
+}

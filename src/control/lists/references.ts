@@ -1,4 +1,6 @@
 import type { StoredRule } from "#control/rulesets/rules.ts";
+import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
+import { filtersNamingLists } from "#store/firewall-objects.ts";
 import { rulesetsNamingLists } from "#store/rulesets.ts";
 import type { Unit } from "#store/store.ts";
 
@@ -9,7 +11,7 @@ export interface Reference {
   readonly phase: string;
 }
 
-/** The rules of the account and its zones that name lists, by the list's name; a rule stands once under each. */
+/** The rules of the account and its zones that name lists, and filters of firewall rules, by the list's name; a rule stands once under each. */
 export async function listReferences(db: Unit["db"], accountId: string): Promise<ReadonlyMap<string, readonly Reference[]>> {
   const references = new Map<string, Reference[]>();
   for (const row of await rulesetsNamingLists(db, accountId)) {
@@ -21,13 +23,21 @@ export async function listReferences(db: Unit["db"], accountId: string): Promise
       }
     }
   }
+  for (const { id, value } of await filtersNamingLists(db, accountId)) {
+    for (const name of namesIn(value)) {
+      const { ruleset_id, phase } = PREVIOUS_SLOTS.firewall_rules;
+      references.set(name, [...(references.get(name) ?? []), { ruleset_id, rule_id: id, phase }]);
+    }
+  }
   return references;
 }
 
 /** Whatever has the form of a list's name counts, in texts too: better a list that stays than a rule that loses its own. */
 function listsOf(rule: StoredRule): ReadonlySet<string> {
-  const names = new Set([...JSON.stringify(rule).matchAll(/\$([a-z0-9_]{1,50})(?![a-z0-9_])/g)].map((match) => match[1] ?? ""));
+  const names = new Set(namesIn(JSON.stringify(rule)));
   const fromList = rule.action_parameters["from_list"] as { readonly name?: string } | undefined;
   if (fromList?.name !== undefined) names.add(fromList.name);
   return names;
 }
+
+const namesIn = (text: string): readonly string[] => [...text.matchAll(/\$([a-z0-9_]{1,50})(?![a-z0-9_])/g)].map((match) => match[1] ?? "");

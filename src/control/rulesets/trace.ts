@@ -1,4 +1,5 @@
 import { describeRequest, describeResponse, type DescribedRequest } from "#control/rulesets/described-request.ts";
+import { slotRows } from "#control/previous-waf/slot-rows.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
@@ -10,6 +11,7 @@ import { runPhase } from "#rules/engine.ts";
 import type { ListKind, NamedList, NamedLists } from "#rules/expression/lists.ts";
 import { listContent } from "#rules/list-content.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
+import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
 import { type PhaseName, PHASES } from "#rules/phases.ts";
 import { createTracedRun, type TraceStep } from "#rules/run.ts";
 import type { CompiledRuleset, Match, RuleDefinition } from "#rules/types.ts";
@@ -105,7 +107,8 @@ function stepView(
   matches: readonly Match[],
 ): RuleTrace["phases"][number]["steps"][number] {
   const rule = rules.get(`${step.ruleset_id}/${step.rule_id}`);
-  const managed = MANAGED_RULESETS.get(step.ruleset_id)?.rules.find(({ id }) => id === step.rule_id);
+  const shipped = MANAGED_RULESETS.get(step.ruleset_id) ?? PACKAGE_RULESETS.get(step.ruleset_id);
+  const managed = shipped?.rules.find(({ id }) => id === step.rule_id);
   // What ships with the program everybody may see.
   if (managed !== undefined) return { ...plainStep(step), description: managed.description, expression: managed.expression ?? "" };
   if (rule === undefined) return { ...plainStep(step), description: "", expression: "" };
@@ -142,8 +145,9 @@ async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: R
   const rules = new Map<string, RuleDefinition>();
   const leftOut: { ruleset_id: string; rule_id: string; message: string }[] = [];
   const around = { lists, custom: (id: string) => customs.get(id) };
-  // Account before zone.
-  for (const row of rows.toSorted((a, b) => (a.level < b.level ? -1 : 1))) {
+  const { before, after } = await slotRows(db, zoneId);
+  const [ofAccount, ofZone] = [rows.filter(({ level }) => level === "account"), rows.filter(({ level }) => level !== "account")];
+  for (const row of [...ofAccount, ...before, ...ofZone, ...after]) {
     const definitions = JSON.parse(row.rules) as RuleDefinition[];
     // Who may see some rules need not see those of others, or of other phases: of those only what they did.
     if (isShown(row, scope)) for (const rule of definitions) rules.set(`${row.id}/${rule.id}`, rule);
