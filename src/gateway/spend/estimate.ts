@@ -1,6 +1,7 @@
 import type { Costs } from "../costs.ts";
 import type { Step } from "../plan.ts";
 import type { Usage } from "../usage-shapes.ts";
+import { answerBound, UNBOUND } from "./answer-bound.ts";
 import type { SpendEstimate } from "./ledger.ts";
 import { longestAnswer } from "./longest-answers.ts";
 
@@ -35,10 +36,11 @@ export function createEstimates(costs: Costs): Estimates {
       const { body, provider, model, options } = step;
       const bytes = body.kind === "whole" ? body.bytes : body.head;
       const tokensIn = tokensInOf(step) + (added.get(`${provider}/${model}`) ?? 0);
-      const tokensOut = body.kind === "whole" ? boundOf(bytes) : undefined;
-      const dollars = costs.of(step, { tokensIn, tokensOut: tokensOut ?? guess(provider, model) }, false).cost ?? 0;
+      const { tokens, answers } = body.kind === "whole" ? answerBound(step.path, bytes) : UNBOUND;
+      const tokensOut = (tokens ?? guess(provider, model)) * answers;
+      const dollars = costs.of(step, { tokensIn, tokensOut }, false).cost ?? 0;
       const isKnown = options.customCost !== undefined && "total" in options.customCost;
-      return { dollars, isUpperBound: isKnown || tokensOut !== undefined };
+      return { dollars, isUpperBound: isKnown || tokens !== undefined };
     },
     learn: (step, { tokensIn, tokensOut }) => {
       const name = `${step.provider}/${step.model}`;
@@ -59,30 +61,4 @@ function remember<T>(known: Map<string, T>, name: string, value: T): void {
   const [oldest] = known.size < MODELS_MAX || known.has(name) ? [] : known.keys();
   if (oldest !== undefined) known.delete(oldest);
   known.set(name, value);
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-const within = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? (value as Fields)[name] : undefined;
-
-/** The bound of an answer's tokens that the request itself sets, in any of the known shapes. */
-function boundOf(bytes: Buffer): number | undefined {
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-  if (typeof body !== "object" || body === null) return undefined;
-  const { max_completion_tokens, max_tokens, max_output_tokens, generationConfig, inferenceConfig, n } = body as Fields;
-  const bounds = [
-    max_completion_tokens,
-    max_tokens,
-    max_output_tokens,
-    within(generationConfig, "maxOutputTokens"),
-    within(inferenceConfig, "maxTokens"),
-  ];
-  const bound = bounds.find((value) => typeof value === "number" && Number.isFinite(value) && value >= 0);
-  const answers = typeof n === "number" && n > 1 && n <= 128 ? n : 1;
-  return typeof bound === "number" ? bound * answers : undefined;
 }
