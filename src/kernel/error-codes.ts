@@ -1145,6 +1145,13 @@ export const ERROR_CODES = {
     cause: "The certificate would have the hostname as its Common Name, which RFC 5280 limits to 64 characters.",
     remedy: "Set <vendor>_branding to true: then a name of the service is the Common Name.",
   },
+  zone_held: {
+    code: 10435,
+    status: 403,
+    message: "The name lies in a zone that is held",
+    cause: "A zone of another account is held together with the names below it.",
+    remedy: "Have the owner of that zone release its hold.",
+  },
   fallback_origin_not_found: {
     code: 1551,
     status: 404,

@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, sql, type Updateable } from "kysely";
+import { namesUp } from "#store/hosted-names.ts";
 import { textTest } from "#store/like.ts";
 import type { CustomHostnameCertificatesTable, CustomHostnamesTable, Tables } from "#store/tables.ts";
 
@@ -61,7 +62,23 @@ export const dueHostnames = async (db: Kysely<Tables>, nowMs: number, limit: num
     await db.selectFrom("custom_hostnames").select("id").where("next_check_ms", "<=", nowMs).orderBy("next_check_ms").limit(limit).execute()
   ).map(({ id }) => id);
 
-/** Whose names lie in a zone here that has changed since they were looked at, or is gone. */
+/** Which of the names are custom hostnames of the zone, or lie below one with a wildcard; whatever their status. */
+export async function servedHostnames(db: Kysely<Tables>, zoneId: string, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  const above = [...new Set([...names].flatMap(namesUp))];
+  const rows = await db
+    .selectFrom("custom_hostnames")
+    .select(["hostname", "wildcard"])
+    .where("zone_id", "=", zoneId)
+    .where("hostname", "in", above.slice(0, NAMES_MAX))
+    .execute();
+  const wildcards = new Map(rows.map(({ hostname, wildcard }) => [hostname, wildcard === 1]));
+  return new Set([...names].filter((name) => namesUp(name).some((one) => (one === name ? wildcards.has(one) : wildcards.get(one)))));
+}
+
+/** A statement has so many parameters at most. */
+const NAMES_MAX = 5_000;
+
+/** Whose names lie in a zone here that has changed since they were looked at, or is gone. An index has all of it. */
 export const hostnamesOfChangedHomes = async (db: Kysely<Tables>, limit: number): Promise<string[]> =>
   (
     await db
@@ -69,7 +86,6 @@ export const hostnamesOfChangedHomes = async (db: Kysely<Tables>, limit: number)
       .leftJoin("zones", "zones.id", "custom_hostnames.home_zone_id")
       .select("custom_hostnames.id")
       .where("custom_hostnames.home_zone_id", "is not", null)
-      .where("custom_hostnames.status", "in", ["pending", "active"])
       .where((eb) => eb.or([eb("zones.serial", "is", null), eb("zones.serial", "!=", eb.ref("custom_hostnames.home_serial"))]))
       .limit(limit)
       .execute()

@@ -16,11 +16,11 @@ export async function putZoneHold(db: Kysely<Tables>, row: ZoneHoldRow): Promise
 }
 
 /** Holds of zones with one of these names. */
-export const holdsOfNames = (db: Kysely<Tables>, names: readonly string[]): Promise<(ZoneHoldRow & { readonly name: string })[]> =>
+export const holdsOfNames = (db: Kysely<Tables>, names: readonly string[]): Promise<(ZoneHoldRow & { readonly account_id: string })[]> =>
   db
     .selectFrom("zone_holds")
     .innerJoin("zones", "zones.id", "zone_holds.zone_id")
     .selectAll("zone_holds")
-    .select("zones.name")
+    .select("zones.account_id")
     .where("zones.name", "in", names)
     .execute();

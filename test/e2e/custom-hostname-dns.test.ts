@@ -8,6 +8,8 @@ import { createMetrics } from "#kernel/metrics.ts";
 import { checkDelayMs, CHECKS_MAX, MOVED_RETENTION_MS } from "#model/custom-hostname-states.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { newId } from "#kernel/ids.ts";
+import { insertAccount } from "#store/accounts.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../support/control.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
@@ -69,6 +71,17 @@ describe("custom hostnames whose DNS is elsewhere", () => {
       dns.put(label("apex"), "A", OURS);
       dns.put(label("away"), "CNAME", "elsewhere.test.");
       for (const name of ["direct", "chained", "apex"]) assert.equal((await create(label(name))).status, "active", name);
+      const stranger = { id: newId(), name: "stranger", type: "standard", settings: "{}", created_on: "2026-01-01T00:00:00.000000Z" };
+      await store.write(({ db }) => insertAccount(db, stranger));
+      const { id: zoneId } = await control.zones.create(call(), { name: "stranger.test", account: { id: stranger.id } });
+      const rival = { id: zoneId, name: "stranger.test", account_id: stranger.id };
+      await control.fallbackOrigins.put(call(), rival, { origin: "origin.stranger.test" });
+      for (const name of ["apex", "direct"])
+        assert.equal(
+          (await control.customHostnames.create(call(), rival, { hostname: `${label(name)}.${CUSTOMER}` })).status,
+          "pending",
+          name,
+        );
       const away = await create(label("away"));
       assert.deepEqual([away.status, away.verification_errors], ["pending", ["custom hostname does not CNAME to this zone."]]);
       for (const [index, prefix] of ["svc", "cf"].entries()) {

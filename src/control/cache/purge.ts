@@ -1,9 +1,11 @@
 import { PlatformError } from "#kernel/errors.ts";
+import { isWithin } from "#kernel/hostname.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { CachePurge, CachePurged } from "#model/cache-purge.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
 import { purgesOfZone, putPurges } from "#store/cache-purges.ts";
+import { servedHostnames } from "#store/custom-hostnames.ts";
 import type { Store } from "#store/store.ts";
 import { lockZone } from "#store/zones.ts";
 
@@ -28,7 +30,11 @@ const FILES_OF_ENTERPRISE_MAX = 500;
 export function createCachePurges(deps: { readonly store: Store }): CachePurges {
   return {
     purge: async (call, zone, body) => {
-      const selector = selectorOf(zone, body);
+      const others = new Set<string>();
+      // Read once to see which names of others it is about.
+      selectorOf(zone, body, (host) => isWithin(host, zone.name) || others.add(host) !== undefined);
+      const served = others.size === 0 ? others : await servedHostnames(deps.store.read, zone.id, others);
+      const selector = selectorOf(zone, body, (host) => isWithin(host, zone.name) || served.has(host));
       return commit(deps, call, async (unit) => {
         await lockZone(unit.db, zone.id);
         const row = await purgesOfZone(unit.db, zone.id);
@@ -60,8 +66,10 @@ function keptOf(selectors: readonly PurgeSelector[]): readonly PurgeSelector[] {
   return selectors.slice(Math.min(first + 1, selectors.length - 1));
 }
 
+type Serves = (host: string) => boolean;
+
 /** Null for everything. */
-function selectorOf(zone: PurgedZone, body: CachePurge): PurgeSelector | null {
+function selectorOf(zone: PurgedZone, body: CachePurge, serves: Serves): PurgeSelector | null {
   const given = (["purge_everything", "files", "tags", "hosts", "prefixes"] as const).filter((name) => body[name] !== undefined);
   const [name, ...others] = given;
   if (name === undefined || others.length > 0 || body.purge_everything === false) throw new PlatformError("purge_invalid");
@@ -69,33 +77,31 @@ function selectorOf(zone: PurgedZone, body: CachePurge): PurgeSelector | null {
   const texts = (body[name] ?? []).map((value) => (typeof value === "string" ? value : value.url));
   const most = name === "files" && zone.plan === "enterprise" ? FILES_OF_ENTERPRISE_MAX : LISTED_MAX;
   if (texts.length > most) throw invalid(`at most ${most} ${name} can be purged in one request`, `/${name}`);
-  return { by: name, values: texts.map((text, index) => READERS[name](text, zone.name) ?? refuse(name, index, text, zone.name)) };
+  return { by: name, values: texts.map((text, index) => READERS[name](text, serves) ?? refuse(name, index, text, zone.name)) };
 }
 
-/** How each kind is read; null for what is none, or lies outside of the zone. */
-const READERS: Readonly<Record<PurgeSelector["by"], (text: string, zoneName: string) => string | null>> = {
-  files: (text, zoneName) => {
+/** How each kind is read; null for what is none, or is not served by the zone. */
+const READERS: Readonly<Record<PurgeSelector["by"], (text: string, serves: Serves) => string | null>> = {
+  files: (text, serves) => {
     const match = /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?/i.exec(text);
     const url = match && URL.parse(`${match[1]}://${match[2]}`);
-    if (!match || !url || url.username !== "" || url.password !== "" || !isWithin(url.hostname, zoneName)) return null;
+    if (!match || !url || url.username !== "" || url.password !== "" || !serves(url.hostname)) return null;
     // The path as it is written: responses are told apart by what visitors write.
     return `${url.protocol}//${url.host}${match[3] || "/"}${match[4] ?? ""}`;
   },
   tags: (text) => (/^[\x21-\x2b\x2d-\x7e]{1,1024}$/.test(text) ? text.toLowerCase() : null),
-  hosts: (text, zoneName) => hostOf(text, zoneName),
-  prefixes: (text, zoneName) => {
+  hosts: hostOf,
+  prefixes: (text, serves) => {
     const slash = text.indexOf("/");
-    const host = hostOf(slash < 0 ? text : text.slice(0, slash), zoneName);
+    const host = hostOf(slash < 0 ? text : text.slice(0, slash), serves);
     return host === null || /[?#]/.test(text) ? null : `${host}${slash < 0 ? "/" : text.slice(slash)}`;
   },
 };
 
-function hostOf(text: string, zoneName: string): string | null {
+function hostOf(text: string, serves: Serves): string | null {
   const url = /^[^/?#@:\\]+$/.test(text) ? URL.parse(`http://${text}`) : null;
-  return url !== null && isWithin(url.hostname, zoneName) ? url.hostname : null;
+  return url !== null && serves(url.hostname) ? url.hostname : null;
 }
-
-const isWithin = (host: string, zoneName: string): boolean => host === zoneName || host.endsWith(`.${zoneName}`);
 
 function refuse(name: string, index: number, text: string, zoneName: string): never {
   throw invalid(`'${text.slice(0, 200)}' is not one of the ${name} of ${zoneName}`, `/${name}/${index}`);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/ids.ts";
 import { MOVED_RETENTION_MS } from "#model/custom-hostname-states.ts";
+import { insertAccount } from "#store/accounts.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -221,4 +223,21 @@ storeTest("what a hostname needs, and the code of each thing that is wrong with 
     await create({ hostname: `c${index}.${long}`, ssl: { ...DV, ...branding } });
   }
   assert.deepEqual(await control.customHostnames.quota(saas), { allocated: 50_000, used: 4, exceeded: false, hard_cap: 50_000 });
+});
+
+storeTest("names of custom hostnames can be purged, others' cannot; held names make no zones for others", async ({ store }) => {
+  const { control, call, saas, customer } = await world(store);
+  await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test" });
+  await control.customHostnames.create(call(), saas, { hostname: "wild.test", ssl: { ...DV, wildcard: true } });
+  const purge = (...hosts: string[]) => control.cachePurges.purge(call(), saas, { hosts });
+  await purge("shop.customer.test", "www.service.test", "any.wild.test", "wild.test");
+  await control.cachePurges.purge(call(), saas, { files: ["https://shop.customer.test/a"] });
+  for (const host of ["below.shop.customer.test", "customer.test"]) await assert.rejects(purge(host), { errorName: "purge_invalid" });
+
+  await control.zoneHolds.create(call(), customer.id, true);
+  const other = { id: newId(), name: "other", type: "standard", settings: "{}", created_on: "2026-01-01T00:00:00.000000Z" };
+  await store.write(({ db }) => insertAccount(db, other));
+  const make = (id: string) => control.zones.create(call(), { name: "below.customer.test", account: { id } });
+  await assert.rejects(make(other.id), failing(10435));
+  await make(saas.account_id);
 });

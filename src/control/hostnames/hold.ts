@@ -79,6 +79,12 @@ export async function isNameHeld(db: Unit["db"], name: string, nowMs: number): P
   return holds.some((row) => row.include_subdomains === 1 && heldIn(row, nowMs).hold);
 }
 
+/** Whether a zone of another account keeps names below its own: a zone of such a name would take them over. */
+export async function isHeldByOthers(db: Unit["db"], name: string, accountId: string, nowMs: number): Promise<boolean> {
+  const holds = await holdsOfNames(db, namesUp(name));
+  return holds.some((row) => row.account_id !== accountId && row.include_subdomains === 1 && heldIn(row, nowMs).hold);
+}
+
 interface Held {
   readonly hold: boolean;
   readonly hold_after_ms: number | null;

@@ -63,8 +63,7 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
     const values = {
       ...outcome,
       verification_errors: JSON.stringify(seen.judgement.errors),
-      home_zone_id: seen.home?.zone_id ?? null,
-      home_serial: seen.home?.serial ?? null,
+      ...homeColumns(outcome.status, seen),
       ...(isMoving ? { status_since_ms: nowMs, modified_on: isoMicros(clock.nowMicros()) } : {}),
     };
     await updateCustomHostname(unit.db, row.id, values);
@@ -82,6 +81,8 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
       status: nextStatus("active", "lost"),
       status_since_ms: nowMs,
       next_check_ms: nowMs + MOVED_RETENTION_MS,
+      home_zone_id: null,
+      home_serial: null,
       modified_on: isoMicros(clock.nowMicros()),
     };
     await updateCustomHostname(unit.db, row.id, values);
@@ -137,6 +138,12 @@ function outcomeOf(row: CustomHostnameRow, { judgement, home }: Seen, nowMs: num
     ? { ...moved, status: nextStatus(status, "invalid") }
     : { status, checks, next_check_ms: nowMs + CONFIRM_MS };
 }
+
+/** Only those that are looked at by themselves wait for their zone's changes. */
+const homeColumns = (status: HostnameStatus, { home }: Seen) =>
+  home === null || status === "moved" || status === "blocked"
+    ? { home_zone_id: null, home_serial: null }
+    : { home_zone_id: home.zone_id, home_serial: home.serial };
 
 function announce(
   unit: Unit,

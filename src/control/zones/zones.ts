@@ -5,6 +5,7 @@ import { parseHostname } from "#kernel/hostname.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
+import { isHeldByOthers } from "#control/hostnames/hold.ts";
 import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
@@ -27,7 +28,7 @@ import type { Store, Unit } from "#store/store.ts";
 import { insertZone, listZones, zoneById, zoneNameTaken, type ZoneRow, type ZoneWithAccount } from "#store/zones.ts";
 
 export interface Zones {
-  /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_type_unavailable`. */
+  /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_held`, `zone_type_unavailable`. */
   create(call: Call, body: ZoneCreate): Promise<Zone>;
   /** Only zones that the credential reaches. */
   list(call: Call, query: ZoneQuery, page: PageRequest): Promise<Page<Zone>>;
@@ -79,6 +80,7 @@ export function createZones(deps: ZonesDeps): Zones {
         const defaults = { ...draft, ...(await accountDefaults(unit.db, account)) };
         const row = { ...defaults, settings: newZoneSettings(body.type ?? "full", defaults.settings) };
         if (await zoneNameTaken(unit.db, name)) throw alreadyExists(name);
+        if (await isHeldByOthers(unit.db, name, accountId, clock.nowMs())) throw new PlatformError("zone_held", { source: "/name" });
         await insertZone(unit.db, row);
         const zone = view({ ...row, account_name: account.name });
         unit.audit({
