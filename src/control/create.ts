@@ -4,7 +4,6 @@ import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
-import type { OrderOwner } from "#control/certificates/owner.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
@@ -115,12 +114,6 @@ export interface ControlDeps {
 /** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
 const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const;
 const RECORDS_PER_ZONE_MAX = 1_000_000;
-const NO_HOSTNAMES: OrderOwner = {
-  progress: async () => false,
-  deploy: async () => false,
-  leadsHere: async () => false,
-  isProofShown: async () => false,
-};
 
 export function createControl(deps: ControlDeps): Control {
   const { store, clock, sealer, ca, events, eventReads = localReads(events), vendorPrefix, nameServers = NAME_SERVERS } = deps;
@@ -143,18 +136,23 @@ export function createControl(deps: ControlDeps): Control {
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} });
-  const hostnames = createCustomHostnameControl({ ...deps, edgeAddresses });
-  const certificateOrdering = createCertificateOrdering({
-    ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: deps.ordering ?? LOCAL_ORDERING },
-    onError: deps.onOrderError ?? (() => undefined),
-    hostnames: NO_HOSTNAMES,
+  const hostnames = createCustomHostnameControl({
+    ...deps,
+    edgeAddresses,
+    ordering: (owner, dns) =>
+      createCertificateOrdering({
+        ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: deps.ordering ?? LOCAL_ORDERING },
+        onError: deps.onOrderError ?? (() => undefined),
+        hostnames: owner,
+        dns,
+      }),
   });
+  const { certificateOrdering } = hostnames;
   return {
     access,
     analytics: createAnalytics({ access, reads: eventReads }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
-    certificateOrdering,
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, nameServers, ordering: certificateOrdering }),
     zoneSettings: createZoneSettings({ store, clock }),

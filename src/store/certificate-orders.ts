@@ -66,6 +66,24 @@ export async function claimOrders(db: Db, claim: { nowMs: number; leaseMs: numbe
   return rows.map(({ id }) => id);
 }
 
+/** The owner's order, due or not, unless it is in somebody's hands. */
+export const claimOrderOf = async (
+  db: Db,
+  { owner_kind, owner_id }: CertificateOwner,
+  nowMs: number,
+  leaseMs: number,
+): Promise<string | undefined> =>
+  (
+    await db
+      .updateTable("certificate_orders")
+      .set({ lease_ms: nowMs + leaseMs })
+      .where("owner_kind", "=", owner_kind)
+      .where("owner_id", "=", owner_id)
+      .where("lease_ms", "<=", nowMs)
+      .returning("id")
+      .executeTakeFirst()
+  )?.id;
+
 /** Of a process that is gone: its orders are in nobody's hands. */
 export async function releaseOrders(db: Db): Promise<void> {
   await db.updateTable("certificate_orders").set({ lease_ms: 0 }).where("lease_ms", ">", 0).execute();

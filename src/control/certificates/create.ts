@@ -1,16 +1,15 @@
 import { type AuthoritiesConfig, createAuthorities } from "#acme/accounts.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import type { ResolverAddress } from "#control/dns/ask-resolver.ts";
+import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
-import { hasAlias } from "#store/certificate-orders.ts";
-import { answersItself, hostedName } from "#store/hosted-names.ts";
 import type { Store } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
 import { createAccountStore } from "./account-store.ts";
 import { createChooseAuthority, type IssuerName } from "./choose-authority.ts";
 import { createLookUpCaa } from "./look-up-caa.ts";
 import { type CertificateOrders, createCertificateOrders } from "./orders.ts";
+import { createHomeOf } from "./home-of.ts";
 import type { OrderOwners } from "./owner.ts";
 import { type CertificateRenewals, createCertificateRenewals } from "./renewals.ts";
 import { createWorkOnOrder } from "./work-on-order.ts";
@@ -47,6 +46,7 @@ export function createCertificateOrdering(deps: {
   readonly resolvers: readonly ResolverAddress[];
   readonly config: OrderingConfig;
   readonly hostnames: OrderOwners["custom_hostname"];
+  readonly dns: Pick<HostnameDns, "cname">;
   onError(error: unknown): void;
 }): CertificateOrdering {
   const { store, clock, config, onError } = deps;
@@ -60,13 +60,7 @@ export function createCertificateOrdering(deps: {
     choose: createChooseAuthority({ authorities, lookUpCaa: createLookUpCaa(deps) }),
     owners: { zone: createZoneOwner(deps), custom_hostname: deps.hostnames },
     preference: { zone: config.zones, custom_hostname: config.hostnames },
-    homeOf: async (order, txtName) => {
-      const hosted = await hostedName(store.read, txtName);
-      if (!answersItself(hosted) || hosted.zone.type !== "full" || (await hasAlias(store.read, hosted.zone.id, txtName))) return null;
-      const [home, own] = [await zoneRowById(store.read, hosted.zone.id), await zoneRowById(store.read, order.zone_id)];
-      // Another account's zone says nothing on behalf of this one.
-      return home !== undefined && home.account_id === own?.account_id ? home.id : null;
-    },
+    homeOf: createHomeOf(deps),
   });
   const orders = createCertificateOrders({ store, clock, workOn, onError });
   const renewals = createCertificateRenewals({ store, clock, orders, authorities, zonePreference: config.zones });

@@ -3,6 +3,7 @@ import { newId } from "#kernel/ids.ts";
 import {
   type CertificateOrderRow,
   type CertificateOwner,
+  claimOrderOf,
   claimOrders,
   deleteOrder,
   deleteRenewal,
@@ -31,10 +32,10 @@ export interface CertificateWish extends CertificateOwner {
 export interface CertificateOrders {
   /** Puts the order down, in place of one for something else; one for the same is worked on again at once. */
   request(unit: Unit, wish: CertificateWish): Promise<void>;
-  /** Takes the owner's order back. Nothing is revoked: others may still have the certificate (custom-hostnames.md §1). */
-  forget(unit: Unit, owner: CertificateOwner): Promise<void>;
   /** Begins with what is due, as far as there is room; gives the number of those. */
   turn(): Promise<number>;
+  /** Works on the owner's order now, unless somebody else does; resolves when it has come as far as it comes now. */
+  workFor(owner: CertificateOwner): Promise<void>;
   /** Takes up what is due without waiting for the next turn. */
   wake(): void;
   /** Orders that a process before this one was at are taken up at once, where no other process can be at them. */
@@ -51,6 +52,8 @@ export interface CertificateOrdersDeps {
 }
 
 const CONCURRENCY_MAX = 8;
+/** With those that a caller waits for. */
+const RUNNING_MAX = 64;
 /** Nobody is at an order for longer: then another may take it up. */
 const LEASE_MS = 300_000;
 /** A proof is shown that long before an authority is asked to look, and planes need a moment. */
@@ -67,7 +70,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     clearTimeout(timer);
     timer = setTimeout(() => void turn().catch(deps.onError), ms).unref();
   };
-  const start = (id: string): void => {
+  const start = (id: string): Promise<void> => {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(LEASE_MS - 10_000)]);
     const run: Promise<void> = workOn(id, signal)
       .catch(async (error: unknown) => {
@@ -81,13 +84,14 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
         wakeIn(LOOK_AGAIN_MS);
       });
     running.add(run);
+    return run;
   };
   const turn = async (): Promise<number> => {
     const limit = CONCURRENCY_MAX - running.size;
     // Looking costs nothing, where every write is put on disk.
     if (closing.signal.aborted || limit <= 0 || !(await hasDueOrders(store.read, clock.nowMs()))) return 0;
     const { result: ids } = await store.write(({ db }) => claimOrders(db, { nowMs: clock.nowMs(), leaseMs: LEASE_MS, limit }));
-    for (const id of ids) start(id);
+    for (const id of ids) void start(id);
     return ids.length;
   };
 
@@ -104,12 +108,12 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
         ...{ tries: 0, due_ms: nowMs, lease_ms: 0, created_ms: nowMs },
       });
     },
-    forget: async (unit, owner) => {
-      const present = await orderOf(unit.db, owner);
-      if (present !== undefined) await remove(unit, present);
-      await deleteRenewal(unit.db, owner);
-    },
     turn,
+    workFor: async (owner) => {
+      if (closing.signal.aborted || running.size >= RUNNING_MAX) return;
+      const { result: id } = await store.write(({ db }) => claimOrderOf(db, owner, clock.nowMs(), LEASE_MS));
+      if (id !== undefined) await start(id);
+    },
     wake: () => wakeIn(0),
     resume: async () => {
       if (store.dialect === "sqlite") await store.write(({ db }) => releaseOrders(db));
@@ -120,6 +124,13 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
       await Promise.all(running);
     },
   };
+}
+
+/** Takes an owner's order back. Nothing is revoked: others may still have the certificate (custom-hostnames.md §1). */
+export async function forgetOrder(unit: Unit, owner: CertificateOwner): Promise<void> {
+  const present = await orderOf(unit.db, owner);
+  if (present !== undefined) await remove(unit, present);
+  await deleteRenewal(unit.db, owner);
 }
 
 async function remove(unit: Unit, row: CertificateOrderRow): Promise<void> {

@@ -11,6 +11,8 @@ export interface OrderOwner {
   leadsHere(id: string): Promise<boolean>;
   /** Whether what proves a name is there to be seen, where no zone here shows it. */
   isProofShown(id: string, record: ValidationRecord): Promise<boolean>;
+  /** The names of a certificate of the installation's own authority, the Common Name first. */
+  localNames(id: string, hosts: readonly string[]): Promise<readonly string[]>;
 }
 
 export type OrderOwners = Readonly<Record<OwnerKind, OrderOwner>>;

@@ -12,8 +12,14 @@ import type { ValidationRecord } from "./owner.ts";
 /** An order that an authority has, and where its proofs are shown: the `placed` column. */
 export interface Placement {
   readonly order: PlacedOrder;
-  /** By host: the zone here that shows its TXT record. Others are shown by whoever has the name. */
-  readonly zones: Readonly<Record<string, string>>;
+  /** By host: where it is proved here, by the edge or a zone. Others are proved by whoever has the name. */
+  readonly homes: Readonly<Record<string, ProofHome>>;
+}
+
+export interface ProofHome {
+  readonly zone_id: string;
+  /** Of the page, or of the TXT record: that of the challenge, or what it is an alias of. */
+  readonly name: string;
 }
 
 export const placementOf = ({ placed }: CertificateOrderRow): Placement | null =>
@@ -23,18 +29,19 @@ export const placementOf = ({ placed }: CertificateOrderRow): Placement | null =
 const TXT_TTL_SECONDS = 60;
 
 /** What planes show for the order: pages over HTTP, TXT records in zones here. */
-export function proofOps(orderId: string, method: Method, { order, zones }: Placement): readonly Op[] {
+export function proofOps(orderId: string, method: Method, { order, homes }: Placement): readonly Op[] {
   return missing(order).flatMap((proof, index): Op[] => {
+    const home = homes[proof.host];
+    if (home === undefined) return [];
     if (method === "http")
       return [{ kind: "acme_challenge", id: proof.token, value: { host: proof.host, key_authorization: proof.keyAuthorization } }];
-    const zoneId = zones[proof.host];
-    return zoneId === undefined ? [] : [txtOp(`acme-${orderId}-${index}`, zoneId, proof)];
+    return [txtOp(`acme-${orderId}-${index}`, home, proof)];
   });
 }
 
 /** A record that no list shows: it is of the installation's making and goes by itself. */
-function txtOp(id: string, zone_id: string, proof: Proof): Op {
-  const [name, content] = [txtName(proof.host), `"${txtValue(proof.keyAuthorization)}"`];
+function txtOp(id: string, { zone_id, name }: ProofHome, { keyAuthorization }: Proof): Op {
+  const content = `"${txtValue(keyAuthorization)}"`;
   const rdata = Buffer.from(encodeContent("TXT", content, { origin: name })).toString("base64");
   return { kind: "record", id, value: { zone_id, name, type: "TXT", ttl: TXT_TTL_SECONDS, content, rdata, proxied: false } };
 }
@@ -49,7 +56,7 @@ export async function changeProofs(
   const ops = proofOps(row.id, row.method, placement);
   if (ops.length === 0) return;
   for (const op of ops) unit.change(change === "show" ? op : { ...op, value: null });
-  if (row.method === "txt") for (const zoneId of new Set(Object.values(placement.zones))) await raiseServedSerial(unit, zoneId);
+  if (row.method === "txt") for (const zoneId of zonesOf(placement)) await raiseServedSerial(unit, zoneId);
   unit.audit({
     action: `certificate_order.${change}_proofs`,
     actor: auditActor(systemCall("certificate-orders")),
@@ -69,8 +76,13 @@ export function validationRecords(method: Method, { order }: Placement): readonl
   );
 }
 
-/** Those that no zone here shows. */
-export const foreignRecords = (method: Method, { order, zones }: Placement): readonly ValidationRecord[] =>
-  validationRecords(method, { zones, order: { ...order, proofs: order.proofs.filter(({ host }) => zones[host] === undefined) } });
+/** Those that nothing here shows. */
+export const foreignRecords = (method: Method, placement: Placement): readonly ValidationRecord[] =>
+  validationRecords(method, { ...placement, order: { ...placement.order, proofs: foreignProofs(placement) } });
+
+export const foreignProofs = ({ order, homes }: Placement): readonly Proof[] =>
+  missing(order).filter(({ host }) => homes[host] === undefined);
+
+const zonesOf = ({ homes }: Placement): ReadonlySet<string> => new Set(Object.values(homes).map(({ zone_id }) => zone_id));
 
 export const missing = ({ proofs }: PlacedOrder): readonly Proof[] => proofs.filter(({ isValid }) => !isValid);

@@ -12,7 +12,15 @@ import { type CertificateOrderRow, deleteOrder, orderById, putRenewal, updateOrd
 import type { Store, Unit } from "#store/store.ts";
 import { type ChooseAuthority, type IssuerName, OrderRefused } from "./choose-authority.ts";
 import type { NewCertificate, OrderOwners, OrderStatus } from "./owner.ts";
-import { changeProofs, foreignRecords, missing, type Placement, placementOf, validationRecords } from "./placement.ts";
+import {
+  changeProofs,
+  foreignProofs,
+  foreignRecords,
+  type Placement,
+  type ProofHome,
+  placementOf,
+  validationRecords,
+} from "./placement.ts";
 import { retryDelayMs, TRIES_MAX } from "./retry-delay.ts";
 
 /** Takes an order as far as it goes now; what it achieves is stored at each step. Rejects only when the signal is aborted or the store fails. */
@@ -29,10 +37,12 @@ export interface WorkDeps {
   readonly owners: OrderOwners;
   /** Issuers in the order in which they are taken where the owner leaves the choice. */
   readonly preference: Readonly<Record<CertificateOrderRow["owner_kind"], readonly IssuerName[]>>;
-  /** The zone here, of the same account as the order's, that answers for a TXT record of this name; null where the world does. */
-  homeOf(order: CertificateOrderRow, txtName: string): Promise<string | null>;
+  /** Where a zone here, of the same account as the order's, answers for a TXT record of this name; null where the world does. */
+  homeOf(order: CertificateOrderRow, txtName: string): Promise<ProofHome | null>;
 }
 
+/** What an owner sees of an order. */
+const SHOWN = ["status", "error", "authority", "placed"] as const satisfies readonly (keyof CertificateOrderRow)[];
 /** Planes show a proof some milliseconds after it was stored; the authority is asked to look then. */
 const SHOWN_AFTER_MS = 1_000;
 /** An authority that has not made up its mind is asked again. */
@@ -62,6 +72,8 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
       return true;
     });
     if (!isThere) return null;
+    // Waiting is no progress that anybody has to be shown.
+    if (SHOWN.every((column) => next[column] === row[column])) return next;
     const placement = placementOf(next);
     const hasOwner = await owners[row.owner_kind].progress(call(), row.owner_id, {
       status: next.status as OrderStatus,
@@ -120,12 +132,7 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
     const opened = await deps.choose(wanted, signal);
     if (opened === null) return issueLocally(row, hosts);
     const order = await opened.issuance.place(hosts, row.method, row.replaces, signal);
-    const zones: Record<string, string> = {};
-    for (const { host } of row.method === "txt" ? missing(order) : []) {
-      const zoneId = await deps.homeOf(row, txtName(host));
-      if (zoneId !== null) zones[host] = zoneId;
-    }
-    const placement: Placement = { order, zones };
+    const placement = await withHomes(row, { order, homes: {} });
     const values = {
       ...{ placed: JSON.stringify(placement), authority: opened.authority.name, status: "pending_validation", error: "" },
       ...{ due_ms: clock.nowMs() + SHOWN_AFTER_MS, lease_ms: 0 },
@@ -133,11 +140,25 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
     await save(row, values, {}, (unit, next) => changeProofs(unit, next, placement, "show"));
   };
 
+  /**
+   * Finds where names can be proved here that could not be yet: an alias may have come since, or the name leads here now. The
+   * edge answers for nobody before that, who could else prove a name that another account has here.
+   */
+  const withHomes = async (row: CertificateOrderRow, placement: Placement): Promise<Placement> => {
+    const homes: Record<string, ProofHome> = { ...placement.homes };
+    for (const { host } of foreignProofs(placement)) {
+      const leadsHere = row.method === "http" && (await owners[row.owner_kind].leadsHere(row.owner_id));
+      const home = row.method === "txt" ? await deps.homeOf(row, txtName(host)) : leadsHere ? { zone_id: row.zone_id, name: host } : null;
+      if (home !== null) homes[host] = home;
+    }
+    return { ...placement, homes };
+  };
+
   const issueLocally = async (row: CertificateOrderRow, hosts: readonly string[]): Promise<void> => {
     if (deps.ca === null) throw new OrderRefused("terms", "this installation has no authority of its own");
     // Nothing else proves to it that the name was given to its owner here.
     if (!(await owners[row.owner_kind].leadsHere(row.owner_id))) return retry(row, { status: "pending_validation", error: "" });
-    const issued = await deps.ca.issue(hosts);
+    const issued = await deps.ca.issue(await owners[row.owner_kind].localNames(row.owner_id, hosts));
     await finish(row, { ...issued, hosts, issuer: "local" }, null);
   };
 
@@ -148,6 +169,15 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
     return true;
   };
 
+  /** Whether something can be shown now that was missing: then it is, and looked for in a moment. */
+  const showMore = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
+    const next = await withHomes(row, placement);
+    if (foreignProofs(next).length === foreignProofs(placement).length) return false;
+    const values = { placed: JSON.stringify(next), due_ms: clock.nowMs() + SHOWN_AFTER_MS, lease_ms: 0 };
+    await save(row, values, {}, (unit, saved) => changeProofs(unit, saved, next, "show"));
+    return true;
+  };
+
   const complete = async (
     row: CertificateOrderRow,
     placement: Placement,
@@ -155,6 +185,7 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
     signal: AbortSignal,
   ): Promise<void> => {
     if (row.private_key === null) {
+      if (await showMore(row, placement)) return;
       if (!(await isShown(row, placement))) return retry(row, { status: "pending_validation", error: row.error });
       if (!(await issuance.prove(placement.order, signal))) return void (await later(row, UNDECIDED_MS));
     }

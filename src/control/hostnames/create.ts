@@ -1,4 +1,7 @@
-import type { LocalCa } from "#acme/local-ca.ts";
+import type { CertificateOrdering } from "#control/certificates/create.ts";
+import { createHostnameIssuer } from "#control/certificates/hostname-issuer.ts";
+import { createHostnameOwner } from "#control/certificates/hostname-owner.ts";
+import type { OrderOwner } from "#control/certificates/owner.ts";
 import type { Control } from "#control/control.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { classifyIp } from "#kernel/ip-class.ts";
@@ -11,16 +14,16 @@ import { createShowsToken } from "./fetch-token.ts";
 import { createZoneHolds } from "./hold.ts";
 import { createHostnameCertificates } from "./hostname-certificates.ts";
 import { createHostnameChecks } from "./hostname-checks.ts";
-import { createHostnameDns } from "./hostname-dns.ts";
+import { createHostnameDns, type HostnameDns } from "./hostname-dns.ts";
 import { createIssuanceLimit } from "./issuance-limit.ts";
-import { createLocalIssuer } from "./local-issuer.ts";
 import { createOwnCertificates } from "./own-certificate.ts";
 
 export interface CustomHostnameDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  readonly ca: LocalCa | null;
+  /** Where certificates come from. */
+  ordering(hostnames: OrderOwner, dns: HostnameDns): CertificateOrdering;
   /** Canonical. */
   readonly edgeAddresses: ReadonlySet<string>;
   readonly vendorPrefix: string;
@@ -37,20 +40,20 @@ const ISSUANCES_PER_MINUTE = 15;
 /** Everything that custom hostnames need of each other. */
 export function createCustomHostnameControl(
   deps: CustomHostnameDeps,
-): Pick<Control, "customHostnames" | "fallbackOrigins" | "hostnameChecks" | "zoneHolds"> {
-  const { store, clock, sealer, ca, edgeAddresses, vendorPrefix } = deps;
+): Pick<Control, "certificateOrdering" | "customHostnames" | "fallbackOrigins" | "hostnameChecks" | "zoneHolds"> {
+  const { store, clock, sealer, edgeAddresses, vendorPrefix } = deps;
   const certificates = createHostnameCertificates({ store, clock, sealer });
-  const issuer = createLocalIssuer({ store, clock, ca, certificates });
   const mayAsk = (text: string): boolean => {
     const address = parseIp(text);
     return address !== undefined && (classifyIp(address) === "global" || deps.localOriginAllowed(address));
   };
-  const checks = createHostnameChecks({
-    ...{ store, clock, edgeAddresses, vendorPrefix, issuer },
-    dns: createHostnameDns({ store, resolvers: deps.scanResolvers ?? [] }),
-    showsToken: createShowsToken({ allows: mayAsk, userAgent: "Selvedge Custom Hostname Verification" }),
-  });
+  const dns = createHostnameDns({ store, resolvers: deps.scanResolvers ?? [] });
+  const showsToken = createShowsToken({ allows: mayAsk, userAgent: "Selvedge Custom Hostname Verification" });
+  const certificateOrdering = deps.ordering(createHostnameOwner({ store, certificates, dns, showsToken }), dns);
+  const issuer = createHostnameIssuer({ store, orders: certificateOrdering.orders });
+  const checks = createHostnameChecks({ store, clock, edgeAddresses, vendorPrefix, issuer, dns, showsToken });
   return {
+    certificateOrdering,
     customHostnames: createCustomHostnames({
       ...{ store, clock, checks, issuer, vendorPrefix },
       own: createOwnCertificates({ clock, certificates }),

@@ -1,4 +1,5 @@
 import type { Call } from "#control/call.ts";
+import { forgetOrder } from "#control/certificates/orders.ts";
 import { auditActor } from "#control/commit.ts";
 import { type CustomHostnameRow, deleteCustomHostname, hostnameCertificates } from "#store/custom-hostnames.ts";
 import type { Unit } from "#store/store.ts";
@@ -9,6 +10,7 @@ export async function removeHostname(unit: Unit, call: Call, row: CustomHostname
   for (const certificate of await hostnameCertificates(unit.db, row.id))
     unit.change({ kind: "certificate", id: certificate.id, value: null });
   unit.change({ kind: "custom_hostname", id: row.id, value: null });
+  await forgetOrder(unit, { owner_kind: "custom_hostname", owner_id: row.id });
   await deleteCustomHostname(unit.db, row.id);
   unit.audit({
     action: "custom_hostname.delete",

@@ -1,0 +1,31 @@
+import { hasAlias } from "#store/certificate-orders.ts";
+import { answersItself, hostedName } from "#store/hosted-names.ts";
+import type { Store } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
+import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
+import type { ProofHome } from "./placement.ts";
+
+/** Aliases of aliases that are followed. */
+const ALIASES_MAX = 4;
+
+/**
+ * Where a zone here answers for a TXT record of the name, or of what the name is an alias of; null where the world does, and
+ * where the zone is another account's: that one says nothing on behalf of this one.
+ */
+export const createHomeOf =
+  ({ store, dns }: { readonly store: Store; readonly dns: Pick<HostnameDns, "cname"> }) =>
+  async (order: { readonly zone_id: string }, txtName: string): Promise<ProofHome | null> => {
+    const own = await zoneRowById(store.read, order.zone_id);
+    let name = txtName;
+    for (let aliases = 0; aliases < ALIASES_MAX; aliases++) {
+      const hosted = await hostedName(store.read, name);
+      const home = answersItself(hosted) && hosted.zone.type === "full" ? await zoneRowById(store.read, hosted.zone.id) : undefined;
+      if (home !== undefined && home.account_id === own?.account_id && !(await hasAlias(store.read, home.id, name)))
+        return { zone_id: home.id, name };
+      const looked = await dns.cname(name);
+      const alias = "found" in looked ? looked.found[0] : undefined;
+      if (alias === undefined) return null;
+      name = alias;
+    }
+    return null;
+  };

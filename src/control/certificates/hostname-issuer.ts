@@ -1,0 +1,33 @@
+import type { CertificateIssuer } from "#control/hostnames/certificate-issuer.ts";
+import { customHostname, type CustomHostnameRow } from "#store/custom-hostnames.ts";
+import type { Store } from "#store/store.ts";
+import type { CertificateOrders, CertificateWish } from "./orders.ts";
+
+/** Certificates for custom hostnames, from whichever authority may issue them. */
+export const createHostnameIssuer = ({
+  store,
+  orders,
+}: {
+  readonly store: Store;
+  readonly orders: CertificateOrders;
+}): CertificateIssuer => ({
+  request: async (ids) => {
+    for (const id of ids) {
+      const row = await customHostname(store.read, id);
+      if (row === undefined || row.ssl_status === null || row.ssl_status === "active") continue;
+      const wish = wishOf(row);
+      await store.write((unit) => orders.request(unit, wish));
+      await orders.workFor(wish);
+    }
+  },
+});
+
+/** What proves a name over HTTP proves nothing of those below it (RFC 8555 §7.1.3). */
+const wishOf = ({ id, zone_id, hostname, wildcard, ssl_method, certificate_authority }: CustomHostnameRow): CertificateWish => ({
+  owner_kind: "custom_hostname",
+  owner_id: id,
+  zone_id,
+  hosts: wildcard === 1 ? [hostname, `*.${hostname}`] : [hostname],
+  method: ssl_method === "http" && wildcard === 0 ? "http" : "txt",
+  requested: certificate_authority,
+});

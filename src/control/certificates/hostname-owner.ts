@@ -1,0 +1,69 @@
+import { CHALLENGE_PATH } from "#acme/issuance.ts";
+import type { HostnameCertificates } from "#control/hostnames/hostname-certificates.ts";
+import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
+import type { ShowsToken } from "#control/hostnames/fetch-token.ts";
+import { BRANDED_COMMON_NAME, type HostnameSsl } from "#model/custom-hostname.ts";
+import type { SslStatus } from "#model/custom-hostname-states.ts";
+import { customHostname, type CustomHostnameRow } from "#store/custom-hostnames.ts";
+import type { Store } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
+import type { OrderOwner } from "./owner.ts";
+
+/** Shown while a certificate that is there already is asked for anew. */
+const IN_USE: ReadonlySet<SslStatus> = new Set(["active", "pending_expiration", "expired"]);
+
+/** Custom hostnames, whose `ssl` shows how their orders come along. */
+export function createHostnameOwner(deps: {
+  readonly store: Store;
+  readonly certificates: HostnameCertificates;
+  readonly dns: HostnameDns;
+  readonly showsToken: ShowsToken;
+}): OrderOwner {
+  const { store, certificates, dns, showsToken } = deps;
+  const found = (id: string): Promise<CustomHostnameRow | undefined> => customHostname(store.read, id);
+  return {
+    progress: async (call, id, { status, records, error, isCaaError }) => {
+      const row = await found(id);
+      if (row === undefined || !wantsOrders(row)) return false;
+      await certificates.progress(call, id, {
+        status: IN_USE.has(row.ssl_status as SslStatus) ? (row.ssl_status as SslStatus) : status,
+        validation_records: [...records],
+        dcv_delegation_records: [{ cname: `_acme-challenge.${row.hostname}`, cname_target: await delegationTarget(store, row) }],
+        ...(error === "" ? {} : { validation_errors: [{ message: error }] }),
+        caa_error: isCaaError,
+      });
+      return true;
+    },
+    deploy: async (call, id, { chain, privateKey, hosts, issuer }) => {
+      const row = await found(id);
+      return row !== undefined && wantsOrders(row) && certificates.deploy(call, id, { chain, privateKey, hosts, issuer });
+    },
+    leadsHere: async (id) => (await found(id))?.status === "active",
+    isProofShown: async (_id, { txt_name, txt_value, http_url, http_body }) => {
+      if (txt_name !== undefined && txt_value !== undefined) {
+        const looked = await dns.txt(txt_name);
+        return "found" in looked && looked.found.includes(txt_value);
+      }
+      if (http_url === undefined || http_body === undefined) return false;
+      const host = new URL(http_url).hostname;
+      const looked = await dns.addresses(host);
+      return (
+        "found" in looked && showsToken(host, looked.found, [CHALLENGE_PATH + http_url.slice(http_url.lastIndexOf("/") + 1)], http_body)
+      );
+    },
+    localNames: async (id, hosts) => {
+      // SPEC 2.7: the first name is the Common Name. Authorities outside put no name of ours there, and leave it out where none fits.
+      const isBranded = (await found(id))?.branding === 1;
+      return isBranded ? [BRANDED_COMMON_NAME, ...hosts] : hosts;
+    },
+  };
+}
+
+/** Who brings a certificate wants none of anybody else. */
+const wantsOrders = ({ ssl, ssl_status }: CustomHostnameRow): boolean =>
+  ssl !== null && ssl_status !== null && (JSON.parse(ssl) as HostnameSsl).custom_certificate === undefined;
+
+/** A name in the service's own zone: whoever makes the challenge's name an alias of it has proved the name for good. */
+async function delegationTarget(store: Store, row: CustomHostnameRow): Promise<string> {
+  return `${row.id}.dcv.${(await zoneRowById(store.read, row.zone_id))?.name ?? ""}`;
+}
