@@ -47,8 +47,10 @@ export function answerBound(path: string, bytes: Buffer): AnswerBound {
   } catch {
     return UNBOUND;
   }
-  const plain = path.replace(/\?.*$/s, "").replace(/\/+$/, "");
-  const dialect = DIALECTS.find((one) => one.path.test(plain));
+  const question = path.indexOf("?");
+  let end = question < 0 ? path.length : question;
+  while (end > 0 && path[end - 1] === "/") end--;
+  const dialect = DIALECTS.find((one) => one.path.test(path.slice(0, end)));
   if (dialect === undefined) return UNBOUND;
   const [tokens, answers] = [largest(body, dialect.tokens), largest(body, dialect.answers)];
   return { tokens, answers: Math.min(Math.ceil(answers ?? 1), ANSWERS_MAX) };
