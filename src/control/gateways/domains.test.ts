@@ -33,7 +33,9 @@ storeTest("a name of one's own zone is a gateway's at once, in one form, until i
   const { gatewayDomains } = control;
   for (const id of ["gw", "other"]) await control.gateways.create(call(), account_id, { id, ...PLAIN });
   const zone = await control.zones.create(call(), { name: "acme.example", account: { id: account_id } });
-  const made = await gatewayDomains.create(call(), account_id, "gw", { domain: "AI.Acme.example.", zone_id: zone.id });
+  const first = call();
+  const made = await gatewayDomains.create(first, account_id, "gw", { domain: "AI.Acme.example.", zone_id: zone.id });
+  assert.equal(first.notes, undefined);
   assert.deepEqual([made.hostname, made.gateway_id, made.status, made.min_tls], ["ai.acme.example", "gw", "active", "1.2"]);
   assert.equal(made.cname_target, zone.name_servers[0]);
   assert.equal(typeof made.created_at, "number");
@@ -47,7 +49,9 @@ storeTest("a name of one's own zone is a gateway's at once, in one form, until i
       failing(7001, "/domain"),
     );
   const second = { domain: "models.eu.acme.example", zone_id: zone.id, minTLS: "1.3" as const };
-  await gatewayDomains.create(call(), account_id, "gw", second);
+  const deeper = call();
+  await gatewayDomains.create(deeper, account_id, "gw", second);
+  assert.match(deeper.notes?.join() ?? "", /No certificate of the zone covers this name/);
   const names = async (query: object) => (await gatewayDomains.list(account_id, "gw", query, PAGE)).items.map(({ hostname }) => hostname);
   assert.deepEqual(await names({}), ["ai.acme.example", "models.eu.acme.example"]);
   assert.deepEqual([await names({ search: "MODELS" }), await names({ status: "blocked" })], [["models.eu.acme.example"], []]);

@@ -2,7 +2,7 @@ import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { hostnameProblem, isWithin, parseHostname } from "#kernel/hostname.ts";
+import { hostnameMatches, hostnameProblem, isWithin, parseHostname } from "#kernel/hostname.ts";
 import type {
   GatewayDomain,
   GatewayDomainCreate,
@@ -11,6 +11,7 @@ import type {
   GatewayDomainStatus,
 } from "#model/gateway-domain.ts";
 import type { GatewayDomainEntry } from "#snapshot/entries.ts";
+import { certificatesOfZone } from "#store/certificates.ts";
 import {
   deleteGatewayDomains,
   domainsOfGateway,
@@ -68,6 +69,7 @@ export function createGatewayDomains(deps: ObjectDeps): GatewayDomains {
           ...{ created_at: now, modified_at: now },
         };
         await insertGatewayDomain(unit.db, row);
+        if (!(await isCovered(unit.db, zone_id, hostname))) (call.notes ??= []).push(NOT_COVERED);
         audit(unit, call, "create", row);
         unit.change({ kind: "gateway_domain", id: hostname, value: domainEntry(row) });
         const { ssl_hostname_id: _, ...shown } = view({ ...row, zone_status: zone.status });
@@ -117,6 +119,14 @@ async function owningZone(
     throw invalidInput("/domain", `A longer part of ${hostname} than ${zone.name} is a zone by itself.`);
   return { status: zone.status, target: (JSON.parse(zone.name_servers) as string[])[0] ?? zone.name };
 }
+
+const NOT_COVERED =
+  "No certificate of the zone covers this name, so that the edge cannot serve it yet; the gateway's own port does. Zones' certificates cover names one label below them.";
+
+const isCovered = async (db: Unit["db"], zoneId: string, hostname: string): Promise<boolean> =>
+  (await certificatesOfZone(db, zoneId)).some(({ hosts }) =>
+    (JSON.parse(hosts) as string[]).some((host) => hostnameMatches(host, hostname)),
+  );
 
 const STATUS_BY_ZONE: Readonly<Record<string, GatewayDomainStatus>> = {
   initializing: "initializing",
