@@ -78,18 +78,37 @@ export async function servedHostnames(db: Kysely<Tables>, zoneId: string, names:
 /** A statement has so many parameters at most. */
 const NAMES_MAX = 5_000;
 
-/** Whose names lie in a zone here that has changed since they were looked at, or is gone. An index has all of it. */
-export const hostnamesOfChangedHomes = async (db: Kysely<Tables>, limit: number): Promise<string[]> =>
-  (
-    await db
+/** Whose names lie in a zone here that has changed since they were looked at, or is gone. */
+export async function hostnamesOfChangedHomes(db: Kysely<Tables>, limit: number): Promise<string[]> {
+  // Most hostnames of a zone were looked at under the same serial: an index has all of it, and zones are looked up once each.
+  const homes = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom("custom_hostnames")
+        .select(["home_zone_id", "home_serial"])
+        .distinct()
+        .where("home_zone_id", "is not", null)
+        .as("homes"),
+    )
+    .leftJoin("zones", "zones.id", "homes.home_zone_id")
+    .select(["homes.home_zone_id", "homes.home_serial"])
+    .where((eb) => eb.or([eb("zones.serial", "is", null), eb("zones.serial", "!=", eb.ref("homes.home_serial"))]))
+    .limit(limit)
+    .execute();
+  const ids: string[] = [];
+  for (const { home_zone_id, home_serial } of homes) {
+    if (ids.length >= limit) break;
+    const rows = await db
       .selectFrom("custom_hostnames")
-      .leftJoin("zones", "zones.id", "custom_hostnames.home_zone_id")
-      .select("custom_hostnames.id")
-      .where("custom_hostnames.home_zone_id", "is not", null)
-      .where((eb) => eb.or([eb("zones.serial", "is", null), eb("zones.serial", "!=", eb.ref("custom_hostnames.home_serial"))]))
-      .limit(limit)
-      .execute()
-  ).map(({ id }) => id);
+      .select("id")
+      .where("home_zone_id", "=", home_zone_id)
+      .where("home_serial", "=", home_serial)
+      .limit(limit - ids.length)
+      .execute();
+    ids.push(...rows.map(({ id }) => id));
+  }
+  return ids;
+}
 
 export interface HostnameFilter {
   readonly id?: string | undefined;
