@@ -162,7 +162,10 @@ const depthRule =
 function shownError(error: unknown): object {
   const { message, path, locations, originalError } = error as GraphQl.GraphQLError;
   const at = { path: path ?? null, locations: locations ?? null };
-  if (originalError instanceof PlatformError) return { message: originalError.message, ...at, extensions: { code: originalError.code } };
+  if (originalError instanceof PlatformError) return { message: originalError.message, ...at, extensions: { code: codeOf(originalError) } };
   if (!originalError || originalError.name === "GraphQLError") return { message, ...at, extensions: { code: "invalid_input" } };
   throw originalError;
 }
+
+/** A word, always: clients of the service look for `authz` where a token does not reach what was asked for. */
+const codeOf = ({ errorName, status }: PlatformError): string => (status === 403 || status === 404 ? "authz" : errorName);
