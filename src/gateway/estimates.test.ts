@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { createEstimates, type StreamEnd } from "./estimates.ts";
+import { Pieces } from "./pieces.ts";
 import type { Step } from "./plan.ts";
 import { ANTHROPIC_USAGE, NO_USAGE, OPENAI_USAGE, type Usage, type UsageShape } from "./usage-shapes.ts";
 
@@ -17,7 +18,9 @@ function guessed(
   const body = { kind: "whole", bytes: Buffer.from(JSON.stringify({ messages: [{ role: "user", content: prompt }] })) } as const;
   const step = { path: "/chat/completions", usage, body } as unknown as Step;
   const stream = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: answer } }] })}\n\n`;
-  return estimates.complete(step, told, [Buffer.from(stream)], end);
+  const came = new Pieces();
+  came.push(Buffer.from(stream));
+  return estimates.complete(step, told, came, end);
 }
 
 after(() => estimates.close());

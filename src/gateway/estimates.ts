@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Pieces } from "./pieces.ts";
 import type { Step } from "./plan.ts";
 import { requestKind } from "./request-kinds.ts";
 import { streamKindOf } from "./stream-kinds.ts";
@@ -11,7 +12,7 @@ export interface Estimates {
    * where nothing can or need be guessed. Where a client waits for the end it does not wait for the tokenizer to be loaded: then
    * lengths are taken. Never rejects.
    */
-  complete(step: Step, told: Usage, answer: readonly Buffer[], end: StreamEnd): Promise<Usage> | Usage | undefined;
+  complete(step: Step, told: Usage, answer: Pick<Pieces, "length" | "joined">, end: StreamEnd): Promise<Usage> | Usage | undefined;
   /** Resolves when all that is under way is told. */
   close(): Promise<void>;
 }
@@ -34,7 +35,7 @@ export function createEstimates(): Estimates {
       const texts = {
         request: told.tokensIn === null && step.body.kind === "whole" ? step.body.bytes : null,
         // Numbers, of which nobody pays for the writing.
-        answer: isOutTold || isEmbedding ? null : Buffer.concat(answer),
+        answer: isOutTold || isEmbedding ? null : answer.joined(),
       };
       const completed = ({ tokensIn, tokensOut }: TokenCounts): Usage => ({
         ...told,

@@ -6,6 +6,7 @@ import { type Refusal, RefusalError, renderError, sendError } from "./errors.ts"
 import { ANSWER_BYTES_KEPT, type Estimates, type StreamEnd } from "./estimates.ts";
 import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
+import { Pieces } from "./pieces.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "./plan.ts";
 import type { SpendClaim } from "./spend/spend-limits.ts";
 import { NO_USAGE, type Usage } from "./usage-shapes.ts";
@@ -71,8 +72,8 @@ export class Exchange implements AnswerWatcher {
   /** Of an answer that goes out as it comes: where it ends by its own word, and the piece that ends it. */
   #length = Number.NaN;
   #lastChunk: Buffer | undefined;
-  readonly #answer: Buffer[] = [];
-  #keptBytes = 0;
+  /** What counts are guessed from, where none are told. */
+  readonly #answer = new Pieces();
   #isSettled = false;
   #asker: Asker | undefined;
   #source: AnswerSource | undefined;
@@ -140,14 +141,16 @@ export class Exchange implements AnswerWatcher {
   data(bytes: Buffer, source: AnswerSource): boolean {
     if (this.#isSettled) return true;
     this.#usage?.chunk(bytes);
-    this.#keep(bytes);
+    if (!this.#isCached && this.#answer.length + bytes.length <= ANSWER_BYTES_KEPT) this.#answer.push(bytes);
     if (this.#transforms === undefined) return this.#send(bytes, source);
-    let sent = true;
-    this.#guarded(() => {
-      const chunk = transformed(this.#transforms ?? [], bytes);
-      if (chunk !== undefined && chunk.length > 0) sent = this.#send(chunk, source);
-    });
-    return sent;
+    let chunk: Buffer | undefined;
+    try {
+      chunk = transformed(this.#transforms, bytes);
+    } catch (error) {
+      this.#refused(error);
+      return true;
+    }
+    return chunk === undefined || chunk.length === 0 || this.#send(chunk, source);
   }
 
   end(): void {
@@ -229,12 +232,16 @@ export class Exchange implements AnswerWatcher {
       action();
       return true;
     } catch (error) {
-      this.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
-      const asker = this.#asker;
-      this.#asker = undefined;
-      asker?.leave();
+      this.#refused(error);
       return false;
     }
+  }
+
+  #refused(error: unknown): void {
+    this.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
+    const asker = this.#asker;
+    this.#asker = undefined;
+    asker?.leave();
   }
 
   #send(bytes: Buffer, source: AnswerSource): boolean {
@@ -257,13 +264,6 @@ export class Exchange implements AnswerWatcher {
     if (answer.backlogBytes < limits.backlogBytesMax) return true;
     this.#source = source;
     return false;
-  }
-
-  /** What counts are guessed from, where none are told. */
-  #keep(bytes: Buffer): void {
-    if (this.#isCached || this.#keptBytes + bytes.length > ANSWER_BYTES_KEPT) return;
-    this.#keptBytes += bytes.length;
-    this.#answer.push(bytes);
   }
 
   #writeHead(headers: FlatHeaders): void {

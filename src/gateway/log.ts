@@ -7,6 +7,7 @@ import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { createLogOptions, type LogOptions } from "./log-options.ts";
 import type { SpanExporter } from "./otel/span-exporter.ts";
+import { Pieces } from "./pieces.ts";
 import type { ReadyBody, Step } from "./plan.ts";
 import { requestKind } from "./request-kinds.ts";
 import { createSecretMask, credentialsOf } from "./secret-mask.ts";
@@ -123,7 +124,7 @@ class Recorder implements LogRecord {
   #noted: Partial<GatewayLogRow> | undefined;
   #firstByteMs: number | null = null;
   #endedMs: number | undefined;
-  #chunks: Buffer[] = [];
+  #chunks = new Pieces();
   #heldBytes = 0;
   #keepsBody: boolean;
   #isOpen = true;
@@ -155,7 +156,11 @@ class Recorder implements LogRecord {
     this.#heldBytes += kept.length;
     held.value += kept.length;
     // Many small pieces weigh more than what is in them.
-    if (this.#chunks.length >= CHUNKS_MAX) this.#chunks = [Buffer.concat(this.#chunks)];
+    if (this.#chunks.count >= CHUNKS_MAX) {
+      const joined = this.#chunks.joined();
+      this.#chunks.clear();
+      this.#chunks.push(joined);
+    }
   }
 
   ended(): void {
@@ -175,7 +180,7 @@ class Recorder implements LogRecord {
     tokens.out.value += outcome.usage.tokensOut ?? 0;
     sink.append(this.#entry(outcome));
     held.value -= this.#heldBytes;
-    this.#chunks = [];
+    this.#chunks.clear();
   }
 
   #entry(outcome: RequestOutcome): GatewayLogEntry {
@@ -185,7 +190,7 @@ class Recorder implements LogRecord {
     if (!collect && !isExported) return { row, keep: NOT_KEPT, request: null, response: [] };
     const secrets = credentialsOf(headers, outcome.step.headers, outcome.step.target);
     const keep = keepRule(gateway);
-    const bodies = collectPayload ? [keptRequest(body), ...this.#chunks] : [];
+    const bodies = collectPayload ? [keptRequest(body), ...this.#chunks.all()] : [];
     const texts = Buffer.from(FREE_COLUMNS.map((column) => row[column] ?? "").join("\n"));
     const parts = [...bodies, SEPARATOR, texts];
     const masked = this.#tools.mask.mask(parts, secrets);

@@ -39,7 +39,7 @@ export function createSecretMask(): SecretMask {
   };
   return {
     mask: (parts, secrets) => {
-      const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+      const whole = parts.length === 1 ? (parts[0] as Buffer) : inOne(parts);
       const texts = whole.includes(EVENT) ? textsOfStream(whole) : undefined;
       // Events repeat most of their bytes; where something is found, its places are looked for in all of them.
       if (texts !== undefined && !holdsAny(texts, secrets)) return parts;
@@ -51,6 +51,19 @@ export function createSecretMask(): SecretMask {
       return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
     },
   };
+}
+
+/** Most are looked at in memory that is used again and again. */
+const room = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Good until the next call. */
+function inOne(parts: readonly Buffer[]): Buffer {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  if (length > room.length) return Buffer.concat(parts, length);
+  let at = 0;
+  for (const part of parts) at += part.copy(room, at);
+  return room.subarray(0, length);
 }
 
 function masked(whole: Buffer, spans: readonly number[]): Buffer {

@@ -2,12 +2,8 @@
 export interface JoinedText {
   readonly bytes: Buffer;
   /** For each piece: where it begins in `bytes`, and where in the stream. */
-  readonly pieces: readonly Piece[];
-}
-
-interface Piece {
-  readonly at: number;
-  readonly place: number;
+  readonly ats: readonly number[];
+  readonly places: readonly number[];
 }
 
 /** A longer piece is no token of a model's. */
@@ -28,77 +24,111 @@ export interface StreamTexts {
    */
   readonly joined: readonly JoinedText[];
   /**
-   * Everything that is said in the stream, and little of it twice: of an event that differs from the one before by its piece
-   * of text alone only that piece, in its quotes.
+   * Everything that is said in the stream, and little of it twice: of an event that differs from one before by its piece
+   * of text alone only that piece, in its quotes. Good until the next call.
    */
   readonly distinct: Buffer;
 }
 
+const LF = 0x0a;
+const QUOTE = 0x22;
+/** `data:`, the first four of it as a number. */
+const DATA = 0x61746164;
+const COLON = 0x3a;
+/** What is left of most streams fits. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
 export function textsOfStream(stream: Buffer): StreamTexts {
-  const channels = new Channels();
-  const text = stream.toString("latin1");
-  const distinct: string[] = [];
+  const distinct = stream.length <= scratch.length ? scratch : Buffer.allocUnsafe(stream.length);
+  const channels = new Channels(stream);
+  let length = 0;
   let from = 0;
-  for (let at = 0; at < text.length;) {
-    const newline = text.indexOf("\n", at);
-    const end = newline < 0 ? text.length : newline;
-    if (text.startsWith("data:", at)) {
-      const piece = channels.line(text.slice(at, end), at);
-      if (piece !== undefined) {
-        // An empty line stands between two events.
-        if (at - from > 1) distinct.push(text.slice(from, at));
-        distinct.push('"', piece, '"\n');
-        from = end + 1;
-      }
+  for (let at = 0; at < stream.length;) {
+    if (stream[at] === LF) {
+      at++;
+      continue;
     }
-    at = end + 1;
+    const end = channels.repeated(at);
+    if (end > 0) {
+      // An empty line stands between two events.
+      if (at - from > 1) length += copy(stream, from, at, distinct, length);
+      // No longer than the event was.
+      distinct[length++] = QUOTE;
+      length += copy(stream, channels.pieceStart, channels.pieceEnd, distinct, length);
+      distinct[length++] = QUOTE;
+      distinct[length++] = LF;
+      at = from = end;
+      continue;
+    }
+    const newline = stream.indexOf(LF, at);
+    const lineEnd = newline < 0 ? stream.length : newline;
+    channels.read(at, lineEnd);
+    at = lineEnd + 1;
   }
-  distinct.push(text.slice(from));
-  return { joined: channels.joined(), distinct: Buffer.from(distinct.join(""), "latin1") };
+  length += copy(stream, from, stream.length, distinct, length);
+  return { joined: channels.joined(), distinct: distinct.subarray(0, length) };
 }
 
-/** What all events but for their piece of text have in common, which saves reading each. */
+/** Short pieces cost more to hand over than to copy. */
+const COPIED_BYTES_MAX = 32;
+
+function copy(source: Buffer, from: number, to: number, into: Buffer, at: number): number {
+  if (to - from > COPIED_BYTES_MAX) return source.copy(into, at, from, to);
+  for (let i = from; i < to; i++) into[at + i - from] = source[i] as number;
+  return to - from;
+}
+
+/** What all events but for their piece of text have in common, which saves reading each: where the first of them has it. */
 interface Frame {
-  readonly before: string;
-  readonly after: string;
+  readonly start: number;
+  readonly pieceStart: number;
+  readonly pieceEnd: number;
+  /** Behind the end of its line. */
+  readonly end: number;
   readonly channel: Channel;
 }
 
 interface Channel {
-  readonly texts: string[];
-  readonly pieces: Piece[];
+  readonly ats: number[];
+  readonly places: number[];
   length: number;
 }
 
 class Channels {
+  /** Of the last line that was repeated. */
+  pieceStart = 0;
+  pieceEnd = 0;
+  readonly #stream: Buffer;
+  readonly #words: DataView;
   readonly #channels = new Map<string, Channel>();
   #frame: Frame | undefined;
 
-  /** `at`: where the line begins in the stream. Gives the piece of a line that is otherwise like one before. */
-  line(line: string, at: number): string | undefined {
+  constructor(stream: Buffer) {
+    this.#stream = stream;
+    this.#words = new DataView(stream.buffer, stream.byteOffset, stream.length);
+  }
+
+  /** Where the line at `at` ends, with its newline, that is like one before but for its piece of text; 0 of any other. */
+  repeated(at: number): number {
     const frame = this.#frame;
-    if (frame !== undefined && line.length >= frame.before.length + frame.after.length) {
-      const [from, to] = [frame.before.length, line.length - frame.after.length];
-      // Whole pieces are compared many characters at a time, other than by startsWith.
-      if (line.slice(0, from) === frame.before && line.slice(to) === frame.after) {
-        const piece = line.slice(from, to);
-        if (!piece.includes('"')) {
-          add(frame.channel, piece, at + from);
-          return piece;
-        }
-      }
-    }
-    this.#read(line, at);
-    return undefined;
+    const stream = this.#stream;
+    if (frame === undefined) return 0;
+    const start = at + frame.pieceStart - frame.start;
+    if (start >= stream.length || !this.#isSame(frame.start, at, start - at)) return 0;
+    let end = start;
+    while (end < stream.length && stream[end] !== QUOTE && stream[end] !== LF) end++;
+    const rest = frame.end - frame.pieceEnd;
+    if (end + rest > stream.length || !this.#isSame(frame.pieceEnd, end, rest)) return 0;
+    this.pieceStart = start;
+    this.pieceEnd = end;
+    add(frame.channel, end - start, start);
+    return end + rest;
   }
 
-  joined(): readonly JoinedText[] {
-    return [...this.#channels.values()]
-      .filter(({ pieces }) => pieces.length > 1)
-      .map(({ texts, pieces }) => ({ bytes: Buffer.from(texts.join(""), "latin1"), pieces }));
-  }
-
-  #read(line: string, at: number): void {
+  /** A line that begins at `at`. */
+  read(at: number, end: number): void {
+    if (end - at < 5 || this.#words.getInt32(at, true) !== DATA || this.#stream[at + 4] !== COLON) return;
+    const line = this.#stream.toString("latin1", at, end);
     let index = "";
     let found = 0;
     for (const match of line.matchAll(PIECES)) {
@@ -107,40 +137,75 @@ class Channels {
       else {
         const channel = this.#channelOf(name + index);
         if (channel === undefined) continue;
-        const place = match.index + whole.length - 1 - piece.length;
-        add(channel, piece, at + place);
-        this.#frame = found++ > 0 ? undefined : { before: line.slice(0, place), after: line.slice(place + piece.length), channel };
+        const start = at + match.index + whole.length - 1 - piece.length;
+        const pieceEnd = start + piece.length;
+        add(channel, piece.length, start);
+        const isOnly = found++ === 0 && end < this.#stream.length;
+        this.#frame = isOnly ? { start: at, pieceStart: start, pieceEnd, end: end + 1, channel } : undefined;
       }
     }
+  }
+
+  joined(): readonly JoinedText[] {
+    const joined: JoinedText[] = [];
+    for (const { ats, places, length } of this.#channels.values()) {
+      if (ats.length < 2) continue;
+      const bytes = Buffer.allocUnsafe(length);
+      for (let i = 0; i < ats.length; i++) {
+        const [at, place] = [ats[i] as number, places[i] as number];
+        copy(this.#stream, place, place + (ats[i + 1] ?? length) - at, bytes, at);
+      }
+      joined.push({ bytes, ats, places });
+    }
+    return joined;
+  }
+
+  /** Whether as many bytes stand at both places; eight at a time. */
+  #isSame(one: number, other: number, length: number): boolean {
+    const words = this.#words;
+    let i = 0;
+    for (; i + 8 <= length; i += 8)
+      if (
+        words.getInt32(one + i, true) !== words.getInt32(other + i, true) ||
+        words.getInt32(one + i + 4, true) !== words.getInt32(other + i + 4, true)
+      )
+        return false;
+    for (; i < length; i++) if (this.#stream[one + i] !== this.#stream[other + i]) return false;
+    return true;
   }
 
   #channelOf(key: string): Channel | undefined {
     let channel = this.#channels.get(key);
     if (channel === undefined && this.#channels.size < CHANNELS_MAX)
-      this.#channels.set(key, (channel = { texts: [], pieces: [], length: 0 }));
+      this.#channels.set(key, (channel = { ats: [], places: [], length: 0 }));
     return channel;
   }
 }
 
-function add(channel: Channel, text: string, place: number): void {
-  if (text === "") return;
-  channel.texts.push(text);
-  channel.pieces.push({ at: channel.length, place });
-  channel.length += text.length;
+function add(channel: Channel, length: number, place: number): void {
+  if (length === 0) return;
+  channel.ats.push(channel.length);
+  channel.places.push(place);
+  channel.length += length;
 }
 
 /** Tells the spans of the stream that a span of the joined text covers. */
-export function spansInStream({ bytes, pieces }: JoinedText, from: number, to: number, onSpan: (from: number, to: number) => void): void {
-  let [low, high] = [0, pieces.length];
+export function spansInStream(
+  { bytes, ats, places }: JoinedText,
+  from: number,
+  to: number,
+  onSpan: (from: number, to: number) => void,
+): void {
+  let [low, high] = [0, ats.length];
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
-    if ((pieces[middle]?.at ?? 0) <= from) low = middle;
+    if ((ats[middle] ?? 0) <= from) low = middle;
     else high = middle;
   }
-  for (let i = low; i < pieces.length; i++) {
-    const { at, place } = pieces[i] as Piece;
+  for (let i = low; i < ats.length; i++) {
+    const [at, place] = [ats[i] as number, places[i] as number];
     if (at >= to) return;
-    const end = Math.min(to, pieces[i + 1]?.at ?? bytes.length);
+    const end = Math.min(to, ats[i + 1] ?? bytes.length);
     const start = Math.max(from, at);
     if (end > start) onSpan(place + start - at, place + end - at);
   }

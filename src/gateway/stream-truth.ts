@@ -1,9 +1,12 @@
 import { RefusalError } from "./errors.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform } from "./plan.ts";
+import { Pieces } from "./pieces.ts";
 import type { Mark, StreamKind } from "./stream-kinds.ts";
 
 /** Of the end of a stream so much is kept to see `[DONE]` or an error there. */
 const TAIL_BYTES = 512;
+/** A stream is looked through so many bytes at a time, and at its end. */
+const LOOK_BYTES = 16 * 1024;
 const LF = 0x0a;
 const QUOTE = 0x22;
 const SPACE = 0x20;
@@ -25,8 +28,8 @@ export const watching =
  */
 class StreamTruth implements AnswerTransform {
   readonly #kind: StreamKind;
+  readonly #held = new Pieces();
   #hasEnd = false;
-  #tail: Buffer = Buffer.alloc(0);
 
   constructor(kind: StreamKind) {
     this.#kind = kind;
@@ -37,52 +40,43 @@ class StreamTruth implements AnswerTransform {
   }
 
   chunk(bytes: Buffer): Buffer {
-    if (!this.#hasEnd) {
-      this.#hasEnd = this.#kind.ends.some((end) => stands(bytes, end) || (this.#isWithinLine() && stands(this.#seam(bytes), end)));
-    }
-    this.#keep(bytes);
+    this.#held.push(bytes);
+    if (this.#held.length >= LOOK_BYTES) this.#keep(this.#look());
     return bytes;
   }
 
   end(): undefined {
-    if (this.#isToldFailed() || !(this.#hasEnd || this.#isDone())) throw new RefusalError({ name: "aig_answer_cut" });
+    const bytes = this.#look();
+    if (isToldFailed(bytes) || !(this.#hasEnd || isDone(bytes))) throw new RefusalError({ name: "aig_answer_cut" });
   }
 
   cut(reason: Parameters<StreamKind["errorEvent"]>[0]): Buffer | undefined {
-    if (this.#isToldFailed()) return undefined;
+    const bytes = this.#held.joined();
+    if (isToldFailed(bytes)) return undefined;
     // An event under way must not swallow this one.
-    return Buffer.from((this.#isWithinLine() ? "\n\n" : "") + this.#kind.errorEvent(reason));
+    const isWithinLine = bytes.length > 0 && bytes[bytes.length - 1] !== LF;
+    return Buffer.from((isWithinLine ? "\n\n" : "") + this.#kind.errorEvent(reason));
   }
 
-  #isWithinLine(): boolean {
-    return this.#tail.length > 0 && this.#tail[this.#tail.length - 1] !== LF;
+  /** What came since the last look, and what was kept then: a mark may stand across. */
+  #look(): Buffer {
+    const bytes = this.#held.joined();
+    this.#hasEnd ||= this.#kind.ends.some((end) => stands(bytes, end));
+    return bytes;
   }
 
-  /** Where two chunks meet; a mark may stand across. */
-  #seam(bytes: Buffer): Buffer {
-    return Buffer.concat([this.#tail.subarray(-MARK_BYTES_MAX), bytes.subarray(0, MARK_BYTES_MAX)]);
-  }
-
-  /** A piece that is long enough stands for the end by itself, so that hardly any is copied. */
   #keep(bytes: Buffer): void {
-    this.#tail = bytes.length >= MARK_BYTES_MAX ? bytes : Buffer.concat([this.#tail.subarray(-TAIL_BYTES), bytes]);
-  }
-
-  #end(): string {
-    return this.#tail.toString("latin1", Math.max(0, this.#tail.length - TAIL_BYTES));
-  }
-
-  #isDone(): boolean {
-    return /(?:^|\n)data: ?\[DONE\]\s*$/.test(this.#end());
-  }
-
-  /** The provider's own last event says that it failed. */
-  #isToldFailed(): boolean {
-    return /(?:^|\n)(?:event: ?error\r?\n|data: ?\{"error")/.test(this.#end());
+    this.#held.clear();
+    this.#held.push(Buffer.from(bytes.subarray(-TAIL_BYTES)));
   }
 }
 
-const MARK_BYTES_MAX = 64;
+const endOf = (bytes: Buffer): string => bytes.toString("latin1", Math.max(0, bytes.length - TAIL_BYTES));
+
+const isDone = (bytes: Buffer): boolean => /(?:^|\n)data: ?\[DONE\]\s*$/.test(endOf(bytes));
+
+/** The provider's own last event says that it failed. */
+const isToldFailed = (bytes: Buffer): boolean => /(?:^|\n)(?:event: ?error\r?\n|data: ?\{"error")/.test(endOf(bytes));
 
 function stands(bytes: Buffer, { text, hasValue }: Mark): boolean {
   for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) {

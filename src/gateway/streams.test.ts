@@ -91,6 +91,23 @@ describe("streams that pass as they are", () => {
     assert.deepEqual(truth("/v1/messages", [Buffer.from(named)]), { text: named, isCut: true });
   });
 
+  test("an end is found wherever it stands in a long stream, however that is cut, and one that is not there is missed", () => {
+    const event = (content: string, reason: string | null): string =>
+      `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason: reason }] })}\r\n\r\n: é comment\n`;
+    const said = Array.from({ length: 700 }, (_, i) => event(`wörd ${i}`, null));
+    const last = event("", "stop");
+    fc.assert(
+      fc.property(fc.nat(said.length), fc.integer({ min: 1, max: 5000 }), fc.boolean(), (place, size, hasEnd) => {
+        const text = hasEnd ? [...said.slice(0, place), last, ...said.slice(place)].join("") : said.join("");
+        const bytes = Buffer.from(text);
+        const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+        const { isCut } = truth("/chat/completions", chunks);
+        assert.equal(isCut, !hasEnd);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   test("errors, whole answers and compressed ones are not watched", () => {
     const kind = streamKindOf("/chat/completions");
     assert.ok(kind !== undefined);

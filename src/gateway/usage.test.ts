@@ -71,6 +71,25 @@ test("long answers and endless lines are read with bounded memory, and usage at 
   }
 });
 
+test("what a long stream tells at its start and at its end counts, however it is cut, and the last of what it tells often", () => {
+  const anthropic = PROVIDERS.get("anthropic");
+  assert.ok(anthropic);
+  const start =
+    'event: message_start\r\ndata: {"message":{"usage":{"input_tokens":10,"cache_read_input_tokens":5,"output_tokens":1}}}\r\n\r\n';
+  const each = (i: number): string => `: é\ndata: {"usage":{"output_tokens":${i}},"delta":{"text":"wörd ${i}"}}\n\n`;
+  const text = start + Array.from({ length: 1000 }, (_, i) => each(i)).join("") + 'data: {"usage":{"output_tokens":4242}}';
+  const bytes = Buffer.from(text);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 30_000 }), (size) => {
+      const reader = new UsageReader(anthropic.usage, "text/event-stream", undefined);
+      for (let at = 0; at < bytes.length; at += size) reader.chunk(bytes.subarray(at, at + size));
+      const { tokensIn, tokensOut, tokensCacheRead } = reader.end();
+      assert.deepEqual([tokensIn, tokensOut, tokensCacheRead], [15, 4242, 5]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
 test("no bytes whatever make it throw", () => {
   fc.assert(
     fc.property(

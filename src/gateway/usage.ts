@@ -1,4 +1,5 @@
 import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
+import { Pieces } from "./pieces.ts";
 import { NO_USAGE, type Usage, type UsageShape } from "./usage-shapes.ts";
 
 /** What is kept of an unfinished event or of a long answer: usage stands near its end. */
@@ -7,6 +8,8 @@ const OBJECT_BYTES_MAX = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 const LF = 0x0a;
 
+/** Events are looked through so many bytes at a time: a look at each piece costs more than all else that is done with it. */
+const LOOK_BYTES = 16 * 1024;
 const FRAME_BYTES_MAX = 1024 * 1024;
 
 type Mode = "events" | "frames" | "document" | "none";
@@ -27,6 +30,7 @@ export class UsageReader {
   readonly #keys: readonly Buffer[];
   #mode: Mode;
   #frames: AmazonEventStreamReader | undefined;
+  readonly #held = new Pieces();
   readonly #kept = new Tail();
   #usage: Usage = NO_USAGE;
 
@@ -38,12 +42,27 @@ export class UsageReader {
     this.#mode = !plain || shape.keys.length === 0 ? "none" : (MODES[type] ?? "none");
   }
 
-  /** The bytes are only looked at; what is kept is copied. */
+  /** Nobody may change the bytes: they are looked at later. */
   chunk(bytes: Buffer): void {
     if (this.#mode === "none") return;
     if (this.#mode === "frames") return this.#frame(bytes);
-    // Most pieces are whole events: nothing is cut off or kept.
-    if (this.#mode === "events" && this.#kept.length === 0 && bytes[bytes.length - 1] === LF) return this.#read(bytes);
+    this.#held.push(bytes);
+    if (this.#held.length >= LOOK_BYTES) this.#look();
+  }
+
+  /** The counts so far: after the last chunk, or of as much as came. */
+  end(): Usage {
+    if (this.#held.length > 0 && this.#kept.length === 0) this.#read(this.#held.joined());
+    else if (this.#held.length > 0) this.#look();
+    this.#held.clear();
+    if (this.#kept.length > 0) this.#read(this.#kept.take());
+    return this.#usage;
+  }
+
+  /** Reads the lines that have ended, or keeps the last of what is no stream. */
+  #look(): void {
+    const bytes = this.#held.joined();
+    this.#held.clear();
     const lineEnd = this.#mode === "events" ? bytes.lastIndexOf(LF) : -1;
     if (lineEnd < 0) {
       this.#kept.append(bytes);
@@ -52,12 +71,6 @@ export class UsageReader {
     const lines = bytes.subarray(0, lineEnd + 1);
     this.#read(this.#kept.length === 0 ? lines : Buffer.concat([this.#kept.take(), lines]));
     this.#kept.append(bytes.subarray(lineEnd + 1));
-  }
-
-  /** The counts so far: after the last chunk, or of as much as came. */
-  end(): Usage {
-    if (this.#kept.length > 0) this.#read(this.#kept.take());
-    return this.#usage;
   }
 
   /** Each message has an event, or one that is wrapped once more. */
@@ -80,7 +93,7 @@ export class UsageReader {
   #read(bytes: Buffer): void {
     for (const key of this.#keys) {
       // Some providers tell what went in at the start of a stream, and what came out at its end.
-      for (const found of usageObjects(bytes, key)) {
+      for (const found of this.#mode === "events" ? everyUsage(bytes, key) : lastUsages(bytes, key)) {
         const { tokensIn, tokensOut, tokensCacheRead, tokensCacheWrite, tokensReasoning } = this.#shape.read(found);
         this.#usage = {
           tokensIn: tokensIn ?? this.#usage.tokensIn,
@@ -137,27 +150,46 @@ function keysOf(shape: UsageShape): readonly Buffer[] {
   return keys;
 }
 
+type Told = Readonly<Record<string, unknown>>;
+
 const OBJECTS_MAX = 16;
 
 /** The last objects under the key, at any depth, in their order; text that merely mentions it has its quotes escaped. */
-function usageObjects(bytes: Buffer, key: Buffer): readonly Readonly<Record<string, unknown>>[] {
-  const found: Readonly<Record<string, unknown>>[] = [];
+function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
+  const found: Told[] = [];
   for (
     let at = bytes.lastIndexOf(key), tries = 0;
     at >= 0 && tries < OBJECTS_MAX;
     at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1), tries++
   ) {
-    const start = objectStart(bytes, at + key.length);
-    const end = start < 0 ? -1 : objectEnd(bytes, start);
-    if (end < 0) continue;
-    try {
-      const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
-      if (typeof value === "object" && value !== null) found.unshift(value as Record<string, unknown>);
-    } catch {
-      // Not JSON after all: an earlier one may be.
-    }
+    const value = objectBehind(bytes, at + key.length);
+    if (value !== undefined) found.unshift(value);
   }
   return found;
+}
+
+/** All of them. */
+function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
+  const found: Told[] = [];
+  for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + key.length)) {
+    const value = objectBehind(bytes, at + key.length);
+    if (value !== undefined) found.push(value);
+  }
+  return found;
+}
+
+/** The object after colon and white space, where there is one. */
+function objectBehind(bytes: Buffer, from: number): Told | undefined {
+  const start = objectStart(bytes, from);
+  const end = start < 0 ? -1 : objectEnd(bytes, start);
+  if (end < 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
+    return typeof value === "object" && value !== null ? (value as Told) : undefined;
+  } catch {
+    // Not JSON after all: another one may be.
+    return undefined;
+  }
 }
 
 /** Index of the brace after colon and white space, or -1. */

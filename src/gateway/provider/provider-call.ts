@@ -37,6 +37,13 @@ export interface CallTimes {
 /** Payload of one read: it is handed on in one piece, however it was chunked. */
 const payload = Buffer.allocUnsafeSlow(READ_BUFFER.length);
 
+const EMPTY = Buffer.alloc(0);
+const ROOM_BYTES_MIN = 2 * 1024;
+const ROOM_BYTES_MAX = 16 * 1024;
+
+/** An answer of one piece takes no more than that; one that goes on gets room for more each time. */
+const nextRoom = (bytes: number): number => (bytes === 0 ? 0 : Math.min(ROOM_BYTES_MAX, Math.max(ROOM_BYTES_MIN, bytes * 4)));
+
 /** One question and its answer over one connection. A class, since one is made for every request. */
 export class ProviderCall implements UpstreamSink {
   readonly visitorAddress = "";
@@ -50,6 +57,9 @@ export class ProviderCall implements UpstreamSink {
   #hasHead = false;
   #isPaused = false;
   #gathered = 0;
+  /** Where what comes is kept, piece after piece. */
+  #room = EMPTY;
+  #used = 0;
   #onDrain: (() => void) | undefined;
 
   constructor(question: Question, handler: AnswerHandler, times: CallTimes) {
@@ -178,7 +188,19 @@ export class ProviderCall implements UpstreamSink {
   #deliver(): void {
     const length = this.#gathered;
     this.#gathered = 0;
-    if (length > 0 && !this.#isOver && this.#hasHead) this.#handler.onData(Buffer.from(payload.subarray(0, length)));
+    if (length > 0 && !this.#isOver && this.#hasHead) this.#handler.onData(this.#kept(length));
+  }
+
+  /** A copy of the payload, which lies beside the one before, so that whoever keeps both keeps one. */
+  #kept(length: number): Buffer {
+    if (this.#room.length - this.#used < length) {
+      this.#room = Buffer.allocUnsafe(Math.max(length, nextRoom(this.#room.length)));
+      this.#used = 0;
+    }
+    const start = this.#used;
+    this.#used += length;
+    payload.copy(this.#room, start, 0, length);
+    return this.#used === this.#room.length && start === 0 ? this.#room : this.#room.subarray(start, this.#used);
   }
 
   /** Takes from the client only what the provider takes. */
