@@ -36,6 +36,7 @@ import type { RuleExpressions } from "#control/rulesets/expressions.ts";
 import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
+import type { CertificatePacks } from "#control/certificates/packs.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
 import type { Notifications } from "#control/notifications/notifications.ts";
@@ -54,6 +55,7 @@ export interface Control {
   readonly cachePurges: CachePurges;
   readonly certificates: CertificateRenewal;
   readonly certificateOrdering: CertificateOrdering;
+  readonly certificatePacks: CertificatePacks;
   readonly serviceCertificate: ServiceCertificate;
   readonly customHostnames: CustomHostnames;
   readonly fallbackOrigins: FallbackOrigins;

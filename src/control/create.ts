@@ -4,6 +4,7 @@ import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
+import { createCertificatePacks } from "#control/certificates/packs.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
@@ -153,6 +154,7 @@ export function createControl(deps: ControlDeps): Control {
     analytics: createAnalytics({ access, reads: eventReads }),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
+    certificatePacks: createCertificatePacks({ store, clock }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, nameServers, ordering: certificateOrdering }),
     zoneSettings: createZoneSettings({ store, clock }),

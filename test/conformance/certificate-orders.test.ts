@@ -58,6 +58,12 @@ test("SPEC 2.7, SPEC 3.2: certificates by page, record and alias, refused by CAA
   for (const name of ["service.test", "www.service.test"])
     await eventually(async () => (await issuerAt(https(), name)).startsWith("Pebble"), 200);
   assert.deepEqual(await succeed(call("GET", `/zones/${service.id}/dns_records`)), [], "the proofs are no records of the owner's");
+  const [pack, ...others] = await succeed(call("GET", `/zones/${service.id}/ssl/certificate_packs?status=all`));
+  assert.deepEqual(
+    [others, pack.status, pack.certificate_authority, pack.hosts, pack.certificates[0].signature],
+    [[], "active", "lets_encrypt", ["service.test", "*.service.test"], "SHA256WithRSA"],
+  );
+  assert.equal((await succeed(call("GET", `/zones/${service.id}/ssl/verification`)))[0].certificate_status, "active");
 
   const customer = await addZone("customer.test");
   const record = (zone: { id: string }, body: object) => succeed(call("POST", `/zones/${zone.id}/dns_records`, { ttl: 60, ...body }));

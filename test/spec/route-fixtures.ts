@@ -98,6 +98,8 @@ export const routeFixtures = (
   "zone-hold-delete": {},
   "custom-hostnames-list": {},
   "custom-hostnames-create": { body: { hostname: "second.planted.example", ssl: { method: "txt", type: "dv" } } },
+  "certificate-packs-list": { query: "?status=all" },
+  "ssl-verification": {},
   "custom-hostnames-quota": {},
   "custom-hostnames-get": {},
   "custom-hostnames-edit": { body: { custom_metadata: { customer: "one" } } },

@@ -1,6 +1,7 @@
 import type { Route } from "#api/route.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
 import { CACHE_ROUTES } from "#api/routes/cache.ts";
+import { CERTIFICATE_PACK_ROUTES } from "#api/routes/certificate-packs.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
 import { CUSTOM_HOSTNAME_ROUTES } from "#api/routes/custom-hostnames.ts";
 import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/custom-name-servers.ts";
@@ -48,6 +49,7 @@ export const ROUTES: readonly Route[] = [
   ...ZONE_ROUTES,
   ...ZONE_HOLD_ROUTES,
   ...ZONE_SETTING_ROUTES,
+  ...CERTIFICATE_PACK_ROUTES,
   ...CUSTOM_HOSTNAME_ROUTES,
   ...CACHE_ROUTES,
   ...DNS_RECORD_ROUTES,

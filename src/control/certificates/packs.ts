@@ -1,0 +1,78 @@
+import { certificateFacts } from "#acme/certificate-facts.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { CertificatePack, CertificateVerification } from "#model/certificate-pack.ts";
+import type { SslStatus } from "#model/custom-hostname-states.ts";
+import { type CertificateOrderRow, orderOf } from "#store/certificate-orders.ts";
+import { type CertificateRow, certificatesOfZone } from "#store/certificates.ts";
+import type { Store } from "#store/store.ts";
+import { placementOf, validationRecords } from "./placement.ts";
+
+/** A zone's own certificates, as the API shows them. */
+export interface CertificatePacks {
+  /** Those in use; with `all` the one on order as well. */
+  list(zoneId: string, all: boolean): Promise<readonly CertificatePack[]>;
+  verification(zoneId: string): Promise<readonly CertificateVerification[]>;
+}
+
+const DAY_MS = 86_400_000;
+/** Of an order that nobody has placed yet, as most authorities issue. */
+const VALIDITY_DAYS = 90;
+
+export function createCertificatePacks({ store, clock }: { readonly store: Store; readonly clock: Clock }): CertificatePacks {
+  const list = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => {
+    const packs = await Promise.all((await certificatesOfZone(store.read, zoneId)).map((row) => inUse(row, clock.nowMs())));
+    const order = all ? await orderOf(store.read, { owner_kind: "zone", owner_id: zoneId }) : undefined;
+    return order === undefined ? packs : [...packs, onOrder(order)];
+  };
+  return {
+    list,
+    verification: async (zoneId) => (await list(zoneId, true)).map(verificationOf),
+  };
+}
+
+async function inUse(row: CertificateRow, nowMs: number): Promise<CertificatePack> {
+  const { signature, issuer } = await certificateFacts(row.chain);
+  const hosts = JSON.parse(row.hosts) as string[];
+  const status: SslStatus = Date.parse(row.not_after) <= nowMs ? "expired" : "active";
+  const times = { uploaded_on: row.created_on, modified_on: row.created_on, expires_on: row.not_after };
+  return {
+    ...{ id: row.id, type: "universal", hosts, status, certificate_authority: row.issuer, validation_method: "txt" },
+    validity_days: Math.round((Date.parse(row.not_after) - Date.parse(row.not_before)) / DAY_MS),
+    primary_certificate: row.id,
+    certificates: [{ ...{ id: row.id, hosts, issuer, signature, status, bundle_method: "ubiquitous", zone_id: row.zone_id }, ...times }],
+  };
+}
+
+function onOrder(row: CertificateOrderRow): CertificatePack {
+  const placement = placementOf(row);
+  return {
+    ...{ id: row.id, type: "universal", hosts: JSON.parse(row.hosts) as string[], status: row.status as SslStatus },
+    ...{ certificate_authority: row.authority, validation_method: "txt", validity_days: VALIDITY_DAYS, certificates: [] },
+    ...(placement === null ? {} : { validation_records: [...validationRecords(row.method, placement)] }),
+    ...(row.error === "" ? {} : { validation_errors: [{ message: row.error }] }),
+  };
+}
+
+const VERIFICATION_STATUS: Readonly<Partial<Record<SslStatus, CertificateVerification["certificate_status"]>>> = {
+  initializing: "initializing",
+  pending_validation: "authorizing",
+  pending_issuance: "issuing",
+  pending_deployment: "pending_deployment",
+  active: "active",
+  expired: "expired",
+};
+
+function verificationOf(pack: CertificatePack): CertificateVerification {
+  const [record] = pack.validation_records ?? [];
+  const signature = pack.certificates[0]?.signature;
+  return {
+    cert_pack_uuid: pack.id,
+    certificate_status: VERIFICATION_STATUS[pack.status] ?? "timing_out",
+    ...(signature === undefined ? {} : { signature }),
+    validation_method: "txt",
+    verification_status: pack.certificates.length > 0,
+    ...(record?.txt_name === undefined || record.txt_value === undefined
+      ? {}
+      : { verification_info: { record_name: record.txt_name, record_target: record.txt_value } }),
+  };
+}
