@@ -1,3 +1,5 @@
+import type { Call } from "#control/call.ts";
+import type { DashboardQuery, ZoneDashboard } from "#model/zone-dashboard.ts";
 import type { Access } from "#control/access/access.ts";
 import type { CachePurges } from "#control/cache/purge.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
@@ -84,6 +86,8 @@ export interface Control {
   readonly gatewayDomains: GatewayDomains;
   readonly dlpProfiles: DlpProfiles;
   readonly analytics: Analytics;
+  /** What a zone's traffic came to, as it was shown before GraphQL. */
+  zoneDashboard(call: Call, zoneId: string, query: DashboardQuery): Promise<ZoneDashboard>;
   readonly gateways: Gateways;
   readonly providerConfigs: ProviderConfigs;
   readonly customProviders: CustomProviders;

@@ -6,6 +6,7 @@ import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
 import { createCertificatePacks } from "#control/certificates/packs.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
+import { zoneDashboard } from "#control/analytics/dashboard.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
 import { createRecordScans } from "#control/dns/record-scans.ts";
@@ -136,6 +137,7 @@ export function createControl(deps: ControlDeps): Control {
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
+  const analytics = createAnalytics({ access, reads: eventReads });
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} });
   const hostnames = createCustomHostnameControl({
     ...deps,
@@ -151,7 +153,8 @@ export function createControl(deps: ControlDeps): Control {
   const { certificateOrdering } = hostnames;
   return {
     access,
-    analytics: createAnalytics({ access, reads: eventReads }),
+    analytics,
+    zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     certificatePacks: createCertificatePacks({ store, clock }),

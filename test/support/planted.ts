@@ -151,6 +151,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         package_id: ABSENT,
         group_id: ABSENT,
         override_id: ABSENT,
+        member_id: ABSENT,
+        role_id: ABSENT,
         allowed_id: detection.allowed_id,
         pattern_id: atAccount ? detection.account_pattern_id : detection.pattern_id,
         ...kept.ids,

@@ -1,5 +1,6 @@
 import type { Route } from "#api/route.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
+import { BILLING_ROUTES } from "#api/routes/billing.ts";
 import { CACHE_ROUTES } from "#api/routes/cache.ts";
 import { CERTIFICATE_PACK_ROUTES } from "#api/routes/certificate-packs.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
@@ -23,6 +24,7 @@ import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { NOTIFICATION_ROUTES } from "#api/routes/notifications.ts";
+import { ORGANIZATION_ROUTES } from "#api/routes/organizations.ts";
 import { PAGE_RULE_ROUTES } from "#api/routes/page-rules.ts";
 import { PREVIOUS_WAF_ROUTES } from "#api/routes/previous-waf.ts";
 import { RATE_LIMIT_ROUTES } from "#api/routes/rate-limits.ts";
@@ -36,15 +38,18 @@ import { TOKEN_ROUTES } from "#api/routes/tokens.ts";
 import { USER_ROUTES } from "#api/routes/user.ts";
 import { ZONE_HOLD_ROUTES } from "#api/routes/zone-hold.ts";
 import { WAF_MIGRATION_ROUTES } from "#api/routes/waf-migration.ts";
+import { ZONE_DASHBOARD_ROUTES } from "#api/routes/zone-dashboard.ts";
 import { ZONE_SETTING_ROUTES } from "#api/routes/zone-settings.ts";
 import { ZONE_ROUTES } from "#api/routes/zones.ts";
 
 /** Every route, in the order in which the reference lists them. */
 export const ROUTES: readonly Route[] = [
   ...USER_ROUTES,
+  ...BILLING_ROUTES,
   ...TOKEN_ROUTES,
   ...MEMBERSHIP_ROUTES,
   ...ACCOUNT_ROUTES,
+  ...ORGANIZATION_ROUTES,
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
   ...ZONE_HOLD_ROUTES,
@@ -68,6 +73,7 @@ export const ROUTES: readonly Route[] = [
   ...PAGE_RULE_ROUTES,
   ...WAF_MIGRATION_ROUTES,
   ...SECURITY_EVENT_ROUTES,
+  ...ZONE_DASHBOARD_ROUTES,
   ...REQUEST_LOG_ROUTES,
   ...SENSITIVE_DATA_ROUTES,
   ...NOTIFICATION_ROUTES,

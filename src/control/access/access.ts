@@ -5,6 +5,7 @@ import type { Store } from "#store/store.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
+import { createOrganizations, type Organizations } from "./organizations.ts";
 import { createMemberships, type Memberships } from "./memberships.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
 import { createUsers, type Users } from "./users.ts";
@@ -18,6 +19,7 @@ export interface Access {
   readonly users: Users;
   readonly accounts: Accounts;
   readonly memberships: Memberships;
+  readonly organizations: Organizations;
   permissionGroups(query: PermissionGroupList): readonly PermissionGroupView[];
   /** Ends what is cached of a token; writes of this process do it themselves. */
   invalidate(tokenId: string): void;
@@ -34,13 +36,15 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
     authorizer.invalidate(accountId);
     authenticator.invalidateAll();
   };
+  const accounts = createAccounts({ store, clock, invalidate: invalidateAccount });
   return {
     authenticate: authenticator.authenticate,
     isFamiliar: authenticator.isFamiliar,
     authorize: authorizer.authorize,
     tokens: createTokens({ store, clock, invalidate: authenticator.invalidate }),
     users: createUsers(deps),
-    accounts: createAccounts({ store, clock, invalidate: invalidateAccount }),
+    accounts,
+    organizations: createOrganizations({ store, accounts }),
     memberships: createMemberships({ store, invalidate: authenticator.invalidateAll }),
     permissionGroups: ({ name, scope }) =>
       PERMISSION_GROUPS.filter(

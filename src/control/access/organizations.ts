@@ -1,0 +1,77 @@
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { ROLES } from "#model/membership.ts";
+import type { Organization, OrganizationAuditLog, OrganizationMember, OrganizationRole } from "#model/organization.ts";
+import { auditLogOf } from "#store/audit-log.ts";
+import { type MembershipRow, membershipsOfAccount } from "#store/memberships.ts";
+import type { Store } from "#store/store.ts";
+import { findUser } from "#store/users.ts";
+import type { Accounts } from "./accounts.ts";
+
+/** Accounts as organizations, which they were called until 2020. Each throws `not_found` for what an account does not have. */
+export interface Organizations {
+  get(accountId: string): Promise<Organization>;
+  rename(call: Call, accountId: string, name: string): Promise<Organization>;
+  members(accountId: string, page: PageRequest): Promise<Page<OrganizationMember>>;
+  member(accountId: string, id: string): Promise<OrganizationMember>;
+  roles(): readonly OrganizationRole[];
+  role(id: string): OrganizationRole;
+  auditLogs(accountId: string, page: PageRequest): Promise<Page<OrganizationAuditLog>>;
+}
+
+export function createOrganizations({ store, accounts }: { readonly store: Store; readonly accounts: Accounts }): Organizations {
+  const memberships = (accountId: string): Promise<MembershipRow[]> => membershipsOfAccount(store.read, accountId);
+  const shown = async ({ id, name, created_on }: { id: string; name: string; created_on: string }): Promise<Organization> => ({
+    id,
+    name,
+    status: "active",
+    member_count: (await memberships(id)).length,
+    created_on,
+  });
+  const memberView = async (row: MembershipRow): Promise<OrganizationMember> => {
+    const user = await findUser(store.read, row.user_id);
+    const names = JSON.parse(row.roles) as string[];
+    return {
+      id: row.id,
+      email: user?.email ?? "",
+      name: [user?.first_name, user?.last_name].filter((part) => part).join(" "),
+      status: row.status,
+      roles: ROLES.filter(({ name }) => names.includes(name)).map(({ id, name }) => ({ id, name })),
+    };
+  };
+
+  return {
+    get: async (accountId) => shown(await accounts.get(accountId)),
+    rename: async (call, accountId, name) => shown(await accounts.update(call, accountId, { name })),
+    members: async (accountId, page) => {
+      const all = await memberships(accountId);
+      const items = all.slice((page.page - 1) * page.per_page, page.page * page.per_page);
+      return { items: await Promise.all(items.map(memberView)), ...page, total_count: all.length };
+    },
+    member: async (accountId, id) => {
+      const row = (await memberships(accountId)).find((candidate) => candidate.id === id);
+      if (row === undefined) throw new PlatformError("not_found", { message: "The organization has no member with this identifier." });
+      return memberView(row);
+    },
+    roles: () => ROLES.map(roleView),
+    role: (id) => {
+      const role = ROLES.find((candidate) => candidate.id === id);
+      if (role === undefined) throw new PlatformError("not_found", { message: "No role has this identifier." });
+      return roleView(role);
+    },
+    auditLogs: async (accountId, page) => {
+      const { rows, total } = await auditLogOf(store.read, accountId, { limit: page.per_page, offset: (page.page - 1) * page.per_page });
+      const items = rows.map((row) => ({
+        id: row.id,
+        when: row.at,
+        action: { type: row.action, result: true },
+        actor: { type: row.actor_type, id: row.actor_id, ip: row.actor_ip },
+        owner: { id: accountId },
+        resource: { type: row.resource_type, id: row.resource_id },
+      }));
+      return { items, ...page, total_count: total };
+    },
+  };
+}
+
+const roleView = ({ id, name, groups }: (typeof ROLES)[number]): OrganizationRole => ({ id, name, permissions: [...groups].toSorted() });
