@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 
 /** Memory that the process holds, of all its threads (proc(5), VmRSS). */
-export function residentBytes(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+export const residentBytes = (pid: number): number => statusBytes(pid, "VmRSS");
+
+/** What of it stands in files, the program itself above all: the kernel can take it back, and other processes may share it. */
+export const residentFileBytes = (pid: number): number => statusBytes(pid, "RssFile");
+
+function statusBytes(pid: number, field: string): number {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
   return Number(kilobytes) * 1024;
 }
