@@ -13,6 +13,13 @@ export type CertificateAuthority = "" | (typeof CERTIFICATE_AUTHORITIES)[number]
 /** As shown: `caa_error` stands over the status while CAA records keep the certificate from being issued (SPEC 3.2, SPEC 7). */
 export const SHOWN_STATUSES = [...HOSTNAME_STATUSES, "caa_error"] as const;
 
+/** Those that published clients ask lists for; of most there are none here. */
+export const LISTED_STATUSES = [
+  ...SHOWN_STATUSES,
+  ...["active_redeploying", "pending_deletion", "deleted", "pending_blocked", "pending_migration", "pending_provisioned"],
+  ...["test_pending", "test_active", "test_active_apex", "test_blocked", "test_failed", "provisioned"],
+] as const;
+
 /** RFC 5280 appendix A.1, ub-common-name (SPEC 7, SPEC 8). */
 export const COMMON_NAME_LENGTH_MAX = 64;
 

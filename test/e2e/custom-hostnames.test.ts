@@ -128,6 +128,22 @@ describe("custom hostnames of a server", () => {
     const made = await create(good.chain, good.privateKey);
     assert.deepEqual([made.status, made.ssl?.status], ["active", "active"]);
     assert.equal(JSON.stringify(made).includes("PRIVATE KEY"), false);
+
+    const { certificates } = client.customHostnames.certificatePack;
+    const ids = (hostname: object) => {
+      const { id, ssl } = hostname as { id: string; ssl: { id: string; certificates: { id: string }[] } };
+      return { zone_id: saas, custom_hostname_id: id, certificate_pack_id: ssl.id, certificate_id: ssl.certificates[0]?.id ?? "" };
+    };
+    const { certificate_id: first, ...named } = ids(made);
+    const next = await ca.issue(["*.customer.test"]);
+    const body = { custom_certificate: next.chain, custom_key: next.privateKey };
+    const replaced = await certificates.update(first, { ...named, ...body });
+    const second = ids(replaced ?? {}).certificate_id;
+    assert.notEqual(second, first);
+    await assert.rejects(certificates.update(first, { ...named, ...body }), failing(404, 10434));
+    assert.equal((await certificates.delete(second, named)).id, named.custom_hostname_id);
+    await eventually(async () => (await client.customHostnames.get(named.custom_hostname_id, { zone_id: saas })).ssl?.status === "active");
+    assert.equal((await get("own.customer.test", true)).issuer, "Selvedge");
   });
 
   test("it all goes on after a power cut, and a copy of the snapshot serves it", async () => {

@@ -10,7 +10,7 @@ import {
   CustomHostnameQuota,
   FallbackOrigin,
   FallbackOriginWrite,
-  SHOWN_STATUSES,
+  LISTED_STATUSES,
 } from "#model/custom-hostname.ts";
 import { SSL_STATUSES } from "#model/custom-hostname-states.ts";
 
@@ -29,7 +29,7 @@ const HostnameQuery = Type.Object({
   id: Type.Optional(Type.String({ maxLength: 64 })),
   ssl: Type.Optional(Type.Enum(["0", "1"], { description: "1: only those that have, or are to have, a certificate." })),
   ssl_status: Type.Optional(Type.Enum([...SSL_STATUSES])),
-  hostname_status: Type.Optional(Type.Enum([...SHOWN_STATUSES])),
+  hostname_status: Type.Optional(Type.Enum([...LISTED_STATUSES])),
   certificate_authority: Type.Optional(Type.Enum(["", ...CERTIFICATE_AUTHORITIES])),
   wildcard: Type.Optional(Type.Enum(["true", "false"])),
   custom_origin_server: Name,

@@ -85,6 +85,22 @@ storeTest("SPEC 7 a held zone blocks hostnames until its owner releases it and t
   assert.equal((await control.customHostnames.create(call(), saas, { hostname: "other.customer.test" })).status, "active");
 });
 
+storeTest("other handshakes keep the certificate, and other names or another authority ask for another", async ({ store }) => {
+  const { control, call, saas, point } = await world(store);
+  await point("shop", "origin.service.test");
+  const made = await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test", ssl: DV });
+  const edit = async (ssl: object) => (await control.customHostnames.edit(call(), saas, made.id, { ssl })).ssl;
+  const other = await edit({ settings: { min_tls_version: "1.3", http2: "off" } });
+  assert.deepEqual([other?.settings, other?.status], [{ min_tls_version: "1.3", http2: "off" }, "active"]);
+  assert.equal(other?.serial_number, made.ssl?.serial_number);
+  const again = await edit({ ...DV, certificate_authority: "" });
+  assert.deepEqual([again?.settings, again?.status], [other?.settings, "active"]);
+  assert.equal(again?.serial_number, made.ssl?.serial_number, "it is what is asked for");
+  const wider = await edit({ ...DV, wildcard: true });
+  assert.deepEqual(wider?.hosts, ["shop.customer.test", "*.shop.customer.test"]);
+  assert.notEqual(wider?.serial_number, made.ssl?.serial_number);
+});
+
 storeTest("a hold that is off for a while comes back by itself", async ({ store }) => {
   const { control, clock, call, customer } = await world(store);
   const { zoneHolds } = control;

@@ -136,7 +136,9 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
     edit: async (call, zone, id, body) => {
       const seen = await load(store.read, zone, id);
       const branding = readBranding(body, vendorPrefix);
-      const { columns, custom } = await hostnameColumns(store.read, zone, body, seen);
+      // Another Common Name takes another certificate.
+      const isRenamed = branding !== undefined && branding !== (seen.branding === 1);
+      const { columns, custom } = await hostnameColumns(store.read, zone, body, isRenamed ? { ...seen, ssl_status: "initializing" } : seen);
       const certificate = custom && own.read(custom, seen.hostname);
       await commit(deps, call, async (unit) => {
         await lockZone(unit.db, zone.id);
@@ -157,7 +159,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
         });
       });
       if (certificate) await own.deploy(call, id, certificate);
-      await begin(call, id, columns.ssl !== undefined && certificate === undefined);
+      await begin(call, id, columns.ssl_status !== undefined && certificate === undefined);
       return show(zone, id);
     },
 

@@ -64,6 +64,18 @@ const readSni = (value: unknown): string | null =>
       ? SNI_OF_HOST
       : checkedName(value, NAME_ERRORS.origin, "/custom_origin_sni");
 
+/**
+ * Whether the certificate in use is the one that is asked for: clients send the whole of `ssl` to change a setting, and
+ * authorities issue only so many.
+ */
+function isInUse(input: SslInput, row: CustomHostnameRow, before: HostnameSsl | undefined): boolean {
+  if (row.ssl === null || input.custom !== undefined) return false;
+  const { method = row.ssl_method, certificate_authority: authority = row.certificate_authority, wildcard = row.wildcard === 1 } = input;
+  if (Object.keys(input).every((name) => name === "settings")) return true;
+  const isSame = method === row.ssl_method && authority === row.certificate_authority && wildcard === (row.wildcard === 1);
+  return isSame && row.ssl_status === "active" && before?.custom_certificate === undefined;
+}
+
 /** A certificate begins anew with whatever is said of it. */
 function sslColumns(input: SslInput, row: CustomHostnameRow): Columns {
   const before = row.ssl === null ? undefined : (JSON.parse(row.ssl) as HostnameSsl);
@@ -74,6 +86,7 @@ function sslColumns(input: SslInput, row: CustomHostnameRow): Columns {
     settings: { ...before?.settings, ...input.settings } satisfies SslSettings,
     ...shownUntilReplaced(before),
   };
+  if (isInUse(input, row, before)) return { ssl: JSON.stringify({ ...before, settings: ssl.settings, bundle_method: ssl.bundle_method }) };
   return {
     ssl: JSON.stringify(ssl),
     ssl_status: "initializing",
