@@ -9,18 +9,21 @@ const WORTH_BYTES = 4_000_000;
 
 /**
  * From now on, when this thread has little to do and its heap has grown since the last time, what is not needed goes back to
- * the system: half of it, after a program was loaded. The thread stands still for a millisecond a megabyte, so a heap of
- * more than `bytesMax` stays as it is.
+ * the system: half of it, after a program was loaded. From the second time on compiled code stays: who works now and then
+ * would compile it anew each time, and each request would cost half as much again for a while. The thread stands still for a
+ * millisecond a megabyte, so a heap of more than `bytesMax` stays as it is.
  */
 export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, giveBack = giveBackHeap } = {}): void {
   let cpu = process.threadCpuUsage();
   let left = 0;
+  let keepsCode = false;
   setInterval(() => {
     const { user, system } = process.threadCpuUsage(cpu);
     cpu = process.threadCpuUsage();
     if ((user + system) / 1_000 > LOOK_MS * QUIET_SHARE) return;
     const size = heapBytes();
-    if (size < left + WORTH_BYTES || size > bytesMax || !giveBack()) return;
+    if (size < left + WORTH_BYTES || size > bytesMax || !giveBack(keepsCode)) return;
+    keepsCode = true;
     left = heapBytes();
     cpu = process.threadCpuUsage();
   }, LOOK_MS).unref();
@@ -28,14 +31,17 @@ export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, giveBack = giveBa
 
 const heapBytes = (): number => getHeapStatistics().total_physical_size;
 
-/** Returns to the system what this thread's heap does not need, which V8 would keep for later; false where it cannot right now. */
-export function giveBackHeap(): boolean {
+/**
+ * Returns to the system what this thread's heap does not need, which V8 would keep for later; false where it cannot right now.
+ * With `keepsCode` once over: repeated collections without any work between them drop what was compiled.
+ */
+export function giveBackHeap(keepsCode = false): boolean {
   // Only a context made while the flag is set has the function. Compiled code is cached by flags, so it does not stay set.
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("globalThis.gc");
   setFlagsFromString("--no-expose-gc");
   // Another thread has taken the flag back.
   if (typeof collect !== "function") return false;
-  collect({ type: "major", execution: "sync", flavor: "last-resort" });
+  collect({ type: "major", execution: "sync", flavor: keepsCode ? "regular" : "last-resort" });
   return true;
 }
