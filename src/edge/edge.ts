@@ -20,7 +20,6 @@ import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Tap } from "./detection/tap.ts";
-import { NodeTransport } from "#wire/connections/node-transport.ts";
 import type { SocketCalls } from "#wire/connections/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/socket-loop.ts";
 import type { Transport } from "#wire/connections/transport.ts";
@@ -111,8 +110,8 @@ export function createEdge(deps: EdgeDeps): Edge {
   const admission = createAdmission({ metrics, ...config.limits });
   let listeners: readonly Listener[] = [];
 
-  const serve = (transport: Transport, arrival: Arrival): void => {
-    welcome(context, transport, arrival);
+  const serve = (transport: Transport, arrival: Arrival, protocol: string): void => {
+    welcome(context, transport, arrival, protocol);
     open.value = connections.size;
     transport.whenClosed(() => (open.value = connections.size));
   };
@@ -123,31 +122,23 @@ export function createEdge(deps: EdgeDeps): Edge {
     timers,
     handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed"),
     namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused for a name without a certificate"),
-    onSecure: (socket, clientIp) =>
-      serve(new NodeTransport(socket), {
-        clientIp,
-        scheme: "https",
-        serverIp: socket.localAddress,
-        serverPort: socket.localPort,
-        tls: { version: socket.getProtocol() ?? "", cipher: socket.getCipher().name },
-      }),
+    secure: deps.socketCalls?.secure ?? null,
+    onSecure: (transport, clientIp, { version, cipher, protocol }) => {
+      const { address, port } = transport.localEnd();
+      serve(transport, { clientIp, scheme: "https", serverIp: address, serverPort: port, tls: { version, cipher } }, protocol);
+    },
   });
   tlsFront.useTicketKeys(config.ticketKeys);
 
   const servePlain = (transport: Transport, clientIp: string): void => {
     const { address, port } = transport.localEnd();
-    serve(transport, { clientIp, scheme: "http", serverIp: address, serverPort: port, tls: null });
-  };
-  const serveSecure = (transport: Transport, clientIp: string): void => {
-    const socket = transport.intoSocket();
-    tlsFront.accept(socket, clientIp);
-    socket.resume();
+    serve(transport, { clientIp, scheme: "http", serverIp: address, serverPort: port, tls: null }, "");
   };
   const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
     openListener({
-      // TLS is Node's, and its connections with it.
-      loop: scheme === "http" ? context.loop : null,
-      onConnection: scheme === "http" ? servePlain : serveSecure,
+      // TLS of Node's comes with its connections.
+      loop: scheme === "http" || deps.socketCalls?.secure ? context.loop : null,
+      onConnection: scheme === "http" ? servePlain : tlsFront.accept,
       host: config.host,
       port,
       reusePort: config.reusePort,
@@ -279,8 +270,8 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
 }
 
 /** Speaks what was agreed on in the handshake; without one, and where nothing was, that is HTTP/1.x. */
-function welcome(context: EdgeContext, transport: Transport, arrival: Arrival): void {
-  if (transport.tls?.alpnProtocol === "h2") new Http2Connection(context, transport.tls, arrival);
+function welcome(context: EdgeContext, transport: Transport, arrival: Arrival, protocol: string): void {
+  if (protocol === "h2") new Http2Connection(context, transport, arrival);
   else new ClientConnection(context, transport, arrival);
 }
 

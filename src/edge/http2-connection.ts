@@ -1,5 +1,4 @@
-import type { Socket } from "node:net";
-import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
+import type { Transport, TransportHandler } from "#wire/connections/transport.ts";
 import { atTurnEnd, type TurnTask } from "#wire/connections/turn-end.ts";
 import { ERROR } from "#wire/http2/codes.ts";
 import type { Chunk } from "#wire/http2/frame-writer.ts";
@@ -16,10 +15,10 @@ import { Http2Stream } from "./http2-stream.ts";
 const OUTPUT_BYTES_MAX = 262_144;
 
 /** One visitor's connection of HTTP/2, which carries many requests at once. */
-export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
+export class Http2Connection implements OpenConnection, SessionOwner, TransportHandler, TurnTask {
   private readonly edge: EdgeContext;
   private readonly arrival: Arrival;
-  private readonly socket: Socket;
+  private readonly transport: Transport;
   private readonly session: Session;
   private readonly requests = new Set<Http2Stream>();
   /** Requests of which something was handed on in this read, and is to be sent. */
@@ -32,26 +31,17 @@ export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
   private isWriting = false;
   /** Nothing follows what was written. */
   private isEnding = false;
+  private isClosed = false;
   private sinceMs: number;
 
-  constructor(edge: EdgeContext, socket: Socket, arrival: Arrival) {
+  constructor(edge: EdgeContext, transport: Transport, arrival: Arrival) {
     this.edge = edge;
     this.arrival = arrival;
-    this.socket = socket;
+    this.transport = transport;
     this.sinceMs = edge.timers.nowMs;
     this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
     this.session = new Session(this, sessionLimits(edge.limits));
-    // Nothing is sent to a client that has closed its side.
-    socket.allowHalfOpen = false;
-    readShared(socket, (length) => {
-      this.receive(READ_BUFFER, length);
-      return !this.isPaused;
-    });
-    // What was read before, and everything where reads are not shared.
-    socket.on("data", (buffer: Buffer) => this.receive(buffer, buffer.length));
-    socket.on("end", () => this.destroy());
-    socket.on("error", () => this.socket.destroy());
-    socket.on("close", () => this.guard(() => this.closed()));
+    transport.attach(this);
     edge.timers.add(this);
     edge.connections.add(this);
     this.onOutput();
@@ -68,15 +58,14 @@ export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
   }
 
   destroy(): void {
-    this.socket.destroy();
+    this.transport.destroy();
   }
 
   check(nowMs: number): void {
     const { limits } = this.edge;
     for (const request of this.requests) request.check(nowMs);
     // Whoever takes nothing of what waits for all its streams loses them.
-    const { bytesWritten, writableLength } = this.socket;
-    if (this.deadlines.exchanging(nowMs, this.isWriting ? bytesWritten - writableLength : null, null) !== "fine") return this.destroy();
+    if (this.deadlines.exchanging(nowMs, this.isWriting ? this.transport.bytesTaken : null, null) !== "fine") return this.destroy();
     if (this.requests.size > 0) return;
     const waitedMs = nowMs - this.sinceMs;
     if (this.isEnding || this.session.isClosing) {
@@ -129,7 +118,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
   }
 
   /** Without a closure for each read. `buffer[0, length)` is good only during the call. */
-  private receive(buffer: Buffer, length: number): void {
+  onBytes(buffer: Buffer, length: number): void {
     this.isReading = true;
     try {
       this.session.receive(buffer, length);
@@ -141,6 +130,17 @@ export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
     if (this.session.output.length > OUTPUT_BYTES_MAX) this.pause();
   }
 
+  onDrain(): void {}
+
+  /** Nothing is sent to a client that has closed its side. */
+  onEnd(): void {
+    this.destroy();
+  }
+
+  onClosed(): void {
+    this.guard(() => this.closed());
+  }
+
   private flushUnsent(): void {
     const { unsent } = this;
     this.unsent = [];
@@ -148,26 +148,34 @@ export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
   }
 
   private send(): void {
-    if (this.isWriting || this.isEnding || this.socket.destroyed) return;
-    const { session } = this;
-    const chunk = session.output.take();
-    if (chunk === null) {
-      if (session.isClosing && this.requests.size === 0) this.end();
-      return;
+    const { session, transport } = this;
+    while (!this.isWriting && !this.isEnding && !this.isClosed) {
+      const chunk = session.output.take();
+      if (chunk === null) {
+        if (session.isClosing && this.requests.size === 0) this.end();
+        return;
+      }
+      transport.sendKept("", chunk.buffer, 0, chunk.length);
+      if (transport.queuedBytes > 0) {
+        this.isWriting = true;
+        transport.whenSent(() => this.guard(() => this.sentLater(chunk)));
+      } else this.sent(chunk);
     }
-    this.isWriting = true;
-    this.socket.write(chunk.buffer.subarray(0, chunk.length), () => this.guard(() => this.sent(chunk)));
+  }
+
+  private sentLater(chunk: Chunk): void {
+    this.isWriting = false;
+    this.sent(chunk);
+    this.send();
   }
 
   /** The kernel has it, or never will. */
   private sent(chunk: Chunk): void {
     const { session } = this;
     session.output.release(chunk);
-    this.isWriting = false;
-    if (this.socket.destroyed) return;
+    if (this.isClosed) return;
     session.pump();
     if (this.isPaused && session.output.length <= OUTPUT_BYTES_MAX) this.resume();
-    this.send();
   }
 
   /** Ends our side and reads on for a moment: closing over unread bytes would reset what we have just sent. */
@@ -175,11 +183,12 @@ export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
     this.isEnding = true;
     this.sinceMs = this.nowMs;
     this.session.stop();
-    this.socket.end();
+    this.transport.end();
     this.resume();
   }
 
   private closed(): void {
+    this.isClosed = true;
     this.edge.timers.remove(this);
     this.edge.connections.delete(this);
     this.session.stop();
@@ -189,13 +198,13 @@ export class Http2Connection implements OpenConnection, SessionOwner, TurnTask {
   private pause(): void {
     if (this.isPaused) return;
     this.isPaused = true;
-    this.socket.pause();
+    this.transport.pause();
   }
 
   private resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
-    this.socket.resume();
+    this.transport.resume();
   }
 
   /** What is thrown here costs this connection, not the worker. */

@@ -3,22 +3,30 @@ import type { TLSSocket } from "node:tls";
 import type { Metric } from "#kernel/metrics.ts";
 import type { TicketKeys } from "#kernel/worker-protocol.ts";
 import { parseHostname } from "#kernel/hostname.ts";
+import type { Timers } from "#kernel/timers.ts";
 import type { Certificates } from "#snapshot/certificates.ts";
+import { LoopSocket } from "#wire/connections/loop-socket.ts";
+import { NodeTransport } from "#wire/connections/node-transport.ts";
+import { type Agreed, SecureChannel } from "#wire/connections/secure-channel.ts";
+import type { SecureCalls } from "#wire/connections/socket-calls.ts";
+import type { Transport } from "#wire/connections/transport.ts";
 import { fatalAlert } from "#wire/tls/alert.ts";
 import { readClientHello } from "#wire/tls/client-hello.ts";
 import type { EdgeLimits } from "./config.ts";
-import { READ_BUFFER, readShared } from "#wire/connections/shared-reads.ts";
-import type { Checked, Timers } from "#kernel/timers.ts";
-import { createTlsServers, type TlsPolicy } from "./tls-servers.ts";
+import { LoopArrival } from "./loop-arrival.ts";
+import { NodeArrival } from "./node-arrival.ts";
+import { createTlsContexts } from "./tls-contexts.ts";
+import type { TlsPolicy } from "./tls-policies.ts";
+import { createTlsServers } from "./tls-servers.ts";
 
 /**
  * Reads a TLS client's first message before anything is done for it. A client that names no server, or one without a
  * certificate, gets an alert and costs no more than that; every other one gets the policy of the zone that it names,
- * before a version is agreed upon, and a server that can open its session ticket.
+ * before a version is agreed upon, and what can open its session ticket.
  */
 export interface TlsFront {
   /** Takes over a connection of which nothing was read. `clientIp` comes back with it once it is secure. */
-  accept(socket: Socket, clientIp: string): void;
+  accept(transport: Transport, clientIp: string): void;
   useTicketKeys(keys: TicketKeys): void;
   /** Ends the handshakes that are under way. */
   close(): void;
@@ -26,19 +34,114 @@ export interface TlsFront {
 
 export interface TlsFrontDeps {
   readonly certificates: Certificates;
+  /** Null: Node.js has all of TLS. */
+  readonly secure: SecureCalls | null;
   /** What the zone of the name wants; the defaults where no zone has it. */
   policyFor(serverName: string): TlsPolicy;
   readonly limits: Pick<EdgeLimits, "headTimeoutMs" | "lingerMs" | "contextsMax">;
   readonly timers: Timers;
   readonly handshakesFailed: Metric;
   readonly namesRefused: Metric;
-  onSecure(socket: TLSSocket, clientIp: string): void;
+  onSecure(transport: Transport, clientIp: string, agreed: Agreed): void;
 }
 
+/** What is read of a first message: whom it asks for, or why it is refused. */
+type Wish = {
+  readonly sentName: string;
+  readonly certificateId: string;
+  readonly policy: TlsPolicy;
+  readonly ticketKeyNames: readonly Buffer[];
+};
+type Alert = Parameters<typeof fatalAlert>[0];
+
 export function createTlsFront(deps: TlsFrontDeps): TlsFront {
+  const { secure } = deps;
+  const refused = (alert: Alert): Buffer => {
+    deps.handshakesFailed.value++;
+    if (alert === "unrecognized_name") deps.namesRefused.value++;
+    return fatalAlert(alert);
+  };
+  const node = createNodeFront(deps, refused);
+  const loop = secure === null ? null : createLoopFront(deps, secure, refused);
+  return {
+    accept: (transport, clientIp) => {
+      if (loop !== null && transport instanceof LoopSocket && transport.isUntouched) loop.accept(transport, clientIp);
+      else {
+        const socket = transport.intoSocket();
+        node.accept(socket, clientIp);
+        socket.resume();
+      }
+    },
+    useTicketKeys: (keys) => {
+      node.useTicketKeys(keys);
+      loop?.useTicketKeys(keys);
+    },
+    close: () => {
+      node.close();
+      loop?.close();
+    },
+  };
+}
+
+function readWish({ certificates, policyFor }: TlsFrontDeps, bytes: Buffer): Wish | Alert | "incomplete" {
+  const read = readClientHello(bytes);
+  if (read === "incomplete") return read;
+  if (read === "malformed") return "decode_error";
+  const { serverName: sentName, ticketKeyNames } = read;
+  if (sentName === null) return "missing_extension";
+  const serverName = parseHostname(sentName, { underscores: true });
+  const certificateId = serverName === undefined ? null : certificates.idFor(serverName);
+  if (serverName === undefined || certificateId === null) return "unrecognized_name";
+  return { sentName, certificateId, policy: policyFor(serverName), ticketKeyNames };
+}
+
+interface Front<T> extends Omit<TlsFront, "accept"> {
+  accept(connection: T, clientIp: string): void;
+}
+
+/** OpenSSL on the sockets of our own loop (ADR 0032). */
+function createLoopFront(deps: TlsFrontDeps, { openSsl, memory }: SecureCalls, refused: (alert: Alert) => Buffer): Front<LoopSocket> {
+  const { timers, limits } = deps;
+  const arriving = new Set<LoopArrival>();
+  const contexts = createTlsContexts({ openSsl, certificates: deps.certificates, certificatesMax: limits.contextsMax });
+  const decide = (arrival: LoopArrival, bytes: Buffer): void => {
+    const wish = readWish(deps, bytes);
+    if (wish === "incomplete") return;
+    if (typeof wish === "string") return arrival.end(refused(wish), limits.lingerMs);
+    const context = contexts.get(wish.certificateId, wish.policy, contexts.ticketKeyNamed(wish.ticketKeyNames));
+    if (context === null) return arrival.end(refused("handshake_failure"), limits.lingerMs);
+    const ssl = openSsl.open(context, arrival.socket.fd);
+    if (ssl === 0) return arrival.socket.destroy();
+    arrival.secure(new SecureChannel(openSsl, memory, ssl), wish.sentName, limits.headTimeoutMs);
+  };
+  return {
+    accept: (socket, clientIp) => {
+      const arrival = new LoopArrival(socket, timers, limits.headTimeoutMs, {
+        onHello: decide,
+        onSecure: (agreed) => {
+          arriving.delete(arrival);
+          deps.onSecure(socket, clientIp, agreed);
+        },
+        onGone: (isAmidHandshake) => {
+          arriving.delete(arrival);
+          if (isAmidHandshake) deps.handshakesFailed.value++;
+        },
+      });
+      arriving.add(arrival);
+    },
+    useTicketKeys: contexts.useTicketKeys,
+    close: () => {
+      for (const { socket } of [...arriving]) socket.destroy();
+      contexts.clear();
+    },
+  };
+}
+
+/** Servers of Node's, for what is not in our own loop. */
+function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer): Front<Socket> {
   const { certificates, timers, limits } = deps;
   /** From its arrival until it is secure, by its two ends: what is known of a connection. */
-  const arriving = new Map<string, PendingHello>();
+  const arriving = new Map<string, NodeArrival>();
   const servers = createTlsServers({
     certificates,
     certificatesMax: limits.contextsMax,
@@ -51,43 +154,33 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
       if (arrived === undefined || socket.servername !== arrived.sentName) socket.destroy();
       else {
         socket.allowHalfOpen = true;
-        deps.onSecure(socket, arrived.clientIp);
+        deps.onSecure(new NodeTransport(socket), arrived.clientIp, agreedOf(socket));
       }
     },
     onFailed: () => deps.handshakesFailed.value++,
   });
 
-  const refuse = (hello: PendingHello, alert: Parameters<typeof fatalAlert>[0]): void => {
-    deps.handshakesFailed.value++;
-    if (alert === "unrecognized_name") deps.namesRefused.value++;
-    hello.end(fatalAlert(alert), limits.lingerMs);
-  };
-
-  const decide = (hello: PendingHello, bytes: Buffer): void => {
-    const read = readClientHello(bytes);
-    if (read === "incomplete") return;
-    if (read === "malformed") return refuse(hello, "decode_error");
-    if (read.serverName === null) return refuse(hello, "missing_extension");
-    const serverName = parseHostname(read.serverName, { underscores: true });
-    const certificateId = serverName === undefined ? null : certificates.idFor(serverName);
-    if (serverName === undefined || certificateId === null) return refuse(hello, "unrecognized_name");
-    const server = servers.serverFor(certificateId, deps.policyFor(serverName), servers.ticketKeyNamed(read.ticketKeyNames));
-    if (server === null) return refuse(hello, "handshake_failure");
-    hello.sentName = read.serverName;
-    hello.handOver();
-    hello.socket.unshift(bytes);
+  const decide = (arrival: NodeArrival, bytes: Buffer): void => {
+    const wish = readWish(deps, bytes);
+    if (wish === "incomplete") return;
+    if (typeof wish === "string") return arrival.end(refused(wish), limits.lingerMs);
+    const server = servers.get(wish.certificateId, wish.policy, servers.ticketKeyNamed(wish.ticketKeyNames));
+    if (server === null) return arrival.end(refused("handshake_failure"), limits.lingerMs);
+    arrival.sentName = wish.sentName;
+    arrival.handOver();
+    arrival.socket.unshift(bytes);
     // Who ends its side amid a handshake is gone: Node would wait for the rest of it.
-    hello.socket.allowHalfOpen = false;
-    server.emit("connection", hello.socket);
+    arrival.socket.allowHalfOpen = false;
+    server.emit("connection", arrival.socket);
   };
 
   return {
     accept: (socket, clientIp) => {
       const ends = endsOf(socket);
-      const hello = new PendingHello(socket, clientIp, timers, limits.headTimeoutMs, decide);
-      arriving.set(ends, hello);
+      const arrival = new NodeArrival(socket, clientIp, timers, limits.headTimeoutMs, decide);
+      arriving.set(ends, arrival);
       socket.on("close", () => {
-        timers.remove(hello);
+        timers.remove(arrival);
         arriving.delete(ends);
       });
     },
@@ -98,65 +191,10 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   };
 }
 
+const agreedOf = (socket: TLSSocket): Agreed => ({
+  version: socket.getProtocol() ?? "",
+  cipher: socket.getCipher().name,
+  protocol: socket.alpnProtocol === false || socket.alpnProtocol === null ? "" : socket.alpnProtocol,
+});
+
 const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string => `${remoteAddress} ${remotePort} ${localAddress}`;
-
-/** A connection that has not said yet what it wants. */
-class PendingHello implements Checked {
-  readonly socket: Socket;
-  readonly clientIp: string;
-  /** The name that it asked for, as it was sent. */
-  sentName = "";
-  private readonly timers: Timers;
-  private readonly onBytes: (hello: PendingHello, bytes: Buffer) => void;
-  private bytes: Buffer | null = null;
-  /** What comes is of no interest any more. */
-  private isOver = false;
-  private untilMs: number;
-
-  constructor(socket: Socket, clientIp: string, timers: Timers, timeoutMs: number, onBytes: (hello: PendingHello, bytes: Buffer) => void) {
-    this.socket = socket;
-    this.clientIp = clientIp;
-    this.timers = timers;
-    this.onBytes = onBytes;
-    this.untilMs = timers.nowMs + timeoutMs;
-    readShared(socket, (length) => {
-      const bytes = Buffer.allocUnsafe(length);
-      READ_BUFFER.copy(bytes, 0, 0, length);
-      this.onData(bytes);
-      return true;
-    });
-    // What was read before, and everything where reads are not shared.
-    socket.on("data", this.onData);
-    socket.on("end", this.onEnd);
-    socket.on("error", this.onEnd);
-    timers.add(this);
-  }
-
-  check(nowMs: number): void {
-    if (nowMs > this.untilMs) this.socket.destroy();
-  }
-
-  /** The socket belongs to somebody else from now on. */
-  handOver(): void {
-    this.isOver = true;
-    this.socket.off("data", this.onData);
-    this.socket.off("end", this.onEnd);
-    this.socket.pause();
-    this.timers.remove(this);
-  }
-
-  /** Sends the last bytes, and waits a moment for the other side to have them. */
-  end(last: Buffer, lingerMs: number): void {
-    this.isOver = true;
-    this.untilMs = this.timers.nowMs + lingerMs;
-    this.socket.end(last);
-  }
-
-  private readonly onData = (chunk: Buffer): void => {
-    if (this.isOver) return;
-    this.bytes = this.bytes === null ? chunk : Buffer.concat([this.bytes, chunk]);
-    this.onBytes(this, this.bytes);
-  };
-
-  private readonly onEnd = (): void => void this.socket.destroy();
-}

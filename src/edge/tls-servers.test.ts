@@ -35,7 +35,7 @@ function start(certificatesMax: number, ...ids: readonly string[]) {
   const certificates = createCertificates({ replica, sealer, contextsMax: 0, keysNotOpened });
   const ignore = (): void => undefined;
   const servers = createTlsServers({ certificates, certificatesMax, handshakeTimeoutMs: 1000, onSecure: ignore, onFailed: ignore });
-  return { replica, keysNotOpened, servers, serverFor: (id: string) => servers.serverFor(id, EDGE_SETTINGS_DEFAULTS, "") };
+  return { replica, keysNotOpened, servers, serverFor: (id: string) => servers.get(id, EDGE_SETTINGS_DEFAULTS, "") };
 }
 
 test("a certificate has a server for each policy and ticket key, made when it is first asked for", () => {
@@ -43,13 +43,13 @@ test("a certificate has a server for each policy and ticket key, made when it is
   assert.equal(serverFor("a"), serverFor("a"));
   assert.notEqual(serverFor("a"), serverFor("b"));
   const strict = { ...EDGE_SETTINGS_DEFAULTS, min_tls_version: "1.3" as const };
-  assert.notEqual(servers.serverFor("a", strict, ""), serverFor("a"));
+  assert.notEqual(servers.get("a", strict, ""), serverFor("a"));
   const keys = [Buffer.alloc(48, "1"), Buffer.alloc(48, "2")];
   const before = serverFor("a");
   servers.useTicketKeys(keys);
   assert.notEqual(serverFor("a"), before, "tickets are sealed with the newest key");
   const older = servers.ticketKeyNamed([Buffer.alloc(16, "0"), keys[1]!.subarray(0, 16)]);
-  assert.notEqual(servers.serverFor("a", EDGE_SETTINGS_DEFAULTS, older), serverFor("a"));
+  assert.notEqual(servers.get("a", EDGE_SETTINGS_DEFAULTS, older), serverFor("a"));
   assert.equal(servers.ticketKeyNamed([Buffer.alloc(16, "0")]), "");
 });
 

@@ -1,4 +1,4 @@
-import { createSecureContext, type SecureContext, type SecureContextOptions, type TlsOptions } from "node:tls";
+import { createSecureContext, type SecureContext, type TlsOptions } from "node:tls";
 import type { Metric } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { CertificateEntry } from "./entries.ts";
@@ -11,11 +11,22 @@ export interface Certificates {
   /** Null where no certificate covers the name, or its key does not open. */
   contextFor(serverName: string): SecureContext | null;
   /** The same of one certificate, as a listener takes it for clients that ask for no name. */
-  optionsOf(id: string): SecureContextOptions | null;
+  optionsOf(id: string): CertificateOptions | null;
   /** What is made of one certificate's options; null where there are none, or nothing can be made of them. */
-  openWith<T>(id: string, make: (options: SecureContextOptions) => T): T | null;
+  openWith<T>(id: string, make: (options: CertificateOptions) => T): T | null;
   /** Called when certificates came or went, with the ids of those, or null where it may be all. */
   onChange(listener: (ids: ReadonlySet<string> | null) => void): void;
+}
+
+/** As node:tls takes them. */
+export interface CertificateOptions {
+  /** PEM: the certificate and those that lead to its root. */
+  readonly cert: string;
+  /** PEM. */
+  readonly key: Buffer;
+  readonly ciphers: string;
+  readonly minVersion: "TLSv1.2";
+  readonly honorCipherOrder: true;
 }
 
 /** The id of the installation's own certificate, which belongs to no zone. */
@@ -87,7 +98,7 @@ export function createCertificates(deps: {
     for (const [id, entry] of deps.replica.snapshot.entries("certificate")) add(id, entry);
   };
 
-  const optionsOf = (id: string): SecureContextOptions | null => {
+  const optionsOf = (id: string): CertificateOptions | null => {
     const entry = deps.replica.snapshot.get("certificate", id);
     if (entry === undefined) return null;
     try {
@@ -99,7 +110,7 @@ export function createCertificates(deps: {
     }
   };
 
-  const openWith = <T>(id: string, make: (options: SecureContextOptions) => T): T | null => {
+  const openWith = <T>(id: string, make: (options: CertificateOptions) => T): T | null => {
     const options = optionsOf(id);
     try {
       return options && make(options);

@@ -54,7 +54,7 @@ for (let i = 0; i < CERTIFICATES; i++) {
 }
 const withEntries = resident();
 for (let i = 0; i < CERTIFICATES; i++)
-  if (servers.serverFor(certificates.idFor(host(i)) ?? "", EDGE_SETTINGS_DEFAULTS, "") === null) throw new Error("nothing was opened");
+  if (servers.get(certificates.idFor(host(i)) ?? "", EDGE_SETTINGS_DEFAULTS, "") === null) throw new Error("nothing was opened");
 const withContexts = resident();
 process.stdout.write(
   JSON.stringify({

@@ -1,5 +1,7 @@
 import { Socket } from "node:net";
 import { type IpAddress, parseIp } from "#kernel/ip.ts";
+import type { Channel } from "./channel.ts";
+import type { SecureChannel } from "./secure-channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import * as system from "./socket-calls.ts";
 import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
@@ -27,6 +29,9 @@ export class LoopSocket implements Transport, Watched, Task {
   queuedBytes = 0;
   private readonly loop: SocketLoop;
   private readonly calls: system.SocketCalls;
+  private channel: Channel;
+  /** TLS whose handshake is under way: until it is over nothing is read or sent. */
+  private shaking: SecureChannel | null = null;
   private handler: TransportHandler = NOBODY;
   private isConnecting = false;
   private isPaused = true;
@@ -39,6 +44,12 @@ export class LoopSocket implements Transport, Watched, Task {
   private hasEnded = false;
   private closesWhenSent = false;
   private isWatchedForRoom = false;
+  /** Something is to be done once the kernel takes more. */
+  private waitsForRoom = false;
+  /** Of which telling the other side the end is left. */
+  private isEndDue = false;
+  /** What comes is looked at and left in the kernel. */
+  private isPeeking = false;
   private isTask = false;
   /** Of the error that it is closed for. */
   private code = "";
@@ -51,6 +62,7 @@ export class LoopSocket implements Transport, Watched, Task {
   constructor(loop: SocketLoop, fd: number, peerAddress: string) {
     this.loop = loop;
     this.calls = loop.calls;
+    this.channel = loop.plain;
     this.fd = fd;
     this.peerAddress = peerAddress;
   }
@@ -89,6 +101,31 @@ export class LoopSocket implements Transport, Watched, Task {
     this.resume();
   }
 
+  /** Shows what comes from its first byte on, each time all of it, and leaves it in the kernel: until `secure`. One that was accepted. */
+  peek(handler: TransportHandler): void {
+    this.isPeeking = true;
+    this.attach(handler);
+  }
+
+  /** What comes is read from now on. */
+  unpeek(): void {
+    this.isPeeking = false;
+    this.isReadable = true;
+    if (!this.isPaused) this.runLater();
+  }
+
+  /** Nothing was taken from the kernel, so that TLS could begin with it. */
+  get isUntouched(): boolean {
+    return this.early === null && this.bytesRead === 0;
+  }
+
+  /** TLS from now on: the handler hears `onSecured` after the handshake, and gets nothing before it is attached again. */
+  secure(channel: SecureChannel): void {
+    this.isPeeking = false;
+    this.channel = this.shaking = channel;
+    this.runLater();
+  }
+
   pause(): void {
     this.isPaused = true;
   }
@@ -100,7 +137,7 @@ export class LoopSocket implements Transport, Watched, Task {
 
   sendText(text: string): void {
     if (text.length > TEXT_BYTES_MAX) return this.sendBytes(Buffer.from(text, "latin1"));
-    const sent = this.sendsReads ? this.taken(this.calls.sendText(this.fd, text, false)) : 0;
+    const sent = this.sendsReads ? this.taken(this.channel.sendText(this.fd, text, false)) : 0;
     if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
   }
 
@@ -108,7 +145,7 @@ export class LoopSocket implements Transport, Watched, Task {
     if (buffer !== READ_BUFFER || text.length > TEXT_BYTES_MAX || !this.sendsReads) {
       return this.sendKept(text, Buffer.from(buffer.subarray(start, end)), 0, end - start);
     }
-    const sent = this.taken(this.calls.sendTextAndRead(this.fd, text, start, end));
+    const sent = this.taken(this.channel.sendTextAndRead(this.fd, text, start, end));
     if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
     const sentOfRead = Math.max(0, sent - text.length);
     if (sentOfRead < end - start) this.enqueue(Buffer.from(buffer.subarray(start + sentOfRead, end)));
@@ -117,7 +154,7 @@ export class LoopSocket implements Transport, Watched, Task {
   sendKept(text: string, buffer: Buffer, start: number, end: number): void {
     if (text.length > TEXT_BYTES_MAX) this.sendText(text);
     else if (text !== "") {
-      const sent = this.sendsReads ? this.taken(this.calls.sendText(this.fd, text, true)) : 0;
+      const sent = this.sendsReads ? this.taken(this.channel.sendText(this.fd, text, true)) : 0;
       if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
     }
     this.sendBytes(buffer.subarray(start, end));
@@ -135,7 +172,7 @@ export class LoopSocket implements Transport, Watched, Task {
 
   destroySoon(): void {
     this.closesWhenSent = true;
-    if (this.queuedBytes === 0 && !this.isConnecting) this.destroy();
+    if (this.queuedBytes === 0 && !this.isConnecting && this.fd >= 0) this.closeInOrder();
   }
 
   destroy(): void {
@@ -175,9 +212,11 @@ export class LoopSocket implements Transport, Watched, Task {
 
   onEvents(events: number): void {
     if ((events & OVER) !== 0) this.isOver = true;
-    if (this.isConnecting) {
-      if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) this.connected();
-    } else if (this.queuedBytes > 0 && (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) this.flush();
+    if (this.shaking !== null) return this.handshake(this.shaking);
+    if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) {
+      if (this.isConnecting) this.connected();
+      else if (this.waitsForRoom) this.roomCame();
+    }
     if ((events & (EPOLLIN | OVER)) === 0) return;
     this.isReadable = true;
     if (!this.isPaused) this.read();
@@ -187,6 +226,7 @@ export class LoopSocket implements Transport, Watched, Task {
   run(): void {
     this.isTask = false;
     if (this.fd < 0) return this.tellClosed();
+    if (this.shaking !== null) return this.handshake(this.shaking);
     if (this.isPaused) return;
     const { early } = this;
     if (early !== null) {
@@ -203,22 +243,46 @@ export class LoopSocket implements Transport, Watched, Task {
     this.loop.later(this);
   }
 
+  private handshake(channel: SecureChannel): void {
+    const result = channel.handshake();
+    if (result === EAGAIN) return channel.waitsForRoom ? this.watchForRoom() : undefined;
+    if (result !== 1) return this.close(system.errorCode(system.EPROTO));
+    this.shaking = null;
+    this.isPaused = this.isReadable = true;
+    // What came along with the end of the handshake is read at once, and not in a turn of its own.
+    this.isTask = true;
+    this.handler.onSecured?.();
+    this.isTask = false;
+    if (this.fd < 0) this.runLater();
+    else if (!this.isPaused) this.read();
+  }
+
   private read(): void {
+    const { channel } = this;
     for (let reads = 0; this.fd >= 0; reads++) {
       if (reads === READS_MAX) return this.runLater();
-      const length = this.calls.receive(this.fd);
+      if (this.isPeeking) return this.look();
+      const length = channel.receive(this.fd);
       if (length <= 0) return this.readNothing(length);
       this.bytesRead += length;
       // That was all; what comes after it is told by an event. Of an end that has been told none comes any more.
-      if (length < READ_BUFFER.length && !this.isOver) this.isReadable = false;
+      if (!channel.hasMore && !this.isOver) this.isReadable = false;
       this.handler.onBytes(READ_BUFFER, length);
       if (!this.isReadable || this.isPaused) return;
     }
   }
 
+  /** There is no more to come than what it shows if the other side has ended. */
+  private look(): void {
+    this.isReadable = false;
+    const length = this.calls.peek(this.fd);
+    if (length > 0) this.handler.onBytes(READ_BUFFER, length);
+    if (this.isPeeking && this.fd >= 0 && (length <= 0 || this.isOver)) this.readNothing(Math.min(length, 0));
+  }
+
   private readNothing(result: number): void {
     this.isReadable = false;
-    if (result === EAGAIN) return;
+    if (result === EAGAIN) return this.channel.waitsForRoom ? this.watchForRoom() : undefined;
     if (result < 0 || this.code !== "") return this.close(this.code === "" ? system.errorCode(result) : this.code);
     if (this.hasEnd) return;
     this.hasEnd = true;
@@ -246,7 +310,7 @@ export class LoopSocket implements Transport, Watched, Task {
   }
 
   private sendBytes(bytes: Buffer): void {
-    const sent = this.sendsReads ? this.taken(this.calls.send(this.fd, bytes)) : 0;
+    const sent = this.sendsReads ? this.taken(this.channel.send(this.fd, bytes)) : 0;
     if (sent < bytes.length) this.enqueue(bytes.subarray(sent));
   }
 
@@ -255,39 +319,81 @@ export class LoopSocket implements Transport, Watched, Task {
     if (this.isEnding || this.fd < 0 || this.code !== "") return;
     (this.queue ??= []).push(bytes);
     this.queuedBytes += bytes.length;
+    this.watchForRoom();
+  }
+
+  private watchForRoom(): void {
+    this.waitsForRoom = true;
     if (this.isWatchedForRoom) return;
     this.isWatchedForRoom = true;
     this.loop.change(this, WRITING);
   }
 
+  private roomCame(): void {
+    this.waitsForRoom = false;
+    if (this.queuedBytes > 0) this.flush();
+    else if (this.isEndDue) this.sent();
+    // A read that has to send something first.
+    if (this.channel.waitsForRoom && this.fd >= 0) {
+      this.isReadable = true;
+      if (!this.isPaused) this.read();
+    }
+  }
+
   /** Once there is room again. */
   private flush(): void {
     const { queue } = this;
-    while (queue !== null && queue.length > 0) {
-      const first = queue[0] as Buffer;
-      const sent = this.taken(this.calls.send(this.fd, first));
-      this.queuedBytes -= sent;
-      if (sent < first.length) {
-        queue[0] = first.subarray(sent);
+    while (queue !== null && this.queuedBytes > 0) {
+      this.dropSent(queue, this.taken(this.channel.sendQueue(this.fd, queue)));
+      if (this.channel.isFull) {
+        this.waitsForRoom = true;
         return;
       }
-      queue.shift();
     }
     this.sent();
     if (!this.isEnding && this.fd >= 0) this.handler.onDrain();
   }
 
+  private dropSent(queue: Buffer[], sent: number): void {
+    // All of it is gone where sending failed.
+    if (this.queue === null) return;
+    this.queuedBytes -= sent;
+    let left = sent;
+    while (left > 0) {
+      const first = queue[0] as Buffer;
+      if (left < first.length) {
+        queue[0] = first.subarray(left);
+        return;
+      }
+      left -= first.length;
+      queue.shift();
+    }
+  }
+
   private sent(): void {
     this.onSent?.();
     this.onSent = null;
-    if (this.closesWhenSent) this.destroy();
+    if (this.closesWhenSent) this.closeInOrder();
     else if (this.isEnding) this.endNow();
   }
 
+  private closeInOrder(): void {
+    if (this.hasSaidEnd()) this.destroy();
+  }
+
   private endNow(): void {
+    if (!this.hasSaidEnd()) return;
     this.hasEnded = true;
     this.calls.shutdown(this.fd);
     if (this.hasEnd) this.destroy();
+  }
+
+  /** False while the kernel has no room for it. */
+  private hasSaidEnd(): boolean {
+    if (this.fd < 0) return false;
+    this.isEndDue = this.channel.sayEnd() === EAGAIN;
+    if (this.isEndDue) this.watchForRoom();
+    return !this.isEndDue;
   }
 
   /** Nothing can be sent any more; what the other side said before it left may still be of use. */
@@ -304,9 +410,11 @@ export class LoopSocket implements Transport, Watched, Task {
   private close(code: string): void {
     if (this.fd >= 0) {
       this.loop.forget(this);
+      this.channel.free();
       this.calls.close(this.fd);
     }
     this.fd = -1;
+    this.shaking = null;
     this.code = code;
     this.queue = this.early = null;
     this.queuedBytes = 0;

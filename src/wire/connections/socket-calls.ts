@@ -1,5 +1,7 @@
 import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
+import { loadOpenSsl, type OpenSsl } from "#wire/tls/openssl.ts";
+import type { SecureMemory } from "./secure-channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { End } from "./transport.ts";
 import { keepLoaded } from "./keep-loaded.ts";
@@ -27,6 +29,8 @@ export interface SocketCalls {
 
   /** Reads into `READ_BUFFER`. */
   receive(fd: number): number;
+  /** The same, and leaves it where it is. */
+  peek(fd: number): number;
   /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
   /** The text, and then `READ_BUFFER[start, end)`. */
@@ -45,6 +49,13 @@ export interface SocketCalls {
   idAt(index: number): number;
 
   wakeUp: WakeUp;
+  /** TLS on the same sockets; null where Node.js was built with another OpenSSL than we know. */
+  readonly secure: SecureCalls | null;
+}
+
+export interface SecureCalls {
+  readonly openSsl: OpenSsl;
+  readonly memory: SecureMemory;
 }
 
 /** Values of Linux, the same on x64 and arm64: epoll_ctl(2), errno(3). */
@@ -55,11 +66,15 @@ export const EPOLLHUP = 0x10;
 export const EPOLLRDHUP = 0x2000;
 export const EPOLLET = 1 << 31;
 export const EAGAIN = -11;
+/** What is against TLS has this number here. */
+export const EPROTO = -71;
 export const EINPROGRESS = -115;
 
 /** The longest text that is sent at once. */
 export const TEXT_BYTES_MAX = 32_768;
 export const EVENTS_MAX = 256;
+/** A text and all of the read buffer. */
+const SEND_BYTES = TEXT_BYTES_MAX + READ_BUFFER.length;
 
 /** socket(2), socket(7), tcp(7), ipv6(7), send(2), epoll_create(2). */
 const [AF_INET, AF_INET6] = [2, 10];
@@ -72,6 +87,7 @@ const SOL_SOCKET = 1;
 const SO_ERROR = 4;
 const SO_LINGER = 13;
 const SHUT_WR = 1;
+const MSG_PEEK = 0x2;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const MSG_MORE = 0x8000;
@@ -102,7 +118,13 @@ export async function loadSocketCalls(): Promise<SocketCalls | null> {
     const { default: koffi } = await import("koffi");
     keepLoaded(koffi);
     const libc = koffi.load("libc.so.6");
-    return { ...ends(koffi, libc), ...bytes(koffi, libc), ...epoll(koffi, libc, layout), wakeUp: createWakeUp(koffi) };
+    return {
+      ...ends(koffi, libc),
+      ...bytes(koffi, libc),
+      ...epoll(koffi, libc, layout),
+      wakeUp: createWakeUp(koffi),
+      secure: secureCalls(koffi),
+    };
   } catch {
     return null;
   }
@@ -127,6 +149,15 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
   const buffer = Buffer.allocUnsafeSlow(length).fill(0);
   kept.push(buffer);
   return [buffer, Number(koffi.address(buffer))];
+}
+
+function secureCalls(koffi: Koffi): SecureCalls | null {
+  try {
+    const [buffer, at] = memory(koffi, SEND_BYTES);
+    return { openSsl: loadOpenSsl(koffi), memory: { buffer, at, readAt: Number(koffi.address(READ_BUFFER)) } };
+  } catch {
+    return null;
+  }
 }
 
 type Ends = Pick<
@@ -185,17 +216,18 @@ function ends(koffi: Koffi, libc: Libc): Ends {
   };
 }
 
-type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndRead" | "send">;
+type Bytes = Pick<SocketCalls, "receive" | "peek" | "sendText" | "sendTextAndRead" | "send">;
 
 function bytes(koffi: Koffi, libc: Libc): Bytes {
   const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendAt = libc.func("int send(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
-  const [buffer, bufferAt] = memory(koffi, TEXT_BYTES_MAX + READ_BUFFER.length);
+  const [buffer, bufferAt] = memory(koffi, SEND_BYTES);
   const readAt = Number(koffi.address(READ_BUFFER));
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
     receive: (fd) => result(recv(fd, readAt, READ_BUFFER.length, MSG_DONTWAIT)),
+    peek: (fd) => result(recv(fd, readAt, READ_BUFFER.length, MSG_DONTWAIT | MSG_PEEK)),
     sendText: (fd, text, more) => {
       buffer.write(text, 0, "latin1");
       return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));

@@ -1,3 +1,4 @@
+import { PlainChannel } from "./channel.ts";
 import type { SocketCalls } from "./socket-calls.ts";
 import { inOneTurn } from "./turn-end.ts";
 
@@ -26,6 +27,7 @@ const IDS = 2 ** 31;
  */
 export class SocketLoop {
   readonly calls: SocketCalls;
+  readonly plain: PlainChannel;
   private readonly report: (error: unknown) => void;
   private epoll = -1;
   private wakeUp: { close(): void } | null = null;
@@ -40,6 +42,7 @@ export class SocketLoop {
   /** `report` hears what sockets' owners did not catch: it costs that socket. */
   constructor(calls: SocketCalls, report: (error: unknown) => void) {
     this.calls = calls;
+    this.plain = new PlainChannel(calls);
     this.report = report;
   }
 

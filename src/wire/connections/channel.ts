@@ -1,0 +1,71 @@
+import type { SocketCalls } from "./socket-calls.ts";
+import { READ_BUFFER } from "./shared-reads.ts";
+
+/**
+ * What a socket's bytes pass between our buffers and the kernel: nothing, or TLS. Results are those of `SocketCalls`; what was sent
+ * counts as it was given. `fd` is the socket's own each time.
+ */
+export interface Channel {
+  /** Of the last `receive`: there may be more to read at once. */
+  hasMore: boolean;
+  /** The last `receive` has to send something before it can go on. */
+  waitsForRoom: boolean;
+  /** The last `sendQueue` met a kernel that takes no more. */
+  isFull: boolean;
+  /** Reads into `READ_BUFFER`. */
+  receive(fd: number): number;
+  /** A text of at most `TEXT_BYTES_MAX`. `more`: something follows at once. */
+  sendText(fd: number, text: string, more: boolean): number;
+  /** The text, and then `READ_BUFFER[start, end)`. */
+  sendTextAndRead(fd: number, text: string, start: number, end: number): number;
+  send(fd: number, bytes: Buffer): number;
+  /** What waits, oldest first; there is something. */
+  sendQueue(fd: number, queue: readonly Buffer[]): number;
+  /** Tells the other side that nothing more comes, where it is not the kernel that tells. */
+  sayEnd(): number;
+  /** Gives back what it has; of no use any more. */
+  free(): void;
+}
+
+/** Plain TCP; one for all sockets of a thread. */
+export class PlainChannel implements Channel {
+  hasMore = false;
+  readonly waitsForRoom = false;
+  isFull = false;
+  private readonly calls: SocketCalls;
+
+  constructor(calls: SocketCalls) {
+    this.calls = calls;
+  }
+
+  receive(fd: number): number {
+    const length = this.calls.receive(fd);
+    this.hasMore = length === READ_BUFFER.length;
+    return length;
+  }
+
+  sendText(fd: number, text: string, more: boolean): number {
+    return this.calls.sendText(fd, text, more);
+  }
+
+  sendTextAndRead(fd: number, text: string, start: number, end: number): number {
+    return this.calls.sendTextAndRead(fd, text, start, end);
+  }
+
+  send(fd: number, bytes: Buffer): number {
+    return this.calls.send(fd, bytes);
+  }
+
+  sendQueue(fd: number, queue: readonly Buffer[]): number {
+    const first = queue[0] as Buffer;
+    const sent = this.calls.send(fd, first);
+    this.isFull = sent < first.length;
+    return sent;
+  }
+
+  sayEnd(): number {
+    return 0;
+  }
+
+  free(): void {}
+}

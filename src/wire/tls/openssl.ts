@@ -1,0 +1,283 @@
+/**
+ * What our own loop needs of the OpenSSL that is a part of Node.js, as its manual has it (SSL_new(3) and the pages around it).
+ * Contexts, connections and BIOs are addresses; none is good after it was freed.
+ */
+export interface OpenSsl extends ConnectionCalls {
+  /** Null where nothing can be made of what is given. The connections that were opened with it keep what they need of it. */
+  createContext(options: ServerContextOptions): number | null;
+  freeContext(context: number): void;
+}
+
+interface ConnectionCalls {
+  /** One that the other side has dialled; 0 where there is no memory for it. It does not close the descriptor. */
+  open(context: number, fd: number): number;
+  free(ssl: number): void;
+  /** 1 once it is over, or as `failure` explains. */
+  handshake(ssl: number): number;
+  /** Reads into memory at this address, one record at the most. */
+  read(ssl: number, at: number, length: number): number;
+  write(ssl: number, at: number, length: number): number;
+  /** Tells the other side that nothing more comes. */
+  sayEnd(ssl: number): number;
+  /** Why the call before this one returned 0 or less. */
+  failure(ssl: number, result: number): Failure;
+  /** Something was read from the socket that was not given out. */
+  hasPending(ssl: number): boolean;
+  /** Bytes that were read from the socket, ever. */
+  bytesRead(bio: number): number;
+  readingBio(ssl: number): number;
+  /** `TLSv1.3`. */
+  version(ssl: number): string;
+  /** By OpenSSL's name. */
+  cipher(ssl: number): string;
+  /** What was agreed on, or "". */
+  alpn(ssl: number): string;
+  /** Null where the client named nobody. */
+  serverName(ssl: number): string | null;
+}
+
+export type Failure = "reading" | "writing" | "end" | "broken";
+
+export interface ServerContextOptions {
+  /** PEM: the certificate and those that lead to its root. */
+  readonly chain: string;
+  /** PEM. */
+  readonly privateKey: Buffer;
+  /** Names of OpenSSL's; those of TLS 1.3 begin with `TLS_`. */
+  readonly ciphers: readonly string[];
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  readonly http2: boolean;
+  readonly sessionSeconds: number;
+  /** `TICKET_KEY_BYTES`; without one, OpenSSL makes its own. */
+  readonly ticketKey: Uint8Array | null;
+}
+
+export type TlsVersion = "1.2" | "1.3";
+
+/** Name, secret of the seal's check, secret of the seal (SSL_CTX_set_tlsext_ticket_keys). */
+export const TICKET_KEY_BYTES = 80;
+
+/** The versions whose values below have been compared with openssl/ssl.h: those of one ABI (OpenSSL's versioning policy). */
+const MAJOR = 3;
+
+/** openssl/ssl.h, openssl/tls1.h. */
+const VERSIONS: Readonly<Record<TlsVersion, number>> = { "1.2": 0x0303, "1.3": 0x0304 };
+const MODE = 33;
+const MODES = { partialWrite: 0x1, movingWriteBuffer: 0x2, autoRetry: 0x4, releaseBuffers: 0x10 };
+const READ_AHEAD = 41;
+const SESSION_CACHE_MODE = 44;
+const SERVER_NAME_CALLBACK = 53;
+const TICKET_KEYS = 59;
+const EXTRA_CHAIN_CERTIFICATE = 14;
+const MIN_VERSION = 123;
+const MAX_VERSION = 124;
+const OPTIONS = { ignoreUnexpectedEof: 2 ** 7, serverPreference: 2 ** 22, noRenegotiation: 2 ** 30 };
+const HOST_NAME = 0;
+const ALPN_OK = 0;
+const ALPN_FATAL = 2;
+const ALPN_NEGOTIATED = 1;
+const [WANT_READ, WANT_WRITE, ZERO_RETURN] = [2, 3, 6];
+/** Of its own making, it would differ between threads. */
+const SESSION_CONTEXT = "edge";
+const ALPN_BYTES_MAX = 255;
+
+type Koffi = typeof import("koffi").default;
+type Library = ReturnType<Koffi["load"]>;
+
+/** Throws where Node.js was built with another OpenSSL, or without its symbols. */
+export function loadOpenSsl(koffi: Koffi): OpenSsl {
+  const node = koffi.load(null);
+  const version = node.func("const char *OpenSSL_version(int what)")(FULL_VERSION) as string;
+  if (!version.startsWith(`${MAJOR}.`) || process.versions.openssl !== version) throw new Error(`OpenSSL is ${version}`);
+  return { ...contexts(koffi, node), ...connections(koffi, node) };
+}
+
+/** OPENSSL_FULL_VERSION_STRING (openssl/crypto.h). */
+const FULL_VERSION = 7;
+
+function connections(koffi: Koffi, node: Library): ConnectionCalls {
+  const create = node.func("uintptr_t SSL_new(uintptr_t context)");
+  const free = node.func("void SSL_free(uintptr_t ssl)");
+  const setFile = node.func("int SSL_set_fd(uintptr_t ssl, int fd)");
+  const setAccepting = node.func("void SSL_set_accept_state(uintptr_t ssl)");
+  const handshake = node.func("int SSL_do_handshake(uintptr_t ssl)");
+  const read = node.func("int SSL_read(uintptr_t ssl, uintptr_t bytes, int length)");
+  const write = node.func("int SSL_write(uintptr_t ssl, uintptr_t bytes, int length)");
+  const shutdown = node.func("int SSL_shutdown(uintptr_t ssl)");
+  const getError = node.func("int SSL_get_error(uintptr_t ssl, int result)");
+  const hasPending = node.func("int SSL_has_pending(uintptr_t ssl)");
+  const readingBio = node.func("uintptr_t SSL_get_rbio(uintptr_t ssl)");
+  const bytesRead = node.func("uint64_t BIO_number_read(uintptr_t bio)");
+  const version = node.func("const char *SSL_get_version(uintptr_t ssl)");
+  const currentCipher = node.func("uintptr_t SSL_get_current_cipher(uintptr_t ssl)");
+  const cipherName = node.func("const char *SSL_CIPHER_get_name(uintptr_t cipher)");
+  const alpn = node.func("void SSL_get0_alpn_selected(uintptr_t ssl, _Out_ void **name, _Out_ uint32_t *length)");
+  const serverName = node.func("const char *SSL_get_servername(uintptr_t ssl, int type)");
+  const cleared = clearedErrors(node);
+  const [name, length] = [[null], [0]];
+  return {
+    open: (context, fd) => {
+      const ssl = create(context) as number;
+      if (ssl === 0 || setFile(ssl, fd) !== 1) {
+        free(ssl);
+        cleared();
+        return 0;
+      }
+      setAccepting(ssl);
+      return ssl;
+    },
+    free: (ssl) => void free(ssl),
+    handshake: (ssl) => (cleared(), handshake(ssl)),
+    read: (ssl, at, bytes) => (cleared(), read(ssl, at, bytes)),
+    write: (ssl, at, bytes) => (cleared(), write(ssl, at, bytes)),
+    sayEnd: (ssl) => (cleared(), shutdown(ssl)),
+    failure: (ssl, result) => FAILURES[getError(ssl, result) as number] ?? (cleared(), "broken"),
+    hasPending: (ssl) => hasPending(ssl) === 1,
+    bytesRead: (bio) => Number(bytesRead(bio)),
+    readingBio: (ssl) => readingBio(ssl) as number,
+    version: (ssl) => version(ssl) as string,
+    cipher: (ssl) => cipherName(currentCipher(ssl)) as string,
+    alpn: (ssl) => {
+      alpn(ssl, name, length);
+      if (length[0] === 0) return "";
+      return Buffer.from(koffi.decode(name[0], "uint8_t", Math.min(length[0] ?? 0, ALPN_BYTES_MAX)) as Uint8Array).toString("latin1");
+    },
+    serverName: (ssl) => serverName(ssl, HOST_NAME) as string | null,
+  };
+}
+
+const FAILURES: Readonly<Record<number, Failure>> = { [WANT_READ]: "reading", [WANT_WRITE]: "writing", [ZERO_RETURN]: "end" };
+
+/**
+ * What another call left in the thread's list of errors, a connection's or one of Node's, would be taken for the next one's
+ * (SSL_get_error(3)).
+ */
+function clearedErrors(node: Library): () => void {
+  const peek = node.func("unsigned long ERR_peek_error()");
+  const clear = node.func("void ERR_clear_error()");
+  return () => {
+    if (peek() !== 0) clear();
+  };
+}
+
+function contexts(koffi: Koffi, node: Library): Pick<OpenSsl, "createContext" | "freeContext"> {
+  const method = node.func("uintptr_t TLS_server_method()");
+  const create = node.func("uintptr_t SSL_CTX_new(uintptr_t method)");
+  const free = node.func("void SSL_CTX_free(uintptr_t context)");
+  const setOptions = node.func("uint64_t SSL_CTX_set_options(uintptr_t context, uint64_t options)");
+  const setCiphers = node.func("int SSL_CTX_set_cipher_list(uintptr_t context, const char *names)");
+  const setSuites = node.func("int SSL_CTX_set_ciphersuites(uintptr_t context, const char *names)");
+  const setTimeout = node.func("long SSL_CTX_set_timeout(uintptr_t context, long seconds)");
+  const setSessionContext = node.func("int SSL_CTX_set_session_id_context(uintptr_t context, const char *name, unsigned int length)");
+  const setAlpn = node.func("void SSL_CTX_set_alpn_select_cb(uintptr_t context, void *callback, uintptr_t argument)");
+  const setCallback = node.func("long SSL_CTX_callback_ctrl(uintptr_t context, int command, void *callback)");
+  const control = node.func("long SSL_CTX_ctrl(uintptr_t context, int command, long number, uintptr_t pointer)");
+  const controlWith = node.func("long SSL_CTX_ctrl(uintptr_t context, int command, long number, void *bytes)");
+  const useCertificates = certificateCalls(koffi, node, control);
+  const cleared = clearedErrors(node);
+  const selectAlpn = alpnCallback(koffi, node);
+  // A name is accepted by a function that returns 0: this one does for whatever is not DTLS, without a call into JavaScript.
+  const acceptName: unknown = node.symbol("SSL_is_dtls");
+  const configure = (context: number, options: ServerContextOptions): boolean => {
+    const { ciphers, ticketKey } = options;
+    const named = (isNew: boolean): string => ciphers.filter((name) => name.startsWith("TLS_") === isNew).join(":");
+    setOptions(context, OPTIONS.ignoreUnexpectedEof + OPTIONS.serverPreference + OPTIONS.noRenegotiation);
+    control(context, MODE, MODES.partialWrite | MODES.movingWriteBuffer | MODES.autoRetry | MODES.releaseBuffers, 0);
+    control(context, READ_AHEAD, 1, 0);
+    // Sessions are in tickets only.
+    control(context, SESSION_CACHE_MODE, 0, 0);
+    setTimeout(context, options.sessionSeconds);
+    setCallback(context, SERVER_NAME_CALLBACK, acceptName);
+    setAlpn(context, selectAlpn, options.http2 ? 1 : 0);
+    return (
+      control(context, MIN_VERSION, VERSIONS[options.minVersion], 0) === 1 &&
+      control(context, MAX_VERSION, VERSIONS[options.maxVersion], 0) === 1 &&
+      setSuites(context, named(true)) === 1 &&
+      setCiphers(context, named(false)) === 1 &&
+      setSessionContext(context, SESSION_CONTEXT, SESSION_CONTEXT.length) === 1 &&
+      (ticketKey === null || controlWith(context, TICKET_KEYS, TICKET_KEY_BYTES, ticketKey.subarray(0, TICKET_KEY_BYTES)) === 1) &&
+      useCertificates(context, options)
+    );
+  };
+  return {
+    createContext: (options) => {
+      const context = create(method()) as number;
+      const isGood = context !== 0 && configure(context, options);
+      cleared();
+      if (isGood) return context;
+      free(context);
+      return null;
+    },
+    freeContext: (context) => void free(context),
+  };
+}
+
+/** Gives a context its certificate, those that lead to its root, and the key; false where one of them is none, or they do not belong together. */
+function certificateCalls(koffi: Koffi, node: Library, control: (...args: readonly number[]) => number) {
+  const openBio = node.func("uintptr_t BIO_new_mem_buf(uintptr_t bytes, int length)");
+  const freeBio = node.func("int BIO_free(uintptr_t bio)");
+  const readCertificate = node.func("uintptr_t PEM_read_bio_X509(uintptr_t bio, uintptr_t into, uintptr_t callback, const char *password)");
+  const freeCertificate = node.func("void X509_free(uintptr_t certificate)");
+  const readKey = node.func("uintptr_t PEM_read_bio_PrivateKey(uintptr_t bio, uintptr_t into, uintptr_t callback, const char *password)");
+  const freeKey = node.func("void EVP_PKEY_free(uintptr_t key)");
+  const useCertificate = node.func("int SSL_CTX_use_certificate(uintptr_t context, uintptr_t certificate)");
+  const useKey = node.func("int SSL_CTX_use_PrivateKey(uintptr_t context, uintptr_t key)");
+  const checkKey = node.func("int SSL_CTX_check_private_key(uintptr_t context)");
+  const withText = (text: Buffer, work: (bio: number) => boolean): boolean => {
+    const bytes = Buffer.allocUnsafeSlow(text.length);
+    text.copy(bytes);
+    const bio = openBio(koffi.address(bytes), bytes.length) as number;
+    const result = bio !== 0 && work(bio);
+    freeBio(bio);
+    bytes.fill(0);
+    return result;
+  };
+  // Never asks at a terminal: the password of what has one is an empty text.
+  const nextCertificate = (bio: number): number => readCertificate(bio, 0, 0, "") as number;
+  return (context: number, { chain, privateKey }: ServerContextOptions): boolean =>
+    withText(Buffer.from(chain), (bio) => {
+      const own = nextCertificate(bio);
+      const isUsed = own !== 0 && useCertificate(context, own) === 1;
+      freeCertificate(own);
+      for (let issuer = isUsed ? nextCertificate(bio) : 0; issuer !== 0; issuer = nextCertificate(bio)) {
+        if (control(context, EXTRA_CHAIN_CERTIFICATE, 0, issuer) === 1) continue;
+        freeCertificate(issuer);
+        return false;
+      }
+      return isUsed;
+    }) &&
+    withText(privateKey, (bio) => {
+      const key = readKey(bio, 0, 0, "") as number;
+      const isUsed = key !== 0 && useKey(context, key) === 1;
+      freeKey(key);
+      return isUsed && checkKey(context) === 1;
+    });
+}
+
+/** The server's protocols, as they are sent (RFC 7301 §3.1); an offer without a match ends in an alert, hence the old one. */
+const PROTOCOLS = Buffer.from("\x02h2\x08http/1.1\x08http/1.0", "latin1");
+const HTTP2_BYTES = 3;
+
+/** Chooses the best of both sides' protocols; its argument says whether HTTP/2 is one of ours. Runs within a call of `handshake`. */
+function alpnCallback(koffi: Koffi, node: Library): unknown {
+  const select = node.func(
+    "int SSL_select_next_proto(uintptr_t out, uintptr_t out_length, uintptr_t ours, unsigned int ours_length, uintptr_t theirs, unsigned int theirs_length)",
+  );
+  const type = koffi.proto(
+    "int (uintptr_t ssl, uintptr_t out, uintptr_t out_length, uintptr_t theirs, unsigned int theirs_length, uintptr_t http2)",
+  );
+  const ours = Buffer.allocUnsafeSlow(PROTOCOLS.length);
+  PROTOCOLS.copy(ours);
+  kept.push(ours);
+  const at = Number(koffi.address(ours));
+  const choose = (_ssl: number, out: number, outLength: number, theirs: number, theirsLength: number, http2: number): number => {
+    const skipped = http2 === 1 ? 0 : HTTP2_BYTES;
+    const chosen: unknown = select(out, outLength, at + skipped, ours.length - skipped, theirs, theirsLength);
+    return chosen === ALPN_NEGOTIATED ? ALPN_OK : ALPN_FATAL;
+  };
+  return koffi.register(choose, koffi.pointer(type));
+}
+
+/** What is used by address must not be collected while this thread may call. */
+const kept: Buffer[] = [];
