@@ -16,12 +16,13 @@ const SHAKING = 1;
 const SECURE = 2;
 const ENDING = 3;
 
-/** A connection of our own loop that is not secure yet. Its first message stays in the kernel, where OpenSSL reads it again. */
+/** A connection of our own loop that is not secure yet. */
 export class LoopArrival implements Checked, TransportHandler {
   readonly socket: LoopSocket;
   private readonly timers: Timers;
   private readonly owner: LoopArrivalOwner;
   private state = LOOKING;
+  private bytes: Buffer | null = null;
   private channel: SecureChannel | null = null;
   /** The name that it asked for, as it was sent. */
   private sentName = "";
@@ -33,7 +34,7 @@ export class LoopArrival implements Checked, TransportHandler {
     this.owner = owner;
     this.untilMs = timers.nowMs + timeoutMs;
     timers.add(this);
-    socket.peek(this);
+    socket.attach(this);
   }
 
   check(nowMs: number): void {
@@ -43,6 +44,7 @@ export class LoopArrival implements Checked, TransportHandler {
   secure(channel: SecureChannel, sentName: string, timeoutMs: number): void {
     this.state = SHAKING;
     this.channel = channel;
+    this.bytes = null;
     this.sentName = sentName;
     this.untilMs = this.timers.nowMs + timeoutMs;
     this.socket.secure(channel);
@@ -52,13 +54,15 @@ export class LoopArrival implements Checked, TransportHandler {
   end(last: Buffer, lingerMs: number): void {
     this.state = ENDING;
     this.untilMs = this.timers.nowMs + lingerMs;
-    this.socket.unpeek();
     this.socket.sendKept("", last, 0, last.length);
     this.socket.end();
   }
 
   onBytes(buffer: Buffer, length: number): void {
-    if (this.state === LOOKING) this.owner.onHello(this, buffer.subarray(0, length));
+    if (this.state !== LOOKING) return;
+    const read = buffer.subarray(0, length);
+    this.bytes = this.bytes === null ? Buffer.from(read) : Buffer.concat([this.bytes, read]);
+    this.owner.onHello(this, this.bytes);
   }
 
   onSecured(): void {

@@ -65,7 +65,7 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   const loop = secure === null ? null : createLoopFront(deps, secure, refused);
   return {
     accept: (transport, clientIp) => {
-      if (loop !== null && transport instanceof LoopSocket && transport.isUntouched) loop.accept(transport, clientIp);
+      if (loop !== null && transport instanceof LoopSocket) loop.accept(transport, clientIp);
       else {
         const socket = transport.intoSocket();
         node.accept(socket, clientIp);
@@ -100,8 +100,9 @@ interface Front<T> extends Omit<TlsFront, "accept"> {
 }
 
 /** OpenSSL on the sockets of our own loop (ADR 0032). */
-function createLoopFront(deps: TlsFrontDeps, { openSsl, memory }: SecureCalls, refused: (alert: Alert) => Buffer): Front<LoopSocket> {
+function createLoopFront(deps: TlsFrontDeps, calls: SecureCalls, refused: (alert: Alert) => Buffer): Front<LoopSocket> {
   const { timers, limits } = deps;
+  const { openSsl } = calls;
   const arriving = new Set<LoopArrival>();
   const contexts = createTlsContexts({ openSsl, certificates: deps.certificates, certificatesMax: limits.contextsMax });
   const decide = (arrival: LoopArrival, bytes: Buffer): void => {
@@ -112,7 +113,7 @@ function createLoopFront(deps: TlsFrontDeps, { openSsl, memory }: SecureCalls, r
     if (context === null) return arrival.end(refused("handshake_failure"), limits.lingerMs);
     const ssl = openSsl.open(context, arrival.socket.fd);
     if (ssl === 0) return arrival.socket.destroy();
-    arrival.secure(new SecureChannel(openSsl, memory, ssl), wish.sentName, limits.headTimeoutMs);
+    arrival.secure(new SecureChannel(calls, ssl, bytes), wish.sentName, limits.headTimeoutMs);
   };
   return {
     accept: (socket, clientIp) => {

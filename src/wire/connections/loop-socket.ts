@@ -48,8 +48,6 @@ export class LoopSocket implements Transport, Watched, Task {
   private waitsForRoom = false;
   /** Of which telling the other side the end is left. */
   private isEndDue = false;
-  /** What comes is looked at and left in the kernel. */
-  private isPeeking = false;
   private isTask = false;
   /** Of the error that it is closed for. */
   private code = "";
@@ -101,27 +99,8 @@ export class LoopSocket implements Transport, Watched, Task {
     this.resume();
   }
 
-  /** Shows what comes from its first byte on, each time all of it, and leaves it in the kernel: until `secure`. One that was accepted. */
-  peek(handler: TransportHandler): void {
-    this.isPeeking = true;
-    this.attach(handler);
-  }
-
-  /** What comes is read from now on. */
-  unpeek(): void {
-    this.isPeeking = false;
-    this.isReadable = true;
-    if (!this.isPaused) this.runLater();
-  }
-
-  /** Nothing was taken from the kernel, so that TLS could begin with it. */
-  get isUntouched(): boolean {
-    return this.early === null && this.bytesRead === 0;
-  }
-
   /** TLS from now on: the handler hears `onSecured` after the handshake, and gets nothing before it is attached again. */
   secure(channel: SecureChannel): void {
-    this.isPeeking = false;
     this.channel = this.shaking = channel;
     this.runLater();
   }
@@ -232,9 +211,14 @@ export class LoopSocket implements Transport, Watched, Task {
     if (early !== null) {
       this.early = null;
       this.handler.onBytes(early, early.length);
-      if (this.isPaused) return;
+      if (this.isPaused || this.shaking !== null) return;
     }
     if (this.isReadable) this.read();
+  }
+
+  private readLater(): void {
+    this.isReadable = true;
+    this.runLater();
   }
 
   private runLater(): void {
@@ -244,45 +228,50 @@ export class LoopSocket implements Transport, Watched, Task {
   }
 
   private handshake(channel: SecureChannel): void {
-    const result = channel.handshake();
-    if (result === EAGAIN) return channel.waitsForRoom ? this.watchForRoom() : undefined;
+    const result = channel.handshake(this.fd);
+    if (result === EAGAIN) {
+      if (channel.waitsForRoom) this.watchForRoom();
+      else if (channel.hasMore || this.isOver) this.runLater();
+      return;
+    }
     if (result !== 1) return this.close(system.errorCode(system.EPROTO));
     this.shaking = null;
     this.isPaused = this.isReadable = true;
+    const length = channel.receiveRest();
+    if (length > 0) this.early = Buffer.from(READ_BUFFER.subarray(0, length));
     // What came along with the end of the handshake is read at once, and not in a turn of its own.
     this.isTask = true;
-    this.handler.onSecured?.();
-    this.isTask = false;
-    if (this.fd < 0) this.runLater();
-    else if (!this.isPaused) this.read();
+    try {
+      this.handler.onSecured?.();
+    } finally {
+      this.isTask = false;
+      if (this.fd < 0) this.runLater();
+    }
+    if (this.fd >= 0) this.run();
   }
 
   private read(): void {
     const { channel } = this;
     for (let reads = 0; this.fd >= 0; reads++) {
       if (reads === READS_MAX) return this.runLater();
-      if (this.isPeeking) return this.look();
       const length = channel.receive(this.fd);
       if (length <= 0) return this.readNothing(length);
       this.bytesRead += length;
       // That was all; what comes after it is told by an event. Of an end that has been told none comes any more.
       if (!channel.hasMore && !this.isOver) this.isReadable = false;
       this.handler.onBytes(READ_BUFFER, length);
-      if (!this.isReadable || this.isPaused) return;
+      // What follows is no longer plain where TLS has begun.
+      if (!this.isReadable || this.isPaused || this.channel !== channel) return;
     }
-  }
-
-  /** There is no more to come than what it shows if the other side has ended. */
-  private look(): void {
-    this.isReadable = false;
-    const length = this.calls.peek(this.fd);
-    if (length > 0) this.handler.onBytes(READ_BUFFER, length);
-    if (this.isPeeking && this.fd >= 0 && (length <= 0 || this.isOver)) this.readNothing(Math.min(length, 0));
   }
 
   private readNothing(result: number): void {
     this.isReadable = false;
-    if (result === EAGAIN) return this.channel.waitsForRoom ? this.watchForRoom() : undefined;
+    if (result === EAGAIN) {
+      if (this.channel.waitsForRoom) this.watchForRoom();
+      else if (this.channel.hasMore) this.readLater();
+      return;
+    }
     if (result < 0 || this.code !== "") return this.close(this.code === "" ? system.errorCode(result) : this.code);
     if (this.hasEnd) return;
     this.hasEnd = true;
@@ -428,7 +417,9 @@ export class LoopSocket implements Transport, Watched, Task {
     try {
       handler.onClosed(this.code);
     } finally {
-      this.onSent?.();
+      const { onSent } = this;
+      this.onSent = null;
+      onSent?.();
       for (const closer of closers ?? []) closer();
     }
   }

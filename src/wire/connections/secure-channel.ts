@@ -1,7 +1,7 @@
 import type { OpenSsl } from "#wire/tls/openssl.ts";
 import type { Channel } from "./channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
-import { EAGAIN, EPROTO } from "./socket-calls.ts";
+import { EAGAIN, EPROTO, type SecureCalls } from "./socket-calls.ts";
 
 /** What was agreed on in a handshake. */
 export interface Agreed {
@@ -13,49 +13,63 @@ export interface Agreed {
   readonly protocol: string;
 }
 
-/** As much as one record holds (RFC 8446 §5.1). */
-const RECORD_BYTES_MAX = 16_384;
-/**
- * OpenSSL reads ahead into a buffer that is a little larger than a record: as long as less than this came since it was
- * empty, no read can have filled it, and the socket had no more.
- */
-const UNFILLED_BYTES = RECORD_BYTES_MAX;
-/** What a record of each kind has besides its content, where it is not padded (RFC 8446 §5.2, RFC 5288 §3, RFC 7905 §2). */
+/** What a record has besides its content, where it is not padded (RFC 8446 §5.2, RFC 5288 §3, RFC 7905 §2). */
 const OVERHEADS = { new: 22, gcm: 29, chacha: 21 };
+/** Reads of one handshake before others have their turn. */
+const HANDSHAKE_READS_MAX = 4;
 
 /**
- * TLS over a socket, by OpenSSL itself (ADR 0032). What is to be sent is gathered into one buffer of the thread's, since what did not go
- * out must be given again with the next attempt, and as much of it at the least (SSL_write(3)).
+ * TLS over a socket, by OpenSSL itself (ADR 0032).
+ *
+ * What comes is read by us and goes to OpenSSL through one place in memory that all connections of the thread share, so
+ * that what one call works on has a bound, and whether there is more is known. Nothing is left in that place when a
+ * method returns: by then OpenSSL has asked for more, or has taken the one record that came, or the rest was taken back.
+ *
+ * What is sent, OpenSSL gives to the kernel itself. It is gathered into one buffer of the thread's, since what did not go out
+ * must be given again with the next attempt, and as much of it at the least (SSL_write(3)).
  */
 export class SecureChannel implements Channel {
   hasMore = false;
   waitsForRoom = false;
   isFull = false;
+  private readonly calls: SecureCalls;
   private readonly openSsl: OpenSsl;
-  private readonly memory: SecureMemory;
+  /** 0 once it is freed. */
   private ssl: number;
-  private readonly bio: number;
   private overhead = 0;
-  /** By what the BIO has counted: up to the last read, and when nothing of it was left. */
-  private counted = 0;
-  private countedEmpty = 0;
-  /** What a read met after it had read something, and the next call tells. */
+  /** A part of a record was read. */
+  private isMidRecord = false;
+  /** What comes before that which the socket has. */
+  private first: Buffer | null;
+  /** What a read met after it had read something, and the next one tells. */
   private fate = EAGAIN;
 
-  constructor(openSsl: OpenSsl, memory: SecureMemory, ssl: number) {
-    this.openSsl = openSsl;
-    this.memory = memory;
+  /** Takes over a connection of OpenSSL's, and what was read of it before. */
+  constructor(calls: SecureCalls, ssl: number, first: Buffer) {
+    this.calls = calls;
+    this.openSsl = calls.openSsl;
     this.ssl = ssl;
-    this.bio = openSsl.readingBio(ssl);
+    this.first = first;
   }
 
-  /** 1 once the handshake is over, `EAGAIN` while something is waited for: room where `waitsForRoom`, or the other side. */
-  handshake(): number {
-    if (this.ssl === 0) return EPROTO;
-    const result = this.openSsl.handshake(this.ssl);
-    if (result === 1) return 1;
-    const failed = this.failed(result);
-    return failed === EAGAIN ? EAGAIN : EPROTO;
+  /** 1 once it is over, `EAGAIN` while something is waited for: room where `waitsForRoom`, or the other side; else it has failed. */
+  handshake(fd: number): number {
+    for (let reads = 0; reads < HANDSHAKE_READS_MAX; reads++) {
+      if (this.ssl === 0) return EPROTO;
+      const fed = this.feed(fd);
+      if (fed === EAGAIN) return EAGAIN;
+      if (fed <= 0) return EPROTO;
+      const result = this.openSsl.handshake(this.ssl);
+      if (result === 1) return 1;
+      if (this.failed(result) !== EAGAIN) return EPROTO;
+      if (this.waitsForRoom || !this.hasMore) return EAGAIN;
+    }
+    return EAGAIN;
+  }
+
+  /** Right after the handshake: reads what came along with its end. */
+  receiveRest(): number {
+    return this.ssl === 0 ? 0 : this.take(0);
   }
 
   /** Once the handshake is over. */
@@ -72,36 +86,27 @@ export class SecureChannel implements Channel {
     return this.openSsl.serverName(this.ssl);
   }
 
-  /** Several records at once, as long as there is room for a whole one. */
-  receive(): number {
+  receive(fd: number): number {
     if (this.fate !== EAGAIN || this.ssl === 0) return this.fate;
-    const { readAt } = this.memory;
-    let length = 0;
-    do {
-      const result = this.openSsl.read(this.ssl, readAt + length, READ_BUFFER.length - length);
-      if (result <= 0) return this.readNothing(length, result);
-      length += result;
-      this.account(result);
-    } while (this.hasMore && length + RECORD_BYTES_MAX <= READ_BUFFER.length);
-    return length;
+    const fed = this.feed(fd);
+    return fed > 0 ? this.take(fed) : fed;
   }
 
   sendText(_fd: number, text: string): number {
-    this.memory.buffer.write(text, 0, "latin1");
-    return this.write(this.memory.at, text.length);
+    const { buffer, at } = this.calls;
+    return this.write(at, buffer.write(text, 0, "latin1"));
   }
 
   sendTextAndRead(_fd: number, text: string, start: number, end: number): number {
-    const { buffer, at, readAt } = this.memory;
+    const { buffer, at, readAt } = this.calls;
     if (text === "") return this.write(readAt + start, end - start);
     buffer.write(text, 0, "latin1");
-    const length = text.length + end - start;
     READ_BUFFER.copy(buffer, text.length, start, end);
-    return this.write(at, length);
+    return this.write(at, text.length + end - start);
   }
 
   send(_fd: number, bytes: Buffer): number {
-    const { buffer, at } = this.memory;
+    const { buffer, at } = this.calls;
     let sent = 0;
     while (sent < bytes.length) {
       const length = bytes.copy(buffer, 0, sent, sent + buffer.length);
@@ -114,7 +119,7 @@ export class SecureChannel implements Channel {
   }
 
   sendQueue(_fd: number, queue: readonly Buffer[]): number {
-    const { buffer, at } = this.memory;
+    const { buffer, at } = this.calls;
     let length = 0;
     for (const bytes of queue) {
       length += bytes.copy(buffer, length);
@@ -126,63 +131,87 @@ export class SecureChannel implements Channel {
   sayEnd(): number {
     if (this.ssl === 0) return 0;
     const result = this.openSsl.sayEnd(this.ssl);
-    return result >= 0 ? 0 : this.failed(result);
+    return result < 0 ? this.notWritten(result) : 0;
   }
 
   free(): void {
     if (this.ssl !== 0) this.openSsl.free(this.ssl);
     this.ssl = 0;
+    this.first = null;
   }
 
   /** One record after the other, until all is taken or the kernel takes no more. */
   private write(at: number, length: number): number {
     if (this.ssl === 0) return EPROTO;
+    this.isFull = false;
     let sent = 0;
     while (sent < length) {
       const result = this.openSsl.write(this.ssl, at + sent, length - sent);
       if (result <= 0) {
-        const failure = this.failed(result);
         this.isFull = true;
+        const failure = this.notWritten(result);
         return sent > 0 && failure === EAGAIN ? sent : failure;
       }
       sent += result;
     }
-    this.isFull = false;
     return sent;
   }
 
-  /** Whether more can be read at once, without asking the kernel for nothing. */
-  private account(length: number): void {
-    const counted = this.openSsl.bytesRead(this.bio);
-    const since = counted - this.countedEmpty;
-    const wasEmpty = this.counted === this.countedEmpty;
-    this.counted = counted;
-    if (!(wasEmpty && since === length + this.overhead) && this.openSsl.hasPending(this.ssl)) {
+  private notWritten(result: number): number {
+    return this.openSsl.failure(this.ssl, result) === "writing" ? EAGAIN : EPROTO;
+  }
+
+  /** Gives OpenSSL more to read; 0 at the other side's end. One that could not send before goes on with what it has. */
+  private feed(fd: number): number {
+    const { calls, first, waitsForRoom } = this;
+    this.waitsForRoom = false;
+    if (first === null && waitsForRoom) {
       this.hasMore = true;
-      return;
+      return 1;
     }
-    this.countedEmpty = counted;
-    this.hasMore = since >= UNFILLED_BYTES;
+    const length = first === null ? calls.receive(fd) : first.copy(calls.raw);
+    if (first !== null) this.first = length < first.length ? first.subarray(length) : null;
+    // Whether the socket has more is only known where it was asked.
+    this.hasMore = first !== null || length === calls.raw.length;
+    if (length <= 0) return length;
+    return this.openSsl.feed(length) ? length : EPROTO;
   }
 
-  /** What was read before it is given first; why nothing came after it is told by the next call. */
-  private readNothing(length: number, result: number): number {
-    this.fate = this.failed(result);
-    this.hasMore = this.fate !== EAGAIN;
-    return length > 0 ? length : this.fate;
+  /** Reads until OpenSSL asks for more than was fed. A read of the socket and what is left of a record before it have room in our buffer. */
+  private take(fed: number): number {
+    const { openSsl, ssl, calls } = this;
+    let length = 0;
+    for (;;) {
+      const result = openSsl.read(ssl, calls.readAt + length, READ_BUFFER.length - length);
+      if (result <= 0) return this.tookAll(length, result);
+      // One record that came by itself: nothing is left, and OpenSSL need not be asked.
+      if (fed === result + this.overhead && length === 0 && !this.isMidRecord) return result;
+      length += result;
+    }
   }
 
+  private tookAll(length: number, result: number): number {
+    const failed = this.failed(result);
+    if (failed === EAGAIN) {
+      this.isMidRecord = this.openSsl.hasPending(this.ssl);
+      // What came was not for us; what comes next may be there already.
+      if (length === 0) this.hasMore = true;
+    } else {
+      this.fate = failed;
+      this.hasMore = true;
+    }
+    return length > 0 ? length : failed;
+  }
+
+  /** Of a handshake or a read. */
   private failed(result: number): number {
-    const failure = this.openSsl.failure(this.ssl, result);
-    this.waitsForRoom = failure === "writing";
-    if (failure === "end") return 0;
-    return failure === "broken" ? EPROTO : EAGAIN;
+    const { openSsl } = this;
+    const failure = openSsl.failure(this.ssl, result);
+    if (failure === "reading") return EAGAIN;
+    const left = openSsl.takeBack();
+    if (failure !== "writing") return failure === "end" ? 0 : EPROTO;
+    this.waitsForRoom = true;
+    if (left !== null) this.first = this.first === null ? left : Buffer.concat([left, this.first]);
+    return EAGAIN;
   }
-}
-
-/** What all connections of a thread send from and read into. */
-export interface SecureMemory {
-  readonly buffer: Buffer;
-  readonly at: number;
-  readonly readAt: number;
 }

@@ -1,7 +1,6 @@
 import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/tls/openssl.ts";
-import type { SecureMemory } from "./secure-channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { End } from "./transport.ts";
 import { keepLoaded } from "./keep-loaded.ts";
@@ -29,8 +28,6 @@ export interface SocketCalls {
 
   /** Reads into `READ_BUFFER`. */
   receive(fd: number): number;
-  /** The same, and leaves it where it is. */
-  peek(fd: number): number;
   /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
   /** The text, and then `READ_BUFFER[start, end)`. */
@@ -53,9 +50,17 @@ export interface SocketCalls {
   readonly secure: SecureCalls | null;
 }
 
+/** With memory that all connections of a thread share. */
 export interface SecureCalls {
   readonly openSsl: OpenSsl;
-  readonly memory: SecureMemory;
+  /** What is sent is gathered here. */
+  readonly buffer: Buffer;
+  readonly at: number;
+  /** Of `READ_BUFFER`. */
+  readonly readAt: number;
+  /** What the socket has, before OpenSSL gets it: together with a record that it has read a part of, no more than `READ_BUFFER` holds. */
+  readonly raw: Buffer;
+  receive(fd: number): number;
 }
 
 /** Values of Linux, the same on x64 and arm64: epoll_ctl(2), errno(3). */
@@ -73,6 +78,8 @@ export const EINPROGRESS = -115;
 /** The longest text that is sent at once. */
 export const TEXT_BYTES_MAX = 32_768;
 export const EVENTS_MAX = 256;
+/** The read buffer, less the longest record of TLS (RFC 5246 §6.2.3). */
+const RAW_BYTES = 48_000;
 /** A text and all of the read buffer. */
 const SEND_BYTES = TEXT_BYTES_MAX + READ_BUFFER.length;
 
@@ -87,7 +94,6 @@ const SOL_SOCKET = 1;
 const SO_ERROR = 4;
 const SO_LINGER = 13;
 const SHUT_WR = 1;
-const MSG_PEEK = 0x2;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const MSG_MORE = 0x8000;
@@ -123,7 +129,7 @@ export async function loadSocketCalls(): Promise<SocketCalls | null> {
       ...bytes(koffi, libc),
       ...epoll(koffi, libc, layout),
       wakeUp: createWakeUp(koffi),
-      secure: secureCalls(koffi),
+      secure: secureCalls(koffi, libc),
     };
   } catch {
     return null;
@@ -151,10 +157,18 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
   return [buffer, Number(koffi.address(buffer))];
 }
 
-function secureCalls(koffi: Koffi): SecureCalls | null {
+function secureCalls(koffi: Koffi, libc: Libc): SecureCalls | null {
   try {
+    const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
     const [buffer, at] = memory(koffi, SEND_BYTES);
-    return { openSsl: loadOpenSsl(koffi), memory: { buffer, at, readAt: Number(koffi.address(READ_BUFFER)) } };
+    const [raw, rawAt] = memory(koffi, RAW_BYTES);
+    return {
+      ...{ openSsl: loadOpenSsl(koffi, rawAt), buffer, at, readAt: Number(koffi.address(READ_BUFFER)), raw },
+      receive: (fd) => {
+        const returned = recv(fd, rawAt, RAW_BYTES, MSG_DONTWAIT) as number;
+        return returned < 0 ? -koffi.errno() : returned;
+      },
+    };
   } catch {
     return null;
   }
@@ -216,7 +230,7 @@ function ends(koffi: Koffi, libc: Libc): Ends {
   };
 }
 
-type Bytes = Pick<SocketCalls, "receive" | "peek" | "sendText" | "sendTextAndRead" | "send">;
+type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndRead" | "send">;
 
 function bytes(koffi: Koffi, libc: Libc): Bytes {
   const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
@@ -227,7 +241,6 @@ function bytes(koffi: Koffi, libc: Libc): Bytes {
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
     receive: (fd) => result(recv(fd, readAt, READ_BUFFER.length, MSG_DONTWAIT)),
-    peek: (fd) => result(recv(fd, readAt, READ_BUFFER.length, MSG_DONTWAIT | MSG_PEEK)),
     sendText: (fd, text, more) => {
       buffer.write(text, 0, "latin1");
       return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));

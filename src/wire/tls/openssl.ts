@@ -9,7 +9,7 @@ export interface OpenSsl extends ConnectionCalls {
 }
 
 interface ConnectionCalls {
-  /** One that the other side has dialled; 0 where there is no memory for it. It does not close the descriptor. */
+  /** One that the other side has dialled; 0 where there is no memory for it. It sends to the descriptor, and does not close it. */
   open(context: number, fd: number): number;
   free(ssl: number): void;
   /** 1 once it is over, or as `failure` explains. */
@@ -21,11 +21,12 @@ interface ConnectionCalls {
   sayEnd(ssl: number): number;
   /** Why the call before this one returned 0 or less. */
   failure(ssl: number, result: number): Failure;
-  /** Something was read from the socket that was not given out. */
+  /** A part of a record was read. */
   hasPending(ssl: number): boolean;
-  /** Bytes that were read from the socket, ever. */
-  bytesRead(bio: number): number;
-  readingBio(ssl: number): number;
+  /** The next handshake or read reads so many bytes from where connections are fed. False, and nothing is to be read, where there is no memory for it. */
+  feed(length: number): boolean;
+  /** What was fed and not read; it is in the same place no more. */
+  takeBack(): Buffer | null;
   /** `TLSv1.3`. */
   version(ssl: number): string;
   /** By OpenSSL's name. */
@@ -65,14 +66,13 @@ const MAJOR = 3;
 const VERSIONS: Readonly<Record<TlsVersion, number>> = { "1.2": 0x0303, "1.3": 0x0304 };
 const MODE = 33;
 const MODES = { partialWrite: 0x1, movingWriteBuffer: 0x2, autoRetry: 0x4, releaseBuffers: 0x10 };
-const READ_AHEAD = 41;
 const SESSION_CACHE_MODE = 44;
 const SERVER_NAME_CALLBACK = 53;
 const TICKET_KEYS = 59;
 const EXTRA_CHAIN_CERTIFICATE = 14;
 const MIN_VERSION = 123;
 const MAX_VERSION = 124;
-const OPTIONS = { ignoreUnexpectedEof: 2 ** 7, serverPreference: 2 ** 22, noRenegotiation: 2 ** 30 };
+const OPTIONS = { serverPreference: 2 ** 22, noRenegotiation: 2 ** 30 };
 const HOST_NAME = 0;
 const ALPN_OK = 0;
 const ALPN_FATAL = 2;
@@ -85,30 +85,78 @@ const ALPN_BYTES_MAX = 255;
 type Koffi = typeof import("koffi").default;
 type Library = ReturnType<Koffi["load"]>;
 
-/** Throws where Node.js was built with another OpenSSL, or without its symbols. */
-export function loadOpenSsl(koffi: Koffi): OpenSsl {
+/** `rawAt` is where connections are fed from. Throws where Node.js was built with another OpenSSL, or without its symbols. */
+export function loadOpenSsl(koffi: Koffi, rawAt: number): OpenSsl {
   const node = koffi.load(null);
   const version = node.func("const char *OpenSSL_version(int what)")(FULL_VERSION) as string;
   if (!version.startsWith(`${MAJOR}.`) || process.versions.openssl !== version) throw new Error(`OpenSSL is ${version}`);
-  return { ...contexts(koffi, node), ...connections(koffi, node) };
+  return { ...contexts(koffi, node), ...connections(koffi, node), ...food(koffi, node, rawAt) };
 }
 
 /** OPENSSL_FULL_VERSION_STRING (openssl/crypto.h). */
 const FULL_VERSION = 7;
 
-function connections(koffi: Koffi, node: Library): ConnectionCalls {
+type Food = Pick<ConnectionCalls, "open" | "feed" | "takeBack">;
+
+/** What connections read: one BIO of memory, which all of a thread share. */
+function food(koffi: Koffi, node: Library, rawAt: number): Food {
   const create = node.func("uintptr_t SSL_new(uintptr_t context)");
   const free = node.func("void SSL_free(uintptr_t ssl)");
-  const setFile = node.func("int SSL_set_fd(uintptr_t ssl, int fd)");
   const setAccepting = node.func("void SSL_set_accept_state(uintptr_t ssl)");
+  const setReading = node.func("void SSL_set0_rbio(uintptr_t ssl, uintptr_t bio)");
+  const setWriting = node.func("void SSL_set0_wbio(uintptr_t ssl, uintptr_t bio)");
+  const newBio = node.func("uintptr_t BIO_new(uintptr_t method)");
+  const newSocketBio = node.func("uintptr_t BIO_new_socket(int fd, int closes)");
+  const freeBio = node.func("int BIO_free(uintptr_t bio)");
+  const share = node.func("int BIO_up_ref(uintptr_t bio)");
+  const read = node.func("int BIO_read(uintptr_t bio, uintptr_t bytes, int length)");
+  const write = node.func("int BIO_write(uintptr_t bio, uintptr_t bytes, int length)");
+  const pending = node.func("size_t BIO_ctrl_pending(uintptr_t bio)");
+  const cleared = clearedErrors(node);
+  const bio = newBio(node.func("uintptr_t BIO_s_mem()")()) as number;
+  if (bio === 0) throw new Error("no memory");
+  const takeBack = (): Buffer | null => {
+    const length = pending(bio) as number;
+    if (length === 0) return null;
+    // Whatever it is: all of it, and so nothing is left.
+    const left = Buffer.allocUnsafeSlow(length);
+    read(bio, koffi.address(left), length);
+    return left;
+  };
+  return {
+    open: (context, fd) => {
+      const ssl = create(context) as number;
+      const socket = ssl === 0 ? 0 : (newSocketBio(fd, 0) as number);
+      if (socket === 0 || share(bio) !== 1) {
+        freeBio(socket);
+        free(ssl);
+        cleared();
+        return 0;
+      }
+      setReading(ssl, bio);
+      setWriting(ssl, socket);
+      setAccepting(ssl);
+      return ssl;
+    },
+    feed: (length) => {
+      // Nothing of another connection's may be read by this one.
+      if (write(bio, rawAt, length) === length && pending(bio) === length) return true;
+      takeBack();
+      cleared();
+      return false;
+    },
+    takeBack,
+  };
+}
+
+function connections(koffi: Koffi, node: Library): Omit<ConnectionCalls, keyof Food> {
+  const free = node.func("void SSL_free(uintptr_t ssl)");
   const handshake = node.func("int SSL_do_handshake(uintptr_t ssl)");
   const read = node.func("int SSL_read(uintptr_t ssl, uintptr_t bytes, int length)");
   const write = node.func("int SSL_write(uintptr_t ssl, uintptr_t bytes, int length)");
   const shutdown = node.func("int SSL_shutdown(uintptr_t ssl)");
   const getError = node.func("int SSL_get_error(uintptr_t ssl, int result)");
   const hasPending = node.func("int SSL_has_pending(uintptr_t ssl)");
-  const readingBio = node.func("uintptr_t SSL_get_rbio(uintptr_t ssl)");
-  const bytesRead = node.func("uint64_t BIO_number_read(uintptr_t bio)");
   const version = node.func("const char *SSL_get_version(uintptr_t ssl)");
   const currentCipher = node.func("uintptr_t SSL_get_current_cipher(uintptr_t ssl)");
   const cipherName = node.func("const char *SSL_CIPHER_get_name(uintptr_t cipher)");
@@ -117,16 +165,6 @@ function connections(koffi: Koffi, node: Library): ConnectionCalls {
   const cleared = clearedErrors(node);
   const [name, length] = [[null], [0]];
   return {
-    open: (context, fd) => {
-      const ssl = create(context) as number;
-      if (ssl === 0 || setFile(ssl, fd) !== 1) {
-        free(ssl);
-        cleared();
-        return 0;
-      }
-      setAccepting(ssl);
-      return ssl;
-    },
     free: (ssl) => void free(ssl),
     handshake: (ssl) => (cleared(), handshake(ssl)),
     read: (ssl, at, bytes) => (cleared(), read(ssl, at, bytes)),
@@ -134,8 +172,6 @@ function connections(koffi: Koffi, node: Library): ConnectionCalls {
     sayEnd: (ssl) => (cleared(), shutdown(ssl)),
     failure: (ssl, result) => FAILURES[getError(ssl, result) as number] ?? (cleared(), "broken"),
     hasPending: (ssl) => hasPending(ssl) === 1,
-    bytesRead: (bio) => Number(bytesRead(bio)),
-    readingBio: (ssl) => readingBio(ssl) as number,
     version: (ssl) => version(ssl) as string,
     cipher: (ssl) => cipherName(currentCipher(ssl)) as string,
     alpn: (ssl) => {
@@ -182,9 +218,8 @@ function contexts(koffi: Koffi, node: Library): Pick<OpenSsl, "createContext" | 
   const configure = (context: number, options: ServerContextOptions): boolean => {
     const { ciphers, ticketKey } = options;
     const named = (isNew: boolean): string => ciphers.filter((name) => name.startsWith("TLS_") === isNew).join(":");
-    setOptions(context, OPTIONS.ignoreUnexpectedEof + OPTIONS.serverPreference + OPTIONS.noRenegotiation);
+    setOptions(context, OPTIONS.serverPreference + OPTIONS.noRenegotiation);
     control(context, MODE, MODES.partialWrite | MODES.movingWriteBuffer | MODES.autoRetry | MODES.releaseBuffers, 0);
-    control(context, READ_AHEAD, 1, 0);
     // Sessions are in tickets only.
     control(context, SESSION_CACHE_MODE, 0, 0);
     setTimeout(context, options.sessionSeconds);
