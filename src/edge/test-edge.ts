@@ -16,6 +16,15 @@ import { createEdge } from "./edge.ts";
 import type { PlaceDatabases } from "./places.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
+const loaded = await loadSocketCalls();
+
+/** Who may have TLS, where the machine has them all: OpenSSL on our own loop, Node.js beside that loop, and Node.js alone. */
+export const TLS_WAYS: readonly (readonly [way: string, socketCalls: SocketCalls | null])[] = [
+  ...(loaded === null || loaded.secure === null ? [] : [["TLS of our own loop", loaded] as const]),
+  ...(loaded === null ? [] : [["TLS of Node.js, other connections of our own loop", { ...loaded, secure: null }] as const]),
+  ["TLS of Node.js", null],
+];
+
 export interface TestEdge {
   readonly http: number;
   readonly https: number;
@@ -39,7 +48,7 @@ export async function startEdge(
   limits: Partial<EdgeLimits> = {},
   originRoots: readonly string[] = [],
 ): Promise<TestEdge> {
-  const { socketCalls = await loadSocketCalls(), ...config } = given;
+  const { socketCalls = loaded, ...config } = given;
   const replica = createMemoryReplica(ops);
   const sealer = createSealer(randomBytes(32));
   const metrics = createMetrics();

@@ -45,7 +45,7 @@ export class SecureChannel implements Channel {
   private fate = EAGAIN;
 
   /** Takes over a connection of OpenSSL's, and what was read of it before. */
-  constructor(calls: SecureCalls, ssl: number, first: Buffer) {
+  constructor(calls: SecureCalls, ssl: number, first: Buffer | null) {
     this.calls = calls;
     this.openSsl = calls.openSsl;
     this.ssl = ssl;

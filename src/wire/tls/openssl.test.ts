@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { PLAIN_OPTIONS, selfSigned } from "#wire/connections/test-secure.ts";
+import { socketCalls } from "#wire/connections/test-transports.ts";
+import { loadOpenSsl } from "./openssl.ts";
+
+const skip = (socketCalls?.secure ?? null) === null;
+
+test("a context is made of a certificate and its key, and of nothing else", { skip }, async () => {
+  const { createContext, freeContext } = socketCalls!.secure!.openSsl;
+  const [one, other] = [await selfSigned(), await selfSigned()];
+  const { privateKey: locked } = generateKeyPairSync("ec", {
+    namedCurve: "prime256v1",
+    privateKeyEncoding: { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
+  const made = (change: Partial<Parameters<typeof createContext>[0]>): boolean => {
+    const context = createContext({ ...PLAIN_OPTIONS, ...one, ...change });
+    if (context !== null) freeContext(context);
+    return context !== null;
+  };
+  assert.deepEqual([made({}), made({ chain: `${one.chain}\n${other.chain}` })], [true, true]);
+  assert.equal(made({ privateKey: other.privateKey }), false, "the key of another");
+  // Nobody is asked for a password.
+  assert.equal(made({ privateKey: Buffer.from(locked) }), false, "a key with a password");
+  for (const bad of ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "\0"]) {
+    assert.equal(made({ chain: bad }), false, JSON.stringify(bad));
+    assert.equal(made({ privateKey: Buffer.from(bad) }), false, JSON.stringify(bad));
+  }
+  assert.equal(made({ ciphers: ["TLS_AES_128_GCM_SHA256", "NO_SUCH_SUITE"] }), false);
+});
+
+test("another OpenSSL than the one that Node.js says it was built with is not used", { skip }, async () => {
+  const { default: koffi } = await import("koffi");
+  const withVersion = (version: string): typeof koffi => {
+    const load = (path: string | null): unknown => {
+      const node = koffi.load(path);
+      const func = (declaration: string): unknown => (declaration.includes("OpenSSL_version") ? () => version : node.func(declaration));
+      return { func, symbol: node.symbol.bind(node) };
+    };
+    return { ...koffi, load } as unknown as typeof koffi;
+  };
+  for (const version of ["4.0.0", "3.0.0", ""]) assert.throws(() => loadOpenSsl(withVersion(version), 0), /OpenSSL is/);
+  assert.doesNotThrow(() => loadOpenSsl(withVersion(process.versions.openssl), 0));
+});
