@@ -46,7 +46,7 @@ import { createTlsFront } from "./tls-front.ts";
 import { createUpstreamPools } from "./upstream-pool.ts";
 import type { EdgePorts } from "./zone-policy.ts";
 import { createCounterTable } from "#rules/rate-limit/counter-table.ts";
-import type { TlsPolicy } from "./tls-servers.ts";
+import type { TlsPolicy } from "./tls-policies.ts";
 import { createZones, type Serving, type Zones } from "./zones.ts";
 
 export interface EdgeDeps {
