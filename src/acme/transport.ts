@@ -39,38 +39,52 @@ export function createTransport({ roots, timeoutMs, nowMs }: TransportConfig): T
     const ca = roots === "" ? {} : { ca: [...rootCertificates, roots] };
     return { request, agent: new Agent({ connections: CONNECTIONS_MAX, connect: { ...ca, timeout: timeoutMs } }) };
   };
+  const exchange = async ({ method, url, body }: Parameters<Transport["send"]>[0], signal: AbortSignal): Promise<Answer> => {
+    const { agent, request } = await (opening ??= open());
+    const deadline = AbortSignal.timeout(timeoutMs);
+    try {
+      const answer = await request(url, {
+        method,
+        headers: { "user-agent": "selvedge-acme", ...(body === undefined ? {} : { "content-type": "application/jose+json" }) },
+        body: body === undefined ? null : JSON.stringify(body),
+        dispatcher: agent,
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      const header = (name: string): string | null => [answer.headers[name]].flat()[0] ?? null;
+      return {
+        status: answer.statusCode,
+        location: header("location"),
+        nonce: header("replay-nonce"),
+        retryAfterMs: retryAfterMs(header("retry-after"), nowMs()),
+        body: await readBounded(answer.body),
+      };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof AcmeError) throw error;
+      const reason = deadline.aborted ? `no answer within ${timeoutMs} ms` : (error as Error).message;
+      throw new AcmeError({ type: "unavailable", detail: `${new URL(url).host}: ${reason}` }, { cause: error });
+    }
+  };
+  /** A server may close an idle connection just when it is used again: then it has not answered, and is asked once more. */
+  const once = async (sent: Parameters<Transport["send"]>[0], signal: AbortSignal, isLast: boolean): Promise<Answer> => {
+    try {
+      return await exchange(sent, signal);
+    } catch (error) {
+      if (isLast || !CLOSED.has(codeOf(error))) throw error;
+      return once(sent, signal, true);
+    }
+  };
   return {
-    send: async ({ method, url, body }, signal) => {
-      const { agent, request } = await (opening ??= open());
-      const deadline = AbortSignal.timeout(timeoutMs);
-      try {
-        const answer = await request(url, {
-          method,
-          headers: { "user-agent": "selvedge-acme", ...(body === undefined ? {} : { "content-type": "application/jose+json" }) },
-          body: body === undefined ? null : JSON.stringify(body),
-          dispatcher: agent,
-          signal: AbortSignal.any([signal, deadline]),
-        });
-        const header = (name: string): string | null => [answer.headers[name]].flat()[0] ?? null;
-        return {
-          status: answer.statusCode,
-          location: header("location"),
-          nonce: header("replay-nonce"),
-          retryAfterMs: retryAfterMs(header("retry-after"), nowMs()),
-          body: await readBounded(answer.body),
-        };
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof AcmeError) throw error;
-        const reason = deadline.aborted ? `no answer within ${timeoutMs} ms` : (error as Error).message;
-        throw new AcmeError({ type: "unavailable", detail: `${new URL(url).host}: ${reason}` }, { cause: error });
-      }
-    },
+    send: (sent, signal) => once(sent, signal, false),
     close: async () => {
       if (opening !== undefined) await (await opening).agent.destroy();
     },
   };
 }
+
+const CLOSED: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+
+const codeOf = (error: unknown): string => ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code ?? "";
 
 async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
