@@ -14,6 +14,7 @@ test("a thread in the background leaves the priority of the others as it is", { 
   const thread = new Worker(source, { eval: true });
   const inThread = await new Promise<number>((resolve, reject) => thread.once("message", resolve).once("error", reject));
   await thread.terminate();
-  assert.ok(inThread > before, `${inThread} in the thread, ${before} outside`);
+  // 5 is the niceness of the background; the tests themselves may run with a lower priority.
+  assert.equal(inThread, Math.max(before, 5));
   assert.equal(getPriority(0), before);
 });

@@ -1,5 +1,5 @@
 import { readlinkSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 
 /** Nice value of threads that nobody waits for: about a third of the share of one that answers, setpriority(2). */
 const BACKGROUND_NICENESS = 5;
@@ -11,7 +11,8 @@ const BACKGROUND_NICENESS = 5;
 export function runInBackground(): void {
   if (process.platform !== "linux") return;
   try {
-    setPriority(0, BACKGROUND_NICENESS);
+    // A server that was started with a lower priority keeps it.
+    if (getPriority(0) < BACKGROUND_NICENESS) setPriority(0, BACKGROUND_NICENESS);
   } catch {
     // Where a sandbox forbids the call, the thread works as any other does.
   }
