@@ -1,5 +1,6 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/metrics.ts";
+import { closeLeft } from "#kernel/own-descriptors.ts";
 import type { FromWorker, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/worker-protocol.ts";
 import type { EarlyThreads } from "./early-threads.ts";
 import type { Log } from "./log.ts";
@@ -74,7 +75,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   let restartMs = RESTART_FIRST_MS;
   let worker: Worker;
 
-  const onMessage = (message: FromWorker, listening: () => void): void => {
+  const onMessage = (message: Exclude<FromWorker, { type: "descriptors" }>, listening: () => void): void => {
     if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
     else if (message.type === "metrics") metricRequests.answer(message.request, message.samples);
     else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
@@ -104,7 +105,11 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       recovered = setTimeout(() => (restartMs = RESTART_FIRST_MS), RECOVERED_MS).unref();
       resolve(bound);
     };
-    thread.on("message", (message: FromWorker) => onMessage(message, onListening));
+    let descriptors: Int32Array | undefined;
+    thread.on("message", (message: FromWorker) => {
+      if (message.type === "descriptors") ({ descriptors } = message);
+      else onMessage(message, onListening);
+    });
     thread.on("error", (error) => {
       if (state !== "starting" || spec.isLate === true) log.error({ plane: name, err: error }, "a plane's thread failed");
       reject(error);
@@ -112,6 +117,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     thread.on("exit", () => {
       clearTimeout(limit);
       clearTimeout(recovered);
+      if (descriptors !== undefined) closeLeft(descriptors);
       metricRequests.answerAll();
       reject(new Error(`${name} ended before it listened`));
       if (state === "up" || (state === "starting" && spec.isLate === true)) restartLater();

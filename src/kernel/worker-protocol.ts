@@ -1,9 +1,12 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
+import { OWN_DESCRIPTORS } from "#kernel/own-descriptors.ts";
 
 /** What a worker thread says to the main thread. */
 export type FromWorker =
   | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>> }
+  /** What to close when the thread has ended (`own-descriptors.ts`). */
+  | { readonly type: "descriptors"; readonly descriptors: Int32Array }
   | { readonly type: "metrics"; readonly request: number; readonly samples: readonly MetricSample[] }
   | { readonly type: "drained" }
   /** The server at this address has announced that a secondary zone has changed. */
@@ -72,6 +75,7 @@ export interface WorkerVoice {
 /** For before the duties can be given: logging, and then `serve` to answer the main thread. */
 export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duties: WorkerDuties): void } {
   const say = (message: FromWorker): void => main.postMessage(message);
+  say({ type: "descriptors", descriptors: OWN_DESCRIPTORS });
   return {
     listening: (addresses) => say({ type: "listening", addresses }),
     notified: (zoneId, from) => say({ type: "notified", zone_id: zoneId, from }),

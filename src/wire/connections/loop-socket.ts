@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import { type IpAddress, parseIp } from "#kernel/ip.ts";
+import { letGo } from "#kernel/own-descriptors.ts";
 import type { Channel } from "./channel.ts";
 import type { SecureChannel } from "./secure-channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
@@ -180,6 +181,7 @@ export class LoopSocket implements Transport, Watched, Task {
   intoSocket(): Socket {
     const { fd, early, closers } = this;
     this.loop.remove(this);
+    letGo(fd);
     this.fd = -1;
     this.handler = NOBODY;
     this.closers = null;

@@ -1,5 +1,6 @@
 import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
+import { letGo, opened } from "#kernel/own-descriptors.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/tls/openssl.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { End } from "./transport.ts";
@@ -195,12 +196,12 @@ function ends(koffi: Koffi, libc: Libc): Ends {
   const [value, valueAt] = memory(koffi, 8);
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
-    open: (family) => result(socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)),
+    open: (family) => opened(result(socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))),
     bind: (fd, address, port) => result(bind(fd, nameAt, writeName(name, address, port))),
     listen: (fd, backlog) => result(listen(fd, backlog)),
     accept: (fd) => {
       length.writeInt32LE(SOCKET_ADDRESS_BYTES_MAX);
-      return result(accept4(fd, nameAt, lengthAt, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      return opened(result(accept4(fd, nameAt, lengthAt, SOCK_NONBLOCK | SOCK_CLOEXEC)));
     },
     peer: () => readName(name),
     connect: (fd, address, port) => result(connect(fd, nameAt, writeName(name, address, port))),
@@ -220,7 +221,10 @@ function ends(koffi: Koffi, libc: Libc): Ends {
       return -value.readInt32LE();
     },
     shutdown: (fd) => result(shutdown(fd, SHUT_WR)),
-    close: (fd) => void close(fd),
+    close: (fd) => {
+      letGo(fd);
+      close(fd);
+    },
     resetOnClose: (fd) => {
       // struct linger: on, and for no second.
       value.writeInt32LE(1, 0);
@@ -273,7 +277,7 @@ function epoll(koffi: Koffi, libc: Libc, layout: (typeof EVENT_LAYOUTS)[keyof ty
   };
   const at = (index: number): number => words[index] ?? 0;
   return {
-    epollCreate: () => result(create(EPOLL_CLOEXEC)),
+    epollCreate: () => opened(result(create(EPOLL_CLOEXEC))),
     epollAdd: (epoll, fd, events, id) => result(control(epoll, EPOLL_CTL_ADD, fd, describe(fd, events, id))),
     epollModify: (epoll, fd, events, id) => result(control(epoll, EPOLL_CTL_MOD, fd, describe(fd, events, id))),
     epollRemove: (epoll, fd) => result(control(epoll, EPOLL_CTL_DEL, fd, oneAt)),
