@@ -31,6 +31,16 @@ test("a thread that has little to do gives back what it does not need, and again
   assert.equal(held.length, 200_000);
 });
 
+test("a thread that has worked before it is quiet keeps its compiled code", async () => {
+  const collections: (boolean | undefined)[] = [];
+  giveBackHeapWhenQuiet({ bytesMax: 1_000_000_000, giveBack: (keepsCode) => collections.push(keepsCode) > 0 });
+  const held: unknown[] = Array.from({ length: 200_000 }, (_, i) => ({ i, text: `object ${i}` }));
+  for (const start = process.threadCpuUsage().user; process.threadCpuUsage().user - start < 600_000;);
+  await eventually(() => collections.length > 0, 100);
+  assert.equal(collections[0], true);
+  assert.equal(held.length, 200_000);
+});
+
 test("no thread of the server loads the HTTP client that comes with Node.js", async () => {
   const program = `
     await Promise.all(["app/compose", "nameserver/nameserver", "edge/edge", "gateway/gateway"].map((path) => import("#" + path + ".ts")));

@@ -4,13 +4,15 @@ import { runInNewContext } from "node:vm";
 /** How often a thread looks whether it has had little to do since it last looked, and how much is little. */
 const LOOK_MS = 1_000;
 const QUIET_SHARE = 0.05;
+/** What of a processor a thread takes that has come to work, more than what is loaded after its start. */
+const WORK_SHARE = 0.2;
 /** What a collection may be done for: it takes some ten milliseconds. */
 const WORTH_BYTES = 4_000_000;
 
 /**
  * From now on, when this thread has little to do and its heap has grown since the last time, what is not needed goes back to
- * the system: half of it, after a program was loaded. From the second time on compiled code stays: who works now and then
- * would compile it anew each time, and each request would cost half as much again for a while. The thread stands still for a
+ * the system: half of it, after a program was loaded. Compiled code stays from the second time on, and once there was work:
+ * who works now and then would compile it anew each time, and each request would cost half as much again for a while. The thread stands still for a
  * millisecond a megabyte, so a heap of more than `bytesMax` stays as it is.
  */
 export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, giveBack = giveBackHeap } = {}): void {
@@ -20,7 +22,9 @@ export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, giveBack = giveBa
   setInterval(() => {
     const { user, system } = process.threadCpuUsage(cpu);
     cpu = process.threadCpuUsage();
-    if ((user + system) / 1_000 > LOOK_MS * QUIET_SHARE) return;
+    const share = (user + system) / 1_000 / LOOK_MS;
+    keepsCode ||= share > WORK_SHARE;
+    if (share > QUIET_SHARE) return;
     const size = heapBytes();
     if (size < left + WORTH_BYTES || size > bytesMax || !giveBack(keepsCode)) return;
     keepsCode = true;
