@@ -6,31 +6,36 @@ const LOOK_MS = 1_000;
 const QUIET_SHARE = 0.05;
 /** What of a processor a thread takes that has come to work, more than what is loaded after its start. */
 const WORK_SHARE = 0.2;
+/** For so many looks a thread that has worked must have been quiet: work that comes and goes would meet a heap that has to grow anew. */
+const LOOKS_AFTER_WORK = 30;
 /** What a collection may be done for: it takes some ten milliseconds. */
 const WORTH_BYTES = 4_000_000;
 
 /**
  * From now on, when this thread has little to do and its heap has grown since the last time, what is not needed goes back to
- * the system: half of it, after a program was loaded. Compiled code stays from the second time on, and once there was work:
- * who works now and then would compile it anew each time, and each request would cost half as much again for a while. The thread stands still for a
- * millisecond a megabyte, so a heap of more than `bytesMax` stays as it is.
+ * the system: half of it, after a program was loaded. Once there was work, or from the second time on, it waits longer and
+ * compiled code stays: each request would cost half as much again for a while. The thread stands still for a millisecond a
+ * megabyte, so a heap of more than `bytesMax` stays as it is.
  */
-export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, giveBack = giveBackHeap } = {}): void {
+export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, lookMs = LOOK_MS, giveBack = giveBackHeap } = {}): void {
   let cpu = process.threadCpuUsage();
   let left = 0;
-  let keepsCode = false;
+  let quietLooks = 0;
+  let hasWorked = false;
   setInterval(() => {
     const { user, system } = process.threadCpuUsage(cpu);
     cpu = process.threadCpuUsage();
-    const share = (user + system) / 1_000 / LOOK_MS;
-    keepsCode ||= share > WORK_SHARE;
-    if (share > QUIET_SHARE) return;
+    const share = (user + system) / 1_000 / lookMs;
+    hasWorked ||= share > WORK_SHARE;
+    quietLooks = share > QUIET_SHARE ? 0 : quietLooks + 1;
+    if (quietLooks < (hasWorked ? LOOKS_AFTER_WORK : 1)) return;
     const size = heapBytes();
-    if (size < left + WORTH_BYTES || size > bytesMax || !giveBack(keepsCode)) return;
-    keepsCode = true;
+    if (size < left + WORTH_BYTES || size > bytesMax || !giveBack(hasWorked)) return;
+    hasWorked = true;
+    quietLooks = 0;
     left = heapBytes();
     cpu = process.threadCpuUsage();
-  }, LOOK_MS).unref();
+  }, lookMs).unref();
 }
 
 const heapBytes = (): number => getHeapStatistics().total_physical_size;
