@@ -153,7 +153,10 @@ function start(script: URL, workerData: WriterData | DetectorWorkerData, transfe
   return new Promise((resolve, reject) => {
     const worker = new Worker(script, { workerData, transferList: [...transferList] });
     worker.once("error", reject);
-    worker.once("message", (message: FromWorker) => (message.type === "listening" ? resolve(worker) : reject(new Error(message.type))));
+    worker.on("message", (message: FromWorker) => {
+      if (message.type === "listening") resolve(worker);
+      else if (message.type === "log") reject(new Error(message.message));
+    });
   });
 }
 
