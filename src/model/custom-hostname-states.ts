@@ -27,7 +27,7 @@ const STEP_SECONDS_FIRST = 60;
 const STEP_SECONDS_MAX = 14_400;
 const STEEPER_FROM = 10;
 
-/** Milliseconds to wait after so many checks: a minute at first, four hours at last; all of them are a week (custom-hostnames.md §1). */
+/** Milliseconds to wait after so many checks, or attempts of an order: a minute at first, four hours at last; all checks are a week (custom-hostnames.md §1). */
 export function checkDelayMs(checks: number): number {
   const factor = checks < STEEPER_FROM ? 1.05 : 1.15;
   return Math.min(Math.floor(STEP_SECONDS_FIRST * factor ** checks), STEP_SECONDS_MAX) * 1000;

@@ -8,6 +8,7 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { type Call, systemCall } from "#control/call.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { checkDelayMs } from "#model/custom-hostname-states.ts";
 import { type CertificateOrderRow, deleteOrder, orderById, putRenewal, updateOrder } from "#store/certificate-orders.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { type ChooseAuthority, type IssuerName, OrderRefused } from "./choose-authority.ts";
@@ -21,7 +22,6 @@ import {
   placementOf,
   validationRecords,
 } from "./placement.ts";
-import { retryDelayMs, TRIES_MAX } from "./retry-delay.ts";
 
 /** Takes an order as far as it goes now; what it achieves is stored at each step. Rejects only when the signal is aborted or the store fails. */
 export type WorkOnOrder = (id: string, signal: AbortSignal) => Promise<void>;
@@ -40,6 +40,9 @@ export interface WorkDeps {
   /** Where a zone here, of the same account as the order's, answers for a TXT record of this name; null where the world does. */
   homeOf(order: CertificateOrderRow, txtName: string): Promise<ProofHome | null>;
 }
+
+/** Attempts after which an order is given up; the pauses between them are those between looks at a hostname (custom-hostnames.md §1). */
+const TRIES_MAX = 119;
 
 /** What an owner sees of an order. */
 const SHOWN = ["status", "error", "authority", "placed"] as const satisfies readonly (keyof CertificateOrderRow)[];
@@ -114,7 +117,7 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
       status: isOver ? overStatus : failed.status,
       error: failed.error,
       tries,
-      due_ms: clock.nowMs() + Math.max(retryDelayMs(tries), failed.atLeastMs ?? 0),
+      due_ms: clock.nowMs() + Math.max(checkDelayMs(tries), failed.atLeastMs ?? 0),
       lease_ms: 0,
       ...(failed.forgets === true ? { placed: null, private_key: null } : {}),
     };
