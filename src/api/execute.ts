@@ -44,12 +44,12 @@ const NOTE = 10002;
 
 /** Compiles a route's schemas once. */
 export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
-  const readQuery = route.query ? compileQuery(route.query) : () => ({});
+  const readQuery = route.query ? compileQuery(route.query, route.invalid_query) : () => ({});
   const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
   return async ({ call, resolved, params, query: given, body: sent, lastEventId, dated }) => {
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
-    const page = route.paging === "page" ? readPage(query, route.per_page) : FIRST_PAGE;
+    const page = route.paging === "page" ? readPage(query, route.per_page, route.invalid_query) : FIRST_PAGE;
     const cursor = route.paging === "cursor" ? readCursorPage(query, route.per_page) : FIRST_PAGE;
     const typedQuery = readQuery(route.fold_query?.(query) ?? query);
     checkBody?.(body);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ask, startApi } from "../../test/support/api-server.ts";
 import { foldLogFilters } from "./gateway-log-query.ts";
+import { ROUTES } from "./routes/table.ts";
 
 const filtersOf = (query: string): unknown => {
   const given: Record<string, string | string[]> = {};
@@ -46,4 +48,22 @@ test("values that cannot be given to one filter each are refused", () => {
     () => filtersOf("filters.key=provider&filters.key=cached&filters.operator=eq&filters.operator=eq&filters.value=a"),
     /one value for each/,
   );
+});
+
+test("whatever is wrong with a query of the AI gateway's, its code is that of the family", async (t) => {
+  const server = await startApi();
+  t.after(() => server.close());
+  for (const { method, path, paging, query } of ROUTES.filter((route) => route.path.includes("/ai-gateway/"))) {
+    const names = query === undefined ? [] : Object.keys((query as { properties?: object }).properties ?? {});
+    const wrong = [
+      ...(paging === "page" ? ["page=0", "per_page=many"] : []),
+      ...["order_by", "order_by_direction", "limit", "min_cost"].filter((name) => names.includes(name)).map((name) => `${name}=sideways`),
+    ];
+    for (const text of wrong) {
+      const address = path.replace(":account_id", server.account_id).replaceAll(/:\w+/g, "0123456789abcdef0123456789abcdef");
+      const { status, body } = await ask(server, method, `${address}?${text}`);
+      assert.deepEqual([status, body.errors[0]?.code], [400, 7001], `${method} ${path}?${text}`);
+      assert.match(body.errors[0]?.message ?? "", new RegExp(text.split("=")[0] ?? ""));
+    }
+  }
 });

@@ -1,4 +1,5 @@
 import type { CursorRequest, PageRequest } from "#control/call.ts";
+import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Query } from "#deprecations/interpretation.ts";
 import type { Route } from "./route.ts";
@@ -8,10 +9,10 @@ export const PER_PAGE_MAX = 1000;
 /** Keeps page × per_page exact. */
 const PAGE_MAX = 1_000_000_000;
 
-/** `per_page` out of the route's bounds becomes the nearest bound, as `result_info` then says; what is no number is refused. */
-export function readPage(query: Query, bounds: Route["per_page"]): PageRequest {
-  const page = whole(query["page"], "page") ?? 1;
-  const perPage = whole(query["per_page"], "per_page") ?? bounds?.default ?? PER_PAGE_DEFAULT;
+/** `per_page` out of the route's bounds becomes the nearest bound, as `result_info` then says; what is no number is refused by the name of `error`. */
+export function readPage(query: Query, bounds: Route["per_page"], error?: ErrorName): PageRequest {
+  const page = whole(query["page"], "page", error) ?? 1;
+  const perPage = whole(query["per_page"], "per_page", error) ?? bounds?.default ?? PER_PAGE_DEFAULT;
   return { page: Math.min(page, PAGE_MAX), per_page: Math.min(Math.max(perPage, bounds?.min ?? 1), bounds?.max ?? PER_PAGE_MAX) };
 }
 
@@ -23,9 +24,9 @@ export function readCursorPage(query: Query, bounds: Route["per_page"]): CursorR
   return typeof cursor === "string" && cursor !== "" ? { per_page, cursor } : { per_page };
 }
 
-function whole(value: Query[string] | undefined, name: string): number | undefined {
+function whole(value: Query[string] | undefined, name: string, error: ErrorName = "invalid_input"): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string" || !/^\d{1,15}$/.test(value) || Number(value) < 1)
-    throw new PlatformError("invalid_input", { message: `"${name}" must be a whole number from 1 on.`, source: `/${name}` });
+    throw new PlatformError(error, { message: `"${name}" must be a whole number from 1 on.`, source: `/${name}` });
   return Number(value);
 }

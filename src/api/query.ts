@@ -1,11 +1,12 @@
 import type { TSchema } from "typebox";
 import type { Query } from "#deprecations/interpretation.ts";
+import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { compileCheck } from "./validation.ts";
 
 /**
  * Reads the parameters that the schema names, by its types: numbers and booleans from their text, a repeated name
- * as a list. Parameters that the schema does not name are left out. Throws where one does not fit.
+ * as a list. Parameters that the schema does not name are left out. Throws `error` where one does not fit.
  */
 export type QueryReader = (query: Query) => Record<string, unknown>;
 
@@ -16,32 +17,31 @@ interface Parameter {
   readonly list: "never" | "may" | "always";
 }
 
-export function compileQuery(schema: TSchema): QueryReader {
+export function compileQuery(schema: TSchema, error: ErrorName = "invalid_input"): QueryReader {
   const parameters = Object.entries(propertiesOf(schema)).map(([name, property]) => [name, parameterOf(property)] as const);
-  const check = compileCheck(schema, "query");
+  const check = compileCheck(schema, "query", error);
   return (query) => {
     const read: Record<string, unknown> = {};
     for (const [name, parameter] of parameters) {
       const given = query[name];
-      if (given !== undefined) read[name] = readParameter(name, parameter, given);
+      if (given !== undefined) read[name] = readParameter(name, parameter, given, error);
     }
     check(read);
     return read;
   };
 }
 
-function readParameter(name: string, parameter: Parameter, given: string | readonly string[]): unknown {
+function readParameter(name: string, parameter: Parameter, given: string | readonly string[], error: ErrorName): unknown {
   // Nothing that is stored holds it, and PostgreSQL fails on it.
   if (typeof given === "string" ? given.includes("\0") : given.some((text) => text.includes("\0")))
-    throw new PlatformError("invalid_input", { message: `"${name}" must not hold the character U+0000.`, source: `/${name}` });
+    throw new PlatformError(error, { message: `"${name}" must not hold the character U+0000.`, source: `/${name}` });
   if (typeof given === "string") {
     const value = readValue(given, parameter.kinds);
     return parameter.list === "always" ? [value] : value;
   }
-  if (parameter.list === "never")
-    throw new PlatformError("invalid_input", { message: `"${name}" may be given only once.`, source: `/${name}` });
+  if (parameter.list === "never") throw new PlatformError(error, { message: `"${name}" may be given only once.`, source: `/${name}` });
   if (given.length > REPEATS_MAX)
-    throw new PlatformError("invalid_input", { message: `"${name}" may be given ${REPEATS_MAX} times at most.`, source: `/${name}` });
+    throw new PlatformError(error, { message: `"${name}" may be given ${REPEATS_MAX} times at most.`, source: `/${name}` });
   return given.map((text) => readValue(text, parameter.kinds));
 }
 

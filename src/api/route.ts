@@ -103,6 +103,8 @@ export interface Route<
   readonly body?: B;
   /** What a body that does not fit the schema is refused with, where the family of the resource has a code of its own. */
   readonly invalid_body?: ErrorName;
+  /** The same for the query, `page` and `per_page` among it. */
+  readonly invalid_query?: ErrorName;
   /** `multipart`: the body is a form, whose fields are the strings of `body` (RFC 7578). JSON unless said. */
   readonly body_type?: "multipart";
   /** Size of the body and frequency of the calls, where they are the route's own. */

@@ -1,11 +1,11 @@
-/** The candidate that `word` was probably meant to be, or undefined when none is near. */
+/** The candidate that `word` was probably meant to be, in whatever case, or undefined when none is near. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.min(3, Math.floor(word.length / 3)));
   let best: string | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
-    const distance = editDistance(word, candidate);
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { GatewayEntry } from "#snapshot/entries.ts";
-import type { TraceParent } from "./otel/span.ts";
+import { isTraceId, type TraceParent } from "./otel/span.ts";
 
 /** What a request says of its own log. */
 export interface LogOptions {
@@ -44,9 +44,9 @@ export function createLogOptions(vendorPrefix: string): (headers: IncomingHttpHe
 
 const NO_TRACE: TraceParent = { traceId: undefined, parentSpanId: undefined };
 
-/** Undefined for what is none; of zeros alone none consists (W3C Trace Context §3.2.2). */
+/** In the case of W3C Trace Context; undefined where there is none. */
 const identifier = (text: string | undefined, digits: number): string | undefined =>
-  text !== undefined && text.length === digits && /^[0-9a-f]*[1-9a-f][0-9a-f]*$/i.test(text) ? text.toLowerCase() : undefined;
+  text !== undefined && isTraceId(text, digits) ? text.toLowerCase() : undefined;
 
 /** The metadata alone, as the row has them. */
 export function createMetadataReader(vendorPrefix: string): (headers: IncomingHttpHeaders) => string {

@@ -15,6 +15,12 @@ test("fields of a request that are no value at all are refused before anything i
     ["max-attempts", "many"],
     ["backoff", "random"],
     ["custom-cost", "[]"],
+    ["event-id", "two words"],
+    ["event-id", "x".repeat(129)],
+    ["otel-trace-id", "0".repeat(32)],
+    ["otel-trace-id", "0af7651916cd43dd8448eb211c80319"],
+    ["otel-parent-span-id", "b7ad6b716920333z"],
+    ["zdr", "true"],
   ] as const)
     for (const prefix of ["svc", "cf"]) {
       const answer = await ask({ [`${prefix}-aig-${name}`]: value });
@@ -23,6 +29,12 @@ test("fields of a request that are no value at all are refused before anything i
       assert.match(body.error[0].message, new RegExp(`svc-aig-${name}`));
     }
   assert.deepEqual([provider.seen.length, rows.length], [0, 0]);
+  const named = {
+    "svc-aig-event-id": "x".repeat(128),
+    "svc-aig-otel-trace-id": "0AF7651916CD43DD8448EB211C80319C",
+    "svc-aig-zdr": "false",
+  };
+  assert.equal((await ask({ ...named, "svc-aig-collect-log": "false" })).status, 200);
   for (const value of ["TRUE", " false "]) assert.equal((await ask({ "svc-aig-collect-log": value })).status, 200);
   await eventually(() => rows.length === 1);
 });

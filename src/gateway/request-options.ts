@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { RefusalError } from "./errors.ts";
 import { type CustomCost, parseCustomCost } from "./custom-cost.ts";
+import { isTraceId } from "./otel/span.ts";
+import { isEventId } from "./response-fields.ts";
 
 export type Backoff = "constant" | "linear" | "exponential";
 
@@ -75,6 +77,11 @@ const FIELDS: Readonly<Record<string, Reading>> = {
   "collect-log-payload": (_into, text) => void isTrue(text),
   "custom-cost": (into, text) => void (into.customCost = parseCustomCost(text)),
   "byok-alias": (into, text) => void (into.keyAlias = text),
+  // Read where an answer's fields and its span are made; a name that nobody could find the request by is refused here.
+  "event-id": (_into, text) => mustBe(isEventId(text), "must be 1 to 128 visible ASCII characters"),
+  "otel-trace-id": (_into, text) => mustBe(isTraceId(text, 32), "must be 32 hexadecimal digits, not all of them 0"),
+  "otel-parent-span-id": (_into, text) => mustBe(isTraceId(text, 16), "must be 16 hexadecimal digits, not all of them 0"),
+  zdr: (_into, text) => mustBe(!isTrue(text), "cannot be true: nothing here knows which providers keep nothing"),
 };
 
 /** Names that clients sent before the prefix was agreed on. */
@@ -137,6 +144,10 @@ export function withStepConfig(base: RequestOptions, config: Readonly<Record<str
   }
   if (skipCache === true) options.cacheTtlSeconds = 0;
   return options;
+}
+
+function mustBe(isSo: boolean, otherwise: string): void {
+  if (!isSo) throw new RangeError(otherwise);
 }
 
 function isTrue(text: string): boolean {

@@ -30,6 +30,9 @@ type Names = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 const namesOf = (prefix: string): Names => Object.fromEntries(FIELDS.map((field) => [field, `${prefix}-aig-${field}`])) as Names;
 
+/** What a field can carry back, within bounds. */
+export const isEventId = (text: string): boolean => /^[\x21-\x7e]{1,128}$/.test(text);
+
 /** The prefix of the clients that are published for this kind of gateway. */
 const PUBLISHED = namesOf("cf");
 
@@ -42,7 +45,8 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
   const isOwnPublished = vendorPrefix === "cf";
   const eventId = (request: IncomingHttpHeaders): string => {
     const given = request[own["event-id"]] ?? request[PUBLISHED["event-id"]];
-    return typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newUlid(clock.nowMs());
+    // Of a refused request; one that goes on has been looked at before (request-options.ts).
+    return typeof given === "string" && isEventId(given) ? given : newUlid(clock.nowMs());
   };
   const add = (
     names: Names,

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, release, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { findTool, provideTools } from "../../tools/system-tools.ts";
+import { readArguments } from "./arguments.ts";
 import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
 import { BENCHMARKS } from "./benchmarks.ts";
 import { median, pairedRatio, quantile } from "./statistics.ts";
@@ -25,16 +25,12 @@ interface Result {
 const NAME_WIDTH = 15;
 const ROUNDS = 5;
 const root = dirname(dirname(import.meta.dirname));
-const { values: flags, positionals: names } = parseArgs({
-  allowPositionals: true,
-  options: { rounds: { type: "string" }, seconds: { type: "string", default: "3" } },
-});
-
-const unknown = names.filter((name) => !BENCHMARKS.some((row) => row.name === name));
-if (unknown.length > 0) {
-  console.error(`no benchmark is called ${unknown.join(", ")}; there are:\n${BENCHMARKS.map((row) => `  ${row.name}`).join("\n")}`);
-  process.exit(2);
+const asked = readArguments(process.argv.slice(2), BENCHMARKS);
+if ("text" in asked) {
+  (asked.code === 0 ? console.log : console.error)(asked.text);
+  process.exit(asked.code);
 }
+const { names, ...flags } = asked;
 
 provideTools("bench");
 const results: Result[] = [];
@@ -49,7 +45,7 @@ if (results.length > 0) save(results);
 /** Ours and the peers take turns, so that a change of the machine's mood meets all. */
 async function measure(benchmark: Benchmark): Promise<Result> {
   const directory = await mkdtemp(join(tmpdir(), `selvedge-bench-${benchmark.name}-`));
-  const contest = await benchmark.prepare({ seconds: Number(flags.seconds), directory });
+  const contest = await benchmark.prepare({ seconds: flags.seconds, directory });
   try {
     const sides: { readonly contender: Contender; readonly side: Side }[] = [contest.ours, ...(contest.peers ?? [])].map((contender) => ({
       contender,
@@ -57,7 +53,7 @@ async function measure(benchmark: Benchmark): Promise<Result> {
     }));
     // The first turn of each warms caches and the compiler up.
     for (const { contender } of sides) await contender.run();
-    const rounds = Math.min(Number(flags.rounds ?? benchmark.rounds ?? ROUNDS), benchmark.roundsMax ?? Infinity);
+    const rounds = Math.min(flags.rounds ?? benchmark.rounds ?? ROUNDS, benchmark.roundsMax ?? Infinity);
     for (let round = 0; round < rounds; round++) {
       for (const { contender, side } of sides) side.rounds.push(await contender.run());
     }

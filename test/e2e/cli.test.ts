@@ -53,6 +53,41 @@ test("help names every command and says how to begin; a mistyped command is poin
   assert.equal((await selvedge([])).code, 2);
 });
 
+test("the help of a command has the flags that it heeds, and no others", async () => {
+  const heeded: Readonly<Record<string, readonly string[]>> = {
+    status: ["config", "data", "json"],
+    "token create": ["config", "data", "database-url", "json"],
+    "zone export": ["api", "token", "config", "data", "json"],
+    "events tail": ["api", "token", "requests", "zone", "account", "filter", "for", "config", "data", "json"],
+  };
+  for (const [command, flags] of Object.entries(heeded)) {
+    const { code, out } = await selvedge([...command.split(" "), "--help"]);
+    assert.equal(code, 0, command);
+    for (const flag of flags) assert.match(out, new RegExp(`^  --${flag}\\b`, "m"), command);
+    assert.doesNotMatch(out, /--api-port|--dns-|--edge-|default: \[\]/, command);
+  }
+  const foreign = await selvedge(["zone", "export", "example.com", "--dns-port", "53"]);
+  assert.deepEqual([foreign.code, foreign.out], [2, ""]);
+  assert.match(foreign.err, /unknown option '--dns-port'/);
+  assert.match((await selvedge(["start", "--help"])).out, /^ {2}--dns-port <value>/m);
+  assert.doesNotMatch((await selvedge(["zone", "--help"])).out, /help \[command\]/);
+});
+
+test("what is missing or misspelt on a command line is said before anything else", async () => {
+  for (const [args, said] of [
+    [["events", "tail"], /either --zone or --account/],
+    [["events", "tail", "--zone", "a", "--account", "b"], /either --zone or --account/],
+    [["events", "tail", "--account", "a", "--requests"], /--requests needs --zone/],
+    [["events", "tail", "--zone", "a", "--filter", "block"], /--filter block: must be name=value/],
+    [["token", "create", "--name", "ci", "--permission", "dns writ"], /did you mean "DNS Write"/],
+    [["zone", "export"], /missing required argument 'zone'/],
+  ] as const) {
+    const { code, out, err } = await selvedge(args);
+    assert.deepEqual([code, out], [2, ""], args.join(" "));
+    assert.match(err, said);
+  }
+});
+
 test("rules fmt prints an expression as it is written, checks it for a phase and points at mistakes", async () => {
   const plain = await selvedge(["rules", "fmt", '( http.host == "a" )&&(not(ssl))||ip.src in {10.0.0.0/8   1.1.1.1}']);
   assert.deepEqual([plain.code, plain.out, plain.err], [0, 'http.host eq "a" and not ssl or ip.src in {10.0.0.0/8 1.1.1.1}\n', ""]);

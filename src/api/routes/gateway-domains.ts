@@ -5,7 +5,7 @@ const COLLECTION = "/accounts/:account_id/ai-gateway/gateways/:gateway_id/custom
 const ITEM = "/accounts/:account_id/ai-gateway/gateways/:gateway_id/custom-domains/:hostname";
 const READ = ["AI Gateway Read", "AI Gateway Write"] as const;
 const WRITE = ["AI Gateway Write"] as const;
-const shared = { scope: "account", invalid_body: "gateway_input_invalid" } as const;
+const shared = { scope: "account", invalid_body: "gateway_input_invalid", invalid_query: "gateway_input_invalid" } as const;
 
 /** Host names of an account's own under which its gateways are reached. */
 export const GATEWAY_DOMAIN_ROUTES: readonly Route[] = [

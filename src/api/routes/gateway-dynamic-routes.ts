@@ -16,7 +16,7 @@ const WRITE = ["AI Gateway Write"] as const;
 const ROUTES = "/accounts/:account_id/ai-gateway/gateways/:gateway_id/routes";
 const ROUTE = "/accounts/:account_id/ai-gateway/gateways/:gateway_id/routes/:route_id";
 
-const shared = { scope: "account", invalid_body: "gateway_input_invalid" } as const;
+const shared = { scope: "account", invalid_body: "gateway_input_invalid", invalid_query: "gateway_input_invalid" } as const;
 const reading = { ...shared, permissions: READ } as const;
 const writing = { ...shared, permissions: WRITE, paging: "one" } as const;
 const PAGES = { paging: "page", per_page: { default: 20, max: 100 } } as const;

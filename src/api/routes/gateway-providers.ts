@@ -22,7 +22,7 @@ const PROVIDER = "/accounts/:account_id/ai-gateway/custom-providers/:custom_prov
 const COSTS = "/accounts/:account_id/ai-gateway/custom-providers/costs";
 const COST = "/accounts/:account_id/ai-gateway/custom-providers/costs/:custom_cost_id";
 
-const shared = { scope: "account", invalid_body: "gateway_input_invalid" } as const;
+const shared = { scope: "account", invalid_body: "gateway_input_invalid", invalid_query: "gateway_input_invalid" } as const;
 const reading = { ...shared, permissions: READ } as const;
 const writing = { ...shared, permissions: WRITE, paging: "one" } as const;
 const PAGES = { paging: "page", per_page: { default: 20, max: 100 } } as const;

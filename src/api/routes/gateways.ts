@@ -15,6 +15,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     summary: "List AI gateways",
     scope: "account",
     permissions: READ,
+    invalid_query: "gateway_input_invalid",
     query: Type.Object({ search: Type.Optional(Type.String({ maxLength: 64, description: "A part of the id." })) }),
     result: Gateway,
     paging: "page",

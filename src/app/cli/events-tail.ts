@@ -13,7 +13,7 @@ export interface EventsTailOptions extends ApiOptions {
   /** Requests instead of security events; of a zone alone. */
   readonly requests?: boolean;
   /** `name=value`, as the API's own parameters. */
-  readonly filter: readonly string[];
+  readonly filter?: readonly string[];
   /** Seconds after which it ends. */
   readonly for?: string;
 }
@@ -25,12 +25,12 @@ const RETRY_LAST_MS = 30_000;
 /** Prints security events or requests as they come, until it is interrupted. A connection that ends is made again, behind the event seen last. */
 export async function eventsTail(options: EventsTailOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
-  const api = openApi(options, data);
   const query = queryOf(options);
   if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("name either --zone or --account", EXIT.usage);
+  if (options.requests === true && options.zone === undefined) throw new CliError("--requests needs --zone", EXIT.usage);
+  const api = openApi(options, data);
   const scope =
     options.zone === undefined ? `/accounts/${options.account}` : `/zones/${await requireZone(api, plainZoneName(options.zone))}`;
-  if (options.requests === true && options.zone === undefined) throw new CliError("--requests needs --zone", EXIT.usage);
   const path = options.requests === true ? "logs/requests/tail" : "security/events/tail";
   let lastEventId: string | undefined;
   const reader = (): EventStreamReader =>
@@ -63,7 +63,7 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
   }
 }
 
-function queryOf({ filter, for: seconds }: EventsTailOptions): URLSearchParams {
+function queryOf({ filter = [], for: seconds }: EventsTailOptions): URLSearchParams {
   const query = new URLSearchParams();
   for (const given of filter) {
     const equals = given.indexOf("=");

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
+import type { ConfigKeyName } from "../config-schema.ts";
 import { addConfigFlags } from "./config-flags.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 
@@ -31,22 +32,26 @@ function createProgram(finish: Finish): Command {
 
   addStart(program, finish);
   addStatus(program, finish);
-  addToken(program.command("token").description("Manage API tokens without a server's help."), finish);
-  const zone = program.command("zone").description("Work on zones through the management API.");
+  const group = (name: string, description: string): Command => program.command(name).description(description).helpCommand(false);
+  addToken(group("token", "Manage API tokens without a server's help."), finish);
+  const zone = group("zone", "Work on zones through the management API.");
   addZoneImport(zone, finish);
   addZoneExport(zone, finish);
   addZoneHistory(zone, finish);
   addZoneDiff(zone, finish);
   addZoneRevert(zone, finish);
   addZoneRollKey(zone, finish);
-  addRules(program.command("rules").description("Work on expressions of rules."), finish);
-  addMatchedData(program.command("matched-data").description("Read the encrypted copies of matches in security events."), finish);
-  addEventsTail(program.command("events").description("Look at what the planes logged, through the management API."), finish);
-  addConfig(program.command("config").description("Look at the configuration."), finish);
+  addRules(group("rules", "Work on expressions of rules."), finish);
+  addMatchedData(group("matched-data", "Read the encrypted copies of matches in security events."), finish);
+  addEventsTail(group("events", "Look at what the planes logged, through the management API."), finish);
+  addConfig(group("config", "Look at the configuration."), finish);
   return program;
 }
 
 type Finish = (code: ExitCode) => void;
+
+/** What a command needs that finds the server of a data directory. */
+const CLIENT_KEYS: readonly ConfigKeyName[] = ["data", "json"];
 
 function addStart(parent: Command, finish: Finish): void {
   const command = parent.command("start").description("Run the server until SIGTERM or Ctrl-C.");
@@ -58,7 +63,7 @@ function addStatus(parent: Command, finish: Finish): void {
   const command = parent
     .command("status")
     .description("Say whether a server runs on the data directory, and where its planes listen. Exits 3 when none runs.");
-  const flags = addConfigFlags(command);
+  const flags = addConfigFlags(command, CLIENT_KEYS);
   command.action(async () => finish(await (await import("./status.ts")).status(flags)));
 }
 
@@ -67,11 +72,11 @@ function addToken(parent: Command, finish: Finish): void {
     .command("create")
     .description("Create an API token for an account and print its secret, once.")
     .requiredOption("--name <name>", "what the token is for")
-    .option("--permission <group>", 'a permission group such as "DNS Write"; repeatable', collect, [])
+    .option("--permission <group>", 'a permission group such as "DNS Write"; repeatable', collect)
     .option("--all", "every permission of the account and its zones")
     .option("--account <id>", "the account that owns it (default: the installation's first)")
     .option("--expires-in <time>", "how long it is valid: 90d, 12h, 30m or 600s (default: for ever)");
-  const flags = addConfigFlags(command);
+  const flags = addConfigFlags(command, ["data", "database.url", "json"]);
   command.action(async (options) => finish(await (await import("./token-create.ts")).tokenCreate(options, flags)));
 }
 
@@ -86,7 +91,7 @@ function addZoneImport(parent: Command, finish: Finish): void {
     .option("--create", "create the zone when it does not exist")
     .option("--account <id>", "the account to create it in (default: the only one the token sees)")
     .option("--proxied", "proxy the records that can be, where their comments do not say otherwise");
-  const flags = addConfigFlags(withApi(command));
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (file: string, options) => finish(await (await import("./zone-import.ts")).zoneImport(file, options, flags)));
 }
 
@@ -95,7 +100,7 @@ function addZoneExport(parent: Command, finish: Finish): void {
     .command("export")
     .argument("<zone>", "the zone, such as example.com")
     .description("Print a zone as a zone file, with comments, tags and proxying in its comments.");
-  const flags = addConfigFlags(withApi(command));
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-export.ts")).zoneExport(zone, options, flags)));
 }
 
@@ -105,7 +110,7 @@ function addZoneHistory(parent: Command, finish: Finish): void {
     .argument("<zone>", "the zone, such as example.com")
     .description("List the versions of a zone's DNS records, newest first: each write made one.")
     .option("--limit <count>", "how many versions to show", "20");
-  const flags = addConfigFlags(withApi(command));
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-history.ts")).zoneHistory(zone, options, flags)));
 }
 
@@ -116,7 +121,7 @@ function addZoneDiff(parent: Command, finish: Finish): void {
     .argument("[from]", "the version to compare (default: the one before the newest)")
     .argument("[to]", "the version to compare it with (default: the newest)")
     .description("Show what changed between two versions of a zone, as lines of a zone file.");
-  const flags = addConfigFlags(withApi(command));
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, from: string | undefined, to: string | undefined, options) =>
     finish(await (await import("./zone-diff.ts")).zoneDiff(zone, { ...options, from, to }, flags)),
   );
@@ -130,7 +135,7 @@ function addZoneRevert(parent: Command, finish: Finish): void {
     .description("Undo what one version changed, or with --to everything since a version. Exits 1, with nothing undone, when it cannot.")
     .option("--to <version>", "make the zone what it was at this version")
     .option("--reason <text>", "why, for the history");
-  const flags = addConfigFlags(withApi(command));
+  const flags = addConfigFlags(withApi(command), [...CLIENT_KEYS, "vendor.prefix"]);
   command.action(async (zone: string, version: string | undefined, options) =>
     finish(await (await import("./zone-revert.ts")).zoneRevert(zone, { ...options, version }, flags)),
   );
@@ -142,7 +147,7 @@ function addZoneRollKey(parent: Command, finish: Finish): void {
     .argument("<zone>", "the zone, such as example.com")
     .description("Begin to replace the DNSSEC key of a zone, step by step and without a gap; the server does the rest.")
     .option("--status", "only show how far a replacement has come");
-  const flags = addConfigFlags(withApi(command));
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-roll-key.ts")).zoneRollKey(zone, options, flags)));
 }
 
@@ -180,14 +185,9 @@ function addEventsTail(parent: Command, finish: Finish): void {
     .option("--requests", "requests that the edge answers for the zone, instead of security events")
     .option("--zone <name>", "the zone to follow, such as example.com")
     .option("--account <id>", "the account whose zones to follow")
-    .option(
-      "--filter <name=value>",
-      "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable",
-      collect,
-      [],
-    )
+    .option("--filter <name=value>", "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable", collect)
     .option("--for <seconds>", "end after this time");
-  const flags = addConfigFlags(withApi(command));
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (options) => finish(await (await import("./events-tail.ts")).eventsTail(options, flags)));
 }
 
@@ -204,7 +204,7 @@ function addConfig(parent: Command, finish: Finish): void {
   command.action(async () => finish((await import("./config-check.ts")).configCheck(flags)));
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 function packageVersion(): string {
   const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");

@@ -16,7 +16,7 @@ import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 
 export interface TokenCreateOptions {
   readonly name: string;
-  readonly permission: readonly string[];
+  readonly permission?: readonly string[];
   readonly all?: boolean;
   readonly account?: string;
   readonly expiresIn?: string;
@@ -67,7 +67,7 @@ async function openExisting(url: string): Promise<Store> {
 /** What an account's token can hold: groups of users are for users' own tokens. */
 const OFFERED = PERMISSION_GROUPS.filter((group) => !group.scopes.includes("com.cloudflare.api.user"));
 
-function chosenGroups({ all, permission }: TokenCreateOptions): readonly PermissionGroup[] {
+function chosenGroups({ all, permission = [] }: TokenCreateOptions): readonly PermissionGroup[] {
   if (all) return OFFERED;
   if (permission.length === 0) throw new CliError('say what the token may do: --permission "DNS Write", repeatable, or --all', EXIT.usage);
   return permission.flatMap((wanted) => {

@@ -28,6 +28,9 @@ export interface TraceParent {
   readonly parentSpanId: string | undefined;
 }
 
+/** Hexadecimal, in any case; of zeros alone none consists (W3C Trace Context §3.2.2). */
+export const isTraceId = (text: string, digits: number): boolean => text.length === digits && /^[0-9a-f]*[1-9a-f][0-9a-f]*$/i.test(text);
+
 /** A request that is over, with its secrets masked; no bodies where none may be kept. */
 export interface SpanFacts {
   readonly row: GatewayLogRow;
