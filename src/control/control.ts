@@ -38,6 +38,7 @@ import type { RuleExpressions } from "#control/rulesets/expressions.ts";
 import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
+import type { CustomCertificates } from "#control/certificates/custom-certificates.ts";
 import type { CertificatePacks } from "#control/certificates/packs.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
@@ -58,6 +59,7 @@ export interface Control {
   readonly certificates: CertificateRenewal;
   readonly certificateOrdering: CertificateOrdering;
   readonly certificatePacks: CertificatePacks;
+  readonly customCertificates: CustomCertificates;
   readonly serviceCertificate: ServiceCertificate;
   readonly customHostnames: CustomHostnames;
   readonly fallbackOrigins: FallbackOrigins;

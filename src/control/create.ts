@@ -4,6 +4,7 @@ import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecation-calls.ts";
 import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
+import { createCustomCertificates } from "#control/certificates/custom-certificates.ts";
 import { createCertificatePacks } from "#control/certificates/packs.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import { zoneDashboard } from "#control/analytics/dashboard.ts";
@@ -158,6 +159,7 @@ export function createControl(deps: ControlDeps): Control {
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     certificatePacks: createCertificatePacks({ store, clock }),
+    customCertificates: createCustomCertificates({ store, clock, sealer }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, nameServers, ordering: certificateOrdering }),
     zoneSettings: createZoneSettings({ store, clock }),

@@ -10,6 +10,7 @@ import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
 import {
   certificateEntry,
+  customCertificateEntry,
   customHostnameEntry,
   dnssecEntry,
   gatewayEntry,
@@ -24,6 +25,7 @@ import type { Op, PurgeEntry } from "#snapshot/entries.ts";
 import { allPurges } from "#store/cache-purges.ts";
 import { placedOrders } from "#store/certificate-orders.ts";
 import { allCertificates } from "#store/certificates.ts";
+import { allCustomCertificates } from "#store/custom-certificates.ts";
 import { allCustomHostnames, allHostnameCertificates, type CustomHostnameRow } from "#store/custom-hostnames.ts";
 import { importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
 import { recordsAfter } from "#store/dns-records.ts";
@@ -71,6 +73,7 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield await allSlotOps(db, zones);
   yield (await allCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
   yield (await allHostnameCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
+  yield (await allCustomCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: customCertificateEntry(row) }));
   yield hostnameOps(await allCustomHostnames(db));
   yield (await allFallbackOrigins(db)).map(({ zone_id, origin }) => ({ kind: "fallback_origin", id: zone_id, value: { origin } }));
   const service = await serviceCertificateEntry(db);

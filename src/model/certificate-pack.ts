@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
-import { ValidationRecord } from "./custom-hostname.ts";
+import { CUSTOM_CERTIFICATE_TYPES } from "./custom-certificate.ts";
+import { BUNDLE_METHODS, ValidationRecord } from "./custom-hostname.ts";
 import { SSL_STATUSES } from "./custom-hostname-states.ts";
 
 const Text = Type.String({ maxLength: 4096 });
@@ -10,8 +11,9 @@ const PackCertificate = Type.Object({
   issuer: Text,
   signature: Text,
   status: Text,
-  bundle_method: Type.Literal("ubiquitous"),
+  bundle_method: Type.Enum([...BUNDLE_METHODS]),
   zone_id: Text,
+  priority: Type.Optional(Type.Integer()),
   uploaded_on: Text,
   modified_on: Text,
   expires_on: Text,
@@ -20,12 +22,13 @@ const PackCertificate = Type.Object({
 /** A certificate of a zone's own, in use or on order. */
 export const CertificatePack = Type.Object({
   id: Type.String({ maxLength: 32 }),
-  type: Type.Literal("universal"),
+  /** `universal`: of an authority; others are of the zone's owner. */
+  type: Type.Enum(["universal", ...CUSTOM_CERTIFICATE_TYPES]),
   hosts: Type.Array(Text),
   status: Type.Enum([...SSL_STATUSES]),
   /** `local`: the installation's own; empty where none has been chosen yet. */
-  certificate_authority: Text,
-  validation_method: Type.Literal("txt"),
+  certificate_authority: Type.Optional(Text),
+  validation_method: Type.Optional(Type.Literal("txt")),
   validity_days: Type.Integer(),
   primary_certificate: Type.Optional(Text),
   certificates: Type.Array(PackCertificate),

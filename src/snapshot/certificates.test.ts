@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
+import { fixedClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { createCertificates } from "./certificates.ts";
@@ -82,4 +83,29 @@ test("a key that does not open is asked for once, and what nothing can be made o
   assert.equal(keysNotOpened.value, 2);
   assert.equal(certificates.openWith("no such certificate", broken), null);
   assert.equal(keysNotOpened.value, 2);
+});
+
+test("certificates of a zone's owner go before others by rank, for names of the zone alone and while they are valid", () => {
+  const clock = fixedClock("2026-05-06T12:00:00Z");
+  const owner = (id: string, rank: number, zone_id: string, ...hosts: readonly string[]): Op => {
+    const { value } = certificateOp(id, ...hosts) as Extract<Op, { kind: "certificate" }>;
+    return { kind: "certificate", id, value: value && { ...value, zone_id, rank, not_after: "2027-01-01T00:00:00Z" } };
+  };
+  const replica = createMemoryReplica([
+    owner("low", 1, "zone", "a.example", "*.a.example"),
+    owner("high", 2, "zone", "a.example"),
+    owner("stranger", 9, "other", "a.example", "www.a.example"),
+    certificateOp("issued", "a.example", "*.a.example"),
+  ]);
+  const deps = { replica, sealer, contextsMax: 10, keysNotOpened: createMetrics().counter("keys_not_opened_total", "Keys") };
+  const certificates = createCertificates({ ...deps, owned: { clock, zoneIdOf: (name) => (name.endsWith("a.example") ? "zone" : null) } });
+  assert.equal(certificates.idFor("a.example"), "high");
+  assert.equal(certificates.idFor("www.a.example"), "low", "a stranger's certificate for the exact name is not shown");
+  replica.apply([owner("newer", 2, "zone", "a.example")]);
+  assert.equal(certificates.idFor("a.example"), "newer", "the newest of equal ones");
+  replica.apply([owner("low", 3, "zone", "a.example", "*.a.example")]);
+  assert.equal(certificates.idFor("a.example"), "low", "priorities change");
+  clock.advance(366 * 86_400_000);
+  assert.equal(certificates.idFor("a.example"), "issued", "none that has expired");
+  assert.equal(createCertificates(deps).idFor("a.example"), "issued", "who serves no zones shows none of them");
 });

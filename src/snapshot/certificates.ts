@@ -1,4 +1,5 @@
 import { createSecureContext, type SecureContext, type TlsOptions } from "node:tls";
+import type { Clock } from "#kernel/clock.ts";
 import type { Metric } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { CertificateEntry } from "./entries.ts";
@@ -68,8 +69,10 @@ export function createCertificates(deps: {
   readonly sealer: Sealer;
   readonly contextsMax: number;
   readonly keysNotOpened: Metric;
+  /** For certificates of zones' owners; none of them is shown unless given. */
+  readonly owned?: { readonly clock: Clock; zoneIdOf(serverName: string): string | null };
 }): Certificates {
-  /** Certificate ids by host, newest last: the last one that was put wins. */
+  /** Certificate ids by host, newest last: of those that rank the same the last one that was put wins. */
   const idsByHost = new Map<string, readonly string[]>();
   const contexts = new Map<string, SecureContext | null>();
   const listeners: ((ids: ReadonlySet<string> | null) => void)[] = [];
@@ -143,10 +146,33 @@ export function createCertificates(deps: {
     for (const listener of listeners) listener(ids);
   });
 
+  /** 0 without a rank, -1 where it is not for the name now. */
+  const rankFor = (id: string, serverName: string): number => {
+    const entry = deps.replica.snapshot.get("certificate", id);
+    if (entry?.rank === undefined) return 0;
+    const isShown =
+      deps.owned !== undefined &&
+      deps.owned.zoneIdOf(serverName) === entry.zone_id &&
+      Date.parse(entry.not_after) > deps.owned.clock.nowMs();
+    return isShown ? entry.rank : -1;
+  };
+
+  const best = (ids: readonly string[] | undefined, serverName: string): string | null => {
+    let found: string | null = null;
+    let highest = -1;
+    for (let at = (ids?.length ?? 0) - 1; at >= 0; at--) {
+      const id = ids?.[at] as string;
+      const rank = rankFor(id, serverName);
+      if (rank <= highest) continue;
+      [found, highest] = [id, rank];
+    }
+    return found;
+  };
+
   const idFor = (serverName: string): string | null => {
     const dot = serverName.indexOf(".");
-    const ids = idsByHost.get(serverName) ?? (dot > 0 ? idsByHost.get(`*${serverName.slice(dot)}`) : undefined);
-    return ids?.[ids.length - 1] ?? null;
+    const exact = best(idsByHost.get(serverName), serverName);
+    return exact ?? (dot > 0 ? best(idsByHost.get(`*${serverName.slice(dot)}`), serverName) : null);
   };
 
   return {

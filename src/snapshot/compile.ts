@@ -1,3 +1,4 @@
+import { CERTIFICATE_PRIORITY_MAX } from "#model/custom-certificate.ts";
 import type { SslSettings } from "#model/custom-hostname.ts";
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
 import { askedKey, type RolloverStage, signingKey } from "#model/dnssec-life.ts";
@@ -202,6 +203,20 @@ export const certificateEntry = (row: CertificateColumns): CertificateEntry => (
   chain: row.chain,
   private_key: row.private_key,
   not_after: row.not_after,
+});
+
+/** The columns of a zone owner's certificate that its entry is made of. */
+export interface CustomCertificateColumns extends CertificateColumns {
+  readonly type: string;
+  readonly priority: number;
+  /** Those of its names that are the zone's. */
+  readonly served_hosts: string;
+}
+
+/** Those of the type legacy_custom go before others, whatever their priority. */
+export const customCertificateEntry = (row: CustomCertificateColumns): CertificateEntry => ({
+  ...certificateEntry({ ...row, hosts: row.served_hosts }),
+  rank: (row.type === "legacy_custom" ? 2 : 1) * (CERTIFICATE_PRIORITY_MAX + 1) + row.priority,
 });
 
 /** The columns of a custom hostname that its entry is made of. */

@@ -227,6 +227,11 @@ export interface CertificateEntry {
   /** PKCS #8 PEM, sealed with the context `certificate:{id}`. */
   readonly private_key: string;
   readonly not_after: string;
+  /**
+   * Of certificates that a zone's owner brought. Shown only for names that the zone serves, and while they are valid; the
+   * highest goes before lower ones, and each before certificates without a rank.
+   */
+  readonly rank?: number;
 }
 
 /** id = the hostname's id. A name of somebody else's that a zone serves. */

@@ -22,6 +22,7 @@ import { customHostnames } from "./migrations/0028-custom-hostnames.ts";
 import { certificateOrders } from "./migrations/0029-certificate-orders.ts";
 import { previousWaf } from "./migrations/0030-previous-waf.ts";
 import { accessApps } from "./migrations/0031-access-apps.ts";
+import { customCertificates } from "./migrations/0032-custom-certificates.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -55,6 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 29, name: "certificate-orders", statements: certificateOrders },
   { version: 30, name: "previous-waf", statements: previousWaf },
   { version: 31, name: "access-apps", statements: accessApps },
+  { version: 32, name: "custom-certificates", statements: customCertificates },
 ];
 
 /**

@@ -30,6 +30,7 @@ export interface Tables {
   gateway_datasets: GatewayDatasetsTable;
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
+  custom_certificates: CustomCertificatesTable;
   certificate_orders: CertificateOrdersTable;
   certificate_renewals: CertificateRenewalsTable;
   cache_purges: CachePurgesTable;
@@ -350,6 +351,28 @@ export interface CertificatesTable {
   not_before: string;
   not_after: string;
   created_on: string;
+}
+/** Certificates that a zone's owner brought. */
+export interface CustomCertificatesTable {
+  id: string;
+  zone_id: string;
+  type: string;
+  bundle_method: string;
+  priority: number;
+  /** All names of the certificate, JSON. */
+  hosts: string;
+  /** Those that are the zone's, JSON. */
+  served_hosts: string;
+  chain: string;
+  /** Sealed, context `certificate:{id}`. */ private_key: string;
+  /** SHA-256 of the leaf, hexadecimal. */
+  fingerprint: string;
+  issuer: string;
+  signature: string;
+  not_before: string;
+  not_after: string;
+  uploaded_on: string;
+  modified_on: string;
 }
 /** How far the zone's DNSSEC has come: `DnssecLife` of model/dnssec-life.ts, whose times are ISO text here. */
 export interface ZoneDnssecTable {

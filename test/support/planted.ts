@@ -142,6 +142,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         custom_ns_id: CUSTOM_NS,
         zone_name: "planted.example",
         ...customHostname,
+        zone_pack_id: customHostname.custom_certificate_id,
         ...transfers,
         ...notifications,
         pagerule_id: pageRule.id,
@@ -273,16 +274,19 @@ async function plantNotifications(made: Made, account: string) {
 
 const CUSTOM_HOSTNAME = "shop.planted.example";
 
-/** A custom hostname with a certificate of its owner's. */
+/** A custom hostname with a certificate of its owner's, and one of the zone's owner. */
 async function plantHostname(made: Made, zoneId: string) {
   await made("PUT", `/zones/${zoneId}/custom_hostnames/fallback_origin`, { origin: "planted.planted.example" });
   const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
   const { chain, privateKey } = await ca.issue([CUSTOM_HOSTNAME]);
+  const own = await ca.issue(["planted.example"]);
+  const certificate = await made("POST", `/zones/${zoneId}/custom_certificates`, { certificate: own.chain, private_key: own.privateKey });
   const hostname = await made("POST", `/zones/${zoneId}/custom_hostnames`, {
     hostname: CUSTOM_HOSTNAME,
     ssl: { custom_certificate: chain, custom_key: privateKey },
   });
   return {
+    custom_certificate_id: certificate.id as string,
     custom_hostname_id: hostname.id as string,
     certificate_pack_id: hostname.ssl.id as string,
     certificate_id: hostname.ssl.certificates[0].id as string,

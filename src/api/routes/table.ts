@@ -4,6 +4,7 @@ import { BILLING_ROUTES } from "#api/routes/billing.ts";
 import { CACHE_ROUTES } from "#api/routes/cache.ts";
 import { CERTIFICATE_PACK_ROUTES } from "#api/routes/certificate-packs.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/deprecation-calls.ts";
+import { CUSTOM_CERTIFICATE_ROUTES } from "#api/routes/custom-certificates.ts";
 import { CUSTOM_HOSTNAME_ROUTES } from "#api/routes/custom-hostnames.ts";
 import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/custom-name-servers.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns-records.ts";
@@ -55,6 +56,7 @@ export const ROUTES: readonly Route[] = [
   ...ZONE_HOLD_ROUTES,
   ...ZONE_SETTING_ROUTES,
   ...CERTIFICATE_PACK_ROUTES,
+  ...CUSTOM_CERTIFICATE_ROUTES,
   ...CUSTOM_HOSTNAME_ROUTES,
   ...CACHE_ROUTES,
   ...DNS_RECORD_ROUTES,

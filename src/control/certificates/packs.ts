@@ -1,16 +1,22 @@
+import type { Page, PageRequest } from "#control/call.ts";
 import { certificateFacts } from "#acme/certificate-facts.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { CertificatePack, CertificateVerification } from "#model/certificate-pack.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { CustomCertificate, CustomCertificateType } from "#model/custom-certificate.ts";
 import type { SslStatus } from "#model/custom-hostname-states.ts";
 import { type CertificateOrderRow, orderOf } from "#store/certificate-orders.ts";
 import { type CertificateRow, certificatesOfZone } from "#store/certificates.ts";
+import { type CustomCertificateRow, customCertificatesOfZone } from "#store/custom-certificates.ts";
 import type { Store } from "#store/store.ts";
 import { placementOf, validationRecords } from "./placement.ts";
 
 /** A zone's own certificates, as the API shows them. */
 export interface CertificatePacks {
   /** Those in use; with `all` the one on order as well. */
-  list(zoneId: string, all: boolean): Promise<readonly CertificatePack[]>;
+  list(zoneId: string, all: boolean, page: PageRequest): Promise<Page<CertificatePack>>;
+  /** Throws `certificate_not_found`. */
+  get(zoneId: string, id: string): Promise<CertificatePack>;
   verification(zoneId: string): Promise<readonly CertificateVerification[]>;
 }
 
@@ -19,27 +25,56 @@ const DAY_MS = 86_400_000;
 const VALIDITY_DAYS = 90;
 
 export function createCertificatePacks({ store, clock }: { readonly store: Store; readonly clock: Clock }): CertificatePacks {
-  const list = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => {
+  /** What authorities issued, or are asked to issue, for the zone. */
+  const issued = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => {
     const packs = await Promise.all((await certificatesOfZone(store.read, zoneId)).map((row) => inUse(row, clock.nowMs())));
     const order = all ? await orderOf(store.read, { owner_kind: "zone", owner_id: zoneId }) : undefined;
     return order === undefined ? packs : [...packs, onOrder(order)];
   };
+  const packsOf = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => [
+    ...(await issued(zoneId, all)),
+    ...(await customCertificatesOfZone(store.read, zoneId)).map((row) => ownersOwn(row, clock.nowMs())),
+  ];
   return {
-    list,
-    verification: async (zoneId) => (await list(zoneId, true)).map(verificationOf),
+    list: async (zoneId, all, { page, per_page }) => {
+      const packs = await packsOf(zoneId, all);
+      return { items: packs.slice((page - 1) * per_page, page * per_page), page, per_page, total_count: packs.length };
+    },
+    get: async (zoneId, id) => {
+      const pack = (await packsOf(zoneId, true)).find((one) => one.id === id);
+      if (pack === undefined) throw new PlatformError("certificate_not_found");
+      return pack;
+    },
+    verification: async (zoneId) => (await issued(zoneId, true)).map(verificationOf),
   };
 }
+
+const statusOf = (row: { readonly not_after: string }, nowMs: number): SslStatus =>
+  Date.parse(row.not_after) <= nowMs ? "expired" : "active";
+const validityDays = (row: { readonly not_before: string; readonly not_after: string }): number =>
+  Math.round((Date.parse(row.not_after) - Date.parse(row.not_before)) / DAY_MS);
 
 async function inUse(row: CertificateRow, nowMs: number): Promise<CertificatePack> {
   const { signature, issuer } = await certificateFacts(row.chain);
   const hosts = JSON.parse(row.hosts) as string[];
-  const status: SslStatus = Date.parse(row.not_after) <= nowMs ? "expired" : "active";
+  const status = statusOf(row, nowMs);
   const times = { uploaded_on: row.created_on, modified_on: row.created_on, expires_on: row.not_after };
   return {
     ...{ id: row.id, type: "universal", hosts, status, certificate_authority: row.issuer, validation_method: "txt" },
-    validity_days: Math.round((Date.parse(row.not_after) - Date.parse(row.not_before)) / DAY_MS),
+    validity_days: validityDays(row),
     primary_certificate: row.id,
     certificates: [{ ...{ id: row.id, hosts, issuer, signature, status, bundle_method: "ubiquitous", zone_id: row.zone_id }, ...times }],
+  };
+}
+
+function ownersOwn(row: CustomCertificateRow, nowMs: number): CertificatePack {
+  const hosts = JSON.parse(row.hosts) as string[];
+  const status = statusOf(row, nowMs);
+  const { id, zone_id, issuer, signature, priority, uploaded_on, modified_on, not_after: expires_on } = row;
+  const bundle_method = row.bundle_method as CustomCertificate["bundle_method"];
+  return {
+    ...{ id, type: row.type as CustomCertificateType, hosts, status, validity_days: validityDays(row), primary_certificate: id },
+    certificates: [{ id, hosts, issuer, signature, status, bundle_method, zone_id, priority, uploaded_on, modified_on, expires_on }],
   };
 }
 

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import type { Call } from "#control/call.ts";
+import { signatureOf } from "#control/certificates/uploaded.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/ids.ts";
@@ -172,7 +173,3 @@ function deployedColumns(
 }
 
 const keyKind = (chain: string): string => new X509Certificate(chain).publicKey.asymmetricKeyType ?? "";
-
-/** As published clients show it: `ECDSAWithSHA256`. */
-const signatureOf = (leaf: X509Certificate): string =>
-  (leaf.signatureAlgorithm ?? "").replace(/^ecdsa-with-SHA/i, "ECDSAWithSHA").replace(/^sha(\d+)WithRSAEncryption$/i, "SHA$1WithRSA");

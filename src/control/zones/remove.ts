@@ -5,6 +5,7 @@ import { changeProofs, placementOf } from "#control/certificates/placement.ts";
 import { purgesOfZone } from "#store/cache-purges.ts";
 import { ordersOfZone } from "#store/certificate-orders.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
+import { customCertificatesOfZone } from "#store/custom-certificates.ts";
 import { hostnameCertificatesOfZone, hostnameIdsOfZone } from "#store/custom-hostnames.ts";
 import { deleteSomeOfZone } from "#store/dns-records.ts";
 import { deleteVersionsOfZone } from "#store/dns-versions.ts";
@@ -25,6 +26,8 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   const zone = await zoneRowById(unit.db, id);
   if (zone !== undefined) for (const op of await removedSlotOps(unit.db, zone)) unit.change(op);
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
+  for (const certificate of await customCertificatesOfZone(unit.db, id))
+    unit.change({ kind: "certificate", id: certificate.id, value: null });
   await removeHostnames(unit, id);
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
   if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });

@@ -1,3 +1,4 @@
+import { CUSTOM_CERTIFICATES_MAX } from "#model/custom-certificate.ts";
 import { planObject, planOf } from "#model/plan.ts";
 import type { Zone } from "#model/zone.ts";
 import type { ZoneWithAccount } from "#store/zones.ts";
@@ -22,7 +23,7 @@ export function zoneView(row: ZoneWithAccount, nowMs: number): Zone {
     vanity_name_servers: JSON.parse(row.vanity_name_servers) as string[],
     meta: {
       step: 4,
-      custom_certificate_quota: 0,
+      custom_certificate_quota: CUSTOM_CERTIFICATES_MAX,
       page_rule_quota: 0,
       phishing_detected: false,
       cdn_only: false,

@@ -1,0 +1,97 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { ErrorName } from "#kernel/error-codes.ts";
+import { PlatformError } from "#kernel/errors.ts";
+
+/** A certificate with its key that somebody brings. */
+export interface Uploaded {
+  readonly leaf: X509Certificate;
+  /** PEM, leaf first. */
+  readonly chain: string;
+  /** PKCS #8 PEM, unsealed. */
+  readonly privateKey: string;
+  /** DNS names of the subject's alternative names, lower case. */
+  readonly names: readonly string[];
+}
+
+/** By what is wrong with it: the error, and the member of the body that it speaks of. */
+export interface UploadErrors {
+  readonly fields: { readonly certificate: string; readonly key: string };
+  readonly names: Readonly<
+    Record<
+      "empty" | "unreadable" | "keyEmpty" | "keyUnreadable" | "keyMismatch" | "weak" | "expired" | "otherNames" | "broken" | "tooLong",
+      ErrorName
+    >
+  >;
+}
+
+const TEXT_LENGTH_MAX = 64 * 1024;
+const CHAIN_LENGTH_MAX = 10;
+const RSA_BITS_MIN = 2048;
+const CURVES = new Set(["prime256v1", "secp384r1"]);
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Throws what `errors` names where it cannot be served now, or is for other names than `covers` wants. */
+export function readUploaded(
+  given: { readonly certificate: unknown; readonly key: unknown },
+  { nowMs, errors, covers }: { readonly nowMs: number; readonly errors: UploadErrors; covers(names: readonly string[]): boolean },
+): Uploaded {
+  const refuse: Refuse = (problem, field = "certificate") => {
+    throw new PlatformError(errors.names[problem], { source: errors.fields[field] });
+  };
+  const chain = readChain(given.certificate, refuse);
+  const leaf = chain[0] as X509Certificate;
+  const privateKey = readKey(given.key, refuse);
+  if (!leaf.checkPrivateKey(privateKey)) refuse("keyMismatch", "key");
+  if (!isStrong(leaf.publicKey)) refuse("weak");
+  if (leaf.validFromDate.getTime() > nowMs || leaf.validToDate.getTime() <= nowMs) refuse("expired");
+  const names = namesOf(leaf);
+  if (!covers(names)) refuse("otherNames");
+  if (chain.some((one, index) => index > 0 && !isIssued(chain[index - 1] as X509Certificate, one))) refuse("broken");
+  return {
+    leaf,
+    chain: chain.map((one) => one.toString().trim()).join("\n") + "\n",
+    privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    names,
+  };
+}
+
+type Refuse = (problem: keyof UploadErrors["names"], field?: "certificate" | "key") => never;
+
+function readChain(text: unknown, refuse: Refuse): readonly X509Certificate[] {
+  if (typeof text !== "string" || text.trim() === "") return refuse("empty");
+  const parts = text.length > TEXT_LENGTH_MAX ? null : text.match(PEM_CERTIFICATE);
+  if (parts === null) return refuse("unreadable");
+  if (parts.length > CHAIN_LENGTH_MAX) return refuse("tooLong");
+  try {
+    return parts.map((part) => new X509Certificate(part));
+  } catch {
+    return refuse("unreadable");
+  }
+}
+
+function readKey(text: unknown, refuse: Refuse): KeyObject {
+  if (typeof text !== "string" || text.trim() === "") return refuse("keyEmpty", "key");
+  try {
+    return createPrivateKey(text.slice(0, TEXT_LENGTH_MAX));
+  } catch {
+    return refuse("keyUnreadable", "key");
+  }
+}
+
+function isStrong(key: KeyObject): boolean {
+  const { modulusLength = 0, namedCurve = "" } = key.asymmetricKeyDetails ?? {};
+  return key.asymmetricKeyType === "rsa" ? modulusLength >= RSA_BITS_MIN : CURVES.has(namedCurve);
+}
+
+const isIssued = (lower: X509Certificate, upper: X509Certificate): boolean => lower.checkIssued(upper) && lower.verify(upper.publicKey);
+
+const namesOf = (leaf: X509Certificate): readonly string[] =>
+  (leaf.subjectAltName ?? "").split(", ").flatMap((name) => (name.startsWith("DNS:") ? [name.slice(4).toLowerCase()] : []));
+
+/** Who is shown as the issuer of a certificate: its organization, or else its common name. */
+export const issuerOf = (leaf: X509Certificate): string =>
+  /^O=(.+)$/m.exec(leaf.issuer)?.[1] ?? /^CN=(.+)$/m.exec(leaf.issuer)?.[1] ?? "unknown";
+
+/** As published clients show it: `ECDSAWithSHA256`. */
+export const signatureOf = (leaf: X509Certificate): string =>
+  (leaf.signatureAlgorithm ?? "").replace(/^ecdsa-with-SHA/i, "ECDSAWithSHA").replace(/^sha(\d+)WithRSAEncryption$/i, "SHA$1WithRSA");

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { fixedClock } from "#kernel/clock.ts";
+import { newId } from "#kernel/ids.ts";
+import { insertAccount } from "#store/accounts.ts";
+import { storeTest } from "../../../test/support/store.ts";
+import { createIssuanceLimit } from "./issuance-limit.ts";
+
+const ROUNDS = 40;
+
+storeTest("SPEC 8.1: certificates that two nodes are asked for at once are all counted", async ({ store, open }) => {
+  const account_id = newId();
+  await store.write(({ db }) => insertAccount(db, { id: account_id, name: "one", type: "standard", settings: "{}", created_on: "" }));
+  const clock = fixedClock("2026-05-06T12:00:00Z");
+  const nodes = [store, await open()].map((one) => ({ store: one, limit: createIssuanceLimit({ store: one, clock, perMinuteMax: 100 }) }));
+  const order = ({ store: node, limit }: (typeof nodes)[number]) => node.write((unit) => limit.take(unit, account_id));
+  for (let round = 0; round < ROUNDS; round++) await Promise.all(nodes.map(order));
+  const { recent } = await store.read.selectFrom("hostname_issuances").select("recent").executeTakeFirstOrThrow();
+  assert.equal(JSON.parse(recent).length, ROUNDS * nodes.length);
+});
+
+storeTest("SPEC 8.1 and SPEC 8.2: what exceeds the rate locks the account for 30 seconds, whoever is asked", async ({ store, open }) => {
+  const account_id = newId();
+  await store.write(({ db }) => insertAccount(db, { id: account_id, name: "one", type: "standard", settings: "{}", created_on: "" }));
+  const clock = fixedClock("2026-05-06T12:00:00Z");
+  const other = await open();
+  const at = (one: typeof store) => {
+    const limit = createIssuanceLimit({ store: one, clock, perMinuteMax: 15 });
+    return () => limit.watch(account_id, () => one.write((unit) => limit.take(unit, account_id)));
+  };
+  const [first, second] = [at(store), at(other)];
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => [first(), second()]).flat());
+  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 15);
+  await assert.rejects(second(), { code: 10429 });
+  clock.advance(30_000);
+  await first();
+});
