@@ -19,6 +19,17 @@ export const customHostnameNamed = (db: Kysely<Tables>, zoneId: string, hostname
 export const activeHostnames = (db: Kysely<Tables>, hostname: string): Promise<CustomHostnameRow[]> =>
   db.selectFrom("custom_hostnames").selectAll().where("hostname", "=", hostname).where("status", "=", "active").execute();
 
+/** The active ones of these zones under the name and those above it, the closest first. */
+export const activeHostnamesUp = (db: Kysely<Tables>, zoneIds: readonly string[], name: string): Promise<CustomHostnameRow[]> =>
+  db
+    .selectFrom("custom_hostnames")
+    .selectAll()
+    .where("hostname", "in", namesUp(name))
+    .where("zone_id", "in", zoneIds)
+    .where("status", "=", "active")
+    .orderBy((eb) => eb.fn<number>("length", ["hostname"]), "desc")
+    .execute();
+
 export const allCustomHostnames = (db: Kysely<Tables>): Promise<CustomHostnameRow[]> =>
   db.selectFrom("custom_hostnames").selectAll().orderBy("id").execute();
 

@@ -18,7 +18,11 @@ export interface DescribedRequest extends RequestView {
 const CLIENT_IP = "192.0.2.1";
 
 /** Throws `invalid_input` for what is no address of a site or of a visitor. */
-export function describeRequest(input: RuleTraceRequest, zoneName: string, nowMs: number): DescribedRequest {
+export function describeRequest(
+  input: RuleTraceRequest,
+  served: { readonly zone_name?: string; readonly hostname_metadata?: string },
+  nowMs: number,
+): DescribedRequest {
   const url = URL.parse(input.url);
   const host = url === null ? undefined : parseHostname(url.hostname, { underscores: true });
   if (url === null || host === undefined || !/^https?:$/.test(url.protocol))
@@ -29,7 +33,8 @@ export function describeRequest(input: RuleTraceRequest, zoneName: string, nowMs
   const body = Buffer.from(input.body ?? "").toString("latin1");
   return {
     ray_id: "0000000000000000",
-    zone_name: zoneName,
+    zone_name: "",
+    ...served,
     method: input.method ?? "GET",
     scheme: url.protocol === "https:" ? "https" : "http",
     host,

@@ -138,3 +138,37 @@ storeTest("a trace says what a managed rule found, and where", async ({ store })
     ["Cross-site scripting: a script element", { part: "http.request.body.raw", name: "", value: "<script>" }],
   );
 });
+
+storeTest("a trace goes through the zone that serves the host as its custom hostname, with its metadata", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const zoneOf = async (name: string) => {
+    const { id } = await control.zones.create(call(), { name, account: { id: account_id } });
+    return { id, name, account_id, plan: "free" };
+  };
+  const [saas, customer] = [await zoneOf("service.test"), await zoneOf("customer.test")];
+  await control.dnsRecords.create(call(), saas, { type: "A", name: "origin", content: "192.0.2.1", proxied: true });
+  await control.fallbackOrigins.put(call(), saas, { origin: "origin.service.test" });
+  await control.dnsRecords.create(call(), customer, { type: "CNAME", name: "shop", content: "origin.service.test" });
+  const body = { hostname: "shop.customer.test", custom_metadata: { tier: "gold" } };
+  assert.equal((await control.customHostnames.create(call(), saas, body)).status, "active");
+  const scope = (zone: typeof saas | null) =>
+    ({ level: zone ? "zone" : "account", account_id, zone_id: zone?.id ?? null, plan: null, actor: systemActor("test") }) as const;
+  const expression = 'lookup_json_string(cf.hostname.metadata, "tier") eq "gold"';
+  await control.rulesets.putEntryPoint(call(), scope(saas) as never, "http_request_firewall_custom", {
+    rules: [{ action: "block", expression }],
+  });
+  for (const asked of [null, saas]) {
+    const trace = await control.ruleTraces.trace(scope(asked) as never, { url: "https://shop.customer.test/" });
+    assert.deepEqual([trace.zone_name, trace.terminated_by?.action], ["service.test", "block"]);
+  }
+  const elsewhere = (zone: typeof saas | null, host: string) => control.ruleTraces.trace(scope(zone) as never, { url: `https://${host}/` });
+  await assert.rejects(elsewhere(customer, "shop.customer.test"), { code: 10400 });
+  assert.equal((await elsewhere(customer, "www.customer.test")).zone_name, "customer.test");
+  assert.equal((await elsewhere(null, "unknown.example")).zone_name, null);
+
+  // A zone's own names go before wildcards of others.
+  await store.write(({ db }) => db.updateTable("custom_hostnames").set({ wildcard: 1, hostname: "wild.test" }).execute());
+  assert.equal((await elsewhere(null, "any.wild.test")).zone_name, "service.test");
+  await zoneOf("any.wild.test");
+  assert.equal((await elsewhere(null, "any.wild.test")).zone_name, "any.wild.test");
+});

@@ -16,6 +16,7 @@ import { type PhaseName, PHASES } from "#rules/phases.ts";
 import { createTracedRun, type TraceStep } from "#rules/run.ts";
 import type { CompiledRuleset, Match, RuleDefinition } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
+import { activeHostnamesUp } from "#store/custom-hostnames.ts";
 import { itemValues, ruleListsOf } from "#store/rule-lists.ts";
 import { type RulesetRow, rulesetsWithRules } from "#store/rulesets.ts";
 import type { Store, Unit } from "#store/store.ts";
@@ -44,18 +45,36 @@ export function createRuleTraces({ store, clock }: { readonly store: Store; read
       return problems.map(({ rule_id, message }) => `Rule ${rule_id} is not run: ${message}`);
     },
     trace: async (scope, input) => {
-      const draft = describeRequest(input, "", clock.nowMs());
-      const zones = await zonesOfAccount(store.read, scope.account_id);
-      const zone = zones
-        .filter(({ id, name }) => (scope.zone_id === null || id === scope.zone_id) && isWithin(draft.host, name))
-        .toSorted((a, b) => b.name.length - a.name.length)[0];
-      if (zone === undefined && scope.zone_id !== null)
+      const { host } = describeRequest(input, {}, clock.nowMs());
+      const { zone, hostname } = await serving(store.read, scope.account_id, host);
+      if (scope.zone_id !== null && zone?.id !== scope.zone_id)
         throw new PlatformError("invalid_input", { message: `"url" names a host of another zone.`, source: "/url" });
-      const request = describeRequest(input, zone?.name ?? "", clock.nowMs());
+      const served = { zone_name: zone?.name ?? "", hostname_metadata: Buffer.from(hostname?.custom_metadata ?? "").toString("latin1") };
+      const request = describeRequest(input, served, clock.nowMs());
       const rulesets = await loadRulesets(store.read, compiledRows, scope, zone?.id ?? null);
       return { zone_name: zone?.name ?? null, ...follow(rulesets, request, input) };
     },
   };
+}
+
+/**
+ * The zone of the account that serves the host, in the order in which the edge looks: a custom hostname of exactly this name, the
+ * longest name of a zone, a custom hostname above that covers it.
+ */
+async function serving(db: Unit["db"], accountId: string, host: string) {
+  const zones = await zonesOfAccount(db, accountId);
+  const hostnames =
+    zones.length === 0
+      ? []
+      : await activeHostnamesUp(
+          db,
+          zones.map(({ id }) => id),
+          host,
+        );
+  const exact = hostnames.find(({ hostname }) => hostname === host);
+  const [named] = zones.filter(({ name }) => isWithin(host, name)).toSorted((a, b) => b.name.length - a.name.length);
+  const hostname = exact ?? (named === undefined ? hostnames.find(({ wildcard }) => wildcard === 1) : undefined);
+  return hostname === undefined ? { zone: named } : { zone: zones.find(({ id }) => id === hostname.zone_id), hostname };
 }
 
 interface Loaded {
