@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { KeptWatcher } from "#events/logs/entry.ts";
 import type { AnswerSink, AnswerWatcher } from "./client/client-answer.ts";
 import type { GatewayLimits } from "./config.ts";
 import type { Cost } from "./costs.ts";
@@ -45,6 +46,16 @@ export interface Asker {
   leave(): void;
 }
 
+/** What the client gets once the row is written down. */
+type Ending =
+  /** `last`: what came out of the transforms at the end. */
+  | { readonly kind: "answer"; readonly last: Buffer | undefined }
+  | { readonly kind: "cut"; readonly last: Buffer | undefined }
+  | { readonly kind: "refusal"; readonly refusal: Refusal }
+  | typeof NOTHING;
+
+const NOTHING = { kind: "nothing" } as const;
+
 /** Where an answer's bytes come from. */
 export interface AnswerSource {
   /** The client has caught up. */
@@ -55,7 +66,7 @@ export interface AnswerSource {
  * One request under way, from the client's side: carries the answer of one step to the client and settles the log row,
  * once. A class, since one is made for every request and its shape must stay the same.
  */
-export class Exchange implements AnswerWatcher {
+export class Exchange implements AnswerWatcher, KeptWatcher {
   readonly #options: ExchangeOptions;
   /** The step whose answer goes out, or which is tried. */
   #step: Step;
@@ -75,6 +86,7 @@ export class Exchange implements AnswerWatcher {
   /** What counts are guessed from, where none are told. */
   readonly #answer = new Pieces();
   #isSettled = false;
+  #ending: Ending = NOTHING;
   #asker: Asker | undefined;
   #source: AnswerSource | undefined;
   #claim: Pick<SpendClaim, "charge"> | undefined;
@@ -173,10 +185,40 @@ export class Exchange implements AnswerWatcher {
       this.#responseBytes += last.length;
       record.sent(last);
     } else last = undefined;
-    // The row is written down before the client has everything: whoever got an answer finds it in the log.
-    const settling = this.#settle(this.#status, this.#status < 400);
-    if (settling === undefined) this.#sendLast(last);
-    else void settling.then(() => this.#sendLast(last));
+    this.#settle(this.#status, this.#status < 400, { kind: "answer", last });
+  }
+
+  /** Ends the exchange: with an error where nothing went out yet, else by cutting the client off. */
+  fail(refusal: Refusal): void {
+    if (this.#isSettled) return;
+    const { answer, record } = this.#options;
+    if (answer.hasBegun) {
+      const last = this.#transforms?.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
+      return this.#settle(this.#status, false, { kind: "cut", last });
+    }
+    const { status, body } = renderError(refusal);
+    record.sent(Buffer.from(body));
+    this.#settle(status, false, { kind: "refusal", refusal });
+  }
+
+  /** The row is written down: whoever gets an answer finds it in the log. */
+  onKept(): void {
+    const ending = this.#ending;
+    this.#ending = NOTHING;
+    try {
+      this.#conclude(ending);
+    } catch {
+      // What is thrown here nobody foresaw; it costs this answer, not those that were kept with it.
+      this.#options.answer.cut(undefined);
+    }
+  }
+
+  #conclude(ending: Ending): void {
+    const { answer, fields, isRequestComplete } = this.#options;
+    if (ending.kind === "answer") this.#sendLast(ending.last);
+    else if (ending.kind === "cut") answer.cut(ending.last);
+    // The client may still be sending; its connection cannot carry another request.
+    else if (ending.kind === "refusal") sendError(answer, ending.refusal, fields(this.#step, false), !isRequestComplete());
   }
 
   #sendLast(last: Buffer | undefined): void {
@@ -190,24 +232,6 @@ export class Exchange implements AnswerWatcher {
       this.#writeHead([...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
       answer.end(last);
     }
-  }
-
-  /** Ends the exchange: with an error where nothing went out yet, else by cutting the client off. */
-  fail(refusal: Refusal): void {
-    if (this.#isSettled) return;
-    const { answer, fields, record, isRequestComplete } = this.#options;
-    if (answer.hasBegun) {
-      const last = this.#transforms?.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
-      const settling = this.#settle(this.#status, false);
-      if (settling === undefined) answer.cut(last);
-      else void settling.then(() => answer.cut(last));
-      return;
-    }
-    const { status, body } = renderError(refusal);
-    record.sent(Buffer.from(body));
-    void this.#settle(status, false);
-    // The client may still be sending; its connection cannot carry another request.
-    sendError(answer, refusal, fields(this.#step, false), !isRequestComplete());
   }
 
   /** Makes what the answer goes through, and gives the head that comes out of it. */
@@ -282,21 +306,20 @@ export class Exchange implements AnswerWatcher {
     this.#isSettled = true;
     // The provider is told first: the row takes longer.
     this.#asker?.leave();
-    void this.#settle(this.#options.answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false, "client gone");
+    this.#settle(this.#options.answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false, NOTHING, "client gone");
   }
 
-  /** Writes the row down: at once, or when what nobody told is guessed. */
-  #settle(status: number, success: boolean, end: StreamEnd = success ? "finished" : "cut"): Promise<void> | undefined {
+  /** Writes the row down, at once or when what nobody told is guessed; the client gets its ending after it. */
+  #settle(status: number, success: boolean, ending: Ending, end: StreamEnd = success ? "finished" : "cut"): void {
     this.#isSettled = true;
+    this.#ending = ending;
     const { estimates } = this.#options;
     const told = this.#isCached ? CACHED_USAGE : (this.#usage?.end() ?? NO_USAGE);
     const guessed = this.#isCached || status >= 400 ? undefined : estimates.complete(this.#step, told, this.#answer, end);
     if (guessed instanceof Promise) {
       this.#options.record.ended();
-      return guessed.then((usage) => this.#record(status, success, usage, true));
-    }
-    this.#record(status, success, guessed ?? told, guessed !== undefined);
-    return undefined;
+      void guessed.then((usage) => this.#record(status, success, usage, true));
+    } else this.#record(status, success, guessed ?? told, guessed !== undefined);
   }
 
   #record(status: number, success: boolean, usage: Usage, isEstimated: boolean): void {
@@ -304,7 +327,7 @@ export class Exchange implements AnswerWatcher {
     const step = this.#step;
     if (isEstimated) record.note({ estimated: true });
     const { cost, isCustom } = costOf(step, usage, this.#isCached);
-    record.finish({
+    const outcome = {
       step,
       usage,
       cost,
@@ -315,7 +338,8 @@ export class Exchange implements AnswerWatcher {
       contentType: this.#contentType,
       requestBytes: requestBytes(),
       responseBytes: this.#responseBytes,
-    });
+    };
+    record.finish(outcome, this);
     // A provider that has begun, or was left at work, may ask for money without having said how much.
     this.#claim?.charge(usage, cost, status === CLIENT_GONE_STATUS || (this.#status > 0 && this.#status < 400));
     onSettled();

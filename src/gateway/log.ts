@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type GatewayLogEntry, type GatewayLogSink, type KeepRule } from "#events/logs/entry.ts";
+import { type GatewayLogEntry, type GatewayLogSink, type KeepRule, type KeptWatcher } from "#events/logs/entry.ts";
 import { KEPT_BYTES_MAX } from "#events/logs/segment.ts";
 import type { EventSink, GatewayLogRow } from "#events/rows.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
+import { atTurnEnd } from "#wire/connections/turn-end.ts";
 import { createLogOptions, type LogOptions } from "./log-options.ts";
 import type { SpanExporter } from "./otel/span-exporter.ts";
 import { Pieces } from "./pieces.ts";
@@ -60,8 +61,11 @@ export interface LogRecord {
   note(facts: Partial<Pick<GatewayLogRow, "dlp_action" | "estimated" | "compatibility_mode">>): void;
   /** The exchange is over, and the row follows once counts that nobody told are guessed. */
   ended(): void;
-  /** Writes the row down, so that it is there when the client has got the last byte. Only the first call counts: every way to an end may call it. */
-  finish(outcome: RequestOutcome): void;
+  /**
+   * Writes the row down, and tells the watcher when it is: the client gets its last byte after that. Only the first call counts:
+   * every way to an end may call it.
+   */
+  finish(outcome: RequestOutcome, watcher?: KeptWatcher): void;
 }
 
 export interface GatewayLog {
@@ -98,7 +102,12 @@ function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
     metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome });
   const tokens = (direction: string): Metric =>
     metrics.counter("selvedge_gateway_tokens_total", "Tokens that providers counted", { direction });
-  const rowsOnly: GatewayLogSink = { append: ({ row, keep }) => void (keep.mode !== "none" && events.push("gateway_logs", row)) };
+  const rowsOnly: GatewayLogSink = {
+    append: ({ row, keep }, watcher) => {
+      if (keep.mode !== "none") events.push("gateway_logs", row);
+      if (watcher !== undefined) atTurnEnd({ onTurnEnd: () => watcher.onKept() });
+    },
+  };
   return {
     sink: logs ?? rowsOnly,
     spans,
@@ -171,14 +180,14 @@ class Recorder implements LogRecord {
     this.#noted = { ...this.#noted, ...facts };
   }
 
-  finish(outcome: RequestOutcome): void {
+  finish(outcome: RequestOutcome, watcher?: KeptWatcher): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const { requests, tokens, sink, held } = this.#tools;
     requests[outcome.success ? "ok" : "failed"].value++;
     tokens.in.value += outcome.usage.tokensIn ?? 0;
     tokens.out.value += outcome.usage.tokensOut ?? 0;
-    sink.append(this.#entry(outcome));
+    sink.append(this.#entry(outcome), watcher);
     held.value -= this.#heldBytes;
     this.#chunks.clear();
   }

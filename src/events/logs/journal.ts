@@ -1,7 +1,8 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync, writevSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import { ENTRY_COLUMNS, entryCells, type GatewayLogEntry, type GatewayLogSink } from "./entry.ts";
+import { atTurnEnd, type TurnTask } from "#wire/connections/turn-end.ts";
+import { ENTRY_COLUMNS, entryCells, type GatewayLogEntry, type GatewayLogSink, type KeptWatcher } from "./entry.ts";
 import { RECORD_HEAD_BYTES, ROW_BYTES_MAX, type SegmentHeader, segmentOf, segmentPath, writeRecordHead } from "./segment.ts";
 
 export interface LogJournal extends GatewayLogSink {
@@ -15,49 +16,97 @@ export interface LogJournalDeps {
 }
 
 const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
-/** Records up to this size are gathered, so that one call writes them; the parts of larger ones are written in place. */
-const SCRATCH_BYTES = 256 * 1024;
+/** Records are gathered up to this size, so that one call writes those of a turn; the parts of a larger one are written in place. */
+const GATHERED_BYTES = 256 * 1024;
+const HEADER = Buffer.from(`${JSON.stringify({ columns: ENTRY_COLUMNS } satisfies SegmentHeader)}\n`);
 
 /**
- * The gateway's side of the segments: one thread writes to a directory. A record is in the kernel's hands when `append`
- * returns, so it survives the end of the process, not that of the machine. Every start begins a segment of its own, so
- * that nothing follows a torn record.
+ * The gateway's side of the segments: one thread writes to a directory. What was appended in a turn of the event loop is in
+ * the kernel's hands when that turn is over, and only then its watchers are told: it survives the end of the process, not
+ * that of the machine. Every start begins a segment of its own, so that nothing follows a torn record.
  */
 export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT_BYTES_MAX }: LogJournalDeps): LogJournal {
   const lost = metrics.counter("selvedge_gateway_logs_lost_total", "Gateway requests whose log could not be written");
-  const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  const gathered = Buffer.allocUnsafeSlow(GATHERED_BYTES);
+  let bytes = 0;
+  let records = 0;
+  let watchers: KeptWatcher[] = [];
+  let isDue = false;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   let segment = Math.max(0, ...readdirSync(directory).map((name) => segmentOf(name) ?? 0));
   let file: number | null = null;
-  let size = 0;
+  /** Of the segment, or of the next one while there is none. */
+  let size = HEADER.length;
 
   const begin = (): number => {
-    const header: SegmentHeader = { columns: ENTRY_COLUMNS };
     const opened = openSync(segmentPath(directory, ++segment), "wx", 0o600);
-    size = writeSync(opened, `${JSON.stringify(header)}\n`);
+    writeSync(opened, HEADER);
     return opened;
   };
 
   const end = (): void => {
     if (file !== null) closeSync(file);
     file = null;
+    size = HEADER.length;
   };
 
+  /** `write` gives the length of what it wrote, `count` records, and throws where that is not all. */
+  const write = (count: number, into: (file: number) => number): void => {
+    try {
+      file ??= begin();
+      size += into(file);
+    } catch {
+      lost.value += count;
+      // Half a record must not stand before another one.
+      giveUp(file, size);
+      end();
+    }
+  };
+
+  const flush = (): void => {
+    if (bytes === 0) return;
+    const [length, count] = [bytes, records];
+    bytes = records = 0;
+    write(count, (to) => written(writeSync(to, gathered, 0, length), length));
+  };
+
+  const add = (entry: GatewayLogEntry): void => {
+    const cells = entryCells(entry);
+    const responseBytes = entry.response.reduce((sum, chunk) => sum + chunk.length, 0);
+    const requestBytes = entry.request?.length ?? 0;
+    // Three bytes a character at most.
+    const lengthMax = RECORD_HEAD_BYTES + cells.length * 3 + requestBytes + responseBytes;
+    if (size + bytes >= segmentBytesMax) {
+      flush();
+      end();
+    }
+    if (bytes + lengthMax > gathered.length) flush();
+    if (lengthMax > gathered.length) return write(1, (to) => writeLargeRecord(to, entry, cells, requestBytes, responseBytes));
+    bytes += gatherRecord(gathered, bytes, entry, cells, requestBytes, responseBytes);
+    records++;
+  };
+
+  const onTurnEnd = (): void => {
+    isDue = false;
+    flush();
+    const told = watchers;
+    watchers = [];
+    for (const watcher of told) watcher.onKept();
+  };
+  const task: TurnTask = { onTurnEnd };
+
   return {
-    append: (entry) => {
-      try {
-        if (file !== null && size >= segmentBytesMax) end();
-        file ??= begin();
-        const length = writeRecord(file, entry, scratch);
-        size += length;
-      } catch {
-        lost.value++;
-        // Half a record must not stand before another one.
-        giveUp(file, size);
-        end();
-      }
+    append: (entry, watcher) => {
+      add(entry);
+      if (watcher !== undefined) watchers.push(watcher);
+      if (isDue) return;
+      isDue = true;
+      atTurnEnd(task);
     },
-    close: end,
+    close: () => {
+      onTurnEnd();
+      end();
+    },
   };
 }
 
@@ -69,22 +118,24 @@ function giveUp(file: number | null, size: number): void {
   }
 }
 
-/** Gives the record's length. Throws where not all of it could be written. */
-function writeRecord(file: number, entry: GatewayLogEntry, scratch: Buffer): number {
-  const cells = entryCells(entry);
-  const responseBytes = entry.response.reduce((sum, chunk) => sum + chunk.length, 0);
-  const requestBytes = entry.request?.length ?? 0;
-  // Three bytes a character at most.
-  if (RECORD_HEAD_BYTES + cells.length * 3 + requestBytes + responseBytes > scratch.length)
-    return writeLargeRecord(file, entry, cells, requestBytes, responseBytes);
-  const rowBytes = scratch.write(cells, RECORD_HEAD_BYTES, "utf8");
-  let at = RECORD_HEAD_BYTES + rowBytes;
-  if (entry.request !== null) at += entry.request.copy(scratch, at);
-  for (const chunk of entry.response) at += chunk.copy(scratch, at);
-  writeRecordHead(scratch, rowBytes, requestBytes, responseBytes);
-  return written(writeSync(file, scratch, 0, at), at);
+/** Writes the record at `start`, where there is room for it; gives its length. */
+function gatherRecord(
+  into: Buffer,
+  start: number,
+  { request, response }: GatewayLogEntry,
+  cells: string,
+  requestBytes: number,
+  responseBytes: number,
+): number {
+  const rowBytes = into.write(cells, start + RECORD_HEAD_BYTES, "utf8");
+  let at = start + RECORD_HEAD_BYTES + rowBytes;
+  if (request !== null) at += request.copy(into, at);
+  for (const chunk of response) at += chunk.copy(into, at);
+  writeRecordHead(into, start, { rowBytes, requestBytes, responseBytes });
+  return at - start;
 }
 
+/** Gives the record's length. Throws where not all of it could be written. */
 function writeLargeRecord(file: number, entry: GatewayLogEntry, cells: string, requestBytes: number, responseBytes: number): number {
   const rowBytes = Buffer.byteLength(cells);
   if (rowBytes > ROW_BYTES_MAX) throw new RangeError("a row is too large");
@@ -92,7 +143,7 @@ function writeLargeRecord(file: number, entry: GatewayLogEntry, cells: string, r
   head.write(cells, RECORD_HEAD_BYTES, "utf8");
   const bodies = entry.request === null ? entry.response : [entry.request, ...entry.response];
   const bodiesCrc = bodies.reduce((crc, part) => crc32(part, crc), 0);
-  writeRecordHead(head, rowBytes, requestBytes, responseBytes, bodiesCrc);
+  writeRecordHead(head, 0, { rowBytes, requestBytes, responseBytes, bodiesCrc });
   const parts = [head, ...bodies];
   const length = head.length + requestBytes + responseBytes;
   let done = 0;

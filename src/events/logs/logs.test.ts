@@ -57,7 +57,10 @@ function stage(t: TestContext): Stage {
   };
 }
 
-const readAll = (indexer: LogIndexer): void => {
+/** What was appended is in its file once the turn of the event loop is over. */
+const turnEnd = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const readAll = async (indexer: LogIndexer): Promise<void> => {
+  await turnEnd();
   while (indexer.step());
 };
 const ids = ({ rows }: Stage): string =>
@@ -65,13 +68,13 @@ const ids = ({ rows }: Stage): string =>
     .map((row) => row.id)
     .join(" ");
 
-test("rows and bodies come back as they were, from files that only their owner may read", (t) => {
+test("rows and bodies come back as they were, from files that only their owner may read", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   const row = { id: "a", model: "mödel'\"", success: false, cost: null, tokens_cache_read: 7, metadata: '{"a":1}' };
   journal.append(entry(row));
   journal.append(entry({ id: "none" }, { request: null, response: [] }));
-  readAll(at.indexer());
+  await readAll(at.indexer());
   const [first, none] = at.rows();
   const { segment, segment_at, ...rest } = first as GatewayLogRow;
   const { segment: _, segment_at: __, ...expected } = testGatewayRow({ ...row, request_kept: 5, response_kept: 8 });
@@ -83,13 +86,13 @@ test("rows and bodies come back as they were, from files that only their owner m
   assert.equal(statSync(segmentPath(at.directory, 1)).mode & 0o777, 0o600);
 });
 
-test("a large record is written in place, and is whole", (t) => {
+test("a large record is written in place, and is whole", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   const [request, piece] = [Buffer.alloc(3_000_000, "q"), Buffer.alloc(1000, "r")];
   journal.append(entry({ id: "a" }, { request, response: Array<Buffer>(3000).fill(piece) }));
   journal.append(entry({ id: "b" }));
-  readAll(at.indexer());
+  await readAll(at.indexer());
   assert.equal(ids(at), "a b");
   const [row] = at.rows();
   const bodies = createLogBodyStore(at.directory).read({ segment: row?.segment as number, at: row?.segment_at as number });
@@ -97,7 +100,7 @@ test("a large record is written in place, and is whole", (t) => {
   assert.ok(bodies?.response.equals(Buffer.alloc(3_000_000, "r")));
 });
 
-test("each row is inserted once, whenever reader and writer stop and start, over the ends of segments", (t) => {
+test("each row is inserted once, whenever reader and writer stop and start, over the ends of segments", async (t) => {
   const at = stage(t);
   const expected: string[] = [];
   for (let start = 0; start < 6; start++) {
@@ -107,32 +110,37 @@ test("each row is inserted once, whenever reader and writer stop and start, over
       expected.push(`${start}-${i}`);
       journal.append(entry({ id: `${start}-${i}` }));
       // The reader is killed at odd times: it has no end of its own.
-      if (i % 2 === start % 2) indexer.step();
+      if (i % 2 === start % 2) {
+        await turnEnd();
+        indexer.step();
+      }
     }
+    await turnEnd();
   }
-  readAll(at.indexer());
+  await readAll(at.indexer());
   assert.equal(ids(at), expected.join(" "));
   assert.ok(readdirSync(at.directory).length > 6);
   assert.deepEqual(at.damages, []);
 });
 
-test("what a power cut tore ends its segment, and nothing after it is lost", (t) => {
+test("what a power cut tore ends its segment, and nothing after it is lost", async (t) => {
   const at = stage(t);
   at.journal().append(entry({ id: "a" }));
+  await turnEnd();
   const torn = segmentPath(at.directory, 1);
   const record = readFileSync(torn);
   appendFileSync(torn, record.subarray(record.indexOf("\n") + 1, -3));
   const indexer = at.indexer();
-  readAll(indexer);
+  await readAll(indexer);
   assert.equal(ids(at), "a", "half a record is waited for");
   const journal = at.journal();
   journal.append(entry({ id: "b" }));
-  readAll(indexer);
+  await readAll(indexer);
   assert.equal(ids(at), "a b");
   assert.deepEqual(at.damages, [1]);
 });
 
-test("STOP_INSERTING keeps the first rows of a gateway, DELETE_OLDEST the last; others are not concerned", (t) => {
+test("STOP_INSERTING keeps the first rows of a gateway, DELETE_OLDEST the last; others are not concerned", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   const indexer = at.indexer();
@@ -141,9 +149,9 @@ test("STOP_INSERTING keeps the first rows of a gateway, DELETE_OLDEST the last; 
     journal.append(entry({ id: `d${i}`, at_ms: i, gateway_id: "drop" }, { keep: { mode: "DELETE_OLDEST", rowsMax: 3 } }));
     journal.append(entry({ id: `n${i}`, at_ms: i, gateway_id: "none" }, { keep: { mode: "none", rowsMax: null } }));
     journal.append(entry({ id: `u${i}`, at_ms: i, account_id: "b", gateway_id: "stop" }));
-    if (i % 3 === 2) readAll(indexer);
+    if (i % 3 === 2) await readAll(indexer);
   }
-  readAll(indexer);
+  await readAll(indexer);
   assert.deepEqual(
     at
       .rows()
@@ -159,18 +167,18 @@ test("STOP_INSERTING keeps the first rows of a gateway, DELETE_OLDEST the last; 
   );
   at.database.deleteBefore(2, 100);
   journal.append(entry({ id: "s9", at_ms: 9, gateway_id: "stop" }, { keep: { mode: "STOP_INSERTING", rowsMax: 3 } }));
-  readAll(indexer);
+  await readAll(indexer);
   assert.ok(
     at.rows().some((row) => row.id === "s9"),
     "retention makes room",
   );
 });
 
-test("erased bodies are gone from the file, and their neighbours are not", (t) => {
+test("erased bodies are gone from the file, and their neighbours are not", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   for (const id of ["a", "b", "c"]) journal.append(entry({ id }, { request: Buffer.from(`secret-${id}`) }));
-  readAll(at.indexer());
+  await readAll(at.indexer());
   const places = at.rows().map((row) => ({ segment: row.segment as number, at: row.segment_at as number }));
   const store = createLogBodyStore(at.directory);
   store.erase([places[1] as (typeof places)[0]]);
@@ -182,18 +190,18 @@ test("erased bodies are gone from the file, and their neighbours are not", (t) =
   // A database begun anew reads every segment again, but for what was erased.
   const fresh = openEventDatabase(join(at.directory, "fresh.db"));
   t.after(() => fresh.close());
-  readAll(createLogIndexer({ directory: at.directory, logs: fresh.logs, damaged: () => assert.fail() }));
+  await readAll(createLogIndexer({ directory: at.directory, logs: fresh.logs, damaged: () => assert.fail() }));
   const queries = openEventQueries(join(at.directory, "fresh.db"));
   t.after(() => queries.close());
   assert.equal(queries.count("gateway_logs", []), 2);
 });
 
-test("segments go with their last row, and the oldest when there are too many bytes", (t) => {
+test("segments go with their last row, and the oldest when there are too many bytes", async (t) => {
   const at = stage(t);
   const journal = at.journal(1_500);
   const indexer = at.indexer();
   for (let i = 0; i < 12; i++) journal.append(entry({ id: String(i), at_ms: i }));
-  readAll(indexer);
+  await readAll(indexer);
   const before = readdirSync(at.directory);
   at.database.deleteBefore(6, 100);
   indexer.tidy(Infinity);
@@ -207,6 +215,32 @@ test("segments go with their last row, and the oldest when there are too many by
   indexer.tidy(100);
   assert.ok(readable() < at.rows().length);
   journal.append(entry({ id: "later", at_ms: 99 }));
-  readAll(indexer);
+  await readAll(indexer);
   assert.ok(at.rows().some((row) => row.id === "later"));
+});
+
+test("whoever waits for an entry is told when it is in its file, in order, and also when it cannot be written", async (t) => {
+  const at = stage(t);
+  const metrics = createMetrics();
+  const journal = createLogJournal({ directory: at.directory, metrics });
+  const told: string[] = [];
+  const watcher = (id: string) => ({
+    onKept: () => void told.push(`${id} ${readFileSync(segmentPath(at.directory, 1)).includes(`"${id}"`)}`),
+  });
+  journal.append(entry({ id: "one" }), watcher("one"));
+  journal.append(entry({ id: "large" }, { request: Buffer.alloc(1_000_000) }), watcher("large"));
+  journal.append(entry({ id: "two" }), watcher("two"));
+  assert.deepEqual(told, [], "nobody is told amid the turn");
+  await turnEnd();
+  assert.deepEqual(told, ["one true", "large true", "two true"]);
+
+  journal.append(entry({ id: "closing" }), watcher("closing"));
+  journal.close();
+  assert.equal(told.at(-1), "closing true");
+  rmSync(at.directory, { recursive: true });
+  let isTold = false;
+  journal.append(entry({ id: "lost" }), { onKept: () => (isTold = true) });
+  await turnEnd();
+  assert.ok(isTold);
+  assert.equal(metrics.counter("selvedge_gateway_logs_lost_total", "").value, 1);
 });

@@ -47,17 +47,26 @@ export function segmentOf(name: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Writes a head whose row and bodies follow it in `into`, or, where `bodiesCrc` is given, elsewhere. */
-export function writeRecordHead(into: Buffer, rowBytes: number, requestBytes: number, responseBytes: number, bodiesCrc?: number): void {
-  const rowEnd = RECORD_HEAD_BYTES + rowBytes;
-  const length = rowEnd + requestBytes + responseBytes;
-  into.writeUInt32LE(MAGIC, 0);
-  into.writeUInt32LE(length, 4);
-  into.writeUInt32LE(rowBytes, 8);
-  into.writeUInt32LE(requestBytes, 12);
-  into.writeUInt32LE(rowCrcOf(into, 0, rowBytes), 16);
-  into.writeUInt32LE(bodiesCrc ?? crc32(into.subarray(rowEnd, length)), 20);
-  into.writeUInt32LE(LIVE, STATE_AT);
+/** What a new record's head says. */
+interface RecordSizes {
+  readonly rowBytes: number;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  /** Of bodies that do not follow the row. */
+  readonly bodiesCrc?: number;
+}
+
+/** Writes a head at `at`, whose row and, unless their checksum is given, bodies follow it in `into` already. */
+export function writeRecordHead(into: Buffer, at: number, { rowBytes, requestBytes, responseBytes, bodiesCrc }: RecordSizes): void {
+  const rowEnd = at + RECORD_HEAD_BYTES + rowBytes;
+  const end = rowEnd + requestBytes + responseBytes;
+  into.writeUInt32LE(MAGIC, at);
+  into.writeUInt32LE(end - at, at + 4);
+  into.writeUInt32LE(rowBytes, at + 8);
+  into.writeUInt32LE(requestBytes, at + 12);
+  into.writeUInt32LE(rowCrcOf(into, at, rowBytes), at + 16);
+  into.writeUInt32LE(bodiesCrc ?? crc32(into.subarray(rowEnd, end)), at + 20);
+  into.writeUInt32LE(LIVE, at + STATE_AT);
 }
 
 /** The head at `at`; undefined for bytes that are none. */

@@ -179,7 +179,12 @@ export class ClientConnection implements RequestHandler, TransportHandler, Answe
     this.hasServed = true;
     this.state = AWAITING;
     this.sinceMs = this.owner.timers.nowMs;
-    this.reader.next();
+    try {
+      this.reader.next();
+    } catch {
+      // As in `onBytes`: a request that waited is begun here.
+      return void this.transport.destroy();
+    }
     this.settle();
   }
 

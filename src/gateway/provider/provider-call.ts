@@ -1,5 +1,6 @@
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/upstream-connection.ts";
 import { READ_BUFFER } from "#wire/connections/shared-reads.ts";
+import { atTurnEnd, type TurnTask } from "#wire/connections/turn-end.ts";
 import type { Head } from "#wire/http/head.ts";
 import { type HeaderObject, responseHeaderObject } from "#wire/http/header-object.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
@@ -45,7 +46,7 @@ const ROOM_BYTES_MAX = 16 * 1024;
 const nextRoom = (bytes: number): number => (bytes === 0 ? 0 : Math.min(ROOM_BYTES_MAX, Math.max(ROOM_BYTES_MIN, bytes * 4)));
 
 /** One question and its answer over one connection. A class, since one is made for every request. */
-export class ProviderCall implements UpstreamSink {
+export class ProviderCall implements UpstreamSink, TurnTask {
   readonly visitorAddress = "";
   readonly #question: Question;
   readonly #handler: AnswerHandler;
@@ -113,7 +114,13 @@ export class ProviderCall implements UpstreamSink {
     this.#handler.onFailed(name);
   }
 
+  /** What is asked in one turn goes out together at its end: then the other side is woken up once for many questions. */
   onConnected(): void {
+    atTurnEnd(this);
+  }
+
+  onTurnEnd(): void {
+    if (this.#isOver) return;
     const { head, body, method } = this.#question;
     const connection = this.#connection as UpstreamConnection;
     const { writer } = connection;
