@@ -74,6 +74,8 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   let state: "starting" | "up" | "down" | "stopping" = "starting";
   let restartMs = RESTART_FIRST_MS;
   let worker: Worker;
+  /** Of a start that is under way: whether it comes to listen. */
+  let starting: Promise<boolean> | null = null;
 
   const onMessage = (message: Exclude<FromWorker, { type: "descriptors" }>, listening: () => void): void => {
     if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
@@ -123,7 +125,14 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       if (state === "up" || (state === "starting" && spec.isLate === true)) restartLater();
     });
     worker = thread;
-    return promise.finally(() => clearTimeout(limit));
+    starting = promise.then(
+      () => true,
+      () => false,
+    );
+    return promise.finally(() => {
+      clearTimeout(limit);
+      starting = null;
+    });
   };
 
   const restartLater = (): void => {
@@ -156,12 +165,22 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     useTicketKeys: (keys) => post({ type: "ticket_keys", keys }),
     usePlaces: (databases) => post({ type: "places", databases }),
     stop: async (timeoutMs) => {
-      const mustDrain = state === "up";
+      const limitMs = timeoutMs + STOP_MARGIN_MS;
+      const wasUp = state === "up";
       state = "stopping";
-      if (mustDrain) await drained(worker, timeoutMs + STOP_MARGIN_MS, () => post({ type: "drain", timeoutMs }));
+      // One that is ended while it loads koffi's functions would take the process along.
+      const mustDrain = wasUp || (starting !== null && (await within(limitMs, starting)) === true);
+      if (mustDrain) await drained(worker, limitMs, () => post({ type: "drain", timeoutMs }));
       await worker.terminate();
     },
   };
+}
+
+/** Undefined where it takes longer. */
+function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const limit = setTimeout(resolve, limitMs);
+  return Promise.race([promise, late]).finally(() => clearTimeout(limit));
 }
 
 function drained(worker: Worker, limitMs: number, ask: () => void): Promise<void> {

@@ -109,6 +109,23 @@ test("a stop waits for the drain, or for the time; a thread that dies meanwhile 
   }
 });
 
+test("a stop amid a start waits until the thread listens, and then for the drain; one that never does is ended", async (t) => {
+  const late = stage(t, `${STAY} setTimeout(() => { ${LISTEN} }, 200);`);
+  const words: string[] = [];
+  void late.worker.listening.then(() => words.push("listens"));
+  await late.worker.stop(60_000).then(() => words.push("stopped"));
+  assert.deepEqual(words, ["listens", "stopped"]);
+  const never = stage(t, `await new Promise(() => setInterval(() => undefined, 1000));`);
+  const failed = assert.rejects(never.worker.listening);
+  await never.worker.stop(0);
+  await failed;
+  const dies = stage(t, `if (start === 2) await new Promise((resolve) => setTimeout(resolve, 200)); ${LISTEN} ${STAY} if (start === 1) die();`);
+  await dies.worker.listening;
+  await eventually(() => dies.starts() === 2);
+  await dies.worker.stop(60_000);
+  assert.deepEqual([late.starts(), never.starts(), dies.starts()], [1, 1, 2]);
+});
+
 test("numbers of a thread that does not answer, or that dies over the question, count as none", async (t) => {
   const silent = stage(t, `${LISTEN} main.on("message", () => {});`);
   await silent.worker.listening;

@@ -1,6 +1,9 @@
 /**
  * What our own loop needs of the OpenSSL that is a part of Node.js, as its manual has it (SSL_new(3) and the pages around it).
  * Contexts, connections and BIOs are addresses; none is good after it was freed.
+ *
+ * While connections live, calls take and return numbers and texts alone: for arrays and whatever it decodes, koffi asks the
+ * engine for values, gets none in a thread that is being ended, and goes on with addresses that are nowhere.
  */
 export interface OpenSsl extends ConnectionCalls {
   /** Null where nothing can be made of what is given. The connections that were opened with it keep what they need of it. */
@@ -81,6 +84,8 @@ const [WANT_READ, WANT_WRITE, ZERO_RETURN] = [2, 3, 6];
 /** Of its own making, it would differ between threads. */
 const SESSION_CONTEXT = "edge";
 const ALPN_BYTES_MAX = 255;
+/** Where a protocol's length is written, behind the address of its name; and where the name is copied to. */
+const [LENGTH_AT, ALPN_AT] = [8, 16];
 
 type Koffi = typeof import("koffi").default;
 type Library = ReturnType<Koffi["load"]>;
@@ -160,10 +165,13 @@ function connections(koffi: Koffi, node: Library): Omit<ConnectionCalls, keyof F
   const version = node.func("const char *SSL_get_version(uintptr_t ssl)");
   const currentCipher = node.func("uintptr_t SSL_get_current_cipher(uintptr_t ssl)");
   const cipherName = node.func("const char *SSL_CIPHER_get_name(uintptr_t cipher)");
-  const alpn = node.func("void SSL_get0_alpn_selected(uintptr_t ssl, _Out_ void **name, _Out_ uint32_t *length)");
+  const alpn = node.func("void SSL_get0_alpn_selected(uintptr_t ssl, uintptr_t name, uintptr_t length)");
+  const copy = node.func("uintptr_t memcpy(uintptr_t to, uintptr_t from, size_t length)");
   const serverName = node.func("const char *SSL_get_servername(uintptr_t ssl, int type)");
   const cleared = clearedErrors(node);
-  const [name, length] = [[null], [0]];
+  const found = Buffer.allocUnsafeSlow(ALPN_AT + ALPN_BYTES_MAX);
+  kept.push(found);
+  const at = Number(koffi.address(found));
   return {
     free: (ssl) => void free(ssl),
     handshake: (ssl) => (cleared(), handshake(ssl)),
@@ -175,9 +183,10 @@ function connections(koffi: Koffi, node: Library): Omit<ConnectionCalls, keyof F
     version: (ssl) => version(ssl) as string,
     cipher: (ssl) => cipherName(currentCipher(ssl)) as string,
     alpn: (ssl) => {
-      alpn(ssl, name, length);
-      if (length[0] === 0) return "";
-      return Buffer.from(koffi.decode(name[0], "uint8_t", Math.min(length[0] ?? 0, ALPN_BYTES_MAX)) as Uint8Array).toString("latin1");
+      alpn(ssl, at, at + LENGTH_AT);
+      const length = Math.min(found.readUInt32LE(LENGTH_AT), ALPN_BYTES_MAX);
+      if (length > 0) copy(at + ALPN_AT, Number(found.readBigUInt64LE()), length);
+      return found.toString("latin1", ALPN_AT, ALPN_AT + length);
     },
     serverName: (ssl) => serverName(ssl, HOST_NAME) as string | null,
   };
