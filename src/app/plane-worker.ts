@@ -179,7 +179,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
 /** Undefined where it takes longer. */
 function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
-  const limit = setTimeout(resolve, limitMs);
+  const limit = setTimeout(() => resolve(undefined), limitMs);
   return Promise.race([promise, late]).finally(() => clearTimeout(limit));
 }
 

@@ -1,100 +1,120 @@
-import { open } from "node:fs/promises";
-import { Agent, get } from "node:http";
+import { open, readFile, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { attackSlowly, SLOW_ATTACKS, type SlowAttack } from "../support/slow-attacks.ts";
-import type { Benchmark, Contender, Measurement } from "./benchmark.ts";
-import { NGINX, SITE_HOST, startEdgeSite } from "./edge-site.ts";
-import { otherCpus } from "./program.ts";
+import type { Benchmark, Measurement } from "./benchmark.ts";
+import { SITE_HOST, startEdgeSite } from "./edge-site.ts";
+import { otherCpus, runTool } from "./program.ts";
 import { residentBytes } from "./resident-bytes.ts";
+import { type Block, quantile, ratioOfPooled } from "./statistics.ts";
 
 /** Of each of the four attacks. */
-const CONNECTIONS = 250;
+const ATTACKERS = 250;
 const SLOW_READERS = 4;
 const BIG_BYTES = 256_000_000;
-const GOOD_EVERY_MS = 5;
-const SECONDS_MIN = 10;
+const CLIENTS = 8;
+const REQUESTS_PER_SECOND = 400;
+/** Of each phase; an attack begins with it, and most of what the edge waits for of slow heads is over before its end. */
+const PHASE_SECONDS = 12;
+const ROUNDS = 4;
+const US = 1e6;
 
 /**
- * Good requests at a fixed rate, first in quiet, then amid slow heads, bodies, readers and ranges and readers of 256 MB. The
- * same requests go to the origin past the proxy: what they lose amid the attacks the machine loses, and no proxy.
+ * Good requests at a fixed rate, in turns in quiet and amid slow heads, bodies, readers and ranges and readers of 256 MB. The
+ * same requests go to the origin past the proxy: what they lose amid the attacks the machine loses, and no proxy. Attackers leave
+ * the CPU that they share with those who measure to these. What all rounds say together stands below the rounds.
  */
 export const edgeAttacks: Benchmark = {
   name: "edge-attacks",
   unit: "p99 of good requests amid slow attacks, as a multiple of the quiet one",
   better: "lower",
   target: 2,
-  tools: ["slowhttptest", "nginx", "openssl"],
-  prepare: async ({ seconds, directory }) => {
+  roundsMax: ROUNDS,
+  tools: ["slowhttptest", "h2load", "nginx", "openssl"],
+  prepare: async ({ directory }) => {
     const big = await open(join(directory, "big"), "w");
     await big.truncate(BIG_BYTES);
     await big.close();
     const site = await startEdgeSite(directory, {
       origin: `location / { return 200 "fine"; } location = /big { root ${directory}; }`,
-      peers: [NGINX],
+      peers: [],
       args: ["--edge-connections-per-address-max", "0"],
     });
-    const contender = (name: string, pid: number, port: number): Contender => ({
-      name,
-      run: () => measure(name, pid, port, site.originPort, Math.max(SECONDS_MIN, seconds)),
-    });
+    const port = Number(new URL(site.selvedge.ready.http).port);
+    const [through, past]: [Block[], Block[]] = [[], []];
+    /** Both ways, by the second. */
+    const phase = async (): Promise<readonly [Seconds, Seconds]> =>
+      Promise.all([goodRequests(port, join(directory, "through")), goodRequests(site.originPort, join(directory, "past"))]);
+    let rounds = 0;
+    const run = async (): Promise<Measurement> => {
+      const quiet = await phase();
+      const before = residentBytes(site.selvedge.pid);
+      const end = startAttack(port);
+      const attacked = await phase();
+      const grownBytes = residentBytes(site.selvedge.pid) - before;
+      await end();
+      const [ours, control] = [blocksOf(attacked[0], quiet[0]), blocksOf(attacked[1], quiet[1])];
+      // The first one warms up.
+      if (rounds++ > 0) {
+        through.push(...ours);
+        past.push(...control);
+      }
+      const [p99, quietP99] = [quantile(attacked[0].flat(), 0.99), quantile(quiet[0].flat(), 0.99)];
+      return {
+        value: p99 / quietP99,
+        also: { attacked_p99_ms: p99 / 1000, quiet_p99_ms: quietP99 / 1000, requests: attacked[0].flat().length, memory_mb: grownBytes / 1e6 },
+      };
+    };
     return {
-      ours: contender("selvedge", site.selvedge.pid, Number(new URL(site.selvedge.ready.http).port)),
-      peers: site.proxies.map(({ name, pid, http }) => contender(name, pid, Number(http.port))),
+      ours: { name: "selvedge", run },
+      conclude: () => [`through the proxy ${ratio(through)}`, `past it ${ratio(past)}`],
       close: site.close,
     };
   },
 };
 
-async function measure(name: string, pid: number, port: number, originPort: number, seconds: number): Promise<Measurement> {
-  const bothWays = () => Promise.all([goodRequests(port, seconds), goodRequests(originPort, seconds)]);
-  const [quiet, quietDirect] = await bothWays();
-  const before = residentBytes(pid);
+const ratio = (blocks: readonly Block[]): string => {
+  const { middle, low, high } = ratioOfPooled(blocks, 0.99);
+  return `p99 ${middle.toFixed(2)} times the quiet one (95 %: ${low.toFixed(2)} to ${high.toFixed(2)})`;
+};
+
+/** What requests took, in µs, of each second of a phase. */
+type Seconds = readonly (readonly number[])[];
+
+/** A second amid the attacks, and the one of the quiet phase before it that has the same number. */
+const blocksOf = (attacked: Seconds, quiet: Seconds): readonly Block[] =>
+  attacked.slice(0, quiet.length).map((ours, index) => ({ ours, others: quiet[index] ?? [] }));
+
+/** Each client asks at its own steady pace over one connection. Throws where a request does not succeed. */
+async function goodRequests(port: number, log: string): Promise<Seconds> {
+  // It is written on, not anew.
+  await rm(log, { force: true });
+  const pace = ["-t", "1", "-c", String(CLIENTS), `--rps=${REQUESTS_PER_SECOND / CLIENTS}`, "-D", String(PHASE_SECONDS)];
+  await runTool("h2load", [...pace, "--h1", `--log-file=${log}`, `--connect-to=127.0.0.1:${port}`, `http://${SITE_HOST}/good`]);
+  const rows = (await readFile(log, "utf8")).trim().split("\n");
+  const seconds: number[][] = Array.from({ length: PHASE_SECONDS }, () => []);
+  const from = Number(rows[0]?.split("\t")[0]);
+  for (const row of rows) {
+    const [atUs = Number.NaN, status, tookUs = Number.NaN] = row.split("\t").map(Number);
+    if (status !== 200) throw new Error(`a good request was answered with ${status}`);
+    seconds[Math.max(0, Math.min(PHASE_SECONDS - 1, Math.floor((atUs - from) / US)))]?.push(tookUs);
+  }
+  return seconds;
+}
+
+/** What it returns waits for the attackers, and throws where one of them did not reach the server any more. */
+function startAttack(port: number): () => Promise<void> {
   const readers = Array.from({ length: SLOW_READERS }, () => slowReader(port));
   const attacks = Promise.all(
-    (Object.keys(SLOW_ATTACKS) as SlowAttack[]).map((attack) => attackSlowly(attack, SITE_HOST, port, CONNECTIONS, seconds, otherCpus())),
+    (Object.keys(SLOW_ATTACKS) as SlowAttack[]).map((attack) =>
+      attackSlowly(attack, SITE_HOST, port, ATTACKERS, PHASE_SECONDS, ["taskset", "--cpu-list", otherCpus(), "nice", "-n", "19"]),
+    ),
   );
-  const [attacked, attackedDirect] = await bothWays();
-  const grownBytes = residentBytes(pid) - before;
-  for (const reader of readers) reader.destroy();
-  const cutOff = (await attacks).find(({ isAvailable }) => !isAvailable);
-  if (cutOff !== undefined) throw new Error(`an attacker did not reach ${name} any more: ${cutOff.output}`);
-  return {
-    value: attacked.p99 / quiet.p99,
-    also: {
-      quiet_p99_ms: quiet.p99,
-      attacked_p99_ms: attacked.p99,
-      past_the_proxy: attackedDirect.p99 / quietDirect.p99,
-      requests: attacked.count,
-      memory_mb: grownBytes / 1e6,
-    },
+  return async () => {
+    const cutOff = (await attacks).find(({ isAvailable }) => !isAvailable);
+    for (const reader of readers) reader.destroy();
+    if (cutOff !== undefined) throw new Error(`an attacker did not reach the edge any more: ${cutOff.output}`);
   };
-}
-
-/** One request every so often, whatever became of the ones before it. Throws where one fails. */
-async function goodRequests(port: number, seconds: number): Promise<{ readonly p99: number; readonly count: number }> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-  const latenciesMs: number[] = [];
-  const pending: Promise<void>[] = [];
-  for (const until = performance.now() + seconds * 1000; performance.now() < until;) {
-    pending.push(goodRequest(port, agent).then((tookMs) => void latenciesMs.push(tookMs)));
-    await new Promise((done) => setTimeout(done, GOOD_EVERY_MS));
-  }
-  await Promise.all(pending);
-  agent.destroy();
-  latenciesMs.sort((a, b) => a - b);
-  return { p99: latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? Number.NaN, count: latenciesMs.length };
-}
-
-function goodRequest(port: number, agent: Agent): Promise<number> {
-  const started = performance.now();
-  return new Promise((resolve, reject) => {
-    const req = get({ port, host: "127.0.0.1", path: "/good", agent, headers: { host: SITE_HOST }, timeout: 30_000 }, (res) => {
-      if (res.statusCode !== 200) reject(new Error(`a good request was answered with ${res.statusCode}`));
-      res.resume().on("end", () => resolve(performance.now() - started));
-    });
-    req.on("timeout", () => req.destroy(new Error("a good request was not answered in 30 seconds"))).on("error", reject);
-  });
 }
 
 /** Asks for 256 MB and takes a few bytes a second. */

@@ -19,21 +19,20 @@ export interface AttackReport {
   readonly output: string;
 }
 
-/** Attacks the site through the port of this machine for so many seconds, with so many connections; from these CPUs where some are named. */
+/** Attacks the site through the port of this machine for so many seconds, with so many connections; `through` runs the program, as `nice` does. */
 export async function attackSlowly(
   attack: SlowAttack,
   host: string,
   port: number,
   connections: number,
   seconds: number,
-  cpus?: string,
+  through: readonly string[] = [],
 ): Promise<AttackReport> {
   const rate = String(Math.max(50, connections));
   const args = ["-c", String(connections), "-r", rate, "-i", "1", "-l", String(seconds), "-p", "5"];
   // As through a proxy that visitors choose: so it says the host, whatever this machine's resolver knows.
   const target = ["-d", `127.0.0.1:${port}`, "-u", `http://${host}/`];
-  const pinned = cpus === undefined ? [] : ["taskset", "--cpu-list", cpus];
-  const [command = "", ...rest] = [...pinned, "slowhttptest", ...SLOW_ATTACKS[attack], ...args, ...target];
+  const [command = "", ...rest] = [...through, "slowhttptest", ...SLOW_ATTACKS[attack], ...args, ...target];
   const child = spawn(command, rest, {
     stdio: ["ignore", "pipe", "pipe"],
     timeout: (seconds + 30) * 1000,

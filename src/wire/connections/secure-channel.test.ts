@@ -6,6 +6,7 @@ import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { eventually, settled } from "../../../test/support/eventually.ts";
+import { connectKeyUpdater, type KeyUpdater } from "../../../test/support/key-updates.ts";
 import { fc } from "../../../test/support/property.ts";
 import type { LoopSocket } from "./loop-socket.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
@@ -280,6 +281,42 @@ test("a client cannot make us begin anew, and is served on", { skip }, async (t)
   await once(next.socket, "secureConnect");
   next.socket.write("abc");
   await eventually(() => next.text === "yyy");
+  assert.deepEqual(stage.errors, []);
+});
+
+test("a client may change its keys, but not over and over without a word", { skip }, async (t) => {
+  const ears: Ear[] = [];
+  const stage = await startSecure(t, (socket) => {
+    const ear = createEar({ onBytes: (_, length) => socket.sendText("y".repeat(length)) });
+    ears.push(ear);
+    return ear;
+  });
+  const good = dial(t, stage, NEW);
+  await eventually(() => ears.length === 1);
+  const updater = async (): Promise<readonly [KeyUpdater, () => Ear]> => {
+    const index = ears.length;
+    const one = await connectKeyUpdater(stage.port, NAME);
+    t.after(() => one.socket.destroy());
+    await eventually(() => ears.length > index);
+    return [one, () => ears[index]!];
+  };
+  for (const piece of [1, 30]) {
+    const [modest, ear] = await updater();
+    for (let sent = 0; sent < 30; sent += piece) modest.socket.write(modest.keyUpdates(piece));
+    modest.socket.write(modest.text("so?"));
+    await eventually(() => ear().text === "so?");
+  }
+  for (const piece of [1, 100, 3_000]) {
+    const [greedy, ear] = await updater();
+    for (let sent = 0; sent < 100; sent += piece) {
+      greedy.socket.write(greedy.keyUpdates(piece));
+      await settled(1);
+    }
+    await eventually(() => ear().closed.length === 1);
+    assert.deepEqual(ear().closed, ["EPROTO"]);
+    good.socket.write(".");
+  }
+  await eventually(() => good.text === "yyy");
   assert.deepEqual(stage.errors, []);
 });
 

@@ -17,6 +17,8 @@ export interface Agreed {
 const OVERHEADS = { new: 22, gcm: 29, chacha: 21 };
 /** Reads of one handshake before others have their turn. */
 const HANDSHAKE_READS_MAX = 4;
+/** Reads one after the other of records without content. Keys that are renewed have no limit of OpenSSL's, and take two (RFC 8446 §4.6.3). */
+const VAIN_READS_MAX = 64;
 
 /**
  * TLS over a socket, by OpenSSL itself (ADR 0032).
@@ -39,6 +41,8 @@ export class SecureChannel implements Channel {
   private overhead = 0;
   /** A part of a record was read. */
   private isMidRecord = false;
+  /** Since the last one with content. */
+  private vainReads = 0;
   /** What comes before that which the socket has. */
   private first: Buffer | null;
   /** What a read met after it had read something, and the next one tells. */
@@ -183,24 +187,35 @@ export class SecureChannel implements Channel {
     let length = 0;
     for (;;) {
       const result = openSsl.read(ssl, calls.readAt + length, READ_BUFFER.length - length);
-      if (result <= 0) return this.tookAll(length, result);
-      // One record that came by itself: nothing is left, and OpenSSL need not be asked.
-      if (fed === result + this.overhead && length === 0 && !this.isMidRecord) return result;
-      length += result;
+      if (result > 0) {
+        this.vainReads = 0;
+        // One record that came by itself: nothing is left, and OpenSSL need not be asked.
+        if (fed === result + this.overhead && length === 0 && !this.isMidRecord) return result;
+        length += result;
+        continue;
+      }
+      const failed = this.failed(result);
+      if (failed !== EAGAIN || !openSsl.isFed()) return this.tookAll(length, failed);
+      if (++this.vainReads > VAIN_READS_MAX) {
+        openSsl.takeBack();
+        return this.tookAll(length, EPROTO);
+      }
     }
   }
 
-  private tookAll(length: number, result: number): number {
-    const failed = this.failed(result);
-    if (failed === EAGAIN) {
+  private tookAll(length: number, failed: number): number {
+    let fate = failed;
+    if (fate === EAGAIN) {
       this.isMidRecord = this.openSsl.hasPending(this.ssl);
       // What came was not for us; what comes next may be there already.
       if (length === 0) this.hasMore = true;
-    } else {
-      this.fate = failed;
+      if (length === 0 && !this.isMidRecord && ++this.vainReads > VAIN_READS_MAX) fate = EPROTO;
+    }
+    if (fate !== EAGAIN) {
+      this.fate = fate;
       this.hasMore = true;
     }
-    return length > 0 ? length : failed;
+    return length > 0 ? length : fate;
   }
 
   /** Of a handshake or a read. */

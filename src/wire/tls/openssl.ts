@@ -17,7 +17,7 @@ interface ConnectionCalls {
   free(ssl: number): void;
   /** 1 once it is over, or as `failure` explains. */
   handshake(ssl: number): number;
-  /** Reads into memory at this address, one record at the most. */
+  /** Reads into memory at this address, one record at the most; one that holds no content fails as one that has not come does. */
   read(ssl: number, at: number, length: number): number;
   write(ssl: number, at: number, length: number): number;
   /** Tells the other side that nothing more comes. */
@@ -28,6 +28,8 @@ interface ConnectionCalls {
   hasPending(ssl: number): boolean;
   /** The next handshake or read reads so many bytes from where connections are fed. False, and nothing is to be read, where there is no memory for it. */
   feed(length: number): boolean;
+  /** Something was fed and not read. */
+  isFed(): boolean;
   /** What was fed and not read; it is in the same place no more. */
   takeBack(): Buffer | null;
   /** `TLSv1.3`. */
@@ -68,6 +70,7 @@ const MAJOR = 3;
 /** openssl/ssl.h, openssl/tls1.h. */
 const VERSIONS: Readonly<Record<TlsVersion, number>> = { "1.2": 0x0303, "1.3": 0x0304 };
 const MODE = 33;
+const CLEAR_MODE = 78;
 const MODES = { partialWrite: 0x1, movingWriteBuffer: 0x2, autoRetry: 0x4, releaseBuffers: 0x10 };
 const SESSION_CACHE_MODE = 44;
 const SERVER_NAME_CALLBACK = 53;
@@ -101,7 +104,7 @@ export function loadOpenSsl(koffi: Koffi, rawAt: number): OpenSsl {
 /** OPENSSL_FULL_VERSION_STRING (openssl/crypto.h). */
 const FULL_VERSION = 7;
 
-type Food = Pick<ConnectionCalls, "open" | "feed" | "takeBack">;
+type Food = Pick<ConnectionCalls, "open" | "feed" | "isFed" | "takeBack">;
 
 /** What connections read: one BIO of memory, which all of a thread share. */
 function food(koffi: Koffi, node: Library, rawAt: number): Food {
@@ -150,6 +153,7 @@ function food(koffi: Koffi, node: Library, rawAt: number): Food {
       cleared();
       return false;
     },
+    isFed: () => (pending(bio) as number) > 0,
     takeBack,
   };
 }
@@ -228,7 +232,9 @@ function contexts(koffi: Koffi, node: Library): Pick<OpenSsl, "createContext" | 
     const { ciphers, ticketKey } = options;
     const named = (isNew: boolean): string => ciphers.filter((name) => name.startsWith("TLS_") === isNew).join(":");
     setOptions(context, OPTIONS.serverPreference + OPTIONS.noRenegotiation);
-    control(context, MODE, MODES.partialWrite | MODES.movingWriteBuffer | MODES.autoRetry | MODES.releaseBuffers, 0);
+    control(context, MODE, MODES.partialWrite | MODES.movingWriteBuffer | MODES.releaseBuffers, 0);
+    // A read ends with a record that has nothing for us: who sends only such ones is to be noticed.
+    control(context, CLEAR_MODE, MODES.autoRetry, 0);
     // Sessions are in tickets only.
     control(context, SESSION_CACHE_MODE, 0, 0);
     setTimeout(context, options.sessionSeconds);
