@@ -121,6 +121,22 @@ for (const [way, socketCalls] of TLS_WAYS) {
       }
     });
 
+    test("who asks for a new handshake amid a connection gets none, and nobody else notices", async () => {
+      const [edge] = edges;
+      const client = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca, ...OLD });
+      client.on("error", () => undefined);
+      const ended = new Promise((resolve) => client.on("close", resolve));
+      await once(client, "secureConnect");
+      const began = await new Promise<boolean>((resolve) => {
+        client.renegotiate({}, (error) => resolve(error === null));
+        client.on("error", () => resolve(false)).on("close", () => resolve(false));
+      });
+      assert.equal(began, false);
+      client.destroy();
+      await ended;
+      assert.match((await visit(edge, OLD)).answer, /here$/);
+    });
+
     test("a session is not carried past the zone's own demands", async () => {
       const [edge] = edges;
       const { session } = await visit(edge, OLD);

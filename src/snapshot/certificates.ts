@@ -1,3 +1,4 @@
+import { constants } from "node:crypto";
 import { createSecureContext, type SecureContext, type TlsOptions } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric } from "#kernel/metrics.ts";
@@ -28,6 +29,7 @@ export interface CertificateOptions {
   readonly ciphers: string;
   readonly minVersion: "TLSv1.2";
   readonly honorCipherOrder: true;
+  readonly secureOptions: number;
 }
 
 /** The id of the installation's own certificate, which belongs to no zone. */
@@ -48,7 +50,13 @@ const CIPHERS = [
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** What every TLS listener has in common. */
-const COMMON = { minVersion: "TLSv1.2", ciphers: CIPHERS, honorCipherOrder: true } as const;
+const COMMON = {
+  minVersion: "TLSv1.2",
+  ciphers: CIPHERS,
+  honorCipherOrder: true,
+  // Node would allow a few handshakes more on each connection.
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
 
 /** Of a listener that asks for the certificate by the name that the client asks for. */
 export const secureOptions = (certificates: Certificates): TlsOptions => ({

@@ -62,7 +62,12 @@ export const edgeAttacks: Benchmark = {
       const [p99, quietP99] = [quantile(attacked[0].flat(), 0.99), quantile(quiet[0].flat(), 0.99)];
       return {
         value: p99 / quietP99,
-        also: { attacked_p99_ms: p99 / 1000, quiet_p99_ms: quietP99 / 1000, requests: attacked[0].flat().length, memory_mb: grownBytes / 1e6 },
+        also: {
+          attacked_p99_ms: p99 / 1000,
+          quiet_p99_ms: quietP99 / 1000,
+          requests: attacked[0].flat().length,
+          memory_mb: grownBytes / 1e6,
+        },
       };
     };
     return {

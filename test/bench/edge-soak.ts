@@ -52,7 +52,13 @@ export const edgeSoak: Benchmark = {
           last = { bytes: residentBytes(site.selvedge.pid), files: openFiles(site.selvedge.pid) };
           return {
             value: (last.bytes - before.bytes) / 1e6,
-            also: { visits, rss_mb: last.bytes / 1e6, rss_loaded_mb: loaded / 1e6, files: last.files, files_more: last.files - before.files },
+            also: {
+              visits,
+              rss_mb: last.bytes / 1e6,
+              rss_loaded_mb: loaded / 1e6,
+              files: last.files,
+              files_more: last.files - before.files,
+            },
           };
         },
       },

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { apiCaller, succeed } from "../support/api.ts";
-import { startSelvedge } from "../support/selvedge.ts";
+import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
 const VISITS = 8;
@@ -18,17 +18,68 @@ function shakeHands(args: readonly string[]): Promise<string> {
   return new Promise((resolve) => child.on("close", () => resolve(text)));
 }
 
-test("a TLS session goes on at any thread of the edge", { skip: toolOrSkip("openssl") }, async (t) => {
-  const selvedge = await startSelvedge({ env: { SELVEDGE_EDGE_WORKERS: "3" } });
+interface Stage {
+  readonly selvedge: Selvedge;
+  /** Begins a session that a file of this name then holds. */
+  begin(version: string, name: string): Promise<string>;
+  /** How many of the next visits go on with it. The kernel spreads them: that all meet one thread has a chance of one in 3^7. */
+  goOn(version: string, name: string): Promise<number>;
+}
+
+async function stage(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Stage> {
+  const selvedge = await startSelvedge({ env: { SELVEDGE_EDGE_WORKERS: "3", ...env } });
   t.after(() => selvedge.stop());
   const { ready, dataDir } = selvedge;
   await succeed(apiCaller(ready)("POST", "/zones", { name: "example.com", account: { id: ready.account_id } }));
-  const { host } = new URL(ready.https);
-  const session = join(dataDir, "session");
+  const to = ["-connect", new URL(ready.https).host, "-servername", "www.example.com"];
+  return {
+    selvedge,
+    begin: (version, name) => shakeHands([...to, version, "-sess_out", join(dataDir, name)]),
+    goOn: async (version, name) => {
+      let reused = 0;
+      for (let i = 0; i < VISITS; i++) {
+        const text = await shakeHands([...to, version, "-sess_in", join(dataDir, name)]);
+        assert.match(text, /^(New|Reused), /m);
+        if (/^Reused, /m.test(text)) reused++;
+      }
+      return reused;
+    },
+  };
+}
+
+const skip = toolOrSkip("openssl");
+
+test("a TLS session goes on at any thread of the edge", { skip }, async (t) => {
+  const { begin, goOn } = await stage(t);
   for (const version of ["-tls1_2", "-tls1_3"]) {
-    const to = ["-connect", host, "-servername", "www.example.com", version];
-    assert.match(await shakeHands([...to, "-sess_out", session]), /^New, /m);
-    // The kernel spreads the connections; that all of them meet one thread has a chance of one in 3^7.
-    for (let i = 0; i < VISITS; i++) assert.match(await shakeHands([...to, "-sess_in", session]), /^Reused, /m, version);
+    assert.match(await begin(version, version), /^New, /m);
+    assert.equal(await goOn(version, version), VISITS, version);
+  }
+});
+
+/** Has a signal bring about what else happens every six hours. */
+const SIX_HOURS_BY_SIGNAL = `
+  import { isMainThread } from "node:worker_threads";
+  const { setInterval: set } = globalThis;
+  globalThis.setInterval = (work, ms, ...rest) => {
+    if (isMainThread && ms === 6 * 3_600_000) process.on("SIGUSR2", work);
+    return set(work, ms, ...rest);
+  };
+`;
+
+test("once its keys are renewed, every thread goes on with older sessions for a while, and begins new ones", { skip }, async (t) => {
+  const preload = `--import=data:text/javascript,${encodeURIComponent(SIX_HOURS_BY_SIGNAL)}`;
+  const { selvedge, begin, goOn } = await stage(t, { NODE_OPTIONS: preload });
+  const renew = (): boolean => process.kill(selvedge.pid, "SIGUSR2");
+  for (const version of ["-tls1_2", "-tls1_3"]) {
+    await begin(version, "first");
+    renew();
+    // A thread that has not heard of the new key yet cannot go on with what another one has begun.
+    do await begin(version, "second");
+    while ((await goOn(version, "second")) < VISITS);
+    assert.equal(await goOn(version, "first"), VISITS, `${version}, the key before the newest`);
+    renew();
+    while ((await goOn(version, "first")) > 0);
+    assert.equal(await goOn(version, "second"), VISITS, `${version}, a key later`);
   }
 });

@@ -119,7 +119,10 @@ test("a stop amid a start waits until the thread listens, and then for the drain
   const failed = assert.rejects(never.worker.listening);
   await never.worker.stop(0);
   await failed;
-  const dies = stage(t, `if (start === 2) await new Promise((resolve) => setTimeout(resolve, 200)); ${LISTEN} ${STAY} if (start === 1) die();`);
+  const dies = stage(
+    t,
+    `if (start === 2) await new Promise((resolve) => setTimeout(resolve, 200)); ${LISTEN} ${STAY} if (start === 1) die();`,
+  );
   await dies.worker.listening;
   await eventually(() => dies.starts() === 2);
   await dies.worker.stop(60_000);

@@ -62,5 +62,9 @@ function firstRecord(secret: Buffer, type: number, content: Buffer): Buffer {
 function expand(secret: Buffer, label: string, length: number): Buffer {
   const name = `tls13 ${label}`;
   const info = Buffer.concat([Buffer.from([0, length, name.length]), Buffer.from(name), Buffer.from([0])]);
-  return createHmac("sha256", secret).update(info).update(Buffer.from([1])).digest().subarray(0, length);
+  return createHmac("sha256", secret)
+    .update(info)
+    .update(Buffer.from([1]))
+    .digest()
+    .subarray(0, length);
 }

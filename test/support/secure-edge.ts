@@ -2,7 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, type Outgoing
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
-import type { EdgeConfig, EdgeLimits } from "#edge/config.ts";
+import type { EdgeLimits } from "#edge/config.ts";
 import { siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
 
 export interface SecureEdge extends TestEdge {
@@ -16,7 +16,7 @@ export interface SecureEdge extends TestEdge {
 export async function startSecureEdge(
   originPort: number,
   limits: Partial<EdgeLimits> = {},
-  config: Partial<EdgeConfig> = {},
+  config: NonNullable<Parameters<typeof startEdge>[1]> = {},
 ): Promise<SecureEdge> {
   const root = await createRoot(systemClock);
   const ca = createLocalCa({ root, clock: systemClock });
