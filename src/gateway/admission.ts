@@ -4,11 +4,11 @@ import type { Replica } from "#snapshot/feed.ts";
 import { createAuthenticator } from "./auth.ts";
 import type { ClientRequest } from "./client/client-request.ts";
 import type { GatewayConfig } from "./config.ts";
-import type { GatewayErrorName } from "./errors.ts";
+import type { GatewayErrorName, Refusal } from "./errors.ts";
 import { createDefaultGateways } from "./default-gateways.ts";
 import { createGatewayDomains } from "./domains.ts";
 import { createGateways } from "./gateways.ts";
-import { type Place, type Upstream, type Upstreams, placeOf } from "./providers.ts";
+import { type Place, type Upstream, type Upstreams, pathAdvice, placeOf } from "./providers.ts";
 import { type RequestPath, parseRequestPath } from "./request-path.ts";
 
 /** A request that may go on: whose it is and who plans it. */
@@ -29,7 +29,7 @@ export type Route =
 
 export interface Admission {
   /** The request's destination, or the reason why it is refused. Looks at the head only. */
-  decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | GatewayErrorName;
+  decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | Refusal;
 }
 
 /**
@@ -48,21 +48,23 @@ export function createAdmission(deps: {
   const domains = createGatewayDomains(replica);
   const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
   const defaults = createDefaultGateways(deps);
+  const refused = (name: GatewayErrorName): Refusal => ({ name });
   return {
     decide: (req) => {
       const path = parseRequestPath(domains.completed(req.headers.host, req.target));
-      if (path === undefined) return "aig_bad_request";
+      if (path === undefined) return refused("aig_bad_request");
       const gateway =
         gateways.find(path.accountId, path.gatewayId) ??
         defaults.find(path, () => authenticator.allows(req.headers, path.accountId, req.address));
-      if (gateway === undefined) return "aig_unknown_gateway";
-      if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.address)) return "aig_unauthorized";
+      if (gateway === undefined) return refused("aig_unknown_gateway");
+      if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.address)) return refused("aig_unauthorized");
       if (path.provider === "" && path.rest === "") return { path, gateway, route: { kind: "universal" } };
       if (path.provider === "compat") return { path, gateway, route: { kind: "compat" } };
       const upstream = upstreams.find(gateway.account_id, path.provider);
-      if (upstream === undefined) return "aig_invalid_provider";
+      if (upstream === undefined) return refused("aig_invalid_provider");
       const place = placeOf(upstream, path.rest);
-      return place === undefined ? "aig_bad_request" : { path, gateway, route: { kind: "direct", upstream, place } };
+      if (place === undefined) return { name: "aig_bad_request", message: pathAdvice(upstream) };
+      return { path, gateway, route: { kind: "direct", upstream, place } };
     },
   };
 }

@@ -73,7 +73,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     if (req.headers.host === undefined && req.minorVersion === 1) return refuse(req, answer, { name: "aig_bad_request" });
     if (active.value >= config.limits.requestsMax) return refuse(req, answer, { name: "aig_overloaded" });
     const admitted = admission.decide(req);
-    if (typeof admitted === "string") return refuse(req, answer, { name: admitted });
+    if ("name" in admitted) return refuse(req, answer, admitted);
     const waitSeconds = rateLimits.take(admitted.gateway);
     if (waitSeconds > 0) return refuse(req, answer, { name: "aig_rate_limited" }, waitSeconds);
     active.value++;
@@ -100,7 +100,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     if (isDraining) return refuseRaw({ name: "aig_overloaded" });
     if (active.value >= config.limits.requestsMax) return refuseRaw({ name: "aig_overloaded" });
     const admitted = admission.decide(req);
-    if (typeof admitted === "string") return refuseRaw({ name: admitted });
+    if ("name" in admitted) return refuseRaw(admitted);
     if (admitted.route.kind === "universal") {
       const refusal = universal.accept(req, socket, head, protocols);
       return refusal === undefined ? undefined : refuseRaw(refusal);

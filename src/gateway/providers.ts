@@ -54,6 +54,8 @@ export interface Provider {
   readonly compat?: (asked: CompatRequest) => CompatRequest | undefined;
   /** Finds the address in the path; undefined where the path has none. */
   readonly place?: (rest: string) => Place | undefined;
+  /** What such a path looks like, for people who wrote another one. */
+  readonly pathForm?: string;
 }
 
 const CHAT = new Set(["/chat/completions"]);
@@ -85,6 +87,8 @@ const plain = (name: string, baseAddress: string): Provider => ({
 const AZURE_VERSION = "2025-04-01-preview";
 const AZURE_PATH = /^\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._-]{1,64})(\/.*)?$/i;
 const VERTEX_PATH = /^(?:\/v1(?:beta1)?)?\/projects\/[^/]+\/locations\/([a-z0-9-]{1,40})\//;
+/** Express mode: a key stands for a project, and there is one address for every place. */
+const VERTEX_EXPRESS_PATH = /^(?:\/v1(?:beta1)?)?\/publishers\/[^/]+\/models\//;
 const BEDROCK_PATH = /^\/(bedrock-[a-z-]{1,30}|bedrock)\/([a-z]{2}(?:-[a-z]+){1,3}-\d)(\/.*)$/;
 
 const ROWS: readonly Provider[] = [
@@ -112,11 +116,12 @@ const ROWS: readonly Provider[] = [
     usage: VERTEX_USAGE,
     modelInPath: /\/models\/([^/:]+)/,
     place: (rest) => {
-      const region = VERTEX_PATH.exec(rest)?.[1];
+      const region = VERTEX_EXPRESS_PATH.test(rest) ? "global" : VERTEX_PATH.exec(rest)?.[1];
       if (region === undefined) return undefined;
       const host = region === "global" ? "aiplatform.googleapis.com" : `${region}-aiplatform.googleapis.com`;
-      return { origin: `https://${host}`, path: rest.startsWith("/projects/") ? `/v1${rest}` : rest };
+      return { origin: `https://${host}`, path: rest.startsWith("/v1") ? rest : `/v1${rest}` };
     },
+    pathForm: "/v1/projects/{project}/locations/{region}/… or /v1/publishers/…",
   },
   {
     // `/{resource}/{deployment}/chat/completions`, of which the provider makes `/openai/deployments/{deployment}/…`.
@@ -132,6 +137,7 @@ const ROWS: readonly Provider[] = [
       if (resource === undefined || deployment === undefined) return undefined;
       return { origin: `https://${resource.toLowerCase()}.openai.azure.com`, path: `/openai/deployments/${deployment}${below}` };
     },
+    pathForm: "/{resource}/{deployment}/…",
     compat: ({ model, rest, query }) => {
       const [resource = "", deployment = ""] = model.split("/");
       const versioned = /[?&]api-version=/.test(query) ? query : `${query === "" ? "?" : `${query}&`}api-version=${AZURE_VERSION}`;
@@ -151,6 +157,7 @@ const ROWS: readonly Provider[] = [
       const [, service, region, path] = BEDROCK_PATH.exec(rest) ?? [];
       return path === undefined ? undefined : { origin: `https://${service}.${region}.amazonaws.com`, path };
     },
+    pathForm: "/bedrock-runtime/{region}/…",
   },
   telling("mistral", "https://api.mistral.ai/v1"),
   alike("groq", "https://api.groq.com/openai/v1"),
@@ -219,6 +226,9 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>, cus
   );
   return { find: (accountId, provider) => builtIn.get(provider) ?? custom?.find(accountId, provider) };
 }
+
+/** Told to whoever asks a provider under a path that leads nowhere. */
+export const pathAdvice = ({ provider }: Upstream): string => `A path of ${provider.name} begins with ${provider.pathForm ?? "/"}`;
 
 /** Where the request with this path goes; undefined where the provider needs more in it than there is. */
 export function placeOf(upstream: Upstream, rest: string): Place | undefined {

@@ -3,7 +3,7 @@ import { chatStep } from "./chat-step.ts";
 import { RefusalError } from "./errors.ts";
 import { type Plan, type PlanRequest, planOf, type Step } from "./plan.ts";
 import type { PlannerDeps } from "./planner.ts";
-import { placeOf } from "./providers.ts";
+import { pathAdvice, placeOf } from "./providers.ts";
 import { withStepConfig } from "./request-options.ts";
 import { isUnsafePath } from "./request-path.ts";
 import { modelOf, stepOf } from "./steps.ts";
@@ -56,7 +56,7 @@ function directStep({ upstreams, rules }: PlannerDeps, request: PlanRequest, pro
   if (upstream === undefined) throw new RefusalError({ name: "aig_invalid_provider" });
   const { rest, query } = endpointParts(endpoint);
   const place = placeOf(upstream, rest);
-  if (place === undefined) throw refused(`Step ${index}: its endpoint is not one of ${provider}.`);
+  if (place === undefined) throw refused(`Step ${index}: ${pathAdvice(upstream)}`);
   const model = modelOf(request, upstream, rest);
   if (model === undefined) throw new RefusalError({ name: "aig_bad_request_body" });
   const { method, body, options } = request;

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { LLMock } from "@copilotkit/aimock";
 import OpenAI from "openai";
 import { Agent, fetch as undiciFetch } from "undici";
+import { eventually } from "../support/eventually.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 const HOST = "ai.acme-models.example";
@@ -22,6 +26,19 @@ describe("a host name of a gateway", () => {
   let mock: LLMock;
   let zone: { readonly id: string };
   let agent: Agent;
+  /** Of a provider that begins an answer, where it is asked for a stream, and never ends it; `asked` comes with each. */
+  const endless = new EventEmitter<{ asked: [ServerResponse] }>();
+  const endlessProvider = createServer((req, res) => {
+    let body = "";
+    req.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    req.on("end", () => {
+      if (body.includes('"stream":true')) {
+        res.writeHead(200, { "content-type": "text/event-stream" });
+        res.write('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n');
+      }
+      endless.emit("asked", res);
+    });
+  });
 
   const call = (method: string, path: string, body?: object) => api(selvedge, selvedge.ready.token ?? "", method, path, body);
   const gateways = (): string => `/accounts/${selvedge.ready.account_id}/ai-gateway/gateways`;
@@ -44,7 +61,10 @@ describe("a host name of a gateway", () => {
     mock = new LLMock({ port: 0, logLevel: "silent" });
     mock.onMessage("hello", { content: "Hi there, how are you?" }, { chunkSize: 4 });
     await mock.start();
-    selvedge = await startSelvedge({ args: ["--provider", `openai=${mock.url}/v1`] });
+    endlessProvider.listen(0, "127.0.0.1");
+    await once(endlessProvider, "listening");
+    const groq = `http://127.0.0.1:${(endlessProvider.address() as AddressInfo).port}`;
+    selvedge = await startSelvedge({ args: ["--provider", `openai=${mock.url}/v1`, "--provider", `groq=${groq}`] });
     agent = agentFrom("127.0.0.2");
     for (const [id, authentication] of [
       ["open", false],
@@ -60,6 +80,8 @@ describe("a host name of a gateway", () => {
     await agent?.close();
     await selvedge?.stop();
     await mock?.stop();
+    endlessProvider.closeAllConnections();
+    endlessProvider.close();
   });
 
   for (const [where, at] of [
@@ -100,6 +122,35 @@ describe("a host name of a gateway", () => {
     assert.notEqual(plain.status, 200);
     await plain.body?.cancel();
   });
+
+  let gone = 0;
+  for (const stream of [true, false])
+    test(`a client that leaves ${stream ? "amid its stream" : "before its answer"} takes the provider's request along, through the edge too`, async () => {
+      for (const at of [atEdge, atGateway]) {
+        const leaving = new AbortController();
+        const asked = once(endless, "asked") as Promise<[ServerResponse]>;
+        const answer = ask(at("/groq/chat/completions"), {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ ...asking, stream }),
+          signal: leaving.signal,
+        });
+        answer.catch(() => undefined);
+        const [provider] = await asked;
+        const left = once(provider, "close");
+        if (stream) await (await answer).body?.getReader().read();
+        leaving.abort();
+        await left;
+        // Words that nobody counted are counted first.
+        const count = ++gone;
+        await eventually(async () => {
+          const { result, result_info } = (await call("GET", `${gateways()}/open/logs?provider=groq`)).body as any;
+          if (result_info.total_count < count) return false;
+          assert.deepEqual([result[0].success, result[0].status_code], [false, stream ? 200 : 499]);
+          return true;
+        });
+      }
+    });
 
   test("tokens are asked for as everywhere, by their addresses too", async () => {
     const host = "closed.acme-models.example";
