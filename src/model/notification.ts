@@ -3,30 +3,85 @@ import { type Static, Type } from "typebox";
 /** What can be told of. The field has many more types, whose causes do not exist here. */
 export interface AlertType {
   readonly type: string;
+  /** Under which lists show it. */
+  readonly product: string;
   readonly display_name: string;
   readonly description: string;
+  /** What is compared with its history each minute; other types are told of when they happen. */
+  readonly spike?: SpikeKind;
   /** What a policy of the type may choose by. */
   readonly filters: readonly AlertFilter[];
   /** Zones of other plans are not watched for it. */
   readonly plan?: "enterprise";
 }
-export type AlertFilter = "zones" | "services";
+export type AlertFilter = "zones" | "services" | "slo";
+/** Errors of the edge are pages that it made itself because an origin could not answer (`edge_error`), others are the origin's. */
+export type SpikeKind = "security_events" | "edge_errors" | "origin_errors";
 
 export const ALERT_TYPES = [
   {
     type: "clickhouse_alert_fw_anomaly",
+    product: "Application Security",
+    spike: "security_events",
     display_name: "Security Events Alert",
     description: "A zone has far more security events than is usual at this hour.",
     filters: ["zones"],
   },
   {
     type: "clickhouse_alert_fw_ent_anomaly",
+    product: "Application Security",
+    spike: "security_events",
     display_name: "Advanced Security Events Alert",
     description: "A service has far more security events in a zone than is usual at this hour.",
     filters: ["zones", "services"],
     plan: "enterprise",
   },
+  {
+    type: "http_alert_origin_error",
+    product: "Traffic Monitoring",
+    spike: "origin_errors",
+    display_name: "Origin Error Rate Alert",
+    description: "Origins of a zone answer far more requests with 5xx than is usual at this hour.",
+    filters: ["zones", "slo"],
+  },
+  {
+    type: "http_alert_edge_error",
+    product: "Traffic Monitoring",
+    spike: "edge_errors",
+    display_name: "Edge Error Rate Alert",
+    description: "The edge answers far more requests of a zone with errors of its own, since origins do not, than is usual at this hour.",
+    filters: ["zones", "slo"],
+  },
+  {
+    type: "universal_ssl_event_type",
+    product: "SSL/TLS",
+    display_name: "Universal SSL Alert",
+    description: "An authority has issued or renewed a certificate of a zone's own, or does not.",
+    filters: ["zones"],
+  },
+  {
+    type: "custom_ssl_certificate_event_type",
+    product: "SSL/TLS",
+    display_name: "SSL for SaaS Custom Hostnames Alert",
+    description: "An authority has issued or renewed a certificate of a custom hostname, or does not.",
+    filters: ["zones"],
+  },
+  {
+    type: "secondary_dns_all_primaries_failing",
+    product: "DNS",
+    display_name: "Secondary DNS All Primaries Failing",
+    description: "No primary of a secondary zone answers, or the zone has expired.",
+    filters: ["zones"],
+  },
+  {
+    type: "secondary_dns_zone_successfully_updated",
+    product: "DNS",
+    display_name: "Secondary DNS Successfully Updated",
+    description: "A secondary zone was transferred from its primary.",
+    filters: ["zones"],
+  },
 ] as const satisfies readonly AlertType[];
+export type AlertTypeName = (typeof ALERT_TYPES)[number]["type"];
 
 /** The services that security events come from, as policies name them; `name` is what events and people say. */
 export const ALERT_SERVICES = [

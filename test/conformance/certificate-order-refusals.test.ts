@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { orderOf, putRenewal, renewalOf } from "#store/certificate-orders.ts";
+import { orderOf, putRenewal, renewalOf, updateOrder } from "#store/certificate-orders.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../support/control.ts";
+import { alertsTold, wantAlerts } from "../support/alerts.ts";
 import type { CustomHostname } from "#model/custom-hostname.ts";
 import { eventually, readUntil } from "../support/eventually.ts";
 import { storeTest } from "../support/store.ts";
@@ -24,7 +25,7 @@ async function world(store: Store, stub: StubAuthority) {
     await control.certificateOrdering.orders.turn();
     await eventually(async () => ((await orderFor(hostnameId))?.lease_ms ?? 0) === 0);
   };
-  return { control, clock, call, zone, orderFor, work };
+  return { control, clock, call, account_id, zone, orderFor, work };
 }
 
 /** Answers as an authority does that has taken the order and looks for a page. */
@@ -67,6 +68,29 @@ storeTest(
     }
   },
 );
+
+storeTest("an order that fails three times in a row is told of once, and again when it is given up", async ({ store }) => {
+  const stub = await startStubAuthority();
+  const { control, call, account_id, zone, work, orderFor } = await world(store, stub);
+  try {
+    stub.answers.set("POST /order", problem("rejectedIdentifier", "not this name"));
+    await wantAlerts({ control, call, account_id }, ["custom_ssl_certificate_event_type", "universal_ssl_event_type"]);
+    const { id } = await control.customHostnames.create(call(), zone, { hostname: "shop.customer.test", ssl: DV });
+    const tries = async (): Promise<number> => (await orderFor(id))?.tries ?? Infinity;
+    while ((await tries()) < 2) await work(id);
+    assert.deepEqual(await alertsTold(store, account_id), []);
+    while ((await tries()) < 5) await work(id);
+    const told = ["custom_ssl_certificate_event_type", "Certificate of shop.customer.test not issued"];
+    assert.deepEqual(await alertsTold(store, account_id), [told]);
+    const order = await orderFor(id);
+    await store.write(({ db }) => updateOrder(db, order?.id ?? "", { tries: 118 }));
+    while ((await tries()) < Infinity) await work(id);
+    assert.deepEqual(await alertsTold(store, account_id), [told, told]);
+  } finally {
+    await control.certificateOrdering.close();
+    await stub.stop();
+  }
+});
 
 storeTest(
   "the edge proves no name that does not lead to its owner here, and forgets what a deleted hostname ordered",

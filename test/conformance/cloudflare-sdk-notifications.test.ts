@@ -6,7 +6,7 @@ import { after, before, test, type TestContext } from "node:test";
 import Cloudflare from "cloudflare";
 import { systemCall } from "#control/call.ts";
 import { openEventDatabase } from "#events/database.ts";
-import { packed, testSecurityRow } from "#events/test-rows.ts";
+import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { type ApiServer, startApi } from "../support/api-server.ts";
 
@@ -150,4 +150,51 @@ test("alerting: a spike in the events that the edge has written reaches the webh
   happen(5_000, 120_000);
   assert.equal(await look(), 1, "the next spike");
   assert.equal(bodies.length, 2);
+});
+
+test("alerting: errors that origins answer with, and those of the edge, each reach the webhook of their own policy", async (t) => {
+  const { url, bodies } = await receiver(t);
+  const { alerting } = client;
+  const { id: zone_id } = await client.zones.create({ account: { id: account_id }, name: "errors.test" });
+  const { id: webhook = "" } = await alerting.destinations.webhooks.create({ account_id, name: "errors", url });
+  const products = await alerting.availableAlerts.list({ account_id });
+  const types = Object.values(products as Record<string, { type: string }[]>).flatMap((listed) => listed.map(({ type }) => type));
+  for (const alert_type of ["http_alert_origin_error", "http_alert_edge_error"] as const) {
+    assert.ok(types.includes(alert_type));
+    const policy = { account_id, name: alert_type, enabled: true, alert_type, mechanisms: { webhooks: [{ id: webhook }] } };
+    await alerting.policies.create({ ...policy, filters: { zones: [zone_id], slo: ["99.9"] } });
+    await assert.rejects(alerting.policies.create({ ...policy, filters: { slo: ["all"] } }), failing(400, 10602));
+  }
+  const database = openEventDatabase(server.eventsPath);
+  t.after(() => database.close());
+  const happen = (count: number, status: number, edge_error: string): void => {
+    const at_ms = clock.nowMs() - 30_000;
+    database.insert([
+      packed(
+        "requests",
+        Array.from({ length: count }, (_, i) => testRequestRow({ account_id, zone_id, at_ms: at_ms + i, status, edge_error })),
+      ),
+    ]);
+  };
+  const look = async (): Promise<number> => {
+    clock.advance(60_000);
+    const { told } = await server.control.notifications.watch.look(systemCall("test"));
+    await server.control.notifications.deliveries.sendDue();
+    return told;
+  };
+  clock.advance(86_400_000);
+  happen(5_000, 200, "");
+  happen(500, 404, "");
+  assert.equal(await look(), 0);
+  happen(300, 503, "");
+  assert.equal(await look(), 1);
+  happen(250, 522, "522");
+  assert.deepEqual([await look(), await look()], [1, 0]);
+  assert.deepEqual(
+    bodies.map(({ text }) => /^(.*) in errors\.test rose to (\d+) /.exec(text)?.slice(1)),
+    [
+      ["Errors of origins", "300"],
+      ["Errors of the edge", "250"],
+    ],
+  );
 });

@@ -6,6 +6,8 @@ import { type CertificateFacts, certificateFacts, isKeyOf } from "#acme/certific
 import { txtName } from "#acme/issuance.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { type Call, systemCall } from "#control/call.ts";
+import { issuedAlert, notIssuedAlert } from "#control/notifications/alert.ts";
+import { tell } from "#control/notifications/tell.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { checkDelayMs } from "#model/custom-hostname-states.ts";
@@ -50,6 +52,9 @@ const SHOWN = ["status", "error", "authority", "placed"] as const satisfies read
 const SHOWN_AFTER_MS = 1_000;
 /** An authority that has not made up its mind is asked again. */
 const UNDECIDED_MS = 5_000;
+/** Whoever wants to know is told after so many failures in a row: what passes by itself is nothing to act on. */
+const TELLING_TRIES = 3;
+const ALERTS = { zone: "universal_ssl_event_type", custom_hostname: "custom_ssl_certificate_event_type" } as const;
 const DAY_MS = 86_400_000;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 /** What is wrong with these is not the order. */
@@ -122,10 +127,14 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
       ...(failed.forgets === true ? { placed: null, private_key: null } : {}),
     };
     const placement = placementOf(row);
-    const takeBack = async (unit: Unit): Promise<void> => {
+    const alsoIn = async (unit: Unit): Promise<void> => {
       if (failed.forgets === true && placement !== null) await changeProofs(unit, row, placement, "take_back");
+      // Without an error it is the customer who is waited for.
+      if (!isOver && (tries !== TELLING_TRIES || failed.error === "")) return;
+      const facts = { hosts: JSON.parse(row.hosts) as string[], authority: row.authority };
+      await tell(unit, clock.nowMs(), ALERTS[row.owner_kind], row.zone_id, (zone) => notIssuedAlert(zone, facts, failed.error, isOver));
     };
-    const next = await save(row, values, { isCaaError: failed.isCaaError === true }, takeBack);
+    const next = await save(row, values, { isCaaError: failed.isCaaError === true }, alsoIn);
     if (isOver && next !== null) await drop(next);
   };
 
@@ -223,6 +232,8 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
         renew_ms: Date.parse(certificate.notAfter) - Math.min(RENEW_BEFORE_MS, Math.floor(lengthMs / 3)),
         advice_ms: clock.nowMs() + DAY_MS,
       });
+      const told = { hosts: certificate.hosts, authority: certificate.issuer };
+      await tell(unit, clock.nowMs(), ALERTS[owner_kind], zone_id, (zone) => issuedAlert(zone, told, certificate.notAfter));
     });
   };
 

@@ -6,6 +6,7 @@ import { MOVED_RETENTION_MS } from "#model/custom-hostname-states.ts";
 import { insertAccount } from "#store/accounts.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
 const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
@@ -24,7 +25,7 @@ async function world(store: Store) {
   await control.dnsRecords.create(call(), saas, { type: "A", name: "origin", content: "192.0.2.1", proxied: true });
   await control.fallbackOrigins.put(call(), saas, { origin: "origin.service.test" });
   const point = (name: string, target: string) => control.dnsRecords.create(call(), customer, { type: "CNAME", name, content: target });
-  return { control, clock, call, saas, customer, point, zoneOf };
+  return { control, clock, call, account_id, saas, customer, point, zoneOf };
 }
 
 storeTest("SPEC 3.2 a hostname that points to the zone is active at once, moves with its DNS, and goes after 7 days", async ({ store }) => {
@@ -57,6 +58,17 @@ storeTest("SPEC 3.2 a hostname that points to the zone is active at once, moves 
   clock.advance(1);
   await control.hostnameChecks.checkDue(call(), 10);
   await assert.rejects(control.customHostnames.get(saas, made.id), failing(1436));
+});
+
+storeTest("whoever wants to know is told of a hostname's certificate, of the zones that a policy names", async ({ store }) => {
+  const { control, call, account_id, saas, customer, point } = await world(store);
+  await wantAlerts({ control, call, account_id }, ["custom_ssl_certificate_event_type", "universal_ssl_event_type"], { zones: [saas.id] });
+  await wantAlerts({ control, call, account_id }, ["custom_ssl_certificate_event_type"], { zones: [customer.id] });
+  await point("shop", "origin.service.test");
+  await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test", ssl: DV });
+  assert.deepEqual(await alertsTold(store, account_id), [
+    ["custom_ssl_certificate_event_type", "Certificate of shop.customer.test issued"],
+  ]);
 });
 
 storeTest("SPEC 7 a held zone blocks hostnames until its owner releases it and the hostname is tried again", async ({ store }) => {

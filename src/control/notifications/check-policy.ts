@@ -59,7 +59,14 @@ const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
       if (alertService(text) === undefined)
         throw invalid("/filters/services", `there is no service ${text}; there are ${ALERT_SERVICES.map(({ id }) => id).join(", ")}`);
   },
+  slo: async (_db, _accountId, _type, values) => {
+    if (values.length !== 1 || !isSlo(values[0] ?? ""))
+      throw invalid("/filters/slo", "filters.slo must be one number of per cent below 100, such as 99.9");
+  },
 };
+
+/** Per cent of requests that are to come to a good end. */
+const isSlo = (text: string): boolean => /^\d{1,2}(\.\d{1,4})?$/.test(text) && Number(text) > 0;
 
 async function checkMechanisms(
   db: Unit["db"],

@@ -1,5 +1,4 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import {
   claimDelivery,
@@ -15,7 +14,7 @@ import {
 } from "#store/notifications.ts";
 import type { Store, Unit } from "#store/store.ts";
 import type { Alert } from "./alert.ts";
-import { policyValue } from "./policy-rows.ts";
+import { deliveryRows } from "./delivery-rows.ts";
 import type { SendEmail } from "./send-email.ts";
 import type { SendWebhook } from "./send-webhook.ts";
 import { webhookBody } from "./webhook-kinds.ts";
@@ -83,7 +82,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   return {
     add: async ({ db }, policy, alert) => {
-      const rows = rowsFor(policy, alert, clock.nowMs());
+      const rows = deliveryRows(policy, alert, clock.nowMs());
       await insertDeliveries(db, rows);
       return rows.map(({ id }) => id);
     },
@@ -117,30 +116,6 @@ async function send({ store, clock, sealer, sendEmail, sendWebhook }: Deliveries
     body: webhookBody(webhook.kind, alert, context),
     atMs: clock.nowMs(),
   });
-}
-
-function rowsFor(policy: PolicyRow, alert: Alert, nowMs: number): readonly DeliveryRow[] {
-  const { name, description = "", mechanisms } = policyValue(policy);
-  const targets = [
-    ...(mechanisms.email ?? []).map(({ id }) => ({ mechanism_type: "email", mechanism: id })),
-    ...(mechanisms.webhooks ?? []).map(({ id }) => ({ mechanism_type: "webhook", mechanism: id })),
-  ];
-  return targets.map((target) => ({
-    ...target,
-    id: newId(),
-    account_id: policy.account_id,
-    policy_id: policy.id,
-    alert_type: policy.alert_type,
-    name,
-    description,
-    body: JSON.stringify(alert),
-    status: "pending",
-    attempts: 0,
-    due_ms: nowMs,
-    created_ms: nowMs,
-    sent_on: null,
-    error: null,
-  }));
 }
 
 const ERROR_TEXT_MAX = 300;

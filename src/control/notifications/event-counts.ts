@@ -1,67 +1,105 @@
 import type { EventReads } from "#events/reads.ts";
-import { ALERT_SERVICES, type AlertServiceId } from "#model/notification.ts";
+import type { Group } from "#events/group-sql.ts";
+import type { Where } from "#events/where-sql.ts";
+import { ALERT_SERVICES, type AlertServiceId, type SpikeKind } from "#model/notification.ts";
 import { WINDOW_MS } from "./spikes.ts";
 
-/** Security events of a zone by service; null for those of services that nobody can choose. */
+/** What a zone had of a kind. Security events are told apart by service: null for those of services that nobody can choose. */
 export interface WindowCount {
   readonly zone_id: string;
   readonly service: AlertServiceId | null;
   readonly count: number;
 }
 
-/** How many security events there were, from times counted by the minute. */
+/** How much there was of each kind, from times counted by the minute. */
 export interface EventCounts {
-  inWindow(fromMs: number, toMs: number): Promise<readonly WindowCount[]>;
+  inWindow(kind: SpikeKind, fromMs: number, toMs: number): Promise<readonly WindowCount[]>;
   /** One number for each window between the times, which are whole windows apart. */
-  windows(zoneId: string, service: AlertServiceId | null, fromMs: number, toMs: number): Promise<readonly number[]>;
+  windows(kind: SpikeKind, zoneId: string, service: AlertServiceId | null, fromMs: number, toMs: number): Promise<readonly number[]>;
+  /** All requests of the zone. */
+  requests(zoneId: string, fromMs: number, toMs: number): Promise<number>;
 }
 
 /** Zones with events in one window, by phase. */
 const GROUPS_MAX = 10_000;
 
+/** Of requests that came to a bad end: who made the answer. */
+const ERRORS: Readonly<Record<Exclude<SpikeKind, "security_events">, Where<"requests">>> = {
+  edge_errors: [
+    { column: "status", operator: "ge", value: 500 },
+    { column: "edge_error", operator: "ne", value: "" },
+  ],
+  origin_errors: [
+    { column: "status", operator: "ge", value: 500 },
+    { column: "edge_error", operator: "eq", value: "" },
+  ],
+};
+
 const SERVICE_BY_PHASE: ReadonlyMap<string, AlertServiceId> = new Map(
   ALERT_SERVICES.flatMap(({ id, phases }) => phases.map((phase) => [phase, id] as const)),
 );
 
-export const createEventCounts = (events: EventReads): EventCounts => ({
-  inWindow: async (fromMs, toMs) => {
-    const groups = await events.groups("security_events", {
-      where: [
-        { column: "at_ms", operator: "ge", value: fromMs },
-        { column: "at_ms", operator: "lt", value: toMs },
-      ],
-      by: [{ column: "zone_id" }, { column: "phase" }],
-      measures: [],
-      order: [{ by: "count", direction: "desc" }],
-      limit: GROUPS_MAX,
-    });
-    return groups.map(({ count, dimensions: [zone, phase] }) => ({
-      zone_id: String(zone),
-      service: SERVICE_BY_PHASE.get(String(phase)) ?? null,
-      count,
-    }));
-  },
+export function createEventCounts(events: EventReads): EventCounts {
+  const times = (fromMs: number, toMs: number) =>
+    [
+      { column: "at_ms", operator: "ge", value: fromMs },
+      { column: "at_ms", operator: "lt", value: toMs },
+    ] as const;
+  const rest = { measures: [], order: [{ by: "count", direction: "desc" }], limit: GROUPS_MAX } as const;
 
-  windows: async (zoneId, service, fromMs, toMs) => {
-    const windows = Array.from({ length: (toMs - fromMs) / WINDOW_MS }, () => 0);
-    const phases = ALERT_SERVICES.find(({ id }) => id === service)?.phases;
-    const groups = await events.groups("security_events", {
-      where: [
-        { column: "zone_id", operator: "eq", value: zoneId },
-        { column: "at_ms", operator: "ge", value: fromMs },
-        { column: "at_ms", operator: "lt", value: toMs },
-        ...(phases === undefined ? [] : [{ column: "phase", operator: "in", value: phases } as const]),
-      ],
-      // By the minute: the window's own bounds are any whole minutes.
+  /** By the minute: a window's own bounds are any whole minutes. */
+  const byMinute = (
+    kind: SpikeKind,
+    zoneId: string,
+    service: AlertServiceId | null,
+    fromMs: number,
+    toMs: number,
+  ): Promise<readonly Group[]> => {
+    const where = [{ column: "zone_id", operator: "eq", value: zoneId }, ...times(fromMs, toMs)] as const;
+    const minutes = {
       by: [{ column: "at_ms", intervalMs: 60_000 }],
       measures: [],
       order: [],
       limit: ((toMs - fromMs) / WINDOW_MS) * 5,
-    });
-    for (const { count, dimensions } of groups) {
-      const window = Math.floor((Number(dimensions[0]) - fromMs) / WINDOW_MS);
-      windows[window] = (windows[window] ?? 0) + count;
-    }
-    return windows;
-  },
-});
+    } as const;
+    if (kind !== "security_events") return events.groups("requests", { where: [...where, ...ERRORS[kind]], ...minutes });
+    const phases = ALERT_SERVICES.find(({ id }) => id === service)?.phases;
+    const ofService = phases === undefined ? [] : [{ column: "phase", operator: "in", value: phases } as const];
+    return events.groups("security_events", { where: [...where, ...ofService], ...minutes });
+  };
+
+  return {
+    inWindow: async (kind, fromMs, toMs) => {
+      if (kind !== "security_events") {
+        const groups = await events.groups("requests", {
+          where: [...times(fromMs, toMs), ...ERRORS[kind]],
+          by: [{ column: "zone_id" }],
+          ...rest,
+        });
+        return groups.map(({ count, dimensions: [zone] }) => ({ zone_id: String(zone), service: null, count }));
+      }
+      const by = [{ column: "zone_id" }, { column: "phase" }] as const;
+      const groups = await events.groups("security_events", { where: times(fromMs, toMs), by, ...rest });
+      return groups.map(({ count, dimensions: [zone, phase] }) => ({
+        zone_id: String(zone),
+        service: SERVICE_BY_PHASE.get(String(phase)) ?? null,
+        count,
+      }));
+    },
+
+    windows: async (kind, zoneId, service, fromMs, toMs) => {
+      const windows = Array.from({ length: (toMs - fromMs) / WINDOW_MS }, () => 0);
+      for (const { count, dimensions } of await byMinute(kind, zoneId, service, fromMs, toMs)) {
+        const window = Math.floor((Number(dimensions[0]) - fromMs) / WINDOW_MS);
+        windows[window] = (windows[window] ?? 0) + count;
+      }
+      return windows;
+    },
+
+    requests: async (zoneId, fromMs, toMs) => {
+      const where = [{ column: "zone_id", operator: "eq", value: zoneId }, ...times(fromMs, toMs)] as const;
+      const [group] = await events.groups("requests", { where, by: [], ...rest });
+      return group?.count ?? 0;
+    },
+  };
+}

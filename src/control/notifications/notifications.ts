@@ -59,14 +59,21 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     history: createNotificationHistory({ store }),
     watch: createNotificationWatch({ store, clock, counts: createEventCounts(deps.events), deliveries }),
     deliveries,
-    available: () => ({
-      "Application Security": ALERT_TYPES.map(({ type, display_name, description, filters }) => ({
-        type,
-        display_name,
-        description,
-        filter_options: filters.map((Key) => ({ Key, Optional: true, ComparisonOperator: "==" })),
-      })),
-    }),
+    available: () =>
+      Object.fromEntries(
+        Array.from(
+          Map.groupBy(ALERT_TYPES, ({ product }) => product),
+          ([product, types]) => [
+            product,
+            types.map(({ type, display_name, description, filters }) => ({
+              type,
+              display_name,
+              description,
+              filter_options: filters.map((Key) => ({ Key, Optional: true, ComparisonOperator: "==" })),
+            })),
+          ],
+        ),
+      ),
     eligible: () => ({
       email: [{ type: "email", eligible: hasEmail, ready: hasEmail }],
       pagerduty: [{ type: "pagerduty", eligible: false, ready: false }],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Call } from "#control/call.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/seal.ts";
+import type { SpikeKind } from "#model/notification.ts";
 import { deliveriesOf } from "#store/notifications.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
@@ -25,7 +26,7 @@ async function watching(store: Store) {
   );
   await control.zones.edit(call(), one, { plan: { id: "enterprise" } });
   const { id: webhook } = await control.notifications.webhooks.create(call(), account_id, { name: "hook", url: "https://example.com/" });
-  const current = { counts: [] as WindowCount[], usual: 0 };
+  const current = { kind: "security_events" as SpikeKind, counts: [] as WindowCount[], usual: 0, requests: 0 };
   const deliveries = createDeliveries({
     store,
     clock,
@@ -34,8 +35,9 @@ async function watching(store: Store) {
     sendWebhook: async () => {},
   });
   const counts = {
-    inWindow: async () => current.counts,
-    windows: async (_zone: string, _service: string | null, fromMs: number, toMs: number) =>
+    inWindow: async (kind: SpikeKind) => (kind === current.kind ? current.counts : []),
+    requests: async () => current.requests,
+    windows: async (_kind: SpikeKind, _zone: string, _service: string | null, fromMs: number, toMs: number) =>
       Array.from({ length: (toMs - fromMs) / (5 * MINUTE_MS) }, () => current.usual),
   };
   const watch = createNotificationWatch({ store, clock, counts, deliveries });
@@ -145,4 +147,24 @@ storeTest("nothing is sent in a silence, of a disabled policy, or of another acc
   await silences.delete(call(), account_id, silence?.id ?? "");
   assert.deepEqual(await silences.list(account_id), []);
   await assert.rejects(policies.get("0".repeat(32), id), { code: 10601 });
+});
+
+storeTest("errors of origins and of the edge are spikes of their own, of which an objective lets a part pass", async ({ store }) => {
+  const { one, two, current, minute, policy, subjects } = await watching(store);
+  await policy("http_alert_origin_error", { zones: [one] });
+  await policy("http_alert_origin_error", { zones: [two], slo: ["99.9"] });
+  await policy("http_alert_edge_error", { zones: [one] });
+  current.kind = "origin_errors";
+  current.requests = 1_000_000;
+  const errors = (zone_id: string, count: number): WindowCount => ({ zone_id, count, service: null });
+  assert.equal(await minute(errors(one, 150), errors(two, 150)), 0, "below the floor");
+  assert.equal(await minute(errors(one, 300), errors(two, 1000)), 1, "one in a thousand may fail");
+  assert.equal(await minute(errors(one, 300), errors(two, 1001)), 1);
+  current.kind = "edge_errors";
+  assert.equal(await minute(errors(one, 400)), 1);
+  assert.deepEqual(await subjects(), [
+    "Errors of origins in one.example: 300 in 5 minutes",
+    "Errors of origins in two.example: 1,001 in 5 minutes",
+    "Errors of the edge in one.example: 400 in 5 minutes",
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { ALERT_SERVICES, type AlertServiceId, alertService, alertType } from "#model/notification.ts";
+import { ALERT_SERVICES, type AlertServiceId, alertService, alertType, type SpikeKind } from "#model/notification.ts";
 import { planOf } from "#model/plan.ts";
 import { enabledPolicies, isSilenced, type PolicyRow, putSpike, spikesOf } from "#store/notifications.ts";
 import type { Store } from "#store/store.ts";
@@ -12,7 +12,7 @@ import type { EventCounts, WindowCount } from "./event-counts.ts";
 import { intervalMs, policyValue } from "./policy-rows.ts";
 import { historyOf, SPIKE_FLOOR, type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
 
-/** Tells accounts of spikes in the security events of their zones. */
+/** Tells accounts of spikes in the security events and errors of their zones. */
 export interface NotificationWatch {
   /**
    * Looks at the last five whole minutes. Each spike is told of once, when it begins; the next one of the same zone and
@@ -35,6 +35,7 @@ const INTERVAL_MS = 30 * MINUTE_MS;
 
 /** What a policy may tell of: the events of a zone, all of them or those of one service. */
 interface Subject {
+  readonly kind: SpikeKind;
   readonly key: string;
   readonly zone: ZoneRow;
   readonly service: AlertServiceId | null;
@@ -49,17 +50,21 @@ export function createNotificationWatch(deps: NotificationWatchDeps): Notificati
       if (policies.length === 0) return { told: 0 };
       const endMs = Math.floor((clock.nowMs() - SETTLE_MS) / MINUTE_MS) * MINUTE_MS;
       const window = { startMs: endMs - WINDOW_MS, endMs };
-      const subjects = await subjectsOf(store, await counts.inWindow(window.startMs, window.endMs));
       const usual = memoized(async (subject: Subject) => usualOf(await samplesOf(counts, subject, window.startMs)));
+      const requests = memoized(({ zone }: Subject) => counts.requests(zone.id, window.startMs, window.endMs));
       let told = 0;
-      for (const policy of policies) told += await judge(deps, call, { policy, subjects, usual, ...window });
+      for (const [kind, ofKind] of Map.groupBy(policies, ({ alert_type }) => alertType(alert_type)?.spike)) {
+        if (kind === undefined) continue;
+        const subjects = await subjectsOf(store, kind, await counts.inWindow(kind, window.startMs, window.endMs));
+        for (const policy of ofKind) told += await judge(deps, call, { policy, subjects, usual, requests, ...window });
+      }
       return { told };
     },
   };
 }
 
 /** Zones with so many events that they may be told of, as a whole and by service. */
-async function subjectsOf(store: Store, counts: readonly WindowCount[]): Promise<readonly Subject[]> {
+async function subjectsOf(store: Store, kind: SpikeKind, counts: readonly WindowCount[]): Promise<readonly Subject[]> {
   const totals = Map.groupBy(counts, ({ zone_id }) => zone_id);
   const subjects: Subject[] = [];
   for (const [zoneId, parts] of totals) {
@@ -67,9 +72,9 @@ async function subjectsOf(store: Store, counts: readonly WindowCount[]): Promise
     if (total < SPIKE_FLOOR) continue;
     const zone = await zoneRowById(store.read, zoneId);
     if (zone === undefined) continue;
-    subjects.push({ key: zoneId, zone, service: null, count: total });
+    subjects.push({ kind, key: zoneId, zone, service: null, count: total });
     for (const { service, count } of parts)
-      if (service !== null && count >= SPIKE_FLOOR) subjects.push({ key: `${zoneId}/${service}`, zone, service, count });
+      if (service !== null && count >= SPIKE_FLOOR) subjects.push({ kind, key: `${zoneId}/${service}`, zone, service, count });
   }
   return subjects;
 }
@@ -78,15 +83,22 @@ interface Judged {
   readonly policy: PolicyRow;
   readonly subjects: readonly Subject[];
   readonly usual: (subject: Subject) => Promise<Usual>;
+  readonly requests: (subject: Subject) => Promise<number>;
   readonly startMs: number;
   readonly endMs: number;
 }
 
-async function judge(deps: NotificationWatchDeps, call: Call, { policy, subjects, usual, startMs, endMs }: Judged): Promise<number> {
+async function judge(
+  deps: NotificationWatchDeps,
+  call: Call,
+  { policy, subjects, usual, requests, startMs, endMs }: Judged,
+): Promise<number> {
   const { store, clock, deliveries } = deps;
   const chosen = subjects.filter(chooser(policy));
+  const failing = failingShareOf(policy);
   const spikes: (Subject & Usual)[] = [];
   for (const subject of chosen) {
+    if (failing > 0 && subject.count <= failing * (await requests(subject))) continue;
     const known = await usual(subject);
     if (subject.count > known.limit) spikes.push({ ...subject, ...known });
   }
@@ -116,7 +128,15 @@ async function judge(deps: NotificationWatchDeps, call: Call, { policy, subjects
   });
 }
 
-const factsOf = ({ zone, service, count }: Subject) => ({
+/** The part of requests that may fail by the policy's objective; 0 where it has none. */
+function failingShareOf(policy: PolicyRow): number {
+  const [slo] = policyValue(policy).filters?.["slo"] ?? [];
+  // In whole parts: 100 - 99.9 is not 0.1.
+  return slo === undefined ? 0 : (1_000_000 - Math.round(Number(slo) * 10_000)) / 1_000_000;
+}
+
+const factsOf = ({ kind, zone, service, count }: Subject) => ({
+  kind,
   zone: { id: zone.id, name: zone.name },
   service: ALERT_SERVICES.find(({ id }) => id === service)?.name ?? null,
   count,
@@ -138,8 +158,8 @@ function chooser(policy: PolicyRow): (subject: Subject) => boolean {
     (services === undefined || services.has(service));
 }
 
-async function samplesOf(counts: EventCounts, { zone, service }: Subject, startMs: number): Promise<readonly number[]> {
-  const stretches = historyOf(startMs).map(({ fromMs, toMs }) => counts.windows(zone.id, service, fromMs, toMs));
+async function samplesOf(counts: EventCounts, { kind, zone, service }: Subject, startMs: number): Promise<readonly number[]> {
+  const stretches = historyOf(startMs).map(({ fromMs, toMs }) => counts.windows(kind, zone.id, service, fromMs, toMs));
   return (await Promise.all(stretches)).flat();
 }
 

@@ -2,6 +2,8 @@ import { isoMicros } from "#kernel/clock.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import { primariesFailingAlert, transferredAlert } from "#control/notifications/alert.ts";
+import { tell } from "#control/notifications/tell.ts";
 import { changeTimeoutMs, type RecordChanger } from "#control/dns/change-records.ts";
 import { type PrimaryCopy, primaryCopy, withPrimaryCopy } from "#model/primary-copy.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
@@ -51,6 +53,8 @@ export interface OutcomesDeps {
 }
 
 const REASON_LENGTH_MAX = 1000;
+/** One failure may pass by itself. */
+const TELLING_FAILURES = 2;
 
 export function createOutcomes(deps: OutcomesDeps): Outcomes {
   const { clock, changer, report } = deps;
@@ -85,6 +89,8 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
           before,
           after: { serial: apex.serial, method, peer_id: peer.id, changes: count },
         });
+        const alert = (row: ZoneRow) => transferredAlert(row, peer.label, apex.serial, count);
+        await tell(unit, clock.nowMs(), "secondary_dns_zone_successfully_updated", zone.id, alert);
         return true;
       };
       const applied = await commit(deps, call, apply, { timeoutMs: changeTimeoutMs(count) });
@@ -113,6 +119,9 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
           checked_ms: now.nowMs,
           last_error: reasons.join("; ").slice(0, REASON_LENGTH_MAX),
         });
+        if (failures !== TELLING_FAILURES && !expired) return;
+        const alert = (row: ZoneRow) => primariesFailingAlert(row, reasons, expired);
+        await tell(unit, clock.nowMs(), "secondary_dns_all_primaries_failing", source.zone.id, alert);
       });
       report({ zone: source.zone.name, result: expired ? "expired" : "failed", reasons });
     },

@@ -7,6 +7,7 @@ import { RCODE } from "#wire/dns/codes.ts";
 import { createTsigKey } from "#wire/dns/tsig.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { type FakePrimary, startFakePrimary, zoneVersion, type ZoneVersion } from "../../../test/support/fake-primary.ts";
+import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
 const NAME = "zone.example";
@@ -274,6 +275,7 @@ storeTest(
     const clock = fixedClock("2026-05-01T00:00:00Z");
     const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`], "3600 600 86400 300")]);
     const secondary = await secondaryOver(store, primary, { clock });
+    await wantAlerts(secondary, ["secondary_dns_all_primaries_failing", "secondary_dns_zone_successfully_updated"]);
     const away: FakePrimary["distort"] = (messages) =>
       messages.map((bytes) => Buffer.concat([bytes.subarray(0, 3), Buffer.of(2), bytes.subarray(4)]));
     const inSeconds = async (): Promise<number> => (Date.parse((await secondary.status()).next_check_time ?? "") - clock.nowMs()) / 1000;
@@ -305,6 +307,14 @@ storeTest(
       await secondary.check();
       assert.deepEqual([(await secondary.status()).status, (await secondary.zoneEntry())?.expired], ["ok", undefined]);
       assert.equal(primary.asked.at(-1), "SOA", "confirmed, not fetched again");
+
+      primary.versions = [version(6)];
+      await secondary.notified();
+      assert.deepEqual(await alertsTold(store, secondary.account_id), [
+        ["secondary_dns_all_primaries_failing", `No primary of ${NAME} answers`],
+        ["secondary_dns_all_primaries_failing", `Zone ${NAME} has expired`],
+        ["secondary_dns_zone_successfully_updated", `Zone ${NAME} updated to serial 6`],
+      ]);
     } finally {
       await secondary.control.secondaries.close();
       await primary.close();
