@@ -32,6 +32,8 @@ export interface Admission {
   decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | Refusal;
 }
 
+const PATH_ADVICE = "A path is /v1/{account_id}/{gateway_id}/{provider}/… without dot segments";
+
 /**
  * SPEC 3.1: only the gateway's setting decides whether a token is needed; with it off, whatever the header says is
  * ignored. Credentials come before the provider, so that a stranger learns nothing about the gateway's table.
@@ -52,7 +54,7 @@ export function createAdmission(deps: {
   return {
     decide: (req) => {
       const path = parseRequestPath(domains.completed(req.headers.host, req.target));
-      if (path === undefined) return refused("aig_bad_request");
+      if (path === undefined) return { name: "aig_bad_request", message: PATH_ADVICE };
       const gateway =
         gateways.find(path.accountId, path.gatewayId) ??
         defaults.find(path, () => authenticator.allows(req.headers, path.accountId, req.address));

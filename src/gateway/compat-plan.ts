@@ -1,5 +1,5 @@
 import { chatStep, embeddingsStep } from "./chat-step.ts";
-import type { GatewayErrorName } from "./errors.ts";
+import { type GatewayErrorName, RefusalError } from "./errors.ts";
 import { type Plan, type PlanRequest, planOf } from "./plan.ts";
 import type { PlannerDeps } from "./planner.ts";
 import { planDynamic } from "./routes/dynamic-plan.ts";
@@ -17,7 +17,8 @@ export const isModelList = (method: string | undefined, rest: string): boolean =
 export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | GatewayErrorName {
   const { path, body, options } = request;
   const endpoint = ENDPOINTS.get(path.rest.replace(/^\/v1(?=\/)/, ""));
-  if (endpoint === undefined) return "aig_bad_request";
+  if (endpoint === undefined)
+    throw new RefusalError({ name: "aig_bad_request", message: "The unified endpoint has /chat/completions, /embeddings and /models." });
   if (body.kind === "stream") return "aig_body_too_large";
   const chat = objectOf(body.bytes);
   const model = chat?.["model"];

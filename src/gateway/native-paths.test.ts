@@ -94,6 +94,8 @@ test("a path that leads nowhere is refused with what it should look like", async
     ["azure-openai/gpt-4o", "/{resource}/{deployment}/…"],
     ["aws-bedrock/model/m/converse", "/bedrock-runtime/{region}/…"],
     ["google-vertex-ai/v1/models/m:generateContent", "/v1/projects/{project}/locations/{region}/…"],
+    ["compat/completions", "/chat/completions"],
+    ["openai/a%2f../x", "/v1/{account_id}/{gateway_id}/{provider}/…"],
   ] as const) {
     const answer = await fetch(`${base}/gw/${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
     const { error } = (await answer.json()) as { error: [{ code: number; message: string }] };

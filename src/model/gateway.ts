@@ -41,18 +41,18 @@ const CHOICES = {
 };
 
 /**
- * What would have no effect must not be taken as if it had: besides these values and null, any is refused. What is named
- * here and not stored is shown as null.
+ * What would have no effect must not be taken as if it had: besides these values and null, any is refused, with why. What is
+ * named here and not stored is shown as null.
  */
 export const UNAVAILABLE_SETTINGS = {
-  stripe: [],
-  log_classification: [false],
-  logpush: [false],
-  logpush_public_key: [],
-  store_id: [],
-  workers_ai_billing_mode: ["postpaid"],
-  zdr: [false],
-} as const satisfies Readonly<Record<string, readonly unknown[]>>;
+  stripe: { taken: [], why: "there is no second bill" },
+  log_classification: { taken: [false], why: "nothing classifies logs" },
+  logpush: { taken: [false], why: "there are no jobs that push logs; endpoints in otel are sent every request" },
+  logpush_public_key: { taken: [], why: "there are no jobs that push logs; endpoints in otel are sent every request" },
+  store_id: { taken: [], why: "provider_configs keep the keys themselves" },
+  workers_ai_billing_mode: { taken: ["postpaid"], why: "there is no second bill" },
+  zdr: { taken: [false], why: "nothing here knows which providers keep nothing" },
+} as const satisfies Readonly<Record<string, { readonly taken: readonly unknown[]; readonly why: string }>>;
 
 const OPTIONAL = Type.Partial(Type.Object(CHOICES));
 

@@ -215,6 +215,14 @@ describe("GraphQL analytics", () => {
         sum: { requests: of((row) => Math.floor((row.at_ms - START_MS) / HOUR_MS) === n).length },
       })),
     );
+    const addresses = (rows: readonly RequestRow[]): number => new Set(rows.map((row) => row.client_ip)).size;
+    const [visitors] = await node("httpRequests1dGroups(limit: 1) { uniq { uniques } }");
+    assert.equal(visitors.uniq.uniques, addresses(requests));
+    const hourly = await node("httpRequests1hGroups(limit: 100) { dimensions { datetime } uniq { uniques } sum { requests } }");
+    for (const { dimensions, uniq, sum } of hourly) {
+      const within = of((row) => iso(Math.floor(row.at_ms / HOUR_MS) * HOUR_MS) === dimensions.datetime);
+      assert.deepEqual([uniq.uniques, sum.requests], [addresses(within), within.length]);
+    }
     const days = await node('httpRequests1dGroups(limit: 9, filter: { date_gt: "2020-01-01" }) { dimensions { date } sum { requests } }');
     assert.equal(total(days.map((day: any) => day.sum.requests)), requests.length);
   });

@@ -40,7 +40,11 @@ export function totalsNode(graphql: typeof GraphQl, { time, date }: Scalars): (n
   const numbers = NUMBERS.map((name) => [name, { type: GraphQLFloat }] as const);
   const sum = new GraphQLObjectType({ name: "HttpTotalsSum", fields: { ...Object.fromEntries(numbers), ...Object.fromEntries(maps) } });
   const dimensions = new GraphQLObjectType({ name: "HttpTotalsDimensions", fields: { datetime: { type: time }, date: { type: date } } });
-  const total = new GraphQLObjectType({ name: "HttpTotals", fields: { dimensions: { type: dimensions }, sum: { type: sum } } });
+  const uniq = new GraphQLObjectType({ name: "HttpTotalsUniq", fields: { uniques: { type: GraphQLFloat } } });
+  const total = new GraphQLObjectType({
+    name: "HttpTotals",
+    fields: { dimensions: { type: dimensions }, sum: { type: sum }, uniq: { type: uniq } },
+  });
   const comparisons = ["", "_gt", "_geq", "_lt", "_leq"].flatMap((suffix) => [
     [`datetime${suffix}`, { type: time }] as const,
     [`date${suffix}`, { type: date }] as const,
@@ -70,9 +74,11 @@ export function totalsNode(graphql: typeof GraphQl, { time, date }: Scalars): (n
         dimensions: [...new Set(asked.map(fieldOf))],
         direction: (args.orderBy?.[0] ?? "asc") as "asc" | "desc",
         limit: limitOf(args, context),
+        countsUniques: selectedFields(info, "uniq").includes("uniques"),
       });
-      return found.map(({ dimensions: known, sum: sums }) => ({
+      return found.map(({ dimensions: known, sum: sums, uniq: uniques }) => ({
         sum: sums,
+        uniq: uniques,
         dimensions: Object.fromEntries(asked.map((name) => [name, timeShown(name, known[fieldOf(name)] ?? "")])),
       }));
     },

@@ -39,21 +39,14 @@ export async function zoneDashboard(
     { field, operator: "lt", value: toMs },
   ];
   const scope = { zone_id: zoneId };
-  const uniquesBy = async (dimensions: readonly string[]): Promise<ReadonlyMap<string, number>> => {
-    const measures = [{ kind: "unique" as const, column: "client_ip" }];
-    const groups = await deps.analytics.groups(call, scope, "httpRequests", { filters, dimensions, measures, order: [], limit: 10_000 });
-    return new Map(groups.map((group) => [String(group.dimensions[field] ?? ""), group.measures[0] ?? 0]));
-  };
-  const asked = { filters, direction: "asc" as const, limit: 10_000 };
+  const asked = { filters, direction: "asc" as const, limit: 10_000, countsUniques: true };
   const [all] = await httpTotals(deps.analytics, call, scope, { ...asked, dimensions: [] });
   const parts = await httpTotals(deps.analytics, call, scope, { ...asked, dimensions: [field] });
-  const [uniques, partUniques] = [await uniquesBy([]), await uniquesBy([field])];
   return {
-    totals: totalsOf(fromMs, toMs, all?.sum, uniques.get("") ?? 0),
-    timeseries: parts.map(({ dimensions, sum }) => {
-      const text = dimensions[field] ?? "";
-      const startMs = Date.parse(text);
-      return totalsOf(startMs, startMs + intervalMs, sum, partUniques.get(text) ?? 0);
+    totals: totalsOf(fromMs, toMs, all?.sum, all?.uniq.uniques ?? 0),
+    timeseries: parts.map(({ dimensions, sum, uniq }) => {
+      const startMs = Date.parse(dimensions[field] ?? "");
+      return totalsOf(startMs, startMs + intervalMs, sum, uniq.uniques);
     }),
   };
 }

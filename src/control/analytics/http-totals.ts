@@ -7,6 +7,8 @@ import type { Analytics } from "./analytics.ts";
 export interface HttpTotals {
   readonly dimensions: Readonly<Record<string, string>>;
   readonly sum: HttpSums;
+  /** Different client addresses; 0 where nobody asked. */
+  readonly uniq: { readonly uniques: number };
 }
 
 export interface HttpSums {
@@ -54,6 +56,8 @@ export interface HttpTotalsQuery {
   readonly dimensions: readonly string[];
   readonly direction: "asc" | "desc";
   readonly limit: number;
+  /** Counts addresses, for which rows have to be read. */
+  readonly countsUniques: boolean;
 }
 
 /** Throws as Analytics does, and `invalid_input` where the time asked for is too long for its intervals. */
@@ -61,7 +65,7 @@ export async function httpTotals(
   analytics: Analytics,
   call: Call,
   scope: AnalyticsScope,
-  { filters, dimensions, direction, limit }: HttpTotalsQuery,
+  { filters, dimensions, direction, limit, countsUniques }: HttpTotalsQuery,
 ): Promise<readonly HttpTotals[]> {
   const order = dimensions.map((dimension) => ({ by: { dimension }, direction }));
   const groups = await analytics.groups(call, scope, "httpRequests", {
@@ -83,13 +87,21 @@ export async function httpTotals(
     order: [],
     limit: GROUPS_MAX,
   });
+  const visitors = countsUniques
+    ? await analytics.groups(call, scope, "httpRequests", {
+        ...{ filters, dimensions, order: [], limit: GROUPS_MAX },
+        measures: [{ kind: "unique", column: "client_ip" }],
+      })
+    : [];
   const keyOf = (group: AnalyticsGroup): string => dimensions.map((name) => String(group.dimensions[name])).join(" ");
   const threats = new Map(stopped.map((group) => [keyOf(group), group.count]));
+  const uniques = new Map(visitors.map((group) => [keyOf(group), group.measures[0] ?? 0]));
   return Array.from(Map.groupBy(groups, keyOf))
     .slice(0, limit)
     .map(([key, parts]) => ({
       dimensions: Object.fromEntries(dimensions.map((name) => [name, String(parts[0]?.dimensions[name])])),
       sum: sumsOf(parts, threats.get(key) ?? 0),
+      uniq: { uniques: uniques.get(key) ?? 0 },
     }));
 }
 

@@ -224,9 +224,9 @@ function completed<T extends GatewayUpdate>(body: T): T {
 function checkAvailable(body: GatewayUpdate, hasGuardrailModel: boolean): void {
   const problem = body.guardrails ? guardrailsProblem(body.guardrails, hasGuardrailModel) : undefined;
   if (problem !== undefined) throw new PlatformError("gateway_input_invalid", problem);
-  for (const [key, harmless] of Object.entries<readonly unknown[]>(UNAVAILABLE_SETTINGS)) {
+  for (const [key, { taken, why }] of Object.entries<{ readonly taken: readonly unknown[]; readonly why: string }>(UNAVAILABLE_SETTINGS)) {
     const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
-    if (value !== null && !harmless.includes(value))
-      throw new PlatformError("gateway_input_invalid", { message: `${key} is not available in this version.`, source: `/${key}` });
+    if (value !== null && !taken.includes(value))
+      throw new PlatformError("gateway_input_invalid", { message: `${key} would have no effect here: ${why}.`, source: `/${key}` });
   }
 }

@@ -19,7 +19,10 @@ export function parseLogFilters(text: string | undefined): readonly LogFilter[] 
   filterList ??= Compile(GatewayLogFilters);
   if (!filterList.Check(value)) {
     const [, [first]] = filterList.Errors(value);
-    throw invalid(`filters: ${first?.instancePath ?? ""} ${first?.message ?? "is not valid"}.`, `/filters${first?.instancePath ?? ""}`);
+    const allowed =
+      first !== undefined && "allowedValues" in first.params ? `: ${(first.params.allowedValues as unknown[]).join(", ")}` : "";
+    const place = first?.instancePath ?? "";
+    throw invalid(`filters: ${place} ${first?.message ?? "is not valid"}${allowed}.`, `/filters${place}`);
   }
   return value;
 }
