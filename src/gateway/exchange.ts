@@ -144,12 +144,15 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     return true;
   }
 
-  /** Nothing more comes in this turn: what went out so far goes out for good. */
+  /** Nothing more comes in this turn. */
   flush(): void {
     if (!this.#isSettled) this.#options.answer.flush();
   }
 
-  /** Bytes of the provider's. False: the client is far behind, `source` is resumed when it has caught up. */
+  /**
+   * Bytes of the provider's; `flush` sends them where the end does not follow at once. False: the client is far behind, `source`
+   * is resumed when it has caught up.
+   */
   data(bytes: Buffer, source: AnswerSource): boolean {
     if (this.#isSettled) return true;
     this.#usage?.chunk(bytes);
@@ -171,6 +174,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     if (this.#transforms !== undefined && !this.#guarded(() => void (last = transformedEnd(this.#transforms ?? [])))) return;
     const verdicts = this.#transforms?.flatMap((transform) => transform.verdict?.() ?? []) ?? [];
     if (verdicts.length === 0) return this.#finish(last);
+    this.flush();
     Promise.all(verdicts).then(
       () => this.#finish(last),
       (error: unknown) => this.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" }),
@@ -317,6 +321,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     const told = this.#isCached ? CACHED_USAGE : (this.#usage?.end() ?? NO_USAGE);
     const guessed = this.#isCached || status >= 400 ? undefined : estimates.complete(this.#step, told, this.#answer, end);
     if (guessed instanceof Promise) {
+      this.#options.answer.flush();
       this.#options.record.ended();
       void guessed.then((usage) => this.#record(status, success, usage, true));
     } else this.#record(status, success, guessed ?? told, guessed !== undefined);

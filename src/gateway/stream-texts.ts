@@ -131,7 +131,8 @@ class Channels {
     const line = this.#stream.toString("latin1", at, end);
     let index = "";
     let found = 0;
-    for (const match of line.matchAll(PIECES)) {
+    PIECES.lastIndex = 0;
+    for (let match = PIECES.exec(line); match !== null; match = PIECES.exec(line)) {
       const [whole, number, name = "", piece = ""] = match;
       if (number !== undefined) index += `.${number}`;
       else {

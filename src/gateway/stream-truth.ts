@@ -78,8 +78,9 @@ const isDone = (bytes: Buffer): boolean => /(?:^|\n)data: ?\[DONE\]\s*$/.test(en
 /** The provider's own last event says that it failed. */
 const isToldFailed = (bytes: Buffer): boolean => /(?:^|\n)(?:event: ?error\r?\n|data: ?\{"error")/.test(endOf(bytes));
 
+/** From the end on, where it stands in nearly every stream: those without a value may be in each event. */
 function stands(bytes: Buffer, { text, hasValue }: Mark): boolean {
-  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) {
+  for (let at = bytes.lastIndexOf(text); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(text, at - 1)) {
     if (!hasValue) return true;
     let next = at + text.length;
     while (bytes[next] === SPACE) next++;

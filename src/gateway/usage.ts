@@ -7,6 +7,7 @@ const KEPT_BYTES_MAX = 64 * 1024;
 const OBJECT_BYTES_MAX = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 const LF = 0x0a;
+const QUOTE = 0x22;
 
 /** Events are looked through so many bytes at a time: a look at each piece costs more than all else that is done with it. */
 const LOOK_BYTES = 16 * 1024;
@@ -143,10 +144,13 @@ export const mediaType = (contentType: string): string => (contentType.split(";"
 
 const keysByShape = new WeakMap<UsageShape, readonly Buffer[]>();
 
-/** The keys as they stand in JSON; made once for each shape. */
+/**
+ * The keys as they stand in JSON, without the quote before them: a search goes from one place with its first byte to the next, and
+ * quotes are everywhere. Made once for each shape.
+ */
 function keysOf(shape: UsageShape): readonly Buffer[] {
   let keys = keysByShape.get(shape);
-  if (keys === undefined) keysByShape.set(shape, (keys = shape.keys.map((key) => Buffer.from(`"${key}"`))));
+  if (keys === undefined) keysByShape.set(shape, (keys = shape.keys.map((key) => Buffer.from(`${key}"`))));
   return keys;
 }
 
@@ -157,11 +161,9 @@ const OBJECTS_MAX = 16;
 /** The last objects under the key, at any depth, in their order; text that merely mentions it has its quotes escaped. */
 function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
   const found: Told[] = [];
-  for (
-    let at = bytes.lastIndexOf(key), tries = 0;
-    at >= 0 && tries < OBJECTS_MAX;
-    at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1), tries++
-  ) {
+  for (let at = bytes.lastIndexOf(key), tries = 0; at > 0 && tries < OBJECTS_MAX; at = bytes.lastIndexOf(key, at - 1)) {
+    if (bytes[at - 1] !== QUOTE) continue;
+    tries++;
     const value = objectBehind(bytes, at + key.length);
     if (value !== undefined) found.unshift(value);
   }
@@ -172,7 +174,7 @@ function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
 function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
   const found: Told[] = [];
   for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + key.length)) {
-    const value = objectBehind(bytes, at + key.length);
+    const value = bytes[at - 1] === QUOTE ? objectBehind(bytes, at + key.length) : undefined;
     if (value !== undefined) found.push(value);
   }
   return found;

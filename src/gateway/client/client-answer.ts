@@ -77,7 +77,7 @@ export class ClientAnswer {
     this.watcher?.clientGone();
   }
 
-  /** Gathers the head, which goes out with what follows in the same turn, or with `flush`. */
+  /** Gathers the head, which goes out as bytes do that are written. */
   begin(status: number, headers: FlatHeaders, close = false): void {
     if (this.#isOver || this.hasBegun) return;
     this.hasBegun = true;
@@ -107,19 +107,17 @@ export class ClientAnswer {
     );
   }
 
-  /** Bytes that nobody will change. */
+  /** Bytes that nobody will change. They go out with what follows in the same turn, or with `flush`. */
   write(bytes: Buffer): void {
-    if (this.#isOver) return;
-    this.#body(bytes);
-    this.#writer.flush();
+    if (!this.#isOver) this.#body(bytes);
   }
 
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that were sent and the client has not taken yet. */
   get backlogBytes(): number {
     return this.#owner.transport.queuedBytes;
   }
 
-  /** Sends the head where nothing went out after it. */
+  /** Sends what is gathered. */
   flush(): void {
     if (!this.#isOver && this.hasBegun) this.#writer.flush();
   }
