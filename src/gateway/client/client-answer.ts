@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "#kernel/node-http.ts";
 import type { SocketWriter } from "#wire/connections/socket-writer.ts";
 import type { Transport } from "#wire/connections/transport.ts";
+import { atTurnEnd, type TurnTask } from "#wire/connections/turn-end.ts";
 import { isBodiless } from "#wire/http/framing.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";
 import { chunkStart } from "#wire/http/write.ts";
@@ -43,7 +44,7 @@ export type AnswerSink = Pick<
 >;
 
 /** Writes the answer to one request. A class, since one is made for every request. */
-export class ClientAnswer {
+export class ClientAnswer implements TurnTask {
   watcher: AnswerWatcher | undefined;
   /** Told once, at the end or when the client has gone; the same function for every answer. */
   onOver: (() => void) | undefined;
@@ -53,6 +54,7 @@ export class ClientAnswer {
   readonly #writer: SocketWriter;
   #isOver = false;
   #isGone = false;
+  #isFlushDue = false;
   #keepsAlive = false;
   #isChunked = false;
   #isBodiless = false;
@@ -117,9 +119,19 @@ export class ClientAnswer {
     return this.#owner.transport.queuedBytes;
   }
 
-  /** Sends what is gathered. */
+  /**
+   * Sends what is gathered at the end of this turn, together with what other streams have then: clients of one machine are woken up
+   * once for all of it, and several reads of one stream are one write.
+   */
   flush(): void {
-    if (!this.#isOver && this.hasBegun) this.#writer.flush();
+    if (this.#isFlushDue || this.#isOver || !this.hasBegun) return;
+    this.#isFlushDue = true;
+    atTurnEnd(this);
+  }
+
+  onTurnEnd(): void {
+    this.#isFlushDue = false;
+    if (!this.#isOver) this.#writer.flush();
   }
 
   end(bytes?: Buffer): void {
