@@ -170,8 +170,7 @@ function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Ex
   let at = 0;
   const source: AnswerSource = {
     resume: () => {
-      for (let chunk = chunks[at++]; chunk !== undefined; chunk = chunks[at++])
-        if (!exchange.data(chunk, source)) return exchange.flush();
+      for (let chunk = chunks[at++]; chunk !== undefined; chunk = chunks[at++]) if (!exchange.data(chunk, source)) return exchange.flush();
       exchange.end();
     },
   };

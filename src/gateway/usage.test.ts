@@ -37,6 +37,16 @@ test("an event stream's last usage counts, and null before it does not", () => {
   assert.deepEqual(read("text/event-stream", responses), [8, 9]);
 });
 
+test("a key that merely ends like the one for counts has none, and hides none", () => {
+  const others = Array.from({ length: 40 }, (_, i) => `"disk${i}_usage":{"prompt_tokens":${i},"completion_tokens":${i}}`).join();
+  const counted = '"usage":{"prompt_tokens":3,"completion_tokens":4}';
+  for (const object of [`{${counted},${others}}`, `{${others},${counted}}`]) {
+    assert.deepEqual(read("application/json", [object]), [3, 4]);
+    assert.deepEqual(read("text/event-stream", [`data: ${object}\n\n`]), [3, 4]);
+  }
+  assert.deepEqual(read("application/json", ['usage":{"prompt_tokens":3}']), [null, null]);
+});
+
 test("other types, compressed answers and answers without usage have no counts", () => {
   assert.deepEqual(read("audio/mpeg", [DOCUMENT]), [null, null]);
   assert.deepEqual(read("application/json", [DOCUMENT], "gzip"), [null, null]);

@@ -160,6 +160,33 @@ test("answers without a length are chunked, end with the connection for HTTP/1.0
   assert.match(await ask("GET /204/5 HTTP/1.1"), /^(?!.*(?:content-length|transfer-encoding)).*\r\n\r\n$/s);
 });
 
+test("pieces that are flushed in one turn arrive together and before the end is known, on each connection its own", async (t) => {
+  const answers = new Map<string, ClientAnswer>();
+  const { port } = await stage(t, (req, answer) => void answers.set(req.target, answer));
+  const clients = ["/a", "/b"].map((target) => ({ target, ...client(port) }));
+  for (const { socket, target } of clients) socket.write(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+  while (answers.size < 2) await new Promise((resolve) => setImmediate(resolve));
+  for (const round of [1, 2, 3]) {
+    for (const [target, answer] of answers) {
+      if (round === 1) answer.begin(200, []);
+      for (const part of ["x", "y"]) {
+        answer.write(Buffer.from(`${target}${round}${part}`));
+        answer.flush();
+      }
+    }
+    for (const { target, until } of clients) await until(new RegExp(`4\r\n${target}${round}x\r\n4\r\n${target}${round}y\r\n$`));
+  }
+  for (const [target, answer] of answers) {
+    answer.write(Buffer.from("last"));
+    answer.flush();
+    if (target === "/a") answer.end();
+    else answer.cut(Buffer.from("why"));
+  }
+  const [whole = "", cut = ""] = await Promise.all(clients.map(({ closed }) => closed));
+  assert.match(whole, /4\r\nlast\r\n0\r\n\r\n$/);
+  assert.match(cut, /4\r\nlast\r\n3\r\nwhy\r\n$/);
+});
+
 test("an answer that is cut never looks whole", async (t) => {
   const { port } = await stage(t, (_req, answer) => {
     answer.begin(200, []);
