@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasTexts, type MaskTexts, maskRows } from "./masked-rows.ts";
+import { createRowMasker, hasTexts, type MaskTexts } from "./masked-rows.ts";
 import { type FacetNumber, numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
 import { EVENT_SCHEMA, storedColumns } from "./schema.ts";
 import { packed, testRequestRow, testSecurityRow } from "./test-rows.ts";
@@ -27,7 +27,7 @@ test("what visitors wrote is masked, rows that repeat a text and all else are as
     testRequestRow({ path: "/secret/a", query: "q=secret", ray_id: "secret ray" }),
     testRequestRow({ path: "/", query: "q=secret", user_agent: "bot secret" }),
   ]);
-  const masked = maskRows(rows, mask);
+  const masked = createRowMasker(mask)(rows);
   assert.deepEqual(cells(masked, "path"), ["/</>/a", "/</>/a", "/"]);
   assert.deepEqual(cells(masked, "query"), ["q=1", "q=<&>", "q=<&>"]);
   assert.deepEqual(cells(masked, "agent"), ["test/1", "test/1", "bot <>"]);
@@ -36,10 +36,41 @@ test("what visitors wrote is masked, rows that repeat a text and all else are as
 });
 
 test("security events are masked as requests are, and rows without a find stay the same", () => {
-  const event = maskRows(packed("security_events", [testSecurityRow({ query: "q=secret" })]), mask);
+  const maskRows = createRowMasker(mask);
+  const event = maskRows(packed("security_events", [testSecurityRow({ query: "q=secret" })]));
   assert.deepEqual(cells(event, "query"), ["q=<&>"]);
   const plain = packed("requests", [testRequestRow({ path: "/a/long/path" })]);
-  assert.deepEqual(maskRows(plain, mask), plain);
+  assert.deepEqual(maskRows(plain), plain);
   assert.ok(hasTexts(plain, 8) && !hasTexts(plain, 30));
   assert.ok(EVENT_SCHEMA.requests.facets.includes("agent"));
+});
+
+test("a name of a program is looked at once while it is remembered, and masked each time that something is found", () => {
+  let looked: string[] = [];
+  const maskRows = createRowMasker((texts, separator) => {
+    if (separator === "") looked.push(...texts);
+    return mask(texts, separator);
+  });
+  const agentsOf = (...names: string[]): unknown[] => {
+    looked = [];
+    return cells(
+      maskRows(
+        packed(
+          "requests",
+          names.map((user_agent) => testRequestRow({ user_agent })),
+        ),
+      ),
+      "agent",
+    );
+  };
+  const long = "a".repeat(1000);
+  assert.deepEqual(agentsOf("browser", "bot secret", long, "browser"), ["browser", "bot <>", long, "browser"]);
+  assert.deepEqual(agentsOf("bot secret", "browser", "other"), ["bot <>", "browser", "other"]);
+  assert.deepEqual(looked, ["bot secret", "other"]);
+  // Long ones and thousands of others do not fill the memory.
+  agentsOf(long);
+  assert.deepEqual(looked, [long]);
+  for (let from = 0; from < 10_000; from += 1000) agentsOf(...Array.from({ length: 1000 }, (_, index) => `agent ${from + index}`));
+  agentsOf("browser", "agent 9999");
+  assert.deepEqual(looked, ["browser"]);
 });

@@ -4,22 +4,55 @@ import { EVENT_SCHEMA, facetColumns, storedColumns } from "./schema.ts";
 /** Hides what must not be kept of texts, in the parts between separators (rules/detectors/text-masker.ts). */
 export type MaskTexts = (texts: readonly string[], separator: string) => readonly string[];
 
+export type RowMasker = (packed: PackedRows) => PackedRows;
+
 /** What visitors write and rows keep, and what separates its parts. */
 const SEPARATORS: Readonly<Record<string, string>> = { path: "/", query: "&", user_agent: "" };
 const TABLES: ReadonlySet<string> = new Set(["requests", "security_events"]);
 
-/** The rows with texts of visitors masked; the same ones where nothing was found. */
-export function maskRows(packed: PackedRows, mask: MaskTexts): PackedRows {
-  if (!TABLES.has(packed.table)) return packed;
-  const texts = packed.texts.map((column, index) => {
-    const separator = SEPARATORS[textColumns(packed)[index] ?? ""];
-    return separator === undefined ? column : maskColumn(column, separator, mask);
-  });
-  const facets = packed.facets.map((facet, index) => {
-    const [name] = EVENT_SCHEMA[packed.table].facets[index] === "agent" ? facetColumns("agent") : [];
-    return name === undefined ? facet : { ...facet, texts: mask(facet.texts, SEPARATORS[name] ?? "") };
-  });
-  return { ...packed, texts, facets };
+/** Gives rows with texts of visitors masked; the same ones where nothing was found. */
+export function createRowMasker(mask: MaskTexts): RowMasker {
+  const maskRepeated = remembering(mask);
+  return (packed) => {
+    if (!TABLES.has(packed.table)) return packed;
+    const texts = packed.texts.map((column, index) => {
+      const separator = SEPARATORS[textColumns(packed)[index] ?? ""];
+      return separator === undefined ? column : maskColumn(column, separator, mask);
+    });
+    const facets = packed.facets.map((facet, index) => {
+      const [name] = EVENT_SCHEMA[packed.table].facets[index] === "agent" ? facetColumns("agent") : [];
+      return name === undefined ? facet : { ...facet, texts: maskRepeated(facet.texts, SEPARATORS[name] ?? "") };
+    });
+    return { ...packed, texts, facets };
+  };
+}
+
+/** Of each of two generations: the older one is forgotten when the younger one is full. */
+const REMEMBERED_MAX = 4096;
+const REMEMBERED_CHARS_MAX = 256;
+
+/** Names of programs come again and again, most of them with a date of eight digits: those without a find are looked at once. */
+function remembering(mask: MaskTexts): MaskTexts {
+  let [younger, older] = [new Set<string>(), new Set<string>()];
+  const remember = (text: string): void => {
+    if (text.length > REMEMBERED_CHARS_MAX) return;
+    if (younger.size === REMEMBERED_MAX) [younger, older] = [new Set(), younger];
+    younger.add(text);
+  };
+  const isKnown = (text: string): boolean => {
+    if (younger.has(text)) return true;
+    if (!older.has(text)) return false;
+    remember(text);
+    return true;
+  };
+  return (texts, separator) => {
+    const unknown = texts.filter((text) => !isKnown(text));
+    const masked = mask(unknown, separator);
+    for (const [index, text] of unknown.entries()) if (masked[index] === text) remember(text);
+    if (masked === unknown) return texts;
+    const changed = new Map(unknown.map((text, index) => [text, masked[index] ?? ""]));
+    return texts.map((text) => changed.get(text) ?? text);
+  };
 }
 
 /** Whether a text is so long that something could be found in it. */

@@ -7,7 +7,7 @@ import { runInBackground } from "#kernel/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
 import { FINDABLE_CHARS_MIN } from "#rules/detectors/findable.ts";
 import { createLogIndexer } from "./logs/indexer.ts";
-import { hasTexts, type MaskTexts, maskRows } from "./masked-rows.ts";
+import { createRowMasker, hasTexts, type RowMasker } from "./masked-rows.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
 import type { PackedRows } from "./packed-rows.ts";
 import { openRepairedDatabase } from "./repair.ts";
@@ -67,23 +67,20 @@ interface Waiting {
 }
 
 /** Hides in what visitors wrote what nobody should keep; null until the first text comes in which something could be. */
-let maskTexts: MaskTexts | null = null;
+let maskRows: RowMasker | null = null;
 let maskLoading: Promise<void> | undefined;
 
 /** Loads the detectors, which most of an idle server's life nobody needs; what waits is written then. */
 async function loadMask(): Promise<void> {
   const { createTextMasker } = await import("#rules/detectors/text-masker.ts");
-  maskTexts = createTextMasker();
+  maskRows = createRowMasker(createTextMasker());
   if (waiting.length > 0) writeWaiting();
 }
 
 const needsMask = (): boolean =>
-  maskTexts === null && waiting.some(({ message }) => message.tables.some((packed) => hasTexts(packed, FINDABLE_CHARS_MIN)));
+  maskRows === null && waiting.some(({ message }) => message.tables.some((packed) => hasTexts(packed, FINDABLE_CHARS_MIN)));
 
-const masked = ({ tables }: RowsMessage): readonly PackedRows[] => {
-  const mask = maskTexts;
-  return mask === null ? tables : tables.map((packed) => maskRows(packed, mask));
-};
+const masked = ({ tables }: RowsMessage): readonly PackedRows[] => (maskRows === null ? tables : tables.map(maskRows));
 
 /** Batches that wait to be written together: what several threads send at one time is one transaction. */
 let waiting: Waiting[] = [];

@@ -6,25 +6,17 @@ import { statSync } from "node:fs";
 import type { RowsMessage } from "#events/messages.ts";
 import { RowPacker } from "#events/packed-rows.ts";
 import { type EventQueries, openEventQueries } from "#events/queries.ts";
-import type { RequestRow, SecurityEventRow } from "#events/rows.ts";
-import { testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import type { WriterData } from "#events/writer-config.ts";
 import type { Benchmark, Contender } from "./benchmark.ts";
+import { ACCOUNT, DAY_MS, EVENT_EVERY, eventAt, requestAt, ROWS, ROWS_AT_ONCE, START_MS } from "./events-10m-rows.ts";
 
-/** `EVENTS_ROWS=1000000` for a short look. */
-const ROWS = Number(process.env["EVENTS_ROWS"] ?? 10_000_000);
-/** One of so many rows is a security event, the others are requests. */
-const EVENT_EVERY = 5;
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const START_MS = 20_000 * DAY_MS;
-const ZONES = 50;
-const RULES = 200;
-const ROWS_AT_ONCE = 1_000;
 const BATCHES_UNDER_WAY = 8;
-const ACCOUNT = "a".repeat(32);
 
-/** Ten million rows of a day, put down by the writer's own thread; the peer is SQLite with a table as anybody would make it. */
+/**
+ * Ten million rows of a day, put down by the writer's own thread, which masks them; the peer is SQLite with a table as anybody
+ * would make it. Both are written at the same time, each by a thread whose CPU time is told, and read one after the other.
+ */
 export const events10m: Benchmark = {
   name: "events-10m",
   unit: "ms for the events of a zone's hour, 100 of them, by one of 200 rules",
@@ -33,8 +25,7 @@ export const events10m: Benchmark = {
   tools: [],
   prepare: async ({ directory }) => {
     const [ours, plain] = [join(directory, "events.db"), join(directory, "plain.db")];
-    await writeRows(ours);
-    writePlainRows(plain);
+    await Promise.all([writeRows(ours), writePlainRows(plain)]);
     const queries = openEventQueries(ours);
     const peer = new DatabaseSync(plain, { readOnly: true });
     return {
@@ -48,66 +39,26 @@ export const events10m: Benchmark = {
   },
 };
 
-const zoneOf = (n: number): string => `${n % ZONES}`.padStart(32, "0");
-/** A tenth of the zones has half of the traffic. */
-const zoneAt = (n: number): string => zoneOf(n % 2 === 0 ? (n >> 1) % 5 : (n * 7) >> 1);
-const agentAt = (n: number): string => `Mozilla/5.0 (X11; Linux x86_64; rv:${n % 100}.0) Gecko/20100101 Firefox/${(n * 13) % 500}.0`;
-
-function requestAt(n: number): RequestRow {
-  return testRequestRow({
-    ...sharedAt(n),
-    status: n % 20 === 0 ? 404 : 200,
-    bytes_out: n % 10_000,
-    duration_ms: (n % 977) / 7,
-    cache_status: n % 3 === 0 ? "HIT" : "MISS",
-  });
-}
-
-function eventAt(n: number): SecurityEventRow {
-  const rule = (n * 31) % RULES;
-  return testSecurityRow({
-    ...sharedAt(n),
-    id: `01HF${n.toString(32).toUpperCase().padStart(22, "0")}`,
-    rule_id: `${rule}`.padStart(32, "f"),
-    ruleset_id: `${rule % 10}`.padStart(32, "e"),
-    rule_description: `Rule number ${rule} of the set`,
-    action: rule % 3 === 0 ? "block" : "log",
-    service: "WAF",
-    status: 403,
-    matches: [],
-  });
-}
-
-const sharedAt = (n: number) => ({
-  ray_id: n.toString(16).padStart(16, "0"),
-  at_ms: START_MS + Math.floor((n / ROWS) * DAY_MS),
-  account_id: ACCOUNT,
-  zone_id: zoneAt(n),
-  client_ip: `198.${(n * 7) & 255}.${(n >> 4) & 255}.${n & 255}`,
-  host: `www${n % 3}.example-${n % ZONES}.com`,
-  path: `/articles/${(n * 17) % 5000}/page`,
-  query: n % 4 === 0 ? `page=${n % 10}` : "",
-  user_agent: agentAt(n % 997),
-});
-
 async function writeRows(path: string): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   const workerData: WriterData = { path, ports: [port2], retention: { ageMs: 1e15, bytes: 1e15, minutesAgeMs: 1e15, hoursAgeMs: 1e15 } };
   const writer = new Worker(new URL("../../src/events/writer.ts", import.meta.url), { workerData, transferList: [port2] });
   await once(writer, "message");
+  const before = await writer.cpuUsage();
   const started = performance.now();
-  const [before, own] = [process.cpuUsage(), process.threadCpuUsage()];
   await sendRows(port1);
+  const after = await writer.cpuUsage();
   const seconds = (performance.now() - started) / 1000;
-  const [all, main] = [process.cpuUsage(before), process.threadCpuUsage(own)];
-  const cpuMicros = all.user + all.system - main.user - main.system;
   writer.postMessage({ type: "drain", timeoutMs: 60_000 });
   await once(writer, "exit");
-  const bytes = statSync(path).size;
+  const micros = after.user + after.system - before.user - before.system;
   console.log(
-    `  ${ROWS} rows by the writer in ${seconds.toFixed(0)} s, ${Math.round(ROWS / seconds)} rows/s with their making, ${(cpuMicros / ROWS).toFixed(1)} µs of the writer's CPU a row; ${Math.round(bytes / ROWS)} bytes a row, roll-ups and indexes included`,
+    `  ${ROWS} rows by the writer in ${seconds.toFixed(0)} s beside the others, ${perRow(micros)} µs of its CPU a row, ${bytesPerRow(path)} bytes a row, roll-ups and indexes included`,
   );
 }
+
+const perRow = (micros: number): string => (micros / ROWS).toFixed(1);
+const bytesPerRow = (path: string): number => Math.round(statSync(path).size / ROWS);
 
 /** As a sink sends them, with so many batches under way at most. */
 async function sendRows(port: MessagePort): Promise<void> {
@@ -135,33 +86,14 @@ async function sendRows(port: MessagePort): Promise<void> {
   port.close();
 }
 
-function writePlainRows(path: string): void {
-  const db = new DatabaseSync(path);
-  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-  const tables = { requests: requestAt(1), security_events: eventAt(0) };
-  const insert = Object.entries(tables).map(([table, row]) => {
-    const columns = Object.keys(row);
-    db.exec(
-      `CREATE TABLE ${table} (row_id INTEGER PRIMARY KEY, ${columns.join(", ")}); CREATE INDEX ${table}_zone ON ${table} (zone_id, at_ms)`,
-    );
-    const statement = db.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
-    return (values: object) =>
-      statement.run(
-        ...Object.values(values).map((value) => (typeof value === "object" || typeof value === "boolean" ? JSON.stringify(value) : value)),
-      );
-  });
+async function writePlainRows(path: string): Promise<void> {
   const started = performance.now();
-  for (let n = 0; n < ROWS;) {
-    db.exec("BEGIN");
-    for (const end = Math.min(ROWS, n + ROWS_AT_ONCE); n < end; n++)
-      if (n % EVENT_EVERY === 0) insert[1]!(eventAt(n));
-      else insert[0]!(requestAt(n));
-    db.exec("COMMIT");
-  }
-  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  db.close();
+  const writer = new Worker(new URL("events-10m-plain.ts", import.meta.url), { workerData: path });
+  const [{ user, system }] = (await once(writer, "message")) as [NodeJS.CpuUsage];
   const seconds = (performance.now() - started) / 1000;
-  console.log(`  the same into plain tables in ${seconds.toFixed(0)} s, ${Math.round(statSync(path).size / ROWS)} bytes a row`);
+  console.log(
+    `  the same into plain tables in ${seconds.toFixed(0)} s, ${perRow(user + system)} µs of CPU a row with their making, ${bytesPerRow(path)} bytes a row`,
+  );
 }
 
 /** Of one of the events in the hour. */
