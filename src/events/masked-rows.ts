@@ -7,7 +7,8 @@ export type MaskTexts = (texts: readonly string[], separator: string) => readonl
 export type RowMasker = (packed: PackedRows) => PackedRows;
 
 /** What visitors write and rows keep, and what separates its parts. */
-const SEPARATORS: Readonly<Record<string, string>> = { path: "/", query: "&", user_agent: "" };
+export const VISITOR_TEXTS = { path: "/", query: "&", user_agent: "" } as const;
+const SEPARATORS: Readonly<Record<string, string>> = VISITOR_TEXTS;
 const TABLES: ReadonlySet<string> = new Set(["requests", "security_events"]);
 
 /** Gives rows with texts of visitors masked; the same ones where nothing was found. */

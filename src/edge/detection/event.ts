@@ -1,22 +1,23 @@
 import type { SecurityEventRow } from "#events/rows.ts";
-import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { scanText } from "#rules/detectors/scan-text.ts";
+import { VISITOR_TEXTS } from "#events/masked-rows.ts";
+import type { TextMasker } from "#rules/detectors/text-masker.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { ScanSubject } from "./job.ts";
 import type { ExaminedMatch } from "./matches.ts";
 
 /**
  * The event of a scanned response, or null when nothing matched: one a response (SPEC 6), under the rule of the surest and
- * then first finding, with all findings as its matches. It holds no matched text, not even where the request itself carries
- * some.
+ * then first finding, with all findings as its matches. It holds no matched text: of a request that itself carries some, `mask`
+ * hides what it does in all rows (ADR 0035), here by the detectors of the zone.
  */
 export function eventOf(
   subject: ScanSubject,
   matches: readonly ExaminedMatch[],
-  { id, limited, masked }: { readonly id: string; readonly limited: boolean; masked(text: string): string },
+  { id, limited, mask }: { readonly id: string; readonly limited: boolean; readonly mask: TextMasker },
 ): SecurityEventRow | null {
   const [strongest] = matches.toSorted((a, b) => rank(a) - rank(b) || a.match.offset - b.match.offset);
   if (strongest === undefined) return null;
+  const masked = (name: keyof typeof VISITOR_TEXTS): string => mask([subject[name]], VISITOR_TEXTS[name])[0] ?? "";
   return {
     id,
     ray_id: subject.ray_id,
@@ -35,26 +36,13 @@ export function eventOf(
     method: subject.method,
     scheme: subject.scheme,
     host: subject.host,
-    path: masked(subject.path),
-    query: masked(subject.query),
-    user_agent: masked(subject.user_agent),
+    path: masked("path"),
+    query: masked("query"),
+    user_agent: masked("user_agent"),
     status: subject.status,
     matches: matches.map(({ match }) => match),
     scan_limited: limited,
   };
 }
-
-const MASK = "[masked]";
-
-/** Gives a text back, or a mask where the detectors find something in it, plain or percent-encoded. */
-export const maskerOf =
-  (detectors: CompiledDetectors) =>
-  (text: string): string =>
-    finds(text, detectors) || finds(decoded(text), detectors) ? MASK : text;
-
-const finds = (text: string, detectors: CompiledDetectors): boolean => text !== "" && scanText(detectors, text).findings.length > 0;
-
-const decoded = (text: string): string =>
-  text.replaceAll("+", " ").replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 const rank = ({ match }: ExaminedMatch): number => (match.confidence === "high" ? 0 : 1);

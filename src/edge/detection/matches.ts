@@ -3,6 +3,7 @@ import type { EventMatch } from "#events/rows.ts";
 import type { Detector } from "#rules/detectors/detector.ts";
 import { confirmedByProximity } from "#rules/detectors/proximity.ts";
 import type { Finding, Hit, ScanResult } from "#rules/detectors/scan.ts";
+import type { TextMasker } from "#rules/detectors/text-masker.ts";
 import { maskedSample, type ValueHash } from "#rules/detectors/value-hash.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
 import { isAllowed } from "./allowed.ts";
@@ -28,8 +29,7 @@ export interface ExamineDeps {
   readonly body: Uint8Array | null;
   readonly allowed: readonly AllowedDataEntry[];
   readonly valueHash: ValueHash;
-  /** Hides what detectors would find in it. */
-  masked(text: string): string;
+  readonly mask: TextMasker;
 }
 
 /** Takes what is allowed out of the findings and says of the rest where it is and how sure; never what. */
@@ -59,7 +59,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
       count,
       offset,
       confidence: confirmed.has(detector) ? "high" : detector.confidence,
-      ...(path === null ? {} : { json_path: deps.masked(path) }),
+      ...(path === null ? {} : { json_path: deps.mask([path], "")[0] ?? "" }),
       ...(first === undefined ? {} : { value_hash: hashOf(detector, first), ...asked(subject, finding) }),
     };
     return { detector, match };

@@ -225,7 +225,7 @@ test("a request that carries what was found is masked in the event", async (t) =
   await scanned(1);
   assert.deepEqual(
     rows.map(({ path, query, user_agent }) => [path, query, user_agent]),
-    [["[masked]", "[masked]", "test/1"]],
+    [["/cards/[masked]", "n=[masked]&x=1", "test/1"]],
   );
 });
 

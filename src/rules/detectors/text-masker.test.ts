@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compileDetectors } from "./compiled.ts";
+import { customDetector } from "./custom.ts";
 import { FINDABLE_CHARS_MIN } from "./findable.ts";
 import { DETECTORS } from "./table.ts";
-import { createTextMasker } from "./text-masker.ts";
+import { createTextMasker, textMaskerOf } from "./text-masker.ts";
 
 const mask = createTextMasker();
 const CARD = "4716461583322103";
@@ -40,4 +42,10 @@ test("thousands of texts are looked through, and what nobody could look through 
 test("no detector that is on finds anything in a text that is too short to be shown to it", () => {
   for (const { id, hits } of DETECTORS.filter(({ enabled }) => enabled))
     for (const hit of hits) assert.ok(hit.length >= FINDABLE_CHARS_MIN, id);
+});
+
+test("a masker of other detectors hides what those find, however short", () => {
+  const pattern = customDetector({ id: "f".repeat(32), name: "x", pattern: "EMP-\\d{2}", context: [], validator: "none", tags: [] });
+  const ownMask = textMaskerOf(compileDetectors([pattern]));
+  assert.deepEqual(ownMask(["a=EMP-12&b=1", "EMP-12", `card=${CARD}`], "&"), ["a=[masked]&b=1", "[masked]", `card=${CARD}`]);
 });

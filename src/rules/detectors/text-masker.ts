@@ -4,7 +4,7 @@ import { BodyScanner, CONTEXT_BYTES, scanBuffer } from "./scan.ts";
 import { DETECTORS } from "./table.ts";
 
 /**
- * Hides what the detectors that are on by default find in texts, plain or percent-encoded. Of a text that has parts, those
+ * Hides what detectors find in texts, plain or percent-encoded. Of a text that has parts, those
  * between `separator`s where one is given, only the parts with a find are hidden; a name and `=` before a find stay.
  */
 export type TextMasker = (texts: readonly string[], separator: string) => readonly string[];
@@ -17,46 +17,48 @@ const CANDIDATES_MAX = 1024;
 /** Wide enough that a word of one text is no context of the next one. */
 const GAP = "\n".repeat(CONTEXT_BYTES);
 
-export function createTextMasker(): TextMasker {
-  const detectors = compileDetectors(DETECTORS.filter(({ enabled }) => enabled));
-  const buffer = scanBuffer(TOGETHER_BYTES);
+/** By the detectors that are on by default. */
+export const createTextMasker = (): TextMasker =>
+  textMaskerOf(compileDetectors(DETECTORS.filter(({ enabled }) => enabled)), FINDABLE_CHARS_MIN);
+
+/** `charsMin`: shorter texts hold nothing that these detectors find. */
+export function textMaskerOf(detectors: CompiledDetectors, charsMin = 1): TextMasker {
   const finds = (text: string): boolean => {
-    const { findings, limited } = scan(text, { detectors, buffer });
+    const { findings, limited } = scan(text, detectors);
     return limited || findings.length > 0;
   };
   const isHot = (text: string): boolean => finds(text) || (isEncoded(text) && finds(decoded(text)));
   return (texts, separator) => {
-    const hot = suspects(texts, { detectors, buffer });
+    const hot = suspects(texts, detectors, charsMin);
     if (hot.size === 0) return texts;
     return texts.map((text, index) => (hot.has(index) ? masked(text, separator, isHot) : text));
   };
 }
 
-interface Means {
-  readonly detectors: CompiledDetectors;
-  readonly buffer: Buffer;
-}
+/** Of all maskers of a thread: each uses it during a call alone. */
+let buffer: Buffer | undefined;
 
-const scan = (text: string, { detectors, buffer }: Means, onHit?: (from: number) => void) => {
+const scan = (text: string, detectors: CompiledDetectors, onHit?: (from: number) => void) => {
+  buffer ??= scanBuffer(TOGETHER_BYTES);
   const scanner = new BodyScanner(detectors, { buffer, candidatesMax: CANDIDATES_MAX, ...(onHit && { onHit }) });
   scanner.push(Buffer.from(text, "latin1"));
   return scanner.end();
 };
 
 /** Positions of texts in which something may be found. */
-function suspects(texts: readonly string[], means: Means): ReadonlySet<number> {
+function suspects(texts: readonly string[], detectors: CompiledDetectors, charsMin: number): ReadonlySet<number> {
   const found = new Set<number>();
   let joined = "";
   let [starts, indexes]: [number[], number[]] = [[], []];
   const look = (): void => {
-    const { limited } = scan(joined, means, (from) => found.add(indexes[lastAtMost(starts, from)] ?? 0));
+    const { limited } = scan(joined, detectors, (from) => found.add(indexes[lastAtMost(starts, from)] ?? 0));
     // Which of them has the most candidates, nobody knows: each is asked by itself.
     if (limited) for (const index of indexes) found.add(index);
     joined = "";
     [starts, indexes] = [[], []];
   };
   const add = (text: string, index: number): void => {
-    if (text.length < FINDABLE_CHARS_MIN) return;
+    if (text.length < charsMin) return;
     if (joined.length > 0 && joined.length + text.length > TOGETHER_BYTES) look();
     starts.push(joined.length);
     indexes.push(index);
