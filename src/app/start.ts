@@ -1,5 +1,6 @@
 import { systemClock } from "#kernel/clock.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
+import { keepCompiledCodeSmall } from "./compiled-code.ts";
 import { compose, type Running } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { EarlyThreads } from "./early-threads.ts";
@@ -27,6 +28,7 @@ export async function startServer(config: Config, early: EarlyThreads): Promise<
   );
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
   keepPagesFew();
+  keepCompiledCodeSmall();
   await asked;
   await stop(running, log);
 }
