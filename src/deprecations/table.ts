@@ -45,6 +45,8 @@ const WAF = "/zones/:zone_id/firewall/waf";
 const WAF_PACKAGE = `${WAF}/packages/:package_id`;
 const RATE_LIMITS = "/zones/:zone_id/rate_limits";
 
+const SCRIPT_MONITOR = "/zones/:zone_id/script_monitor";
+
 const withMethods = (path: string, ...methods: readonly string[]): readonly string[] => methods.map((method) => `${method} ${path}`);
 
 /** Newest first, as SPEC 9 lists them. The tests at each date and the reference page are made from these rows. */
@@ -457,6 +459,20 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     was: "Profiles said who pays, and a history what was paid. Here nothing is, and that is what they say.",
     why: "Nothing took their place.",
     spec: "SPEC 9, 2023-06-06",
+  },
+  {
+    id: "page-shield-script-monitor",
+    date: "2022-10-11",
+    routes: [
+      ...withMethods(SCRIPT_MONITOR, "GET", "PUT"),
+      ...withMethods(`${SCRIPT_MONITOR}/scripts`, "GET"),
+      ...withMethods(`${SCRIPT_MONITOR}/scripts/:script_id`, "GET"),
+    ],
+    effect: { kind: "endpoint_gone" },
+    replacement: "the same paths with page_shield in place of script_monitor",
+    was: "Page Shield was called `script_monitor` in its paths.",
+    why: "The product had been renamed.",
+    spec: "SPEC 9, 2022-10-11",
   },
   {
     id: "zone-analytics",

@@ -26,14 +26,3 @@ export const OrganizationMember = Type.Object({
   roles: Type.Array(Type.Object({ id: Id, name: Type.String() })),
 });
 export type OrganizationMember = Static<typeof OrganizationMember>;
-
-/** Who did what to which object; what the object was stays with those who may read it. */
-export const OrganizationAuditLog = Type.Object({
-  id: Type.String(),
-  when: Time,
-  action: Type.Object({ type: Type.String(), result: Type.Boolean() }),
-  actor: Type.Object({ type: Type.String(), id: Type.String(), ip: Type.String() }),
-  owner: Type.Object({ id: Id }),
-  resource: Type.Object({ type: Type.String(), id: Type.String() }),
-});
-export type OrganizationAuditLog = Static<typeof OrganizationAuditLog>;

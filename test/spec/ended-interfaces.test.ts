@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import Cloudflare from "cloudflare";
 import { openEventDatabase } from "#events/database.ts";
 import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { fixedClock } from "#kernel/clock.ts";
-import { type ApiServer, ask, startApi } from "../support/api-server.ts";
+import { type ApiServer, ask, OWNER_EMAIL, startApi } from "../support/api-server.ts";
 
 // SPEC 9: what interfaces that have long ended answered, as far as there is something here to answer with.
 let server: ApiServer;
@@ -77,3 +78,57 @@ test("SPEC 9, 2020-04-02: an account is an organization, with its members, roles
   assert.deepEqual([newest.action.type, newest.resource.id], ["account.update", server.account_id]);
   assert.equal((await ask(server, "GET", `${base}/members/${"0".repeat(32)}`, day("2020-04-01"))).status, 404);
 });
+
+test("SPEC 9, 2020-04-02: the accounts API shows members, roles and who did what", async () => {
+  clock.advance(1000);
+  const client = new Cloudflare({ apiToken: server.token, baseURL: server.url, maxRetries: 0 });
+  const account_id = server.account_id;
+  const [member] = (await client.accounts.members.list({ account_id })).result;
+  assert.deepEqual([member?.email, member?.status, member?.roles?.[0]?.permissions.dns_records], [OWNER_EMAIL, "accepted", BOTH]);
+  assert.deepEqual(await client.accounts.members.get(member?.id ?? "", { account_id }), member);
+  const roles: string[] = [];
+  // The client asks for pages until one is empty.
+  for await (const { id } of client.accounts.roles.list({ account_id })) roles.push(id);
+  assert.equal((await client.accounts.roles.get(roles[0] ?? "", { account_id })).id, member?.roles?.[0]?.id);
+
+  const since = new Date(clock.nowMs()).toISOString();
+  await client.zones.edit({ zone_id: zone, paused: true });
+  const logs = async (query: object) => (await client.auditLogs.list({ account_id, ...query })).result.map(({ action }) => action?.type);
+  const [newest] = (await client.auditLogs.list({ account_id, per_page: 1 })).result;
+  assert.deepEqual([newest?.action?.type, newest?.resource?.id, newest?.actor?.email], ["zone.edit", zone, OWNER_EMAIL]);
+  assert.deepEqual(await logs({ since }), ["zone.edit"]);
+  assert.deepEqual(await logs({ action: { type: "zone.edit" }, zone: { name: "ended.test" }, actor: { email: OWNER_EMAIL } }), [
+    "zone.edit",
+  ]);
+  assert.deepEqual(await logs({ id: newest?.id, actor: { ip: newest?.actor?.ip } }), ["zone.edit"]);
+  for (const nothing of [
+    { since: "2200-01-01" },
+    { before: "2000-01-01" },
+    { zone: { name: "other.test" } },
+    { actor: { email: "x@example.org" } },
+  ])
+    assert.deepEqual(await logs(nothing), []);
+  const asc = await logs({ direction: "asc" });
+  assert.equal(asc.at(-1), "zone.edit");
+  assert.equal((await ask(server, "GET", `/accounts/${account_id}/audit_logs?since=never`)).status, 400);
+});
+
+test("SPEC 9, 2022-10-11: script_monitor was Page Shield, which watches nothing here and says so", async () => {
+  for (const [segment, asking] of [
+    ["script_monitor", day("2022-10-10")],
+    ["page_shield", {}],
+  ] as const) {
+    const base = `/zones/${zone}/${segment}`;
+    assert.equal((await ask(server, "GET", base, asking)).body.result.enabled, false);
+    assert.equal((await ask(server, "PUT", base, { ...asking, body: { enabled: false } })).body.result.enabled, false);
+    const refused = await ask(server, "PUT", base, { ...asking, body: { enabled: true } });
+    assert.deepEqual([refused.status, refused.body.errors[0].code, refused.body.errors[0].source.pointer], [400, 10415, "/enabled"]);
+    const { result, result_info } = (await ask(server, "GET", `${base}/scripts`, asking)).body;
+    assert.deepEqual([result, result_info.total_count], [[], 0]);
+    assert.equal((await ask(server, "GET", `${base}/scripts/${"0".repeat(32)}`, asking)).status, 404);
+  }
+  const gone = await ask(server, "GET", `/zones/${zone}/script_monitor`, day("2022-10-11"));
+  assert.deepEqual([gone.status, gone.body.errors[0].code], [410, 10410]);
+});
+
+const BOTH = { read: true, write: true };

@@ -11,7 +11,7 @@ import type { EventTable, EventTables, GatewayLogRow } from "#events/rows.ts";
 import { packed } from "#events/test-rows.ts";
 import { newId, newUlid } from "#kernel/ids.ts";
 import { EVALUATION_TYPES } from "#model/gateway-dataset.ts";
-import { OWNER_ROLE } from "#model/membership.ts";
+import { OWNER_ROLE, ROLES } from "#model/membership.ts";
 import { PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
 import { PROFILES } from "#rules/detectors/profiles.ts";
 import type { TokenPolicyWrite } from "#model/token.ts";
@@ -153,6 +153,9 @@ export async function plant(server: ApiServer): Promise<Planted> {
         group_id: ABSENT,
         override_id: ABSENT,
         member_id: ABSENT,
+        script_id: ABSENT,
+        account_member_id: membership.id,
+        account_role_id: ROLES[0].id,
         role_id: ABSENT,
         allowed_id: detection.allowed_id,
         pattern_id: atAccount ? detection.account_pattern_id : detection.pattern_id,

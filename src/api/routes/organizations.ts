@@ -1,6 +1,7 @@
 import { type Resolved, type Route, route } from "#api/route.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { Organization, OrganizationAuditLog, OrganizationEdit, OrganizationMember, OrganizationRole } from "#model/organization.ts";
+import { AuditLog } from "#model/audit-log.ts";
+import { Organization, OrganizationEdit, OrganizationMember, OrganizationRole } from "#model/organization.ts";
 
 const ORGANIZATION = "/organizations/:account_id";
 const read = { method: "GET", scope: "account", permissions: ["Account Settings Read", "Account Settings Write"] } as const;
@@ -74,9 +75,9 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     path: `${ORGANIZATION}/audit_logs`,
     id: "organization-audit-logs-list",
     summary: "List who did what, newest first",
-    result: OrganizationAuditLog,
+    result: AuditLog,
     paging: "page",
     per_page: { default: 100, max: 1000 },
-    handler: ({ control, resolved, page }) => control.access.organizations.auditLogs(idOf(resolved), page),
+    handler: ({ control, resolved, page }) => control.access.auditLogs.list(idOf(resolved), {}, page),
   }),
 ];

@@ -1,4 +1,5 @@
 import type { Route } from "#api/route.ts";
+import { ACCOUNT_MEMBER_ROUTES } from "#api/routes/account-members.ts";
 import { ACCOUNT_ROUTES } from "#api/routes/accounts.ts";
 import { BILLING_ROUTES } from "#api/routes/billing.ts";
 import { CACHE_ROUTES } from "#api/routes/cache.ts";
@@ -27,6 +28,7 @@ import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
 import { NOTIFICATION_ROUTES } from "#api/routes/notifications.ts";
 import { ORGANIZATION_ROUTES } from "#api/routes/organizations.ts";
 import { PAGE_RULE_ROUTES } from "#api/routes/page-rules.ts";
+import { PAGE_SHIELD_ROUTES } from "#api/routes/page-shield.ts";
 import { PREVIOUS_WAF_ROUTES } from "#api/routes/previous-waf.ts";
 import { RATE_LIMIT_ROUTES } from "#api/routes/rate-limits.ts";
 import { REQUEST_LOG_ROUTES } from "#api/routes/request-logs.ts";
@@ -50,6 +52,7 @@ export const ROUTES: readonly Route[] = [
   ...TOKEN_ROUTES,
   ...MEMBERSHIP_ROUTES,
   ...ACCOUNT_ROUTES,
+  ...ACCOUNT_MEMBER_ROUTES,
   ...ORGANIZATION_ROUTES,
   ...DEPRECATION_CALL_ROUTES,
   ...ZONE_ROUTES,
@@ -73,6 +76,7 @@ export const ROUTES: readonly Route[] = [
   ...RATE_LIMIT_ROUTES,
   ...PREVIOUS_WAF_ROUTES,
   ...PAGE_RULE_ROUTES,
+  ...PAGE_SHIELD_ROUTES,
   ...WAF_MIGRATION_ROUTES,
   ...SECURITY_EVENT_ROUTES,
   ...ZONE_DASHBOARD_ROUTES,

@@ -2,7 +2,9 @@ import type { Clock } from "#kernel/clock.ts";
 import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
 import type { PermissionGroupList, PermissionGroupView } from "#model/token.ts";
 import type { Store } from "#store/store.ts";
+import { type AccountMembers, createAccountMembers } from "./account-members.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
+import { type AuditLogs, createAuditLogs } from "./audit-logs.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
 import { createOrganizations, type Organizations } from "./organizations.ts";
@@ -20,6 +22,8 @@ export interface Access {
   readonly accounts: Accounts;
   readonly memberships: Memberships;
   readonly organizations: Organizations;
+  readonly members: AccountMembers;
+  readonly auditLogs: AuditLogs;
   permissionGroups(query: PermissionGroupList): readonly PermissionGroupView[];
   /** Ends what is cached of a token; writes of this process do it themselves. */
   invalidate(tokenId: string): void;
@@ -45,6 +49,8 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
     users: createUsers(deps),
     accounts,
     organizations: createOrganizations({ store, accounts }),
+    members: createAccountMembers({ store }),
+    auditLogs: createAuditLogs({ store }),
     memberships: createMemberships({ store, invalidate: authenticator.invalidateAll }),
     permissionGroups: ({ name, scope }) =>
       PERMISSION_GROUPS.filter(

@@ -1,8 +1,7 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { ROLES } from "#model/membership.ts";
-import type { Organization, OrganizationAuditLog, OrganizationMember, OrganizationRole } from "#model/organization.ts";
-import { auditLogOf } from "#store/audit-log.ts";
+import type { Organization, OrganizationMember, OrganizationRole } from "#model/organization.ts";
 import { type MembershipRow, membershipsOfAccount } from "#store/memberships.ts";
 import type { Store } from "#store/store.ts";
 import { findUser } from "#store/users.ts";
@@ -16,7 +15,6 @@ export interface Organizations {
   member(accountId: string, id: string): Promise<OrganizationMember>;
   roles(): readonly OrganizationRole[];
   role(id: string): OrganizationRole;
-  auditLogs(accountId: string, page: PageRequest): Promise<Page<OrganizationAuditLog>>;
 }
 
 export function createOrganizations({ store, accounts }: { readonly store: Store; readonly accounts: Accounts }): Organizations {
@@ -58,18 +56,6 @@ export function createOrganizations({ store, accounts }: { readonly store: Store
       const role = ROLES.find((candidate) => candidate.id === id);
       if (role === undefined) throw new PlatformError("not_found", { message: "No role has this identifier." });
       return roleView(role);
-    },
-    auditLogs: async (accountId, page) => {
-      const { rows, total } = await auditLogOf(store.read, accountId, { limit: page.per_page, offset: (page.page - 1) * page.per_page });
-      const items = rows.map((row) => ({
-        id: row.id,
-        when: row.at,
-        action: { type: row.action, result: true },
-        actor: { type: row.actor_type, id: row.actor_id, ip: row.actor_ip },
-        owner: { id: accountId },
-        resource: { type: row.resource_type, id: row.resource_id },
-      }));
-      return { items, ...page, total_count: total };
     },
   };
 }

@@ -1,0 +1,69 @@
+import type { Page, PageRequest } from "#control/call.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import type { AuditLog, AuditLogQuery } from "#model/audit-log.ts";
+import { parseTimestamp } from "#model/timestamp.ts";
+import { auditLogOf, emailsOfActors } from "#store/audit-log.ts";
+import type { Store } from "#store/store.ts";
+import { listUserTokens } from "#store/tokens.ts";
+import { findUserByEmail } from "#store/users.ts";
+
+/** Who did what in an account. */
+export interface AuditLogs {
+  /** Throws `invalid_input` for a time that is none. */
+  list(accountId: string, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
+}
+
+export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs {
+  /** The user and the tokens of the user; nobody where no user has the address. */
+  const actorsOf = async (email: string): Promise<readonly string[]> => {
+    const user = await findUserByEmail(store.read, email.toLowerCase());
+    return user === undefined ? [""] : [user.id, ...(await listUserTokens(store.read, user.id)).map(({ id }) => id)];
+  };
+  return {
+    list: async (accountId, query, page) => {
+      const { "actor.email": email, "zone.name": zone } = query;
+      const filter = {
+        id: query.id,
+        action: query["action.type"],
+        actorIp: query["actor.ip"],
+        actorIds: email === undefined ? undefined : await actorsOf(email),
+        zoneName: zone?.toLowerCase(),
+        since: columnOf("since", query.since),
+        before: columnOf("before", query.before),
+      };
+      const { per_page: limit } = page;
+      const { rows, total } = await auditLogOf(store.read, accountId, filter, {
+        limit,
+        offset: (page.page - 1) * limit,
+        direction: query.direction,
+      });
+      const emails = await emailsOfActors(store.read, [...new Set(rows.map((row) => row.actor_id))]);
+      const items = rows.map((row): AuditLog => {
+        const address = emails.get(row.actor_id);
+        return {
+          id: row.id,
+          when: row.at,
+          action: { type: row.action, result: true },
+          actor: { type: row.actor_type, id: row.actor_id, ip: row.actor_ip, ...(address === undefined ? {} : { email: address }) },
+          owner: { id: accountId },
+          resource: { type: row.resource_type, id: row.resource_id },
+          metadata: row.zone_id === null ? {} : { zone_id: row.zone_id },
+        };
+      });
+      return { items, ...page, total_count: total };
+    },
+  };
+}
+
+/** A day is its beginning. */
+function columnOf(parameter: "since" | "before", text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (ms === undefined)
+    throw new PlatformError("invalid_input", {
+      message: `"${parameter}" must be a day or a moment, as in RFC 3339.`,
+      source: `/${parameter}`,
+    });
+  return isoMicros(ms * 1000);
+}

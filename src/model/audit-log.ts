@@ -1,0 +1,30 @@
+import { type Static, Type } from "typebox";
+
+/** Who did what to which object; what the object was stays with those who may read it. */
+export const AuditLog = Type.Object({
+  id: Type.String(),
+  when: Type.String({ format: "date-time" }),
+  action: Type.Object({ type: Type.String(), result: Type.Boolean() }),
+  /** `type`: token, user or system. The address is that of the user behind it, where there is one. */
+  actor: Type.Object({ type: Type.String(), id: Type.String(), ip: Type.String(), email: Type.Optional(Type.String()) }),
+  owner: Type.Object({ id: Type.String() }),
+  resource: Type.Object({ type: Type.String(), id: Type.String() }),
+  metadata: Type.Object({ zone_id: Type.Optional(Type.String()) }),
+});
+export type AuditLog = Static<typeof AuditLog>;
+
+const Text = Type.Optional(Type.String({ maxLength: 280 }));
+const Moment = Type.Optional(Type.String({ maxLength: 40, description: "A day or a moment, as in RFC 3339." }));
+
+export const AuditLogQuery = Type.Object({
+  id: Text,
+  "action.type": Type.Optional(Type.String({ maxLength: 280, description: "Such as dns_record.create." })),
+  "actor.email": Text,
+  "actor.ip": Text,
+  "zone.name": Text,
+  since: Moment,
+  before: Moment,
+  direction: Type.Optional(Type.Enum(["asc", "desc"])),
+  hide_user_logs: Type.Optional(Type.Enum(["true", "false"], { description: "There are none of users in an account's." })),
+});
+export type AuditLogQuery = Static<typeof AuditLogQuery>;
