@@ -16,8 +16,8 @@ export interface Channel {
   receive(fd: number): number;
   /** A text of at most `TEXT_BYTES_MAX`. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
-  /** The text, and then `READ_BUFFER[start, end)`. */
-  sendTextAndRead(fd: number, text: string, start: number, end: number): number;
+  /** The text, and then `bytes[start, end)`: no more of them than `READ_BUFFER` holds. */
+  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number): number;
   send(fd: number, bytes: Buffer): number;
   /** What waits, oldest first; there is something. */
   sendQueue(fd: number, queue: readonly Buffer[]): number;
@@ -48,8 +48,8 @@ export class PlainChannel implements Channel {
     return this.calls.sendText(fd, text, more);
   }
 
-  sendTextAndRead(fd: number, text: string, start: number, end: number): number {
-    return this.calls.sendTextAndRead(fd, text, start, end);
+  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number): number {
+    return this.calls.sendTextAndBytes(fd, text, bytes, start, end);
   }
 
   send(fd: number, bytes: Buffer): number {

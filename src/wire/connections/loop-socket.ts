@@ -15,6 +15,8 @@ const READING = EPOLLIN | EPOLLRDHUP | system.EPOLLET;
 const WRITING = READING | EPOLLOUT;
 /** The other side has ended its own, or the connection is broken. */
 const OVER = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+/** Up to here a copy behind a text costs less than a call of its own. */
+const COPIED_BYTES_MAX = 16 * 1024;
 /** Whole buffers that one socket may fill before others have their turn. */
 const READS_MAX = 4;
 
@@ -125,13 +127,16 @@ export class LoopSocket implements Transport, Watched, Task {
     if (buffer !== READ_BUFFER || text.length > TEXT_BYTES_MAX || !this.sendsReads) {
       return this.sendKept(text, Buffer.from(buffer.subarray(start, end)), 0, end - start);
     }
-    const sent = this.taken(this.channel.sendTextAndRead(this.fd, text, start, end));
-    if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
-    const sentOfRead = Math.max(0, sent - text.length);
+    const sentOfRead = this.sendBoth(text, buffer, start, end);
     if (sentOfRead < end - start) this.enqueue(Buffer.from(buffer.subarray(start + sentOfRead, end)));
   }
 
   sendKept(text: string, buffer: Buffer, start: number, end: number): void {
+    if (text !== "" && text.length <= TEXT_BYTES_MAX && end - start <= COPIED_BYTES_MAX && this.sendsReads) {
+      const sent = this.sendBoth(text, buffer, start, end);
+      if (sent < end - start) this.enqueue(buffer.subarray(start + sent, end));
+      return;
+    }
     if (text.length > TEXT_BYTES_MAX) this.sendText(text);
     else if (text !== "") {
       const sent = this.sendsReads ? this.taken(this.channel.sendText(this.fd, text, true)) : 0;
@@ -298,6 +303,13 @@ export class LoopSocket implements Transport, Watched, Task {
     }
     this.bytesTaken += result;
     return result;
+  }
+
+  /** Gives how many of the bytes the kernel took; of the text, what it did not take waits. */
+  private sendBoth(text: string, bytes: Buffer, start: number, end: number): number {
+    const sent = this.taken(this.channel.sendTextAndBytes(this.fd, text, bytes, start, end));
+    if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
+    return Math.max(0, sent - text.length);
   }
 
   private sendBytes(bytes: Buffer): void {

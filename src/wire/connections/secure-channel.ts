@@ -101,11 +101,11 @@ export class SecureChannel implements Channel {
     return this.write(at, buffer.write(text, 0, "latin1"));
   }
 
-  sendTextAndRead(_fd: number, text: string, start: number, end: number): number {
+  sendTextAndBytes(_fd: number, text: string, bytes: Buffer, start: number, end: number): number {
     const { buffer, at, readAt } = this.calls;
-    if (text === "") return this.write(readAt + start, end - start);
+    if (text === "" && bytes === READ_BUFFER) return this.write(readAt + start, end - start);
     buffer.write(text, 0, "latin1");
-    READ_BUFFER.copy(buffer, text.length, start, end);
+    bytes.copy(buffer, text.length, start, end);
     return this.write(at, text.length + end - start);
   }
 

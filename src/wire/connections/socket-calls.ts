@@ -31,8 +31,8 @@ export interface SocketCalls {
   receive(fd: number): number;
   /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
-  /** The text, and then `READ_BUFFER[start, end)`. */
-  sendTextAndRead(fd: number, text: string, start: number, end: number): number;
+  /** The text, and then `bytes[start, end)`: no more of them than `READ_BUFFER` holds. */
+  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number): number;
   send(fd: number, bytes: Uint8Array): number;
 
   epollCreate(): number;
@@ -234,7 +234,7 @@ function ends(koffi: Koffi, libc: Libc): Ends {
   };
 }
 
-type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndRead" | "send">;
+type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndBytes" | "send">;
 
 function bytes(koffi: Koffi, libc: Libc): Bytes {
   const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
@@ -249,10 +249,10 @@ function bytes(koffi: Koffi, libc: Libc): Bytes {
       buffer.write(text, 0, "latin1");
       return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));
     },
-    sendTextAndRead: (fd, text, start, end) => {
-      if (text === "") return result(sendAt(fd, readAt + start, end - start, SEND_FLAGS));
+    sendTextAndBytes: (fd, text, bytes, start, end) => {
+      if (text === "" && bytes === READ_BUFFER) return result(sendAt(fd, readAt + start, end - start, SEND_FLAGS));
       buffer.write(text, 0, "latin1");
-      READ_BUFFER.copy(buffer, text.length, start, end);
+      bytes.copy(buffer, text.length, start, end);
       return result(sendAt(fd, bufferAt, text.length + end - start, SEND_FLAGS));
     },
     send: (fd, piece) => result(sendBytes(fd, piece, piece.length, SEND_FLAGS)),

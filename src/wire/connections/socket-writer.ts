@@ -14,6 +14,8 @@ export class SocketWriter {
   written = 0;
   private readonly transport: Transport;
   private text = "";
+  /** Bytes behind the text that nobody changes, for as long as nothing follows them: they need not become text. */
+  private kept: Buffer | null = null;
 
   constructor(transport: Transport) {
     this.transport = transport;
@@ -26,6 +28,7 @@ export class SocketWriter {
 
   /** Characters below 256 only, one a byte. */
   string(text: string): void {
+    if (this.kept !== null) this.keptToText();
     this.text += text;
     this.written += text.length;
   }
@@ -34,22 +37,35 @@ export class SocketWriter {
   bytes(buffer: Buffer, start: number, end: number, shared: boolean): void {
     const length = end - start;
     this.written += length;
-    if (this.text.length + length <= TEXT_BYTES_MAX) this.text += latin1(buffer, start, end);
-    else if (shared) this.transport.sendShared(this.takeText(), buffer, start, end);
-    else this.transport.sendKept(this.takeText(), buffer, start, end);
+    if (this.kept !== null) this.keptToText();
+    if (this.text.length + length > TEXT_BYTES_MAX) {
+      if (shared) this.transport.sendShared(this.takeText(), buffer, start, end);
+      else this.transport.sendKept(this.takeText(), buffer, start, end);
+    } else if (shared) this.text += latin1(buffer, start, end);
+    else this.kept = length === buffer.length ? buffer : buffer.subarray(start, end);
   }
 
   /** Bytes of a shared buffer that nothing follows for now: they go out at once, and as text only where they cannot. */
   lastBytes(buffer: Buffer, start: number, end: number): void {
     if (buffer !== READ_BUFFER || !this.transport.sendsReads) return this.bytes(buffer, start, end, true);
+    if (this.kept !== null) this.keptToText();
     this.written += end - start;
     this.transport.sendShared(this.takeText(), buffer, start, end);
   }
 
   /** Sends what was gathered. False when the reader is behind and the source should pause until it has caught up. */
   flush(): boolean {
-    if (this.text !== "") this.transport.sendText(this.takeText());
+    const { kept } = this;
+    this.kept = null;
+    if (kept !== null) this.transport.sendKept(this.takeText(), kept, 0, kept.length);
+    else if (this.text !== "") this.transport.sendText(this.takeText());
     return !this.transport.needsDrain;
+  }
+
+  private keptToText(): void {
+    const { kept } = this;
+    this.kept = null;
+    if (kept !== null) this.text += latin1(kept, 0, kept.length);
   }
 
   private takeText(): string {
