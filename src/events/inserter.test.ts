@@ -5,6 +5,15 @@ import { fc } from "../../test/support/property.ts";
 import { createInserter } from "./inserter.ts";
 import { type Cell, storedColumns, tableStatements } from "./schema.ts";
 
+test("rows that are all the same are rows all the same", () => {
+  const db = new DatabaseSync(":memory:");
+  for (const statement of tableStatements()) db.exec(statement);
+  const cells = storedColumns("dns_queries").map((column): Cell => (column.facet !== null || column.sql === "INTEGER" ? 7 : "same"));
+  createInserter(db, "dns_queries")(Array.from({ length: 45 }, () => cells).flat());
+  assert.equal(db.prepare("SELECT COUNT(*) AS n FROM dns_queries").get()?.["n"], 45);
+  db.close();
+});
+
 test("rows lie as they were given, whatever columns neighbours share, and count on from the first number", () => {
   const columns = storedColumns("dns_queries");
   const cells = columns.map((column): readonly Cell[] =>

@@ -56,6 +56,8 @@ function sharedColumns(cells: readonly Cell[], width: number, from: number, end:
     while (at < end && cells[at] === first) at += width;
     if (at >= end) shared.push(column);
   }
+  // SQL has no rows without a column of their own.
+  if (shared.length === width) shared.pop();
   return shared;
 }
 
@@ -67,10 +69,16 @@ function otherCells(cells: readonly Cell[], width: number, from: number, end: nu
   return given;
 }
 
-/** Parameters for the shared columns come first, then those of one row after the other. */
+/**
+ * Parameters for the shared columns come first, then those of one row after the other. None of them has a number: by it each
+ * would be looked for among all others whenever one is bound.
+ */
 function insertSql(table: EventTable, names: readonly string[], rows: number, shared: ReadonlySet<number> = new Set()): string {
+  const own = names.length - shared.size;
+  const values = Array.from({ length: rows }, () => `(${Array(own).fill("?").join(", ")})`).join(", ");
+  const into = `INSERT INTO ${table} (${names.join(", ")})`;
+  if (shared.size === 0) return `${into} VALUES ${values}`;
   let next = 0;
-  const given = new Map(Array.from(shared, (column) => [column, `?${++next}`] as const));
-  const row = (): string => `(${names.map((_, column) => given.get(column) ?? `?${++next}`).join(", ")})`;
-  return `INSERT INTO ${table} (${names.join(", ")}) VALUES ${Array.from({ length: rows }, row).join(", ")}`;
+  const cells = names.map((_, column) => (shared.has(column) ? "?" : `own.column${++next}`));
+  return `${into} SELECT ${cells.join(", ")} FROM (VALUES ${values}) AS own`;
 }
