@@ -210,7 +210,8 @@ class Recorder implements LogRecord {
     return collect ? { row: shown, keep, request, response } : { row: shown, keep: NOT_KEPT, request: null, response: [] };
   }
 
-  #row({ step, usage, ...outcome }: RequestOutcome): GatewayLogRow {
+  #row(outcome: RequestOutcome): GatewayLogRow {
+    const { step, usage } = outcome;
     const { id, eventId, gateway, method, headers, isCompatible } = this.#facts;
     const { request_type, model_type } = requestKind(step.path);
     return {

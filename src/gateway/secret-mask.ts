@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { compileDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/scan.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
+import { createSecretWords } from "./secret-words.ts";
 import { spansInStream, type StreamTexts, textsOfStream } from "./stream-texts.ts";
 
 /** Takes secrets out of what is written down. */
@@ -23,12 +24,13 @@ const SECRETS_MAX = 64;
 export function createSecretMask(): SecretMask {
   const detectors = compileDetectors(DETECTORS.filter((detector) => detector.category === "secrets"));
   const buffer = scanBuffer();
+  const hasWord = createSecretWords();
   const find = (bytes: Buffer, secrets: readonly string[], onHit: OnHit): void => {
     const scanner = new BodyScanner(detectors, { buffer, candidatesMax: Infinity, onHit });
     scanner.push(bytes);
     scanner.end();
     for (const secret of secrets) findSecret(bytes, secret, onHit);
-    findNamed(bytes, onHit);
+    if (hasWord(bytes)) findNamed(bytes, onHit);
   };
   const holdsAny = ({ distinct, joined }: StreamTexts, secrets: readonly string[]): boolean => {
     let isHit = false;
@@ -87,9 +89,6 @@ function findSecret(whole: Buffer, secret: string, onHit: OnHit): void {
 
 const NAMES =
   "(?:api[_-]?key|apikey|access[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|authorization|private[_-]?key|credentials?|client[_-]?secret|x-api-key)";
-/** A quick look first, at the same names with what they have in common written once: most bodies name no such field. */
-const MENTION =
-  /(?:api|access|private)[_-]?key|secret|passw(?:or)?d|passphrase|(?:access|auth|refresh|id|session)[_-]?token|authorization|credential|bearer\s|private key-----/i;
 const NAMED: readonly RegExp[] = [
   // A member of JSON, in a string of JSON too, whose quotes have backslashes before them.
   new RegExp(String.raw`(\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
@@ -102,7 +101,6 @@ const NAMED: readonly RegExp[] = [
 
 function findNamed(whole: Buffer, onHit: OnHit): void {
   const text = whole.toString("latin1");
-  if (!MENTION.test(text)) return;
   for (const pattern of NAMED)
     for (const { index, 1: before = "", 2: value = "" } of text.matchAll(pattern)) {
       const from = index + before.length;
