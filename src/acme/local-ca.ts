@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { exportPrivateKey, generateKeyPair, importPrivateKey, SIGNING_ALGORITHM } from "#wire/x509/key-pair.ts";
-import { loadX509 } from "#wire/x509/library.ts";
+import { exportPrivateKey, generateKeyPair } from "#wire/x509/key-pair.ts";
 import { selfSignedRoot } from "#wire/x509/self-signed.ts";
+import { type Issuer, openIssuer, serverCertificate } from "#wire/x509/server-certificate.ts";
 
 /** A certificate and its key: both PEM, the key PKCS #8 and unsealed. */
 export interface RootPair {
@@ -52,42 +52,20 @@ export async function createRoot(clock: Clock): Promise<RootPair> {
 }
 
 export function createLocalCa(deps: { readonly root: RootPair; readonly clock: Clock }): LocalCa {
-  let opened: ReturnType<typeof openRoot> | undefined;
+  let issuer: Issuer | undefined;
   return {
     issue: async (hosts) => {
       for (const host of hosts) if (host.length > 253 || !HOST.test(host)) throw new TypeError(`not a host name: ${JSON.stringify(host)}`);
       const first = hosts[0];
       if (first === undefined || hosts.length > HOSTS_MAX) throw new TypeError(`a certificate takes 1 to ${HOSTS_MAX} host names`);
-      opened ??= openRoot(deps.root);
-      const { x509, root, signingKey } = await opened;
-      const keys = await generateKeyPair();
+      issuer ??= openIssuer(deps.root.certificate, deps.root.privateKey);
+      const { publicKey, privateKey } = await generateKeyPair();
       const valid = validity(deps.clock, LEAF_VALIDITY_MS);
-      const named = first.length <= COMMON_NAME_LENGTH_MAX;
-      const certificate = await x509.X509CertificateGenerator.create({
-        serialNumber: newSerialNumber().toString("hex"),
-        ...(named ? { subject: [{ CN: [first] }] } : {}),
-        issuer: root.subjectName,
-        notBefore: valid.notBefore,
-        notAfter: valid.notAfter,
-        signingAlgorithm: SIGNING_ALGORITHM,
-        publicKey: keys.publicKey,
-        signingKey,
-        extensions: [
-          new x509.BasicConstraintsExtension(false, undefined, true),
-          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-          // RFC 5280 §4.2.1.6: critical where the subject is empty.
-          new x509.SubjectAlternativeNameExtension(
-            hosts.map((value) => ({ type: "dns" as const, value })),
-            !named,
-          ),
-          await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-          await x509.AuthorityKeyIdentifierExtension.create(root.publicKey),
-        ],
-      });
+      const commonName = first.length <= COMMON_NAME_LENGTH_MAX ? first : null;
+      const chain = serverCertificate({ hosts, commonName, serialNumber: newSerialNumber(), ...valid, publicKey }, issuer);
       return {
-        chain: pem(certificate),
-        privateKey: await exportPrivateKey(keys.privateKey),
+        chain,
+        privateKey: await exportPrivateKey(privateKey),
         notBefore: isoMicros(valid.notBefore.getTime() * 1000),
         notAfter: isoMicros(valid.notAfter.getTime() * 1000),
       };
@@ -95,13 +73,8 @@ export function createLocalCa(deps: { readonly root: RootPair; readonly clock: C
   };
 }
 
-async function openRoot(pair: RootPair) {
-  const x509 = await loadX509();
-  return { x509, root: new x509.X509Certificate(pair.certificate), signingKey: await importPrivateKey(pair.privateKey) };
-}
-
 /** Whole seconds, since the encoding holds no more. */
-function validity(clock: Clock, lengthMs: number): { notBefore: Date; notAfter: Date } {
+function validity(clock: Clock, lengthMs: number): { readonly notBefore: Date; readonly notAfter: Date } {
   const startMs = Math.floor(clock.nowMs() / 1000) * 1000 - BACKDATE_MS;
   return { notBefore: new Date(startMs), notAfter: new Date(startMs + lengthMs) };
 }
@@ -112,5 +85,3 @@ function newSerialNumber(): Buffer {
   bytes[0] = (bytes[0]! & 0x3f) | 0x40;
   return bytes;
 }
-
-const pem = (certificate: { toString(format: "pem"): string }): string => `${certificate.toString("pem").trim()}\n`;

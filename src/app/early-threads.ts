@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { EarlyThreadData } from "#kernel/given-work.ts";
+import { threadProgram } from "#kernel/thread-program.ts";
 import { threadLimits } from "./thread-limits.ts";
 
 /** A thread that has begun to load its program and waits for its work. */
@@ -58,6 +59,7 @@ export function loadThreadsEarly(programs = PROGRAMS): EarlyThreads {
 function startEarly(name: string, plan: Omit<EarlyThreadData, "work">): EarlyThread {
   const { port1: near, port2: work } = new MessageChannel();
   const worker = new Worker(new URL("./early-thread.ts", import.meta.url), {
+    ...threadProgram(),
     name,
     workerData: { ...plan, work } satisfies EarlyThreadData,
     transferList: [work],

@@ -1,6 +1,7 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/metrics.ts";
 import { closeLeft } from "#kernel/own-descriptors.ts";
+import { threadProgram } from "#kernel/thread-program.ts";
 import type { FromWorker, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/worker-protocol.ts";
 import type { EarlyThreads } from "./early-threads.ts";
 import type { Log } from "./log.ts";
@@ -96,7 +97,8 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     const { workerData, transfer } = spec.connect(bound);
     const early = spec.early?.take(name);
     const thread =
-      early?.worker ?? new Worker(spec.script, { name, workerData, transferList: [...transfer], resourceLimits: threadLimits(name) });
+      early?.worker ??
+      new Worker(spec.script, { ...threadProgram(), name, workerData, transferList: [...transfer], resourceLimits: threadLimits(name) });
     early?.begin(workerData, transfer);
     const limit = setTimeout(() => {
       reject(new Error(`${name} did not start within ${START_LIMIT_MS} ms`));

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { threadProgram } from "#kernel/thread-program.ts";
 import type { Pieces } from "./pieces.ts";
 import type { Step } from "./plan.ts";
 import { requestKind } from "./request-kinds.ts";
@@ -99,7 +100,7 @@ function createTokenCounter(): TokenCounter {
     if (asked.size === 0) limit.unref();
   };
   const open = (): Worker => {
-    const opened = new Worker(new URL("./token-count-worker.ts", import.meta.url), { name: "token-counts" });
+    const opened = new Worker(new URL("./token-count-worker.ts", import.meta.url), { name: "token-counts", ...threadProgram() });
     const isCurrent = (): boolean => thread === opened;
     opened.unref();
     opened.on("message", ({ id, counts }: { readonly id: number; readonly counts?: TokenCounts }) => {

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { threadProgram } from "#kernel/thread-program.ts";
 import type { Rows } from "./session.ts";
 
 /** Runs what takes long in a thread of its own with its own connection: SQLite works in the thread that calls it. */
@@ -44,7 +45,11 @@ export function createSqliteThread(options: ThreadOptions): SqliteThread {
     if (waiting.size === 0) worker?.unref();
   };
   const start = (): Worker => {
-    const thread = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { name: options.name, workerData: options });
+    const thread = new Worker(new URL("./sqlite-worker.ts", import.meta.url), {
+      ...threadProgram(),
+      name: options.name,
+      workerData: options,
+    });
     const fail = (error: unknown): void => {
       if (worker === thread) worker = null;
       for (const one of waiting.values()) one.reject(error);

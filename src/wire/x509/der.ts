@@ -1,14 +1,17 @@
-// Writing of the distinguished encoding of ASN.1 (X.690 §10), as far as certificates need it. Lengths below 64 KB.
+// The distinguished encoding of ASN.1 (X.690 §10), as far as certificates need it. Lengths below 64 KB.
 
 const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OBJECT_IDENTIFIER] = [0x01, 0x02, 0x03, 0x04, 0x06];
 const [UTF8_STRING, UTC_TIME, GENERALIZED_TIME, SEQUENCE, SET] = [0x0c, 0x17, 0x18, 0x30, 0x31];
 const CONTEXT = 0xa0;
+const CONTEXT_PRIMITIVE = 0x80;
 
 export const der = {
   sequence: (...parts: readonly Buffer[]): Buffer => element(SEQUENCE, Buffer.concat(parts)),
   set: (...parts: readonly Buffer[]): Buffer => element(SET, Buffer.concat(parts)),
   /** `[number] EXPLICIT`. */
   tagged: (number: number, part: Buffer): Buffer => element(CONTEXT | number, part),
+  /** `[number] IMPLICIT` of what has no parts. */
+  implicit: (number: number, bytes: Uint8Array): Buffer => element(CONTEXT_PRIMITIVE | number, bytes),
   true: (): Buffer => element(BOOLEAN, Buffer.of(0xff)),
   /** Not negative, most significant byte first. */
   integer: (bytes: Uint8Array): Buffer => element(INTEGER, unsigned(bytes)),
@@ -20,6 +23,28 @@ export const der = {
   text: (text: string): Buffer => element(UTF8_STRING, Buffer.from(text, "utf8")),
   time,
 } as const;
+
+/** The first elements inside of an element, `countMax` at most, each with its own head. Throws a RangeError where one does not end in it. */
+export function derParts(whole: Buffer, countMax: number): readonly Buffer[] {
+  const { contentAt, end } = extent(whole, 0);
+  const parts: Buffer[] = [];
+  for (let at = contentAt; at < end && parts.length < countMax;) {
+    const part = extent(whole, at);
+    if (part.end > end) throw new RangeError("an element ends outside of the one it stands in");
+    parts.push(whole.subarray(at, part.end));
+    at = part.end;
+  }
+  return parts;
+}
+
+/** Of the element that begins there; lengths of up to two bytes. */
+function extent(bytes: Buffer, at: number): { readonly contentAt: number; readonly end: number } {
+  const first = bytes.readUInt8(at + 1);
+  if (first === 0x80 || first > 0x82) throw new RangeError("an element of 64 KB or more, or without a length");
+  const lengthBytes = first < 0x80 ? 0 : first - 0x80;
+  const contentAt = at + 2 + lengthBytes;
+  return { contentAt, end: contentAt + (lengthBytes === 0 ? first : bytes.readUIntBE(at + 2, lengthBytes)) };
+}
 
 function element(tag: number, content: Uint8Array): Buffer {
   const { length } = content;
