@@ -16,6 +16,8 @@ export interface Benchmark {
   readonly rounds?: number;
   /** Where one measurement takes so long that it is made this often at most. */
   readonly roundsMax?: number;
+  /** Where it is what the first work leaves that is measured: each side runs once, without a turn before it. */
+  readonly isOnce?: boolean;
   prepare(context: BenchContext): Promise<Contest>;
 }
 

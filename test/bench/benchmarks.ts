@@ -21,7 +21,7 @@ import { edgeIdle } from "./edge-idle.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
-import { gatewayIdleStreams, gatewayMemory } from "./gateway-memory.ts";
+import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
 import { gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
@@ -73,6 +73,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   gatewayStreams,
   gatewayFirstToken,
   gatewayMemory,
+  gatewayMemoryLong,
   gatewayIdleStreams,
   rulesExpressions,
   rulesThousand,

@@ -52,8 +52,9 @@ async function measure(benchmark: Benchmark): Promise<Result> {
       side: { name: contender.name, rounds: [] },
     }));
     // The first turn of each warms caches and the compiler up.
-    for (const { contender } of sides) await contender.run();
-    const rounds = Math.min(flags.rounds ?? benchmark.rounds ?? ROUNDS, benchmark.roundsMax ?? Infinity);
+    if (benchmark.isOnce !== true) for (const { contender } of sides) await contender.run();
+    const roundsMax = benchmark.isOnce === true ? 1 : (benchmark.roundsMax ?? Infinity);
+    const rounds = Math.min(flags.rounds ?? benchmark.rounds ?? ROUNDS, roundsMax);
     for (let round = 0; round < rounds; round++) {
       for (const { contender, side } of sides) side.rounds.push(await contender.run());
     }
