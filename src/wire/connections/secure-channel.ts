@@ -178,7 +178,8 @@ export class SecureChannel implements Channel {
     // Whether the socket has more is only known where it was asked.
     this.hasMore = first !== null || length === calls.raw.length;
     if (length <= 0) return length;
-    return this.openSsl.feed(length) ? length : EPROTO;
+    this.openSsl.feed(length);
+    return length;
   }
 
   /** Reads until OpenSSL asks for more than was fed. A read of the socket and what is left of a record before it have room in our buffer. */

@@ -164,7 +164,7 @@ function secureCalls(koffi: Koffi, libc: Libc): SecureCalls | null {
     const [buffer, at] = memory(koffi, SEND_BYTES);
     const [raw, rawAt] = memory(koffi, RAW_BYTES);
     return {
-      ...{ openSsl: loadOpenSsl(koffi, rawAt), buffer, at, readAt: Number(koffi.address(READ_BUFFER)), raw },
+      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: Number(koffi.address(READ_BUFFER)), raw },
       receive: (fd) => {
         const returned = recv(fd, rawAt, RAW_BYTES, MSG_DONTWAIT) as number;
         return returned < 0 ? -koffi.errno() : returned;

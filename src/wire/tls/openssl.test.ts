@@ -41,6 +41,8 @@ test("another OpenSSL than the one that Node.js says it was built with is not us
     };
     return { ...koffi, load } as unknown as typeof koffi;
   };
-  for (const version of ["4.0.0", "3.0.0", ""]) assert.throws(() => loadOpenSsl(withVersion(version), 0), /OpenSSL is/);
-  assert.doesNotThrow(() => loadOpenSsl(withVersion(process.versions.openssl), 0));
+  const raw = Buffer.allocUnsafeSlow(64);
+  const place = { raw, at: Number(koffi.address(raw)) };
+  for (const version of ["4.0.0", "3.0.0", ""]) assert.throws(() => loadOpenSsl(withVersion(version), place), /OpenSSL is/);
+  assert.doesNotThrow(() => loadOpenSsl(withVersion(process.versions.openssl), place));
 });

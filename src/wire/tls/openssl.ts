@@ -1,3 +1,5 @@
+import { atTurnEnd, type TurnTask } from "#wire/connections/turn-end.ts";
+
 /**
  * What our own loop needs of the OpenSSL that is a part of Node.js, as its manual has it (SSL_new(3) and the pages around it).
  * Contexts, connections and BIOs are addresses; none is good after it was freed.
@@ -26,11 +28,11 @@ interface ConnectionCalls {
   failure(ssl: number, result: number): Failure;
   /** A part of a record was read. */
   hasPending(ssl: number): boolean;
-  /** The next handshake or read reads so many bytes from where connections are fed. False, and nothing is to be read, where there is no memory for it. */
-  feed(length: number): boolean;
+  /** The next handshake or read reads so many bytes from where connections are fed, and nothing of what was fed before. */
+  feed(length: number): void;
   /** Something was fed and not read. */
   isFed(): boolean;
-  /** What was fed and not read; it is in the same place no more. */
+  /** What was fed and not read; it is not fed any more. */
   takeBack(): Buffer | null;
   /** `TLSv1.3`. */
   version(ssl: number): string;
@@ -93,12 +95,18 @@ const [LENGTH_AT, ALPN_AT] = [8, 16];
 type Koffi = typeof import("koffi").default;
 type Library = ReturnType<Koffi["load"]>;
 
-/** `rawAt` is where connections are fed from. Throws where Node.js was built with another OpenSSL, or without its symbols. */
-export function loadOpenSsl(koffi: Koffi, rawAt: number): OpenSsl {
+/** Where connections are fed from, at an address that does not change. */
+interface Place {
+  readonly raw: Buffer;
+  readonly at: number;
+}
+
+/** Throws where Node.js was built with another OpenSSL, or without its symbols. */
+export function loadOpenSsl(koffi: Koffi, place: Place): OpenSsl {
   const node = koffi.load(null);
   const version = node.func("const char *OpenSSL_version(int what)")(FULL_VERSION) as string;
   if (!version.startsWith(`${MAJOR}.`) || process.versions.openssl !== version) throw new Error(`OpenSSL is ${version}`);
-  return { ...contexts(koffi, node), ...connections(koffi, node), ...food(koffi, node, rawAt) };
+  return { ...contexts(koffi, node), ...connections(koffi, node), ...food(koffi, node, place) };
 }
 
 /** OPENSSL_FULL_VERSION_STRING (openssl/crypto.h). */
@@ -106,31 +114,52 @@ const FULL_VERSION = 7;
 
 type Food = Pick<ConnectionCalls, "open" | "feed" | "isFed" | "takeBack">;
 
-/** What connections read: one BIO of memory, which all of a thread share. */
-function food(koffi: Koffi, node: Library, rawAt: number): Food {
+/** openssl/bio.h. */
+const BIO_SET_BUF_MEM = 114;
+const BIO_SET_EOF_RETURN = 130;
+/** struct buf_mem_st (openssl/buffer.h) of 64 bits: how many bytes are there, where they are, for how many there is room, and flags; in words of 32. */
+const BUF_MEM = { words: 8, length: 0, data: 2, room: 4 };
+const WORD = 2 ** 32;
+
+/**
+ * What connections read: one BIO of memory, which all of a thread share. It is one that is only read, so that its bytes are ours
+ * and stay where they are, and what describes them is ours as well (BIO_set_mem_buf(3)): feeding it is no call.
+ */
+function food(koffi: Koffi, node: Library, { raw, at }: Place): Food {
   const create = node.func("uintptr_t SSL_new(uintptr_t context)");
   const free = node.func("void SSL_free(uintptr_t ssl)");
   const setAccepting = node.func("void SSL_set_accept_state(uintptr_t ssl)");
   const setReading = node.func("void SSL_set0_rbio(uintptr_t ssl, uintptr_t bio)");
   const setWriting = node.func("void SSL_set0_wbio(uintptr_t ssl, uintptr_t bio)");
-  const newBio = node.func("uintptr_t BIO_new(uintptr_t method)");
+  const newMemoryBio = node.func("uintptr_t BIO_new_mem_buf(uintptr_t bytes, int length)");
+  const control = node.func("long BIO_ctrl(uintptr_t bio, int command, long number, uintptr_t pointer)");
   const newSocketBio = node.func("uintptr_t BIO_new_socket(int fd, int closes)");
   const freeBio = node.func("int BIO_free(uintptr_t bio)");
   const share = node.func("int BIO_up_ref(uintptr_t bio)");
-  const read = node.func("int BIO_read(uintptr_t bio, uintptr_t bytes, int length)");
-  const write = node.func("int BIO_write(uintptr_t bio, uintptr_t bytes, int length)");
-  const pending = node.func("size_t BIO_ctrl_pending(uintptr_t bio)");
   const cleared = clearedErrors(node);
-  const bio = newBio(node.func("uintptr_t BIO_s_mem()")()) as number;
-  if (bio === 0) throw new Error("no memory");
-  const takeBack = (): Buffer | null => {
-    const length = pending(bio) as number;
-    if (length === 0) return null;
-    // Whatever it is: all of it, and so nothing is left.
-    const left = Buffer.allocUnsafeSlow(length);
-    read(bio, koffi.address(left), length);
-    return left;
+  const described = Buffer.allocUnsafeSlow(BUF_MEM.words * 4).fill(0);
+  kept.push(described);
+  const words = new Uint32Array(described.buffer, described.byteOffset, BUF_MEM.words);
+  const [lowAt, highAt] = [at % WORD, Math.floor(at / WORD)];
+  let fed = 0;
+  const feed = (length: number): void => {
+    fed = length;
+    words[BUF_MEM.length] = words[BUF_MEM.room] = length;
+    words[BUF_MEM.data] = lowAt;
+    words[BUF_MEM.data + 1] = highAt;
   };
+  const takeBack = (): Buffer | null => {
+    const length = words[BUF_MEM.length] ?? 0;
+    if (length === 0) return null;
+    words[BUF_MEM.length] = 0;
+    return Buffer.from(raw.subarray(fed - length, fed));
+  };
+  const bio = newMemoryBio(at, 0) as number;
+  if (bio === 0) throw new Error("no memory");
+  control(bio, BIO_SET_BUF_MEM, 0, Number(koffi.address(described)));
+  // Where nothing is left, more is to be asked for, and it is no end.
+  control(bio, BIO_SET_EOF_RETURN, -1, 0);
+  proveFood(koffi, node, { bio, raw, feed, left: takeBack });
   return {
     open: (context, fd) => {
       const ssl = create(context) as number;
@@ -146,16 +175,33 @@ function food(koffi: Koffi, node: Library, rawAt: number): Food {
       setAccepting(ssl);
       return ssl;
     },
-    feed: (length) => {
-      // Nothing of another connection's may be read by this one.
-      if (write(bio, rawAt, length) === length && pending(bio) === length) return true;
-      takeBack();
-      cleared();
-      return false;
-    },
-    isFed: () => (pending(bio) as number) > 0,
+    feed,
+    isFed: () => words[BUF_MEM.length] !== 0,
     takeBack,
   };
+}
+
+interface Fed {
+  readonly bio: number;
+  readonly raw: Buffer;
+  feed(length: number): void;
+  left(): Buffer | null;
+}
+
+/** Throws where a BIO does not read what it is fed, each byte once. */
+function proveFood(koffi: Koffi, node: Library, { bio, raw, feed, left }: Fed): void {
+  const read = node.func("int BIO_read(uintptr_t bio, uintptr_t bytes, int length)");
+  const into = Buffer.allocUnsafeSlow(4).fill(0);
+  const reads = (length: number): string => {
+    const count = read(bio, koffi.address(into), length) as number;
+    return count < 0 ? "" : into.toString("latin1", 0, count);
+  };
+  for (const text of ["food", "more"]) {
+    raw.write(text);
+    feed(4);
+    if (reads(3) !== text.slice(0, 3) || left()?.toString() !== text.slice(3) || reads(4) !== "" || left() !== null)
+      throw new Error("OpenSSL reads otherwise");
+  }
 }
 
 function connections(koffi: Koffi, node: Library): Omit<ConnectionCalls, keyof Food> {
@@ -173,15 +219,22 @@ function connections(koffi: Koffi, node: Library): Omit<ConnectionCalls, keyof F
   const copy = node.func("uintptr_t memcpy(uintptr_t to, uintptr_t from, size_t length)");
   const serverName = node.func("const char *SSL_get_servername(uintptr_t ssl, int type)");
   const cleared = clearedErrors(node);
+  const clearedOnce = onceATurn(cleared);
   const found = Buffer.allocUnsafeSlow(ALPN_AT + ALPN_BYTES_MAX);
   kept.push(found);
   const at = Number(koffi.address(found));
   return {
     free: (ssl) => void free(ssl),
-    handshake: (ssl) => (cleared(), handshake(ssl)),
-    read: (ssl, at, bytes) => (cleared(), read(ssl, at, bytes)),
-    write: (ssl, at, bytes) => (cleared(), write(ssl, at, bytes)),
-    sayEnd: (ssl) => (cleared(), shutdown(ssl)),
+    handshake: (ssl) => {
+      cleared();
+      const result = handshake(ssl) as number;
+      // One that goes on may have met errors all the same, such as a ticket that nobody can read.
+      if (result === 1) cleared();
+      return result;
+    },
+    read: (ssl, at, bytes) => (clearedOnce(), read(ssl, at, bytes)),
+    write: (ssl, at, bytes) => (clearedOnce(), write(ssl, at, bytes)),
+    sayEnd: (ssl) => (clearedOnce(), shutdown(ssl)),
     failure: (ssl, result) => FAILURES[getError(ssl, result) as number] ?? (cleared(), "broken"),
     hasPending: (ssl) => hasPending(ssl) === 1,
     version: (ssl) => version(ssl) as string,
@@ -207,6 +260,22 @@ function clearedErrors(node: Library): () => void {
   const clear = node.func("void ERR_clear_error()");
   return () => {
     if (peek() !== 0) clear();
+  };
+}
+
+/** Node.js and what fails here leave that list empty, so that reads and writes need not look at it each. */
+function onceATurn(work: () => void): () => void {
+  let isDone = false;
+  const task: TurnTask = {
+    onTurnEnd: () => {
+      isDone = false;
+    },
+  };
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    atTurnEnd(task);
+    work();
   };
 }
 
