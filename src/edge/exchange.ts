@@ -9,7 +9,6 @@ import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
 import { rememberLast } from "#rules/expression/memo.ts";
 import { type BodyView, type HeaderFields, NO_BODY_VIEW, type PlaceView, type RequestView, type TlsView } from "#rules/views.ts";
-import { latin1 } from "#wire/http/bytes.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
@@ -28,6 +27,8 @@ import type { Zone } from "./zones.ts";
 
 /** Where the connection came from, the same for each of its requests. */
 export interface Arrival {
+  /** What origins are told with each request, as it is written to them; undefined before the first one. */
+  told?: string;
   readonly clientIp: string;
   readonly scheme: "http" | "https";
   /** What the client reached. */
@@ -39,6 +40,7 @@ export interface Arrival {
 
 /** One request on its way through the pipeline, and what rules see of it. A class, because each request makes one. */
 export class Exchange implements RequestView, RuleRun {
+  readonly arrival: Arrival;
   readonly ray_id: string;
   readonly at_ms: number;
   readonly startedMs: number;
@@ -128,8 +130,10 @@ export class Exchange implements RequestView, RuleRun {
   clock: Clock | null = null;
   bytesIn = 0;
   bytesOut = 0;
+  /** The lines as they came, each with its CRLF. */
+  headLines = "";
   private fieldLines = "";
-  /** The lines as they came. */
+  /** The lines as they came, and as all below have them: without the last CRLF. */
   private received = "";
   /** Rules have changed the fields since the lines were put together. */
   private isStale = false;
@@ -137,6 +141,7 @@ export class Exchange implements RequestView, RuleRun {
   private seed = "";
 
   constructor(rayId: string, atMs: number, startedMs: number, arrival: Arrival) {
+    this.arrival = arrival;
     this.ray_id = rayId;
     this.at_ms = atMs;
     this.startedMs = startedMs;
@@ -148,7 +153,7 @@ export class Exchange implements RequestView, RuleRun {
   }
 
   /** Takes over what is known from the head; it is not read again. */
-  describe(buffer: Buffer, head: Head, target: RequestTarget): void {
+  describe(head: Head, target: RequestTarget): void {
     this.host = target.authority.host;
     this.authority = target.authority.port === null ? this.host : `${this.host}:${target.authority.port}`;
     this.path = target.path;
@@ -156,7 +161,8 @@ export class Exchange implements RequestView, RuleRun {
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
     if (head.minorVersion === 0) this.http_version = "HTTP/1.0";
-    this.fieldLines = this.received = latin1(buffer, head.fieldsStart, head.end - 4);
+    this.headLines = target.lines;
+    this.fieldLines = this.received = target.lines.slice(0, -2);
     this.user_agent = this.fieldValue(head, head.userAgentIndex);
     this.accept = this.fieldValue(head, head.acceptIndex);
   }

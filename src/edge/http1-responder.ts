@@ -12,6 +12,8 @@ import type { SocketWriter } from "#wire/connections/socket-writer.ts";
 /** The field that names a request in responses, and the one that says how the cache had to do with it. */
 export interface RayField {
   readonly name: string;
+  /** Of its line, up to the value. */
+  readonly lineStart: string;
   readonly cacheStatus: string;
   /** Dropped from what origins send: copies of ours, and what they tell the cache alone. */
   readonly names: FieldNames;
@@ -19,6 +21,7 @@ export interface RayField {
 
 export const rayField = (prefix: string): RayField => ({
   name: `${prefix}-ray`,
+  lineStart: `${prefix}-ray: `,
   cacheStatus: `${prefix}-cache-status`,
   names: fieldNames([`${prefix}-ray`, `${prefix}-cache-status`, `${prefix}-cdn-cache-control`, "cache-tag"]),
 });
@@ -103,10 +106,10 @@ export class Http1Responder {
     const { ray_id: rayId, responseEdits: edits, cacheStatus } = this.exchange;
     dropFields(buffer, head, this.ray.names);
     const varies = this.exchange.variesByCoding ? "Vary: Accept-Encoding\r\n" : "";
-    const own = `${varies}${cacheStatus === null ? "" : `${this.ray.cacheStatus}: ${cacheStatus}\r\n`}${this.ray.name}: ${rayId}\r\n`;
-    if (edits === null) return `${keptFields(buffer, head)}${own}`;
-    dropEdited(buffer, head, edits);
-    return `${keptFields(buffer, head)}${addedLines(edits)}${own}`;
+    const cached = cacheStatus === null ? "" : `${this.ray.cacheStatus}: ${cacheStatus}\r\n`;
+    if (edits !== null) dropEdited(buffer, head, edits);
+    const added = edits === null ? "" : addedLines(edits);
+    return `${keptFields(buffer, head)}${added}${varies}${cached}${this.ray.lineStart}${rayId}\r\n`;
   }
 
   private connectionField(): string {

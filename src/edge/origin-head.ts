@@ -1,7 +1,7 @@
 import type { Head } from "#wire/http/head.ts";
 import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
-import { framingField, keptFields } from "#wire/http/write.ts";
-import type { Exchange } from "./exchange.ts";
+import { framingField, keptLines } from "#wire/http/write.ts";
+import type { Arrival, Exchange } from "./exchange.ts";
 import { dropEdited, type ResponseEdits } from "./response-edits.ts";
 
 /** Writes heads for origins. */
@@ -42,30 +42,41 @@ const edgeFieldNames = (prefix: string): FieldNames =>
 export function createOriginHeads(prefix: string): OriginHeads {
   const ours = edgeFieldNames(prefix);
   const ownNames = `${prefix}-`;
+  const loopEnd = `${prefix}\r\n\r\n`;
+  const end = `\r\nCDN-Loop: ${loopEnd}`;
+  /** Ends where the ray stands. */
+  const tell = ({ clientIp, scheme }: Arrival): string =>
+    flat(
+      `X-Forwarded-For: ${clientIp}\r\nX-Forwarded-Proto: ${scheme}\r\n${prefix}-connecting-ip: ${clientIp}\r\n` +
+        `${prefix}-visitor: {"scheme":"${scheme}"}\r\n${prefix}-ray: `,
+    );
   return {
     write: (buffer, head, exchange, upgrade) => {
       dropFields(buffer, head, ours);
-      const { requestEdits: edits } = exchange;
+      const { arrival, requestEdits: edits } = exchange;
       if (edits !== null) dropEdited(buffer, head, edits);
       const host = exchange.hostHeader === "" ? exchange.authority : exchange.hostHeader;
       const original = exchange.hostHeader === "" ? "" : `X-Forwarded-Host: ${exchange.authority}\r\n`;
       const country = exchange.settings.ip_geolocation ? exchange.place?.country : undefined;
-      const loop = head.loopIndex < 0 ? "" : `${exchange.headers("cdn-loop").join(", ")}, `;
       return (
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
-        keptFields(buffer, head) +
+        keptLines(exchange.headLines, head) +
         (edits === null ? "" : fieldLines(edits, ownNames)) +
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
-        `X-Forwarded-For: ${exchange.client_ip}\r\nX-Forwarded-Proto: ${exchange.scheme}\r\n${original}` +
+        original +
         (exchange.deviceType === "" ? "" : `${prefix}-device-type: ${exchange.deviceType}\r\n`) +
-        `${prefix}-connecting-ip: ${exchange.client_ip}\r\n${prefix}-ray: ${exchange.ray_id}\r\n${prefix}-visitor: {"scheme":"${exchange.scheme}"}\r\n` +
         (country === undefined ? "" : `${prefix}-ipcountry: ${country}\r\n`) +
-        `CDN-Loop: ${loop}${prefix}\r\n\r\n`
+        (arrival.told ??= tell(arrival)) +
+        exchange.ray_id +
+        (head.loopIndex < 0 ? end : `\r\nCDN-Loop: ${exchange.headers("cdn-loop").join(", ")}, ${loopEnd}`)
       );
     },
   };
 }
+
+/** The same text in one piece: it becomes a part of many others, which are put together each time. */
+const flat = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
 
 /** What rules add, but for fields of ours: an origin believes those. */
 function fieldLines(edits: ResponseEdits, own: string): string {

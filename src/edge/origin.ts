@@ -44,7 +44,7 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
   /** Starts with another address each time, so that several origins share the load. */
   const plan = (exchange: Exchange, addresses: readonly string[]): OriginPlan | EdgeErrorName => {
     if (addresses.length === 0) return "unroutable";
-    const allowed = addresses.filter(deps.allows);
+    const allowed = addresses.length === 1 && deps.allows(addresses[0]!) ? addresses : addresses.filter(deps.allows);
     if (allowed.length === 0) return "prohibited_address";
     const tls = tlsFor(exchange);
     const port = exchange.originPort || deps.originPort || (tls === null ? HTTP_PORT : HTTPS_PORT);
@@ -91,7 +91,11 @@ const originName = (zones: Zones, { customHostname: hostname, host }: Exchange):
 
 /** What the name's own records say. Only proxied ones are served: the others never point visitors here. */
 function findProxied(zones: Zones, exchange: Exchange, name: string): Found {
-  const records = exchange.zone?.names.addressRecords(name).filter(isProxied) ?? [];
+  const all = exchange.zone?.names.addressRecords(name) ?? [];
+  // Most names have one record: then there is nothing to choose from.
+  const [first] = all;
+  if (all.length === 1 && first !== undefined && first.proxied && !isAlias(first)) return { addresses: [first.content] };
+  const records = all.filter(isProxied);
   const alias = records.find(isAlias);
   if (alias !== undefined) return follow(zones, alias.content);
   return records.length === 0 ? null : { addresses: records.map((record) => record.content) };

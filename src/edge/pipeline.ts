@@ -140,26 +140,46 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
     response: (exchange, buffer, head, framing) => {
       exchange.contentType = mediaType(head.value(buffer, head.contentTypeIndex));
-      const taps: BodyTap[] = [];
-      let original: OwnView | null = null;
-      const run = (stages: readonly ResponseStage[]): void => {
-        for (const stage of stages) {
-          const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
-          if (rulesets.length === 0 || (stage.needsBody && framing === NO_BODY)) continue;
-          // What rules look at does not change within a phase, and does from one to the next.
-          const subject = editedView(exchange, (original ??= responseView(exchange, buffer, head)));
-          for (const match of runPhase(rulesets, exchange, exchange, subject)) {
-            const tap = stage.run(exchange, match, deps, subject);
-            if (tap !== null) taps.push(tap);
-          }
-        }
-      };
-      run(RESPONSE_STAGES);
+      const judged = judge(RESPONSE_STAGES, exchange, buffer, head, framing, deps, null);
       chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
-      run(LAST_STAGES);
+      const taps = judge(LAST_STAGES, exchange, buffer, head, framing, deps, judged)?.taps ?? NO_TAPS;
       return taps.length < 2 ? (taps[0] ?? null) : joinTaps(taps);
     },
   };
+}
+
+/** A response that a rule of some stage may look at. */
+interface Judged {
+  /** As it came. */
+  readonly original: OwnView;
+  readonly taps: BodyTap[];
+}
+
+const NO_TAPS: readonly BodyTap[] = [];
+
+/** Runs response stages. `before` is what those before them came to: null while no rule was there to look. */
+function judge(
+  stages: readonly ResponseStage[],
+  exchange: Exchange,
+  buffer: Buffer,
+  head: Head,
+  framing: Framing,
+  deps: PipelineDeps,
+  before: Judged | null,
+): Judged | null {
+  let judged = before;
+  for (const stage of stages) {
+    const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
+    if (rulesets.length === 0 || (stage.needsBody && framing === NO_BODY)) continue;
+    judged ??= { original: responseView(exchange, buffer, head), taps: [] };
+    // What rules look at does not change within a phase, and does from one to the next.
+    const subject = editedView(exchange, judged.original);
+    for (const match of runPhase(rulesets, exchange, exchange, subject)) {
+      const tap = stage.run(exchange, match, deps, subject);
+      if (tap !== null) judged.taps.push(tap);
+    }
+  }
+  return judged;
 }
 
 /** Limits count once the response is there, and so may their expressions look. */

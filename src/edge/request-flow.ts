@@ -75,7 +75,7 @@ export class RequestFlow implements ResponseSource {
     if (NOT_IMPLEMENTED.has(head.method)) return "not_implemented";
     const target = readTarget(buffer, head, this.arrival.scheme);
     if (target === null) return "bad_request";
-    exchange.describe(buffer, head, target);
+    exchange.describe(head, target);
     if (this.isBeyondLimit(head.contentLength)) return "body_too_large";
     if (hasBody) exchange.body = undefined;
     const verdict = this.edge.pipeline.request(exchange);

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { LinkedOrder } from "#kernel/linked-order.ts";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { EdgeLimits } from "./config.ts";
 import type { OriginHealth } from "./origin-health.ts";
@@ -50,7 +51,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
   };
   const isClosing = (): boolean => closing;
   /** Those of all pools, the longest idle first. */
-  const idleAnywhere = new Set<UpstreamConnection>();
+  const idleAnywhere = new LinkedOrder<UpstreamConnection>();
   const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
   const stalledEnded = deps.metrics.counter(
     "selvedge_edge_stalled_exchanges_ended_total",
@@ -110,7 +111,7 @@ interface PoolSpec {
   /** Null: plain TCP. */
   readonly tls: OriginTls | null;
   readonly dial: Dial;
-  readonly idleAnywhere: Set<UpstreamConnection>;
+  readonly idleAnywhere: LinkedOrder<UpstreamConnection>;
   readonly openConnections: Metric;
   readonly stalledEnded: Metric;
   isClosing(): boolean;
@@ -171,7 +172,7 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
       openConnections.value--;
       const at = idle.indexOf(connection);
       if (at >= 0) idle.splice(at, 1);
-      idleAnywhere.delete(connection);
+      idleAnywhere.remove(connection);
       giveUpPlace(connection);
     },
   };
@@ -179,8 +180,7 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
   const keep = (connection: UpstreamConnection): void => {
     idle.push(connection);
     idleAnywhere.add(connection);
-    if (idleAnywhere.size <= limits.originIdleMax) return;
-    for (const longest of idleAnywhere) return longest.abort();
+    if (idleAnywhere.size > limits.originIdleMax) idleAnywhere.first?.abort();
   };
 
   /** Places for those who have waited long enough, from visitors who keep theirs without using them. */
@@ -212,7 +212,7 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
       // The last one used is the least likely to be closed already.
       const ready = fresh ? undefined : idle.pop();
       if (ready !== undefined) {
-        idleAnywhere.delete(ready);
+        idleAnywhere.remove(ready);
         taker.onUpstream(ready);
         return null;
       }

@@ -1,3 +1,5 @@
+import { performance } from "node:perf_hooks";
+
 /** A calendar day in UTC. Plain ISO strings sort, compare and print without a library. */
 export type IsoDate = `${number}-${number}-${number}`;
 

@@ -82,7 +82,7 @@ export function newRayId(nowMs: number): string {
     highText = high.toString(16).padStart(8, "0");
   }
   const low = (time - high * 2 ** 9) * RAY_COUNT + rays;
-  return highText + HEX_TRIPLES[low >>> 20]! + HEX_TRIPLES[(low >>> 8) & 0xfff]! + HEX_PAIRS[low & 0xff]!;
+  return highText + (HEX_TRIPLES[low >>> 20]! + HEX_TRIPLES[(low >>> 8) & 0xfff]! + HEX_PAIRS[low & 0xff]!);
 }
 
 /** When a ray began, in Unix milliseconds; undefined for what is no ray. */

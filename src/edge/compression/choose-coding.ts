@@ -40,7 +40,7 @@ export function chooseCoding(
   const wishes = algorithms ?? DEFAULT;
   if (!mayCompress(exchange, buffer, head, wishes)) return;
   exchange.variesByCoding = !variesAlready(exchange, buffer, head);
-  const coding = codingFor(exchange, wishes, () => isCompressible(mediaTypeOf(exchange, buffer, head)));
+  const coding = codingFor(exchange, buffer, head, wishes);
   const isWhole = exchange.cachedBody !== null || (contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX);
   if (coding === null || (!isWhole && !codecs.hasRoom())) return;
   exchange.coding = coding;
@@ -54,12 +54,14 @@ function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: rea
   if (wishes[0] === "default" && !isCompressible(mediaTypeOf(exchange, buffer, head))) return false;
   const { responseEdits: edits } = exchange;
   const codings = shownValues(buffer, head, edits, "content-encoding");
-  if (codings.some((value) => value.trim().toLowerCase() !== "identity")) return false;
-  if (shownValues(buffer, head, edits, "cache-control").some((value) => NO_TRANSFORM.test(value))) return false;
+  if (codings.some(isCoded)) return false;
+  if (shownValues(buffer, head, edits, "cache-control").some(forbidsTransforms)) return false;
   if (exchange.cacheRule?.respect_strong_etags !== true) return true;
   return !shownValues(buffer, head, edits, "etag").some((tag) => tag.startsWith('"'));
 }
 
+const isCoded = (coding: string): boolean => coding.trim().toLowerCase() !== "identity";
+const forbidsTransforms = (control: string): boolean => NO_TRANSFORM.test(control);
 /** RFC 9110 §7.7 */
 const NO_TRANSFORM = /(?:^|[\s,])no-transform\s*(?:$|,)/i;
 
@@ -75,7 +77,7 @@ const RULE_CODINGS: Readonly<Record<string, Coding>> = { gzip: "gzip", brotli: "
 const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
 
 /** The first algorithm of a rule that the visitor takes; what a rule names holds for every type. */
-function codingFor(exchange: Exchange, wishes: readonly Algorithm[], isUsual: () => boolean): Coding | null {
+function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: readonly Algorithm[]): Coding | null {
   const lines = exchange.linesOf("accept-encoding", ACCEPT_ENCODING);
   if (lines.length === 0) return null;
   const accepted = readAcceptEncoding(lines.map((line) => line.slice(line.indexOf(":") + 1)));
@@ -84,7 +86,7 @@ function codingFor(exchange: Exchange, wishes: readonly Algorithm[], isUsual: ()
     if (coding !== undefined) {
       if (accepted.quality(coding) > 0) return coding;
     } else if (wish === "none") return null;
-    else if (wish === "auto" || isUsual()) return preferredCoding(accepted);
+    else if (wish === "auto" || isCompressible(mediaTypeOf(exchange, buffer, head))) return preferredCoding(accepted);
   }
   return null;
 }
@@ -108,8 +110,10 @@ function repeatWeakTag(exchange: Exchange, buffer: Buffer, head: Head): void {
 
 const VARIES = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i;
 
+const namesCodings = (vary: string): boolean => VARIES.test(vary);
+
 const variesAlready = (exchange: Exchange, buffer: Buffer, head: Head): boolean =>
-  shownValues(buffer, head, exchange.responseEdits, "vary").some((value) => VARIES.test(value));
+  shownValues(buffer, head, exchange.responseEdits, "vary").some(namesCodings);
 
 /** Of the body as it came, unless a rule says otherwise. */
 function mediaTypeOf({ responseEdits: edits, contentType }: Exchange, buffer: Buffer, head: Head): string {

@@ -5,6 +5,7 @@ import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parse
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { SocketWriter } from "./socket-writer.ts";
 import type { Transport, TransportHandler } from "./transport.ts";
+import type { Linked } from "#kernel/linked-order.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 
 /** Why there is no connection to an origin: nothing of a request was sent. */
@@ -74,7 +75,7 @@ const TUNNEL = 3;
 const CLOSED = 4;
 
 /** A connection to an origin: sends one request at a time and parses what comes back as strictly as what goes there. */
-export class UpstreamConnection implements Checked, TransportHandler {
+export class UpstreamConnection implements Checked, TransportHandler, Linked<UpstreamConnection> {
   readonly writer: SocketWriter;
   /** Requests may be sent: over TLS, to one whose certificate was found good where that matters. */
   isConnected = false;
@@ -82,6 +83,9 @@ export class UpstreamConnection implements Checked, TransportHandler {
   isReused = false;
   /** Something of the response arrived. */
   hasAnswered = false;
+  /** In the order of those that nobody uses. */
+  before: UpstreamConnection | null = null;
+  after: UpstreamConnection | null = null;
   private readonly owner: UpstreamOwner;
   private readonly transport: Transport;
   private readonly body = new BodyReader();

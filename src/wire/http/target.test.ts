@@ -50,6 +50,7 @@ test("origin form is split at the first question mark", () => {
     path: "/a",
     query: "b?c",
     originForm: "/a?b?c",
+    lines: "Host: example.com\r\n",
   });
 });
 

@@ -1,6 +1,7 @@
 import { latin1, SLASH } from "./bytes.ts";
 import type { Head } from "./head.ts";
 import { type Authority, formatAuthority, parseAuthority } from "./host.ts";
+import { createRecentTexts } from "./recent-texts.ts";
 
 /** Where a request wants to go: its target in origin form and the one authority it names. */
 export interface RequestTarget {
@@ -11,6 +12,8 @@ export interface RequestTarget {
   readonly query: string;
   /** Path and query as one string, for the request line. */
   readonly originForm: string;
+  /** The head's field lines, each with its CRLF. */
+  readonly lines: string;
 }
 
 const ABSOLUTE = /^(https?):\/\/([^/?]*)(.*)$/i;
@@ -20,19 +23,25 @@ const ABSOLUTE = /^(https?):\/\/([^/?]*)(.*)$/i;
  * servers in a row must never pick two different hosts. `scheme` is how the connection came.
  */
 export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https"): RequestTarget | null {
-  if (head.hostIndex < 0) return null;
-  const authority = readAuthority(head.value(buffer, head.hostIndex));
+  const { hostIndex, offsets, targetStart } = head;
+  if (hostIndex < 0) return null;
+  const authority = readAuthority(recentHost(buffer, offsets[hostIndex * 4 + 2]!, offsets[hostIndex * 4 + 3]!));
   if (authority === null) return null;
-  const text = latin1(buffer, head.targetStart, head.targetEnd);
-  if (buffer[head.targetStart] === SLASH) return split(authority, text);
-  if (text === "*") return head.method === "OPTIONS" ? { authority, path: "*", query: "", originForm: "*" } : null;
+  // Pieces of one text are cheaper than one text each.
+  const all = latin1(buffer, targetStart, head.end - 2);
+  const text = all.slice(0, head.targetEnd - targetStart);
+  const lines = all.slice(head.fieldsStart - targetStart);
+  if (buffer[targetStart] === SLASH) return split(authority, text, lines);
+  if (text === "*") return head.method === "OPTIONS" ? { authority, path: "*", query: "", originForm: "*", lines } : null;
   const absolute = ABSOLUTE.exec(text);
   if (absolute === null || absolute[1]!.toLowerCase() !== scheme) return null;
   const named = parseAuthority(absolute[2]!);
   if (named === null || formatAuthority(named) !== formatAuthority(authority)) return null;
   const rest = absolute[3]!;
-  return split(authority, rest.startsWith("/") ? rest : `/${rest}`);
+  return split(authority, rest.startsWith("/") ? rest : `/${rest}`, lines);
 }
+
+const recentHost = createRecentTexts();
 
 const AUTHORITIES_MAX = 1_000;
 const authorities = new Map<string, Authority | null>();
@@ -49,11 +58,11 @@ function readAuthority(text: string): Authority | null {
   return authority;
 }
 
-function split(authority: Authority, originForm: string): RequestTarget | null {
+function split(authority: Authority, originForm: string, lines: string): RequestTarget | null {
   const question = originForm.indexOf("?");
   const path = question < 0 ? originForm : originForm.slice(0, question);
   if (path.includes("%") && MISREAD.test(path)) return null;
-  return { authority, path, query: question < 0 ? "" : originForm.slice(question + 1), originForm };
+  return { authority, path, query: question < 0 ? "" : originForm.slice(question + 1), originForm, lines };
 }
 
 /** Percent signs in a path that are no escape (RFC 3986 §2.1), and the escape of NUL: servers cut or decode such paths each their own way. */

@@ -3,17 +3,23 @@ import type { Trailer } from "./chunked.ts";
 import type { Head } from "./head.ts";
 
 /** The field lines that were not dropped, each with its CRLF. Lines that stand together are copied together. */
-export function keptFields(buffer: Buffer, head: Head): string {
+export const keptFields = (buffer: Buffer, head: Head): string => kept(head, (start, end) => latin1(buffer, start, end));
+
+/** The same of lines that were read already. */
+export const keptLines = (lines: string, head: Head): string =>
+  kept(head, (start, end) => lines.slice(start - head.fieldsStart, end - head.fieldsStart));
+
+function kept(head: Head, read: (start: number, end: number) => string): string {
   const stop = head.end - 2;
   let text = "";
   let from = head.fieldsStart;
   for (let index = 0; index < head.fieldCount; index++) {
     if (head.dropped[index] === 0) continue;
     const lineStart = head.offsets[index * 4]!;
-    if (lineStart > from) text += latin1(buffer, from, lineStart);
+    if (lineStart > from) text += read(from, lineStart);
     from = index + 1 < head.fieldCount ? head.offsets[index * 4 + 4]! : stop;
   }
-  return stop > from ? text + latin1(buffer, from, stop) : text;
+  return stop > from ? text + read(from, stop) : text;
 }
 
 export function statusLine(buffer: Buffer, head: Head): string {
