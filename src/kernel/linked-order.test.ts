@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/property.ts";
 import { type Linked, LinkedOrder } from "./linked-order.ts";
 
 interface Item extends Linked<Item> {

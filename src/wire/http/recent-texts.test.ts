@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/property.ts";
 import { createRecentTexts } from "./recent-texts.ts";
 
 test("a piece reads as it stands in the buffer, whatever was read before it", () => {
