@@ -1,9 +1,9 @@
 import { systemClock } from "#kernel/clock.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
-import { keepCompiledCodeSmall } from "./compiled-code.ts";
 import { compose, type Running } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { EarlyThreads } from "./early-threads.ts";
+import { keepProgramsFew } from "./kept-programs.ts";
 import { createLog } from "./log.ts";
 import { keepPagesFew } from "./pages.ts";
 import { readyText } from "./ready.ts";
@@ -28,7 +28,7 @@ export async function startServer(config: Config, early: EarlyThreads): Promise<
   );
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
   keepPagesFew();
-  keepCompiledCodeSmall();
+  keepProgramsFew();
   await asked;
   await stop(running, log);
 }
