@@ -5,10 +5,12 @@ export interface TurnTask {
 
 let due: TurnTask[] = [];
 let isAmidTurn = false;
+/** Where tasks wait that no turn of ours has brought. One may come before it: what its tasks add is for the turn after. */
+let soon: NodeJS.Immediate | null = null;
 
 /** Has the task done when all that has come in this turn was read. It is to be added once, and must not throw. */
 export function atTurnEnd(task: TurnTask): void {
-  if (due.length === 0 && !isAmidTurn) setImmediate(run);
+  if (!isAmidTurn) soon ??= setImmediate(run);
   due.push(task);
 }
 
@@ -24,6 +26,8 @@ export function inOneTurn(work: () => void): void {
 }
 
 function run(): void {
+  if (soon !== null) clearImmediate(soon);
+  soon = null;
   const tasks = due;
   due = [];
   for (const task of tasks) task.onTurnEnd();
