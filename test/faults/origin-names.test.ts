@@ -85,9 +85,11 @@ test("a name whose answer changes to an address that is not allowed is refused f
   assert.equal(await get(edge, "origin"), "200");
   await change(knot, 2, "origin A 127.0.0.2");
   await becomes(edge, "origin", "403");
-  await change(knot, 3, "origin AAAA ::ffff:127.0.0.2");
+  await change(knot, 3, "origin A 127.0.0.1");
+  await becomes(edge, "origin", "200");
+  await change(knot, 4, "origin AAAA ::ffff:127.0.0.2");
   await becomes(edge, "origin", "403");
-  await change(knot, 4, "origin A 169.254.169.254\norigin A 127.0.0.1");
+  await change(knot, 5, "origin A 169.254.169.254\norigin A 127.0.0.1");
   await becomes(edge, "origin", "200");
   for (let i = 0; i < 4; i++) assert.equal(await get(edge, "origin"), "200", "the one that is not allowed is never tried");
 });

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rename, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort, startTool } from "../bench/program.ts";
 import { askTcp, queryFor } from "./dns-client.ts";
@@ -32,11 +32,13 @@ export async function startKnot(directory: string, zones: ZoneTexts): Promise<Ch
   ];
   await writeFile(join(home, "knot.conf"), config.join("\n"));
   const { pid, stop } = await start("knotd", ["-c", join(home, "knot.conf")], port, files);
+  let replaced = 0;
   return {
     port,
     stop,
     replace: async (texts) => {
-      await writeZones(home, texts);
+      replaced++;
+      await writeZones(home, texts, new Date(Date.now() + replaced * 1000));
       process.kill(pid, "SIGHUP");
     },
   };
@@ -69,9 +71,17 @@ async function homeOf(directory: string, name: string): Promise<string> {
   return home;
 }
 
-async function writeZones(home: string, zones: ZoneTexts): Promise<readonly ZoneFilePath[]> {
+/**
+ * Whole files only, each with a time of its own: a file that has the time of the one before, as two of the same few
+ * milliseconds have, is not read again.
+ */
+async function writeZones(home: string, zones: ZoneTexts, at = new Date()): Promise<readonly ZoneFilePath[]> {
   const files = Object.entries(zones).map(([name, text], i) => ({ name, text, path: join(home, `zone${i}`) }));
-  for (const { path, text } of files) await writeFile(path, text);
+  for (const { path, text } of files) {
+    await writeFile(`${path}.new`, text);
+    await utimes(`${path}.new`, at, at);
+    await rename(`${path}.new`, path);
+  }
   return files;
 }
 
