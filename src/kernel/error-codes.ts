@@ -802,6 +802,20 @@ export const ERROR_CODES = {
     cause: "A receiver of the notification policy could not be reached, or refused the message. It is tried again for some hours.",
     remedy: "The message names each receiver that failed, and why.",
   },
+  logpush_job_not_found: {
+    code: 10701,
+    status: 404,
+    message: "Logpush job not found",
+    cause: "The account has no job with this identifier, or there is no dataset of this name.",
+    remedy: "List the account's jobs. The dataset of gateways' logs is ai_gateway_events.",
+  },
+  logpush_invalid: {
+    code: 10702,
+    status: 400,
+    message: "The Logpush job is invalid",
+    cause: "A field of a job has a value that is not allowed, or nothing could be sent to its destination.",
+    remedy: "See the message and source.pointer.",
+  },
   hostname_body_invalid: {
     code: 1400,
     status: 400,

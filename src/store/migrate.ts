@@ -23,6 +23,7 @@ import { certificateOrders } from "./migrations/0029-certificate-orders.ts";
 import { previousWaf } from "./migrations/0030-previous-waf.ts";
 import { accessApps } from "./migrations/0031-access-apps.ts";
 import { customCertificates } from "./migrations/0032-custom-certificates.ts";
+import { logpushJobs } from "./migrations/0033-logpush-jobs.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -57,6 +58,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 30, name: "previous-waf", statements: previousWaf },
   { version: 31, name: "access-apps", statements: accessApps },
   { version: 32, name: "custom-certificates", statements: customCertificates },
+  { version: 33, name: "logpush-jobs", statements: logpushJobs },
 ];
 
 /**

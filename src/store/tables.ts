@@ -54,9 +54,23 @@ export interface Tables {
   notification_silences: NotificationSilencesTable;
   notification_spikes: NotificationSpikesTable;
   notification_deliveries: NotificationDeliveriesTable;
+  logpush_jobs: LogpushJobsTable;
   changes: ChangesTable;
   audit_log: AuditLogTable;
   counters: CountersTable;
+}
+
+export interface LogpushJobsTable {
+  id: number;
+  account_id: string;
+  dataset: string;
+  enabled: number;
+  /** `destination_conf`, sealed with the context `logpush:{id}`. */ destination: string;
+  /** JSON of `LogpushSettings`. */ settings: string;
+  /** When it was last enabled: older logs are not pushed. Unix milliseconds. */ since_ms: number;
+  last_complete: string | null;
+  last_error: string | null;
+  error_message: string | null;
 }
 
 export interface AccountsTable {

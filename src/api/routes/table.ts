@@ -25,6 +25,7 @@ import { GATEWAY_LOG_ROUTES } from "#api/routes/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/memberships.ts";
+import { LOGPUSH_ROUTES } from "#api/routes/logpush.ts";
 import { NOTIFICATION_ROUTES } from "#api/routes/notifications.ts";
 import { ORGANIZATION_ROUTES } from "#api/routes/organizations.ts";
 import { PAGE_RULE_ROUTES } from "#api/routes/page-rules.ts";
@@ -82,6 +83,7 @@ export const ROUTES: readonly Route[] = [
   ...ZONE_DASHBOARD_ROUTES,
   ...REQUEST_LOG_ROUTES,
   ...SENSITIVE_DATA_ROUTES,
+  ...LOGPUSH_ROUTES,
   ...NOTIFICATION_ROUTES,
   ...GATEWAY_ROUTES,
   ...GATEWAY_DOMAIN_ROUTES,

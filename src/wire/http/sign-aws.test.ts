@@ -45,6 +45,27 @@ test("requests of the published suite have the published signatures", () => {
   for (const [name, request, signature] of vectors) assert.equal(signatureOf(request), signature, name);
 });
 
+test("requests to S3 have the signatures of its documentation: its paths are not encoded once more", () => {
+  const key = { accessKeyId: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" };
+  const bucket = { host: "examplebucket.s3.amazonaws.com", service: "s3", region: "us-east-1", atMs: Date.parse("2013-05-24T00:00:00Z") };
+  const get = {
+    target: "/test.txt",
+    headers: { range: "bytes=0-9", "x-amz-content-sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+  };
+  assert.equal(signatureOf({ ...bucket, ...get }, key), "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+  const put = {
+    method: "PUT",
+    target: "/test%24file.text",
+    body: Buffer.from("Welcome to Amazon S3."),
+    headers: {
+      date: "Fri, 24 May 2013 00:00:00 GMT",
+      "x-amz-content-sha256": "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072",
+      "x-amz-storage-class": "REDUCED_REDUNDANCY",
+    },
+  };
+  assert.equal(signatureOf({ ...bucket, ...put }, key), "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
+});
+
 test("a session's token is signed and sent; the secret key is not", () => {
   const fields = signAws(SUITE, { ...KEY, sessionToken: "the-session" });
   assert.equal(fields["x-amz-security-token"], "the-session");

@@ -13,7 +13,7 @@ export interface AwsRequest {
   readonly target: string;
   /** Fields that are signed beside `host` and those that signing adds; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly body: Uint8Array;
   readonly region: string;
   readonly service: string;
   readonly atMs: number;
@@ -30,7 +30,7 @@ export function signAws(request: AwsRequest, { accessKeyId, secretAccessKey, ses
   const [path = "/", query = ""] = splitAt(target, "?");
   const canonical = [
     method,
-    canonicalPath(path),
+    service === "s3" ? path : canonicalPath(path),
     canonicalQuery(query),
     ...signed.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, " ")}`),
     "",
@@ -46,7 +46,7 @@ export function signAws(request: AwsRequest, { accessKeyId, secretAccessKey, ses
 
 const hmac = (key: Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** Each segment once more encoded, as every service but storage has it. */
+/** Each segment once more encoded, as every service but S3 has it. */
 const canonicalPath = (path: string): string => path.split("/").map(encoded).join("/") || "/";
 
 function canonicalQuery(query: string): string {

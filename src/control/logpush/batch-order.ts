@@ -1,0 +1,54 @@
+import { createLogTail, type LogPosition, type TailedLog } from "#events/logs/tail.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { LogOutput } from "#model/logpush.ts";
+import { type BatchBounds, type LogBatch, readBatch } from "./batch.ts";
+import { createLogEncryption, type LogEncryption, readLogKey } from "./encrypt.ts";
+import { createRecordWriter } from "./record.ts";
+
+/** What a batch is to be made of, as plain data: a thread of its own can be asked for it. */
+export interface BatchOrder {
+  /** Of the segments. */
+  readonly directory: string;
+  /** Null: where logs of `since_ms` may begin. */
+  readonly from: LogPosition | null;
+  readonly account_id: string;
+  readonly since_ms: number;
+  /** Those whose logs are pushed. */
+  readonly gateways: readonly PushedGateway[];
+  readonly output: LogOutput | null;
+  readonly bounds: BatchBounds;
+}
+
+export interface PushedGateway {
+  readonly id: string;
+  /** Older rows are those of a gateway that had the name before. */
+  readonly since_ms: number;
+  /** PEM. */
+  readonly public_key: string | null;
+}
+
+export type ReadOrderedBatch = (order: BatchOrder) => Promise<LogBatch>;
+
+/** In the caller's own thread. */
+export const batchReader =
+  (clock: Clock): ReadOrderedBatch =>
+  async ({ directory, from, account_id, since_ms, gateways, output, bounds }) => {
+    const tail = createLogTail(directory);
+    const record = createRecordWriter(output);
+    const pushed = new Map(gateways.map((gateway) => [gateway.id, { since_ms: gateway.since_ms, encryption: encryptionOf(gateway) }]));
+    const write = (log: TailedLog): string | undefined => {
+      if (log.row.account_id !== account_id) return undefined;
+      const gateway = pushed.get(log.row.gateway_id);
+      if (gateway === undefined || log.row.at_ms < Math.max(gateway.since_ms, since_ms)) return undefined;
+      return record(log, gateway.encryption);
+    };
+    return readBatch({ tail, clock, write }, from ?? tail.start(since_ms), bounds);
+  };
+
+/** Throws, so that nothing goes out in the clear that was to be encrypted. */
+function encryptionOf({ id, public_key }: PushedGateway): LogEncryption | undefined {
+  if (public_key === null) return undefined;
+  const key = readLogKey(public_key);
+  if (key === undefined) throw new Error(`the public key of the gateway ${id} cannot be read`);
+  return createLogEncryption(key);
+}

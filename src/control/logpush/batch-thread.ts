@@ -1,0 +1,43 @@
+import { type MessagePort, parentPort } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { runInBackground } from "#kernel/thread-priority.ts";
+import { createWorkerVoice } from "#kernel/worker-protocol.ts";
+import { batchReader } from "./batch-order.ts";
+import type { BatchAnswer, BatchRequest } from "./thread-batches.ts";
+
+/** The thread that reads, encrypts and compresses logs which are pushed, so that the API does not wait for it. */
+const main = parentPort;
+if (main === null) throw new Error("control/logpush/batch-thread.ts runs as a worker thread");
+
+runInBackground();
+const voice = createWorkerVoice(main);
+const metrics = createMetrics();
+const records = metrics.counter("selvedge_logpush_records_total", "Logs of gateways written into files for their jobs");
+const read = batchReader(systemClock);
+const attached = new Set<MessagePort>();
+
+async function answer({ request, order }: BatchRequest): Promise<BatchAnswer> {
+  try {
+    const batch = await read(order);
+    records.value += batch.records;
+    return { request, batch };
+  } catch (error) {
+    return { request, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function attach(port: MessagePort): void {
+  attached.add(port);
+  port.on("message", (message: BatchRequest) => void answer(message).then((reply) => port.postMessage(reply)));
+  port.on("close", () => attached.delete(port));
+}
+
+async function drain(): Promise<void> {
+  for (const port of attached) port.close();
+}
+
+voice.serve({ metrics, attach, drain });
+voice.listening({});
+giveBackHeapWhenQuiet();

@@ -1,0 +1,163 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { OutboundAddressAllowed } from "#control/outbound.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import { storedSettings } from "#model/gateway.ts";
+import type { LogpushSettings } from "#model/logpush.ts";
+import { gatewaysOf } from "#store/gateways.ts";
+import { enabledLogpushJobs, type LogpushJobRow, updateLogpushJob } from "#store/logpush-jobs.ts";
+import type { Store } from "#store/store.ts";
+import type { LogPosition } from "#events/logs/tail.ts";
+import type { BatchBounds, LogBatch } from "./batch.ts";
+import { batchReader, type PushedGateway, type ReadOrderedBatch } from "./batch-order.ts";
+import type { LogUpload } from "./destination.ts";
+import { readDestination, upload } from "./upload.ts";
+import { createLogPositions } from "./positions.ts";
+
+/** Pushes what jobs are due: each log at least once, in order, from where the job was. */
+export interface LogPusher {
+  /** Gives what became of the jobs whose turn it was; one that takes longer goes on beside the next calls. */
+  pushDue(): Promise<{ readonly pushed: number; readonly failures: readonly string[] }>;
+  /** Its next turn is at once: somebody has changed the job. */
+  hurry(job: number): void;
+  /** Ends what is under way; it is pushed again after the next start. */
+  close(): Promise<void>;
+}
+
+export interface LogPusherDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Segments of the gateway's logs. */
+  readonly directory: string;
+  readonly allowed: OutboundAddressAllowed;
+  /** In this thread unless given. */
+  readonly readBatch?: ReadOrderedBatch | undefined;
+}
+
+/** The field's own, where a job names none; what is held in memory bounds what a job may name. */
+const RECORDS_MAX = 100_000;
+const BATCH_BYTES_MAX = 32 * 1024 * 1024;
+const INTERVAL_SECONDS = 30;
+const LOW_FREQUENCY_SECONDS = 300;
+/** After so many full batches the job's next turn comes, so that a change of it is seen. */
+const BATCHES_A_TURN = 20;
+const RETRY_MS = [10_000, 30_000, 60_000, 300_000, 900_000];
+/** So long the caller waits for those that take their time. */
+const WAIT_MS = 5_000;
+
+interface Turn {
+  readonly dueMs: number;
+  readonly failures: number;
+}
+
+/** What a sealed destination belongs to. */
+export const destinationContext = (id: number): string => `logpush:${id}`;
+
+export function createLogPusher({ store, clock, sealer, directory, allowed, readBatch = batchReader(clock) }: LogPusherDeps): LogPusher {
+  const positions = createLogPositions(directory);
+  const turns = new Map<number, Turn>();
+  const running = new Map<number, Promise<void>>();
+  const closing = new AbortController();
+
+  const gateways = async (accountId: string): Promise<readonly PushedGateway[]> =>
+    (await gatewaysOf(store.read, accountId)).flatMap(({ id, created_at, settings }) => {
+      const { logpush, logpush_public_key: public_key } = storedSettings(settings);
+      return logpush ? [{ id, since_ms: Date.parse(created_at), public_key }] : [];
+    });
+
+  const push = async (job: LogpushJobRow): Promise<number> => {
+    const settings = JSON.parse(job.settings) as LogpushSettings;
+    const destination = readDestination(sealer.open(job.destination, destinationContext(job.id)).toString(), allowed);
+    const order = {
+      directory,
+      account_id: job.account_id,
+      since_ms: job.since_ms,
+      gateways: await gateways(job.account_id),
+      output: settings.output_options,
+      bounds: boundsOf(settings),
+    };
+    let records = 0;
+    for (let n = 0; n < BATCHES_A_TURN; n++) {
+      const from = positions.get(job.id) ?? null;
+      const batch = await readBatch({ ...order, from });
+      if (batch.records > 0)
+        await upload(destination, fileOf(job.id, from, batch), { allowed, nowMs: clock.nowMs(), signal: closing.signal });
+      if (batch.next.segment !== from?.segment || batch.next.at !== from.at) positions.set(job.id, batch.next);
+      records += batch.records;
+      if (!batch.isFull) break;
+    }
+    return records;
+  };
+
+  /** Gives the failure, if any. */
+  const run = async (job: LogpushJobRow): Promise<{ readonly records: number; readonly failure?: string }> => {
+    const before = turns.get(job.id)?.failures ?? 0;
+    try {
+      const records = await push(job);
+      turns.set(job.id, { dueMs: clock.monotonicMs() + intervalMs(JSON.parse(job.settings) as LogpushSettings), failures: 0 });
+      if (records > 0)
+        await store.write(({ db }) =>
+          updateLogpushJob(db, job.id, { last_complete: isoMicros(clock.nowMicros()), last_error: null, error_message: null }),
+        );
+      return { records };
+    } catch (error) {
+      if (closing.signal.aborted) return { records: 0 };
+      const failure = reasonOf(error);
+      turns.set(job.id, { dueMs: clock.monotonicMs() + (RETRY_MS[Math.min(before, RETRY_MS.length - 1)] ?? 0), failures: before + 1 });
+      await store.write(({ db }) => updateLogpushJob(db, job.id, { last_error: isoMicros(clock.nowMicros()), error_message: failure }));
+      return { records: 0, failure: `job ${job.id}: ${failure}` };
+    }
+  };
+
+  return {
+    pushDue: async () => {
+      const jobs = await enabledLogpushJobs(store.read);
+      const known = new Set(jobs.map(({ id }) => id));
+      positions.keepOnly(known);
+      for (const id of turns.keys()) if (!known.has(id)) turns.delete(id);
+      let pushed = 0;
+      const failures: string[] = [];
+      const started = jobs
+        .filter(({ id }) => !running.has(id) && !closing.signal.aborted && clock.monotonicMs() >= (turns.get(id)?.dueMs ?? 0))
+        .map((job) => {
+          const ended = run(job)
+            .then(({ records, failure }) => {
+              pushed += records;
+              if (failure !== undefined) failures.push(failure);
+            })
+            .finally(() => running.delete(job.id));
+          running.set(job.id, ended);
+          return ended;
+        });
+      await Promise.race([Promise.all(started), pause(WAIT_MS, undefined, { ref: false, signal: closing.signal }).catch(() => undefined)]);
+      return { pushed, failures };
+    },
+    hurry: (job) => void turns.delete(job),
+    close: async () => {
+      closing.abort();
+      await Promise.allSettled(running.values());
+    },
+  };
+}
+
+/** Named by where it begins: pushed again after a crash it has the same name, and what has come since. */
+function fileOf(job: number, from: LogPosition | null, { firstMs, body }: LogBatch): LogUpload {
+  const time = new Date(firstMs ?? 0).toISOString().replaceAll(/[-:.]/g, "");
+  const place = from === null ? "start" : `${from.segment}-${from.at}`;
+  return { name: `${time}_${job}_${place}.log.gz`, day: time.slice(0, 8), form: "gzip", body };
+}
+
+const boundsOf = ({ max_upload_bytes, max_upload_records }: LogpushSettings): BatchBounds => ({
+  bytesMax: Math.min(max_upload_bytes || BATCH_BYTES_MAX, BATCH_BYTES_MAX),
+  recordsMax: max_upload_records || RECORDS_MAX,
+});
+
+const intervalMs = ({ max_upload_interval_seconds: seconds, frequency }: LogpushSettings): number =>
+  (seconds || (frequency === "low" ? LOW_FREQUENCY_SECONDS : INTERVAL_SECONDS)) * 1000;
+
+/** Undici wraps what happened. */
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return (cause instanceof Error ? cause.message || cause.name : String(cause)).slice(0, 500);
+};

@@ -1,0 +1,26 @@
+import { type OutboundAddressAllowed, sendOutbound } from "#control/outbound.ts";
+import type { LogDestination, LogUpload } from "./destination.ts";
+import { readHttpDestination } from "./http-destination.ts";
+import { readS3Destination } from "./s3-destination.ts";
+
+export interface UploadDeps {
+  readonly allowed: OutboundAddressAllowed;
+  readonly nowMs: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+}
+
+const TOTAL_MS = 60_000;
+
+/** Throws `logpush_invalid` for what is no destination. */
+export const readDestination = (text: string, allowed: OutboundAddressAllowed): LogDestination =>
+  text.startsWith("s3://") ? readS3Destination(text, allowed) : readHttpDestination(text, allowed);
+
+/** Sends one file; rejects with a reason for people unless it is taken. */
+export async function upload(destination: LogDestination, file: LogUpload, { allowed, nowMs, signal }: UploadDeps): Promise<void> {
+  const { method, url, headers } = destination.request(file, nowMs);
+  const named = { "user-agent": "selvedge-logpush", ...headers };
+  const stopped = signal === undefined ? {} : { signal };
+  const status = await sendOutbound({ method, url, headers: named, body: file.body, totalMs: TOTAL_MS, ...stopped }, allowed);
+  if (status < 200 || status > 299) throw new Error(`the destination answered with status ${status}`);
+}

@@ -1,0 +1,91 @@
+import { type LookupAddress, lookup as lookUp } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { classifyIp } from "#kernel/ip-class.ts";
+import { parseIp } from "#kernel/ip.ts";
+
+/** Whether something may be sent to this address: asked of every address right before it is connected to. */
+export type OutboundAddressAllowed = (address: string) => boolean;
+
+export interface OutboundMessage {
+  readonly method: "POST" | "PUT";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  /** From the first packet until the answer's end, milliseconds. */
+  readonly totalMs: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+}
+
+const CONNECT_MS = 5_000;
+/** Of an answer nothing but its status counts. */
+const ANSWER_BYTES_MAX = 65_536;
+
+/**
+ * An address that an account gave for things to be sent to. Gives what is wrong with one that is none, carries credentials, or
+ * would send over the Internet in the clear, as the end of a sentence.
+ */
+export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): URL | { readonly problem: string } {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return { problem: "must be an https URL" };
+  if (url.username !== "" || url.password !== "") return { problem: "must not carry credentials" };
+  const address = addressIn(url);
+  if (address !== undefined && !allowed(address))
+    return { problem: `${address} is an address to which nothing is sent (notifications.webhook_allow)` };
+  if (url.protocol === "http:" && !isLocal(url, address))
+    return { problem: "must be an https URL, except for addresses of one's own network" };
+  return url;
+}
+
+/** Sends once and gives the status of the answer. Redirects are not followed. Rejects with a reason for people. */
+export async function sendOutbound(
+  { method, url, headers, body, totalMs, signal: early }: OutboundMessage,
+  allowed: OutboundAddressAllowed,
+): Promise<number> {
+  const address = addressIn(url);
+  // A connection to an address looks nothing up.
+  if (address !== undefined && !allowed(address)) throw new Error(`${address} is an address to which nothing is sent`);
+  // A large library, and most installations send nothing.
+  const { Agent, request } = await import("undici");
+  const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, lookup: checkedLookup(allowed) } });
+  try {
+    const limit = AbortSignal.timeout(totalMs);
+    const signal = early === undefined ? limit : AbortSignal.any([limit, early]);
+    const { statusCode, body: answer } = await request(url, { method, headers, body, dispatcher, signal });
+    await answer.dump({ limit: ANSWER_BYTES_MAX });
+    return statusCode;
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** The address that is written in place of a name. */
+const addressIn = (url: URL): string | undefined => {
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return parseIp(host) === undefined ? undefined : host;
+};
+
+const isLocal = (url: URL, address: string | undefined): boolean => {
+  const parsed = address === undefined ? undefined : parseIp(address);
+  return parsed === undefined ? url.hostname === "localhost" : classifyIp(parsed) !== "global";
+};
+
+/**
+ * Resolves a name for a connection, and fails where any of its addresses is not allowed: the very addresses that were
+ * checked are connected to, so that a name cannot change in between.
+ */
+const checkedLookup =
+  (allowed: OutboundAddressAllowed): LookupFunction =>
+  (hostname, options, done) => {
+    lookUp(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return done(error, "", 0);
+      const [first] = found;
+      const refused = found.find(({ address }: LookupAddress) => !allowed(address));
+      if (refused !== undefined || first === undefined) {
+        const reason = refused === undefined ? "has no address" : `has the address ${refused.address}, to which nothing is sent`;
+        return done(Object.assign(new Error(`${hostname} ${reason}`), { code: "EADDRNOTALLOWED" }), "", 0);
+      }
+      if (options.all === true) return done(null, found as never);
+      return done(null, first.address, first.family);
+    });
+  };

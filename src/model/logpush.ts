@@ -1,0 +1,130 @@
+import { Type, type Static, type TSchema } from "typebox";
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** What jobs push: one record a request through a gateway whose logs are pushed (`logpush`). */
+export const LOG_DATASET = "ai_gateway_events";
+const Dataset = Type.Enum([LOG_DATASET]);
+
+/** Fields of a record, and what they say. Those until `StatusCode` have the names that receivers in the field know. */
+export const LOG_FIELDS = {
+  Cached: "Whether a kept answer was given.",
+  Endpoint: "Path behind the provider.",
+  Gateway: "Id of the gateway.",
+  Metadata: "What the request said of itself; encrypted where the gateway has a public key.",
+  Model: "Model that was asked.",
+  Provider: "Provider that answered or failed last.",
+  RateLimited: "Always false: requests over a limit have no log.",
+  RequestBody: "As it is kept; encrypted where the gateway has a public key, null where it is not kept or too large.",
+  ResponseBody: "As it is kept; encrypted where the gateway has a public key, null where it is not kept or too large.",
+  StatusCode: "Status of the answer.",
+  Timestamp: "When the request came.",
+  LogID: "Id of the log.",
+  EventID: "The client's name for what several requests belong to.",
+  Method: "Method of the request.",
+  Success: "Whether the provider answered it well.",
+  Step: "Which of the providers of a request it was, from 0.",
+  ModelType: "Kind of the model.",
+  RequestType: "Kind of the request.",
+  DurationMs: "Until the last byte of the answer.",
+  FirstByteMs: "Until the first byte of the answer.",
+  TokensIn: "Tokens of the request.",
+  TokensOut: "Tokens of the answer.",
+  TokensInCached: "Of TokensIn, those that the provider had kept.",
+  TokensOutReasoning: "Of TokensOut, those of reasoning.",
+  TokensEstimated: "Whether tokens were counted here, since the provider did not tell.",
+  Cost: "US dollars; null where nobody knows.",
+  RequestContentType: "Media type of the request.",
+  ResponseContentType: "Media type of the answer.",
+  RequestBytes: "Bytes of the request's body.",
+  ResponseBytes: "Bytes of the answer's body.",
+  UserAgent: "What the client calls itself.",
+  DLPAction: "What data loss prevention did: FLAG, BLOCK, or empty.",
+} as const satisfies Readonly<Record<string, string>>;
+export type LogField = keyof typeof LOG_FIELDS;
+
+export const LogFields = Type.Record(Type.String(), Type.String(), { description: "What each field says, by its name." });
+
+const TimestampFormat = Type.Enum(["unixnano", "unix", "rfc3339", "rfc3339ms", "rfc3339ns"]);
+export type TimestampFormat = Static<typeof TimestampFormat>;
+
+/** Members that change the form of records are taken with the values that mean the form there is: a line of JSON a record. */
+export const LogOutput = Type.Object({
+  field_names: Type.Optional(Nullable(Type.Array(Type.Enum(Object.keys(LOG_FIELDS) as LogField[]), { minItems: 1, maxItems: 100 }))),
+  timestamp_format: Type.Optional(Nullable(TimestampFormat)),
+  output_type: Type.Optional(Nullable(Type.Enum(["ndjson"]))),
+  sample_rate: Type.Optional(Nullable(Type.Enum([0, 1]))),
+  batch_prefix: Type.Optional(Nullable(Type.Enum([""]))),
+  batch_suffix: Type.Optional(Nullable(Type.Enum([""]))),
+  field_delimiter: Type.Optional(Nullable(Type.Enum(["", ","]))),
+  record_delimiter: Type.Optional(Nullable(Type.Enum([""]))),
+  record_prefix: Type.Optional(Nullable(Type.Enum(["", "{"]))),
+  record_suffix: Type.Optional(Nullable(Type.Enum(["", "}\n"]))),
+  record_template: Type.Optional(Nullable(Type.Enum([""]))),
+  merge_subrequests: Type.Optional(Nullable(Type.Literal(false))),
+  "CVE-2021-44228": Type.Optional(Nullable(Type.Boolean({ description: "Writes x{ in place of ${." }))),
+});
+export type LogOutput = Static<typeof LogOutput>;
+
+const Destination = Type.String({
+  minLength: 8,
+  maxLength: 4096,
+  description:
+    "https://host/path?header_Authorization=…: files are sent there by POST, with the fields that header_ names. s3://bucket/directory/{DATE}?region=…&access-key-id=…&secret-access-key=…&endpoint=storage.example: they become objects.",
+});
+const Name = Nullable(Type.String({ maxLength: 512, pattern: "^[^\\x00-\\x1f\\x7f]*$" }));
+/** 0 and null stand for what the installation does by itself. */
+const bound = (minimum: number, maximum: number) => Nullable(Type.Union([Type.Literal(0), Type.Integer({ minimum, maximum })]));
+
+const SETTINGS = {
+  name: Type.Optional(Name),
+  enabled: Type.Optional(Type.Boolean()),
+  output_options: Type.Optional(Nullable(LogOutput)),
+  max_upload_bytes: Type.Optional(bound(5_000_000, 1_000_000_000)),
+  max_upload_records: Type.Optional(bound(1_000, 1_000_000)),
+  max_upload_interval_seconds: Type.Optional(bound(30, 300)),
+  frequency: Type.Optional(Nullable(Type.Enum(["high", "low"], { description: "Older than max_upload_interval_seconds: 30 or 300." }))),
+  ownership_challenge: Type.Optional(Type.String({ maxLength: 128 })),
+  kind: Type.Optional(Type.Enum([""])),
+  filter: Type.Optional(Nullable(Type.Enum([""]))),
+  logpull_options: Type.Optional(Nullable(Type.Enum([""]))),
+};
+
+export const LogpushJobCreate = Type.Object({ dataset: Dataset, destination_conf: Destination, ...SETTINGS });
+export type LogpushJobCreate = Static<typeof LogpushJobCreate>;
+
+export const LogpushJobUpdate = Type.Object({ destination_conf: Type.Optional(Destination), ...SETTINGS });
+export type LogpushJobUpdate = Static<typeof LogpushJobUpdate>;
+
+const Time = Nullable(Type.String({ format: "date-time" }));
+export const LogpushJob = Type.Object({
+  id: Type.Integer(),
+  dataset: Dataset,
+  name: Name,
+  enabled: Type.Boolean(),
+  destination_conf: Destination,
+  output_options: Nullable(LogOutput),
+  max_upload_bytes: bound(5_000_000, 1_000_000_000),
+  max_upload_records: bound(1_000, 1_000_000),
+  max_upload_interval_seconds: bound(30, 300),
+  frequency: Nullable(Type.Enum(["high", "low"])),
+  kind: Type.Enum([""]),
+  last_complete: Time,
+  last_error: Time,
+  error_message: Nullable(Type.String()),
+});
+export type LogpushJob = Static<typeof LogpushJob>;
+
+export const LogpushJobId = Type.Object({ id: Type.Integer() });
+export const LogDestination = Type.Object({ destination_conf: Destination });
+export const LogDestinationValid = Type.Object({ valid: Type.Boolean(), message: Type.String() });
+export const LogDestinationExists = Type.Object({ exists: Type.Boolean() });
+export const LogOwnershipChallenge = Type.Object({ valid: Type.Boolean(), message: Type.String(), filename: Type.String() });
+export const LogOwnership = Type.Object({ destination_conf: Destination, ownership_challenge: Type.String({ maxLength: 128 }) });
+export const LogOwnershipValid = Type.Object({ valid: Type.Boolean() });
+
+/** What a job is stored with beside its destination and times. */
+export type LogpushSettings = Pick<
+  LogpushJob,
+  "name" | "output_options" | "max_upload_bytes" | "max_upload_records" | "max_upload_interval_seconds" | "frequency"
+>;
