@@ -18,6 +18,7 @@ import { NodeArrival } from "./node-arrival.ts";
 import { createTlsContexts } from "./tls-contexts.ts";
 import type { TlsPolicy } from "./tls-policies.ts";
 import { createTlsServers } from "./tls-servers.ts";
+import { VainBytes } from "./vain-bytes.ts";
 
 /**
  * Reads a TLS client's first message before anything is done for it. A client that names no server, or one without a
@@ -155,6 +156,7 @@ function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer):
       if (arrived === undefined || socket.servername !== arrived.sentName) socket.destroy();
       else {
         socket.allowHalfOpen = true;
+        new VainBytes(arrived.socket, socket, timers);
         deps.onSecure(new NodeTransport(socket), arrived.clientIp, agreedOf(socket));
       }
     },

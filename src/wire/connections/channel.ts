@@ -16,9 +16,11 @@ export interface Channel {
   receive(fd: number): number;
   /** A text of at most `TEXT_BYTES_MAX`. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
-  /** The text, and then `bytes[start, end)`: no more of them than `READ_BUFFER` holds. */
-  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number): number;
+  /** The text, `bytes[start, end)` and the tail, with the bounds of `SocketCalls`. */
+  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number;
   send(fd: number, bytes: Buffer): number;
+  /** From and to there in the thread's outbox. */
+  sendGathered(fd: number, start: number, end: number): number;
   /** What waits, oldest first; there is something. */
   sendQueue(fd: number, queue: readonly Buffer[]): number;
   /** Tells the other side that nothing more comes, where it is not the kernel that tells. */
@@ -48,12 +50,16 @@ export class PlainChannel implements Channel {
     return this.calls.sendText(fd, text, more);
   }
 
-  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number): number {
-    return this.calls.sendTextAndBytes(fd, text, bytes, start, end);
+  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number {
+    return this.calls.sendTextAndBytes(fd, text, bytes, start, end, tail);
   }
 
   send(fd: number, bytes: Buffer): number {
     return this.calls.send(fd, bytes);
+  }
+
+  sendGathered(fd: number, start: number, end: number): number {
+    return this.calls.sendGathered(fd, start, end);
   }
 
   sendQueue(fd: number, queue: readonly Buffer[]): number {

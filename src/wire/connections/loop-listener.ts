@@ -1,14 +1,21 @@
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import { LoopSocket } from "./loop-socket.ts";
 import { EAGAIN, EPOLLIN, listenError, type SocketCalls } from "./socket-calls.ts";
+import { opened } from "#kernel/own-descriptors.ts";
 import type { SocketLoop, Watched } from "./socket-loop.ts";
 
-export interface LoopListenerOptions {
+/** Where to listen. */
+export interface ListeningPlace {
   readonly address: IpAddress;
   /** 0: any that is free. */
   readonly port: number;
   readonly reusePort: boolean;
   readonly backlog: number;
+}
+
+export interface LoopListenerOptions extends ListeningPlace {
+  /** A socket that listens there already and belongs to nobody else. */
+  readonly fd?: number | undefined;
   onConnection(socket: LoopSocket): void;
 }
 
@@ -33,7 +40,8 @@ export class LoopListener implements Watched {
     this.loop = loop;
     this.calls = loop.calls;
     this.onConnection = options.onConnection;
-    this.fd = this.open(options);
+    this.fd = options.fd === undefined ? openListening(this.calls, options) : opened(options.fd);
+    this.watch(options.address, options.port);
     this.port = this.calls.localEnd(this.fd).port;
   }
 
@@ -78,28 +86,36 @@ export class LoopListener implements Watched {
     }, SHORTAGE_MS);
   }
 
-  private open({ address, port, reusePort, backlog }: LoopListenerOptions): number {
-    const { calls } = this;
-    const checked = (result: number): number => {
-      if (result < 0) throw listenError(result, formatIp(address), port);
-      return result;
-    };
-    const fd = checked(calls.open(address.family));
-    try {
-      calls.set(fd, "reuseAddress", 1);
-      if (reusePort) checked(calls.set(fd, "reusePort", 1));
-      // As Node.js has it: `::` is for both families.
-      if (address.family === 6) calls.set(fd, "onlyIpv6", 0);
-      // Linux gives it to the sockets that are accepted (tcp(7)).
-      calls.set(fd, "noDelay", 1);
-      checked(calls.bind(fd, address, port));
-      checked(calls.listen(fd, backlog));
-      this.fd = fd;
-      checked(this.loop.add(this, EPOLLIN));
-      return fd;
-    } catch (error) {
-      calls.close(fd);
-      throw error;
-    }
+  private watch(address: IpAddress, port: number): void {
+    const result = this.loop.add(this, EPOLLIN);
+    if (result >= 0) return;
+    this.calls.close(this.fd);
+    throw listenError(result, formatIp(address), port);
+  }
+}
+
+/** A socket that listens, as a descriptor. Throws the system's error where it cannot be had. */
+export function openListening(
+  calls: Pick<SocketCalls, "open" | "set" | "bind" | "listen" | "close">,
+  { address, port, reusePort, backlog }: ListeningPlace,
+): number {
+  const checked = (result: number): number => {
+    if (result < 0) throw listenError(result, formatIp(address), port);
+    return result;
+  };
+  const fd = checked(calls.open(address.family));
+  try {
+    calls.set(fd, "reuseAddress", 1);
+    if (reusePort) checked(calls.set(fd, "reusePort", 1));
+    // As Node.js has it: `::` is for both families.
+    if (address.family === 6) calls.set(fd, "onlyIpv6", 0);
+    // Linux gives it to the sockets that are accepted (tcp(7)).
+    calls.set(fd, "noDelay", 1);
+    checked(calls.bind(fd, address, port));
+    checked(calls.listen(fd, backlog));
+    return fd;
+  } catch (error) {
+    calls.close(fd);
+    throw error;
   }
 }

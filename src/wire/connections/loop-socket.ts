@@ -5,6 +5,7 @@ import type { Channel } from "./channel.ts";
 import type { SecureChannel } from "./secure-channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import * as system from "./socket-calls.ts";
+import type { Sender } from "./outbox.ts";
 import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
 import type { End, Transport, TransportHandler } from "./transport.ts";
 
@@ -21,7 +22,7 @@ const COPIED_BYTES_MAX = 16 * 1024;
 const READS_MAX = 4;
 
 /** A connection of TCP in our own loop. */
-export class LoopSocket implements Transport, Watched, Task {
+export class LoopSocket implements Transport, Watched, Task, Sender {
   /** -1 once it is closed. */
   fd: number;
   id = 0;
@@ -29,7 +30,7 @@ export class LoopSocket implements Transport, Watched, Task {
   readonly peerAddress: string;
   bytesRead = 0;
   bytesTaken = 0;
-  queuedBytes = 0;
+  private waitingBytes = 0;
   private readonly loop: SocketLoop;
   private readonly calls: system.SocketCalls;
   private channel: Channel;
@@ -46,6 +47,8 @@ export class LoopSocket implements Transport, Watched, Task {
   private isEnding = false;
   private hasEnded = false;
   private closesWhenSent = false;
+  /** False: no event tells of anything. */
+  private isWatched = true;
   private isWatchedForRoom = false;
   /** Something is to be done once the kernel takes more. */
   private waitsForRoom = false;
@@ -54,6 +57,9 @@ export class LoopSocket implements Transport, Watched, Task {
   private isTask = false;
   /** Of the error that it is closed for. */
   private code = "";
+  /** Where in the loop's outbox is what it sends at the end of the turn; 0 and 0 where there is nothing. */
+  private gatheredStart = 0;
+  private gatheredEnd = 0;
   /** What the kernel did not take, oldest first. */
   private queue: Buffer[] | null = null;
   private early: Buffer | null = null;
@@ -89,12 +95,18 @@ export class LoopSocket implements Transport, Watched, Task {
     return this.calls.localEnd(this.fd);
   }
 
+  /** What was gathered is offered to the kernel first. */
+  get queuedBytes(): number {
+    this.sendGathered();
+    return this.waitingBytes;
+  }
+
   get needsDrain(): boolean {
-    return this.queuedBytes > 0;
+    return this.waitingBytes > 0;
   }
 
   get sendsReads(): boolean {
-    return this.queuedBytes === 0 && !this.isConnecting && !this.isEnding && this.fd >= 0;
+    return this.waitingBytes === 0 && !this.isConnecting && !this.isEnding && this.fd >= 0;
   }
 
   attach(handler: TransportHandler): void {
@@ -112,29 +124,42 @@ export class LoopSocket implements Transport, Watched, Task {
     this.isPaused = true;
   }
 
+  rest(): void {
+    this.isPaused = true;
+    if (!this.isWatched || this.waitsForRoom || this.isConnecting || this.fd < 0) return;
+    this.isWatched = false;
+    this.loop.rest(this);
+  }
+
   resume(): void {
     this.isPaused = false;
-    if (this.isReadable || this.early !== null) this.runLater();
+    if (this.isReadable || this.early !== null || !this.isWatched) this.runLater();
   }
 
   sendText(text: string): void {
+    if (this.gathers(text, NOTHING, 0, 0)) return;
     if (text.length > TEXT_BYTES_MAX) return this.sendBytes(Buffer.from(text, "latin1"));
     const sent = this.sendsReads ? this.taken(this.channel.sendText(this.fd, text, false)) : 0;
     if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
   }
 
   sendShared(text: string, buffer: Buffer, start: number, end: number): void {
+    if (this.gathers(text, buffer, start, end)) return;
     if (buffer !== READ_BUFFER || text.length > TEXT_BYTES_MAX || !this.sendsReads) {
       return this.sendKept(text, Buffer.from(buffer.subarray(start, end)), 0, end - start);
     }
-    const sentOfRead = this.sendBoth(text, buffer, start, end);
+    const sentOfRead = this.sendAll(text, buffer, start, end, "");
     if (sentOfRead < end - start) this.enqueue(Buffer.from(buffer.subarray(start + sentOfRead, end)));
   }
 
-  sendKept(text: string, buffer: Buffer, start: number, end: number): void {
-    if (text !== "" && text.length <= TEXT_BYTES_MAX && end - start <= COPIED_BYTES_MAX && this.sendsReads) {
-      const sent = this.sendBoth(text, buffer, start, end);
+  sendKept(text: string, buffer: Buffer, start: number, end: number, tail = ""): void {
+    if (this.gathers(text, buffer, start, end, tail)) return;
+    const around = text.length + tail.length;
+    if (around > 0 && around <= TEXT_BYTES_MAX && end - start <= COPIED_BYTES_MAX && this.sendsReads) {
+      const sent = this.sendAll(text, buffer, start, end, tail);
       if (sent < end - start) this.enqueue(buffer.subarray(start + sent, end));
+      const sentOfTail = Math.max(0, sent - (end - start));
+      if (sentOfTail < tail.length) this.enqueue(Buffer.from(tail.slice(sentOfTail), "latin1"));
       return;
     }
     if (text.length > TEXT_BYTES_MAX) this.sendText(text);
@@ -143,6 +168,7 @@ export class LoopSocket implements Transport, Watched, Task {
       if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
     }
     this.sendBytes(buffer.subarray(start, end));
+    if (tail !== "") this.sendText(tail);
   }
 
   whenSent(callback: () => void): void {
@@ -151,21 +177,25 @@ export class LoopSocket implements Transport, Watched, Task {
 
   end(): void {
     if (this.isEnding || this.fd < 0) return;
+    this.sendGathered();
     this.isEnding = true;
-    if (this.queuedBytes === 0 && !this.isConnecting) this.endNow();
+    if (this.waitingBytes === 0 && !this.isConnecting) this.endNow();
   }
 
   destroySoon(): void {
+    this.sendGathered();
     this.closesWhenSent = true;
-    if (this.queuedBytes === 0 && !this.isConnecting && this.fd >= 0) this.closeInOrder();
+    if (this.waitingBytes === 0 && !this.isConnecting && this.fd >= 0) this.closeInOrder();
   }
 
   destroy(): void {
+    this.sendGathered();
     if (this.fd >= 0) this.close("");
   }
 
   reset(): void {
     if (this.fd < 0) return;
+    this.sendGathered();
     this.calls.resetOnClose(this.fd);
     this.close("");
   }
@@ -184,6 +214,7 @@ export class LoopSocket implements Transport, Watched, Task {
   }
 
   intoSocket(): Socket {
+    this.sendGathered();
     const { fd, early, closers } = this;
     this.loop.remove(this);
     letGo(fd);
@@ -194,6 +225,38 @@ export class LoopSocket implements Transport, Watched, Task {
     for (const closer of closers ?? []) socket.on("close", closer);
     if (early !== null) socket.unshift(early);
     return socket;
+  }
+
+  /** Offers what was gathered to the kernel. */
+  sendGathered(): void {
+    const { gatheredStart: start, gatheredEnd: end } = this;
+    if (start === end) return;
+    this.gatheredStart = this.gatheredEnd = 0;
+    if (this.fd < 0) return;
+    const sent = this.taken(this.channel.sendGathered(this.fd, start, end));
+    if (sent < end - start) this.enqueue(Buffer.from(this.calls.outbox.subarray(start + sent, end)));
+  }
+
+  /** Takes it for the end of the turn; false where it is to be sent at once, and what was taken before is sent. */
+  private gathers(text: string, buffer: Buffer, start: number, end: number, tail = ""): boolean {
+    const { outbox } = this.loop;
+    const length = text.length + end - start + tail.length;
+    if (!outbox.isOpen || length > COPIED_BYTES_MAX || !outbox.makesRoom(length) || !this.sendsReads) {
+      this.sendGathered();
+      return false;
+    }
+    if (this.gatheredEnd !== outbox.length) {
+      // Others have put theirs behind it.
+      this.sendGathered();
+      if (!this.sendsReads) return false;
+    }
+    if (this.gatheredStart === this.gatheredEnd) {
+      this.gatheredStart = outbox.length;
+      outbox.enlist(this);
+    }
+    outbox.put(text, buffer, start, end, tail);
+    this.gatheredEnd = outbox.length;
+    return true;
   }
 
   onEvents(events: number): void {
@@ -220,7 +283,7 @@ export class LoopSocket implements Transport, Watched, Task {
       this.handler.onBytes(early, early.length);
       if (this.isPaused || this.shaking !== null) return;
     }
-    if (this.isReadable) this.read();
+    if (this.isReadable || !this.isWatched) this.read();
   }
 
   private readLater(): void {
@@ -268,13 +331,23 @@ export class LoopSocket implements Transport, Watched, Task {
       if (!channel.hasMore && !this.isOver) this.isReadable = false;
       this.handler.onBytes(READ_BUFFER, length);
       // What follows is no longer plain where TLS has begun.
-      if (!this.isReadable || this.isPaused || this.channel !== channel) return;
+      if (!this.isReadable || this.isPaused || this.channel !== channel) break;
     }
+    if (!this.isWatched && !this.isPaused) this.watch();
+  }
+
+  /** After a rest: what came meanwhile is told at once. */
+  private watch(): void {
+    if (this.fd < 0) return;
+    this.isWatched = true;
+    const result = this.loop.wake(this, this.isWatchedForRoom ? WRITING : READING);
+    if (result < 0) this.close(system.errorCode(result));
   }
 
   private readNothing(result: number): void {
     this.isReadable = false;
     if (result === EAGAIN) {
+      if (!this.isWatched) this.watch();
       if (this.channel.waitsForRoom) this.watchForRoom();
       else if (this.channel.hasMore) this.readLater();
       return;
@@ -291,7 +364,7 @@ export class LoopSocket implements Transport, Watched, Task {
     if (error !== 0) return this.close(system.errorCode(error));
     this.isConnecting = false;
     this.handler.onConnected?.();
-    if (this.queuedBytes > 0) this.flush();
+    if (this.waitingBytes > 0) this.flush();
     else this.sent();
   }
 
@@ -305,9 +378,9 @@ export class LoopSocket implements Transport, Watched, Task {
     return result;
   }
 
-  /** Gives how many of the bytes the kernel took; of the text, what it did not take waits. */
-  private sendBoth(text: string, bytes: Buffer, start: number, end: number): number {
-    const sent = this.taken(this.channel.sendTextAndBytes(this.fd, text, bytes, start, end));
+  /** Gives how many of the bytes and the tail the kernel took; of the text, what it did not take waits. */
+  private sendAll(text: string, bytes: Buffer, start: number, end: number, tail: string): number {
+    const sent = this.taken(this.channel.sendTextAndBytes(this.fd, text, bytes, start, end, tail));
     if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
     return Math.max(0, sent - text.length);
   }
@@ -321,20 +394,21 @@ export class LoopSocket implements Transport, Watched, Task {
     // Nothing goes to a side that is gone; its owner hears of it.
     if (this.isEnding || this.fd < 0 || this.code !== "") return;
     (this.queue ??= []).push(bytes);
-    this.queuedBytes += bytes.length;
+    this.waitingBytes += bytes.length;
     this.watchForRoom();
   }
 
   private watchForRoom(): void {
     this.waitsForRoom = true;
-    if (this.isWatchedForRoom) return;
+    const isWatched = this.isWatchedForRoom;
     this.isWatchedForRoom = true;
-    this.loop.change(this, WRITING);
+    if (!this.isWatched) this.watch();
+    else if (!isWatched) this.loop.change(this, WRITING);
   }
 
   private roomCame(): void {
     this.waitsForRoom = false;
-    if (this.queuedBytes > 0) this.flush();
+    if (this.waitingBytes > 0) this.flush();
     else if (this.isEndDue) this.sent();
     // A read that has to send something first.
     if (this.channel.waitsForRoom && this.fd >= 0) {
@@ -346,7 +420,7 @@ export class LoopSocket implements Transport, Watched, Task {
   /** Once there is room again. */
   private flush(): void {
     const { queue } = this;
-    while (queue !== null && this.queuedBytes > 0) {
+    while (queue !== null && this.waitingBytes > 0) {
       this.dropSent(queue, this.taken(this.channel.sendQueue(this.fd, queue)));
       if (this.channel.isFull) {
         this.waitsForRoom = true;
@@ -360,7 +434,7 @@ export class LoopSocket implements Transport, Watched, Task {
   private dropSent(queue: Buffer[], sent: number): void {
     // All of it is gone where sending failed.
     if (this.queue === null) return;
-    this.queuedBytes -= sent;
+    this.waitingBytes -= sent;
     let left = sent;
     while (left > 0) {
       const first = queue[0] as Buffer;
@@ -405,7 +479,7 @@ export class LoopSocket implements Transport, Watched, Task {
     if (this.isPaused) return this.close(system.errorCode(result));
     this.code = system.errorCode(result);
     this.queue = null;
-    this.queuedBytes = 0;
+    this.waitingBytes = 0;
     this.isOver = this.isReadable = true;
     this.runLater();
   }
@@ -420,7 +494,8 @@ export class LoopSocket implements Transport, Watched, Task {
     this.shaking = null;
     this.code = code;
     this.queue = this.early = null;
-    this.queuedBytes = 0;
+    this.waitingBytes = 0;
+    this.gatheredStart = this.gatheredEnd = 0;
     this.runLater();
   }
 
@@ -448,4 +523,5 @@ export function dialThroughLoop(loop: SocketLoop, address: string, port: number)
   return socket;
 }
 
+const NOTHING = Buffer.alloc(0);
 const NOBODY: TransportHandler = { onBytes: () => undefined, onDrain: () => undefined, onEnd: () => undefined, onClosed: () => undefined };

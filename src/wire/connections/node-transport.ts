@@ -77,6 +77,10 @@ export class NodeTransport implements Transport {
     this.socket.pause();
   }
 
+  rest(): void {
+    this.pause();
+  }
+
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
@@ -99,11 +103,12 @@ export class NodeTransport implements Transport {
     });
   }
 
-  sendKept(text: string, buffer: Buffer, start: number, end: number): void {
+  sendKept(text: string, buffer: Buffer, start: number, end: number, tail = ""): void {
     if (this.isEnding) return;
     this.socket.cork();
     if (text !== "") this.sendText(text);
     this.socket.write(buffer.subarray(start, end));
+    if (tail !== "") this.sendText(tail);
     this.socket.uncork();
   }
 

@@ -11,7 +11,8 @@ import { fc } from "../../../test/support/property.ts";
 import type { LoopSocket } from "./loop-socket.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import { NAME, type SecureStage, selfSigned, startSecure } from "./test-secure.ts";
-import { createEar, type Ear, socketCalls } from "./test-transports.ts";
+import type { SocketLoop } from "./socket-loop.ts";
+import { createEar, type Ear, inTurnOf, socketCalls } from "./test-transports.ts";
 
 const skip = (socketCalls?.secure ?? null) === null;
 
@@ -86,13 +87,14 @@ const CHACHA = { maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-CHACHA20-POLY1305"
 
 /** Sizes around those of a record, and of what is read at once. */
 const size = fc.oneof(fc.nat(100), fc.integer({ min: 16_000, max: 17_000 }), fc.integer({ min: 47_000, max: 49_000 }), fc.nat(120_000));
-const step = fc.tuple(fc.constantFrom("text", "shared", "kept", "pause", "resume", "turn"), size);
+const step = fc.tuple(fc.constantFrom("text", "shared", "kept", "pause", "rest", "resume", "turn"), size);
 const conversation = fc.record({
   options: fc.constantFrom<ConnectionOptions>(NEW, GCM, CHACHA),
   most: fc.constantFrom(Infinity, 65_536, 16_384, 1_000),
   isSmall: fc.boolean(),
   theirs: fc.array(size, { maxLength: 20 }),
   ours: fc.array(step, { maxLength: 12 }),
+  isInTurns: fc.boolean(),
 });
 
 test("whatever both sides send, in whatever pieces, arrives whole and in order", { skip, timeout: 300_000 }, async (t) => {
@@ -103,7 +105,7 @@ test("whatever both sides send, in whatever pieces, arrives whole and in order",
     return ear;
   });
   await fc.assert(
-    fc.asyncProperty(conversation, async ({ options, most, isSmall, theirs, ours }) => {
+    fc.asyncProperty(conversation, async ({ options, most, isSmall, theirs, ours, isInTurns }) => {
       near = null;
       ear = createEar();
       const client = dial(t, stage, options, most);
@@ -115,7 +117,7 @@ test("whatever both sides send, in whatever pieces, arrives whole and in order",
         said += text;
       }
       await eventually(() => near !== null, 0);
-      const sent = await play(near!, ours, isSmall);
+      const sent = await play(near!, ours, isSmall, isInTurns ? stage.loop : null);
       client.socket.end();
       await eventually(() => ear.ends === 1, 0);
       assert.ok(ear.text === said, "theirs");
@@ -131,15 +133,19 @@ test("whatever both sides send, in whatever pieces, arrives whole and in order",
 
 const letter = (text: string): string => String.fromCharCode(0x41 + (text.length % 57));
 
-async function play(socket: LoopSocket, steps: readonly (readonly [string, number])[], isSmall: boolean): Promise<string> {
+async function play(
+  socket: LoopSocket,
+  steps: readonly (readonly [string, number])[],
+  isSmall: boolean,
+  loop: SocketLoop | null,
+): Promise<string> {
   let sent = "";
   if (isSmall) socketCalls!.set(socket.fd, "sendBufferBytes", 4096);
-  for (const [what, length] of steps) {
+  const act = (what: string, length: number): void => {
     const text = letter(sent).repeat(length);
-    if (what === "pause" || what === "resume") socket[what]();
-    else if (what === "turn") await new Promise((resolve) => setImmediate(resolve));
+    if (what === "pause" || what === "rest" || what === "resume") socket[what]();
     else if (what === "text") socket.sendText(text);
-    else if (what === "kept") socket.sendKept("k", Buffer.from(text, "latin1"), 0, length);
+    else if (what === "kept") socket.sendKept("k", Buffer.from(text, "latin1"), 0, length, text.slice(0, length % 30));
     else {
       const copied = READ_BUFFER.write(text, 0, "latin1");
       socket.sendShared("s", READ_BUFFER, 0, copied);
@@ -147,7 +153,15 @@ async function play(socket: LoopSocket, steps: readonly (readonly [string, numbe
       sent += `s${text.slice(0, copied)}`;
     }
     if (what === "text") sent += text;
-    if (what === "kept") sent += `k${text}`;
+    if (what === "kept") sent += `k${text}${text.slice(0, length % 30)}`;
+  };
+  for (let at = 0; at < steps.length;) {
+    const turn = steps.findIndex(([what], index) => index >= at && what === "turn");
+    const end = turn < 0 ? steps.length : turn;
+    const now = steps.slice(at, end);
+    await inTurnOf(loop, () => now.forEach(([what, length]) => act(what, length)));
+    await new Promise((resolve) => setImmediate(resolve));
+    at = end + 1;
   }
   socket.resume();
   return sent;

@@ -1,7 +1,7 @@
 import type { OpenSsl } from "#wire/tls/openssl.ts";
 import type { Channel } from "./channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
-import { EAGAIN, EPROTO, type SecureCalls } from "./socket-calls.ts";
+import { EAGAIN, EPROTO, gather, type SecureCalls } from "./socket-calls.ts";
 
 /** What was agreed on in a handshake. */
 export interface Agreed {
@@ -101,12 +101,10 @@ export class SecureChannel implements Channel {
     return this.write(at, buffer.write(text, 0, "latin1"));
   }
 
-  sendTextAndBytes(_fd: number, text: string, bytes: Buffer, start: number, end: number): number {
+  sendTextAndBytes(_fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number {
     const { buffer, at, readAt } = this.calls;
-    if (text === "" && bytes === READ_BUFFER) return this.write(readAt + start, end - start);
-    buffer.write(text, 0, "latin1");
-    bytes.copy(buffer, text.length, start, end);
-    return this.write(at, text.length + end - start);
+    if (text === "" && tail === "" && bytes === READ_BUFFER) return this.write(readAt + start, end - start);
+    return this.write(at, gather(buffer, 0, text, bytes, start, end, tail));
   }
 
   send(_fd: number, bytes: Buffer): number {
@@ -120,6 +118,10 @@ export class SecureChannel implements Channel {
       if (result < length) break;
     }
     return sent;
+  }
+
+  sendGathered(_fd: number, start: number, end: number): number {
+    return this.write(this.calls.outboxAt + start, end - start);
   }
 
   sendQueue(_fd: number, queue: readonly Buffer[]): number {

@@ -31,9 +31,13 @@ export interface SocketCalls {
   receive(fd: number): number;
   /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
-  /** The text, and then `bytes[start, end)`: no more of them than `READ_BUFFER` holds. */
-  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number): number;
+  /** The text, `bytes[start, end)`, no more of them than `READ_BUFFER` holds, and the tail: it and the text have `TEXT_BYTES_MAX` at most. */
+  sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number;
   send(fd: number, bytes: Uint8Array): number;
+  /** Where sockets of a thread gather what they send. */
+  readonly outbox: Buffer;
+  /** Of `outbox`, from and to there. */
+  sendGathered(fd: number, start: number, end: number): number;
 
   epollCreate(): number;
   /** `id` comes with the events. */
@@ -59,6 +63,8 @@ export interface SecureCalls {
   readonly at: number;
   /** Of `READ_BUFFER`. */
   readonly readAt: number;
+  /** Of the outbox. */
+  readonly outboxAt: number;
   /** What the socket has, before OpenSSL gets it: together with a record that it has read a part of, no more than `READ_BUFFER` holds. */
   readonly raw: Buffer;
   receive(fd: number): number;
@@ -83,6 +89,8 @@ export const EVENTS_MAX = 256;
 const RAW_BYTES = 48_000;
 /** A text and all of the read buffer. */
 const SEND_BYTES = TEXT_BYTES_MAX + READ_BUFFER.length;
+/** A hundred answers of a kilobyte. */
+const OUTBOX_BYTES = 128 * 1024;
 
 /** socket(2), socket(7), tcp(7), ipv6(7), send(2), epoll_create(2). */
 const [AF_INET, AF_INET6] = [2, 10];
@@ -125,12 +133,14 @@ export async function loadSocketCalls(): Promise<SocketCalls | null> {
     const { default: koffi } = await import("koffi");
     keepLoaded(koffi);
     const libc = koffi.load("libc.so.6");
+    const [outbox, outboxAt] = memory(koffi, OUTBOX_BYTES);
     return {
       ...ends(koffi, libc),
-      ...bytes(koffi, libc),
+      ...bytes(koffi, libc, outboxAt),
+      outbox,
       ...epoll(koffi, libc, layout),
       wakeUp: createWakeUp(koffi),
-      secure: secureCalls(koffi, libc),
+      secure: secureCalls(koffi, libc, outboxAt),
     };
   } catch {
     return null;
@@ -158,13 +168,13 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
   return [buffer, Number(koffi.address(buffer))];
 }
 
-function secureCalls(koffi: Koffi, libc: Libc): SecureCalls | null {
+function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number): SecureCalls | null {
   try {
     const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
     const [buffer, at] = memory(koffi, SEND_BYTES);
     const [raw, rawAt] = memory(koffi, RAW_BYTES);
     return {
-      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: Number(koffi.address(READ_BUFFER)), raw },
+      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: Number(koffi.address(READ_BUFFER)), outboxAt, raw },
       receive: (fd) => {
         const returned = recv(fd, rawAt, RAW_BYTES, MSG_DONTWAIT) as number;
         return returned < 0 ? -koffi.errno() : returned;
@@ -234,9 +244,9 @@ function ends(koffi: Koffi, libc: Libc): Ends {
   };
 }
 
-type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndBytes" | "send">;
+type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndBytes" | "send" | "sendGathered">;
 
-function bytes(koffi: Koffi, libc: Libc): Bytes {
+function bytes(koffi: Koffi, libc: Libc, outboxAt: number): Bytes {
   const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendAt = libc.func("int send(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
@@ -249,14 +259,30 @@ function bytes(koffi: Koffi, libc: Libc): Bytes {
       buffer.write(text, 0, "latin1");
       return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));
     },
-    sendTextAndBytes: (fd, text, bytes, start, end) => {
-      if (text === "" && bytes === READ_BUFFER) return result(sendAt(fd, readAt + start, end - start, SEND_FLAGS));
-      buffer.write(text, 0, "latin1");
-      bytes.copy(buffer, text.length, start, end);
-      return result(sendAt(fd, bufferAt, text.length + end - start, SEND_FLAGS));
+    sendTextAndBytes: (fd, text, bytes, start, end, tail) => {
+      if (text === "" && tail === "" && bytes === READ_BUFFER) return result(sendAt(fd, readAt + start, end - start, SEND_FLAGS));
+      return result(sendAt(fd, bufferAt, gather(buffer, 0, text, bytes, start, end, tail), SEND_FLAGS));
     },
+    sendGathered: (fd, start, end) => result(sendAt(fd, outboxAt + start, end - start, SEND_FLAGS)),
     send: (fd, piece) => result(sendBytes(fd, piece, piece.length, SEND_FLAGS)),
   };
+}
+
+/** Shorter texts cost more to hand over than to write: the size of a chunk, and the end of its line. */
+const WRITTEN_CHARACTERS_MAX = 16;
+
+/** Puts `text`, `bytes[start, end)` and `tail` into `into`, one behind the other; gives their length. */
+export function gather(into: Buffer, at: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number {
+  put(into, at, text);
+  const bytesAt = at + text.length;
+  if (start < end) bytes.copy(into, bytesAt, start, end);
+  put(into, bytesAt + end - start, tail);
+  return text.length + end - start + tail.length;
+}
+
+function put(into: Buffer, at: number, text: string): void {
+  if (text.length > WRITTEN_CHARACTERS_MAX) into.write(text, at, "latin1");
+  else for (let i = 0; i < text.length; i++) into[at + i] = text.charCodeAt(i);
 }
 
 type Epoll = Pick<SocketCalls, "epollCreate" | "epollAdd" | "epollModify" | "epollRemove" | "epollWait" | "eventsAt" | "fdAt" | "idAt">;

@@ -11,7 +11,7 @@ import { dialThroughLoop, type LoopSocket } from "./loop-socket.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { SocketCalls } from "./socket-calls.ts";
 import { SocketLoop } from "./socket-loop.ts";
-import { createEar, type Ear, socketCalls } from "./test-transports.ts";
+import { createEar, type Ear, inTurnOf, socketCalls } from "./test-transports.ts";
 import type { TransportHandler } from "./transport.ts";
 
 const skip = socketCalls === null;
@@ -199,10 +199,18 @@ test("connections leave neither descriptors nor watches behind", { skip }, async
 });
 
 /** What a peer does, in order. */
-type Step = readonly [what: "text" | "shared" | "kept" | "pause" | "resume" | "turn", size: number];
+type Step = readonly [what: "text" | "shared" | "kept" | "pause" | "rest" | "resume" | "turn", size: number];
 const LASTS = ["end", "destroySoon", "destroy", "reset"] as const;
-const step = fc.tuple(fc.constantFrom("text", "shared", "kept", "text", "shared", "kept", "pause", "resume", "turn"), fc.nat(90_000));
-const side = fc.record({ steps: fc.array(step, { maxLength: 12 }), last: fc.constantFrom(...LASTS), isSmall: fc.boolean() });
+const step = fc.tuple(
+  fc.constantFrom("text", "shared", "kept", "text", "shared", "kept", "pause", "rest", "resume", "turn"),
+  fc.nat(90_000),
+);
+const side = fc.record({
+  steps: fc.array(step, { maxLength: 12 }),
+  last: fc.constantFrom(...LASTS),
+  isSmall: fc.boolean(),
+  isInTurns: fc.boolean(),
+});
 
 test("whatever two sides do at once, each hears what the other sent, in order, and a close", { skip }, async (t) => {
   const ears: Ear[] = [];
@@ -219,7 +227,7 @@ test("whatever two sides do at once, each hears what the other sent, in order, a
       near.attach(nearEar);
       await eventually(() => accepted.length === 1 && nearEar.isConnected, 0);
       const far = accepted[0]!;
-      const [sentByNear, sentByFar] = await Promise.all([play(near, a, "a"), play(far, b, "b")]);
+      const [sentByNear, sentByFar] = await Promise.all([play(loop, near, a, "a"), play(loop, far, b, "b")]);
       near.resume();
       far.resume();
       const isOver = (socket: LoopSocket, ear: Ear): boolean => socket.fd === -1 && ear.closed.length === 1;
@@ -239,30 +247,105 @@ test("whatever two sides do at once, each hears what the other sent, in order, a
 });
 
 async function play(
+  loop: SocketLoop,
   socket: LoopSocket,
-  { steps, last, isSmall }: { steps: Step[]; last: (typeof LASTS)[number]; isSmall: boolean },
+  { steps, last, isSmall, isInTurns }: { steps: Step[]; last: (typeof LASTS)[number]; isSmall: boolean; isInTurns: boolean },
   letter: string,
 ) {
   let sent = "";
   if (isSmall) socketCalls!.set(socket.fd, "sendBufferBytes", 4096);
-  for (const [what, size] of steps) {
+  const act = ([what, size]: Step): void => {
     const text = letter + String.fromCharCode(0xa0 + (sent.length % 90)).repeat(size);
     const bytes = Buffer.from(text, "latin1");
     if (what === "text") socket.sendText(text);
-    else if (what === "kept") socket.sendKept(letter, bytes, 0, bytes.length);
+    else if (what === "kept") socket.sendKept(letter, bytes, 0, bytes.length, tailOf(size));
     else if (what === "shared") {
       const length = bytes.copy(READ_BUFFER, 0);
       socket.sendShared(letter, READ_BUFFER, 0, length);
       READ_BUFFER.fill("?", 0, length);
       sent += letter + text.slice(0, length);
-    } else if (what === "turn") await new Promise((resolve) => setImmediate(resolve));
-    else socket[what]();
+    } else if (what !== "turn") socket[what]();
     if (what === "text") sent += text;
-    if (what === "kept") sent += letter + text;
+    if (what === "kept") sent += letter + text + tailOf(size);
+  };
+  for (const turn of splitAt(steps, "turn")) {
+    await inTurnOf(isInTurns ? loop : null, () => turn.forEach(act));
+    await new Promise((resolve) => setImmediate(resolve));
   }
-  socket[last]();
+  await inTurnOf(isInTurns ? loop : null, () => socket[last]());
   return sent;
 }
+
+/** What follows some of the bytes. */
+const tailOf = (size: number): string => "\r\n0\r\n\r\n".repeat(size % 3);
+
+/** The runs between steps of that kind. */
+function splitAt(steps: readonly Step[], what: string): Step[][] {
+  const runs: Step[][] = [[]];
+  for (const step of steps)
+    if (step[0] === what) runs.push([]);
+    else runs.at(-1)!.push(step);
+  return runs;
+}
+
+test(
+  "what sockets send in a turn goes out once all that came in it was read, whole and each to its own, however much it is",
+  { skip },
+  async (t) => {
+    for (const size of [10, 3_000, 12_000, 20_000]) {
+      const calls: string[] = [];
+      const told =
+        <A extends unknown[]>(name: string, call: (...args: A) => number) =>
+        (...args: A): number => (calls.push(name), call(...args));
+      const { listener, accepted, errors } = stage(
+        t,
+        (socket) =>
+          createEar({
+            onBytes: (buffer, length) => [1, 2].forEach(() => socket.sendText(buffer.toString("latin1", 0, length).repeat(size))),
+          }),
+        {
+          receive: told("read", socketCalls!.receive),
+          sendGathered: told("send", socketCalls!.sendGathered),
+          sendText: told("at once", socketCalls!.sendText),
+        },
+      );
+      const texts = Array.from({ length: 20 }, () => "");
+      const clients = texts.map((_, i) => client(t, listener.port).on("data", (bytes: Buffer) => (texts[i] += bytes.toString("latin1"))));
+      await eventually(() => accepted.length === clients.length);
+      await settled();
+      calls.length = 0;
+      for (const [i, socket] of clients.entries()) socket.write(String.fromCharCode(0x41 + i));
+      // Until then nothing of it was read: all of it comes in one turn.
+      standStill(30);
+      await eventually(() => texts.every((text) => text.length === 2 * size));
+      for (const [i, text] of texts.entries()) assert.equal(text, String.fromCharCode(0x41 + i).repeat(2 * size));
+      assert.deepEqual(errors, []);
+      if (size === 10) assert.deepEqual(calls, [...texts.map(() => "read"), ...texts.map(() => "send")]);
+      assert.equal(calls.includes("at once"), size === 20_000);
+    }
+  },
+);
+
+test("what was gathered goes out before an end, a close or a reset, and is not counted as waiting", { skip }, async (t) => {
+  for (const last of LASTS) {
+    let waited = -1;
+    const { listener, accepted } = stage(t, (socket) =>
+      createEar({
+        onBytes: () => {
+          socket.sendText("last words");
+          if (last === "end") waited = socket.queuedBytes;
+          socket[last]();
+        },
+      }),
+    );
+    let text = "";
+    const socket = client(t, listener.port).on("data", (bytes: Buffer) => (text += bytes.toString()));
+    socket.write("?");
+    await eventually(() => text === "last words" && accepted.length === 1);
+    if (last === "end") assert.equal(waited, 0);
+    socket.destroy();
+  }
+});
 
 const THREAD = `
   import { parentPort } from "node:worker_threads";

@@ -1,4 +1,5 @@
 import { PlainChannel } from "./channel.ts";
+import { Outbox } from "./outbox.ts";
 import type { SocketCalls } from "./socket-calls.ts";
 import { inOneTurn } from "./turn-end.ts";
 
@@ -28,6 +29,7 @@ const IDS = 2 ** 31;
 export class SocketLoop {
   readonly calls: SocketCalls;
   readonly plain: PlainChannel;
+  readonly outbox: Outbox;
   private readonly report: (error: unknown) => void;
   private epoll = -1;
   private wakeUp: { close(): void } | null = null;
@@ -43,6 +45,7 @@ export class SocketLoop {
   constructor(calls: SocketCalls, report: (error: unknown) => void) {
     this.calls = calls;
     this.plain = new PlainChannel(calls);
+    this.outbox = new Outbox(calls);
     this.report = report;
   }
 
@@ -64,6 +67,16 @@ export class SocketLoop {
 
   change(one: Watched, events: number): void {
     this.calls.epollModify(this.epoll, one.fd, events, one.id);
+  }
+
+  /** Its events wait until it is woken, and are told of then. */
+  rest(one: Watched): void {
+    this.calls.epollRemove(this.epoll, one.fd);
+  }
+
+  /** Below zero where the system does not allow it: its error's number, negated. */
+  wake(one: Watched, events: number): number {
+    return this.calls.epollAdd(this.epoll, one.fd, events, one.id);
   }
 
   /** Before its descriptor is closed, or becomes somebody else's. */
@@ -119,8 +132,12 @@ export class SocketLoop {
   };
 
   private readonly work = (): void => {
+    const { outbox } = this;
+    outbox.isOpen = true;
     if (this.epoll >= 0) this.takeEvents();
     if (this.tasks.length > 0) this.runTasks();
+    outbox.isOpen = false;
+    if (outbox.length > 0) outbox.sendAll();
   };
 
   /** What these lead to waits for the next turn, or other sockets would wait for them. */

@@ -14,8 +14,10 @@ export class SocketWriter {
   written = 0;
   private readonly transport: Transport;
   private text = "";
-  /** Bytes behind the text that nobody changes, for as long as nothing follows them: they need not become text. */
+  /** Bytes behind the text that nobody changes, for as long as no others follow them: they need not become text. */
   private kept: Buffer | null = null;
+  /** What follows these: the end of a chunk, or of a body. */
+  private tail = "";
 
   constructor(transport: Transport) {
     this.transport = transport;
@@ -28,8 +30,8 @@ export class SocketWriter {
 
   /** Characters below 256 only, one a byte. */
   string(text: string): void {
-    if (this.kept !== null) this.keptToText();
-    this.text += text;
+    if (this.kept === null) this.text += text;
+    else this.tail += text;
     this.written += text.length;
   }
 
@@ -55,17 +57,19 @@ export class SocketWriter {
 
   /** Sends what was gathered. False when the reader is behind and the source should pause until it has caught up. */
   flush(): boolean {
-    const { kept } = this;
+    const { kept, tail } = this;
     this.kept = null;
-    if (kept !== null) this.transport.sendKept(this.takeText(), kept, 0, kept.length);
+    this.tail = "";
+    if (kept !== null) this.transport.sendKept(this.takeText(), kept, 0, kept.length, tail);
     else if (this.text !== "") this.transport.sendText(this.takeText());
     return !this.transport.needsDrain;
   }
 
   private keptToText(): void {
-    const { kept } = this;
+    const { kept, tail } = this;
     this.kept = null;
-    if (kept !== null) this.text += latin1(kept, 0, kept.length);
+    this.tail = "";
+    if (kept !== null) this.text += latin1(kept, 0, kept.length) + tail;
   }
 
   private takeText(): string {

@@ -36,6 +36,7 @@ export const PLAIN_OPTIONS = {
 } as const;
 
 export interface SecureStage {
+  readonly loop: SocketLoop;
   readonly port: number;
   readonly accepted: LoopSocket[];
   readonly errors: unknown[];
@@ -78,5 +79,5 @@ export async function startSecure(
     for (const socket of accepted) socket.destroy();
     openSsl.freeContext(context);
   });
-  return { port: listener.port, accepted, errors, open: () => open };
+  return { loop, port: listener.port, accepted, errors, open: () => open };
 }

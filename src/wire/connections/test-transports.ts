@@ -22,6 +22,21 @@ export const dial = (loop: SocketLoop | null, port: number): Transport =>
   (loop === null ? undefined : dialThroughLoop(loop, "127.0.0.1", port)) ??
   dialThroughNode((onread) => connect({ port, host: "127.0.0.1", noDelay: true, allowHalfOpen: true, onread }));
 
+/** Does the work within a turn of the loop, as what comes makes sockets do it; without one, at once. */
+export function inTurnOf(loop: SocketLoop | null, work: () => void): Promise<void> | void {
+  if (loop === null) return work();
+  return new Promise((resolve, reject) => {
+    const run = (): void => {
+      try {
+        resolve(work());
+      } catch (error) {
+        reject(error as Error);
+      }
+    };
+    loop.later({ run, abandon: () => undefined });
+  });
+}
+
 /** Keeps what it hears. */
 export interface Ear extends TransportHandler {
   text: string;

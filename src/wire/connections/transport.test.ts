@@ -165,6 +165,36 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual(heard, ["closed", "first", "second"]);
   });
 
+  test(`${way}: what comes amid a rest is heard after it, and so is everything later, also where nothing came`, async () => {
+    const { near, ear, far } = await pair(loop);
+    for (const text of ["a", "b", "", "", "c"]) {
+      const before = ear.text;
+      near.rest();
+      far.write(text);
+      await settled();
+      assert.equal(ear.text, before);
+      near.resume();
+      await eventually(() => ear.text === before + text);
+      await settled();
+      far.write("+");
+      await eventually(() => ear.text === `${before}${text}+`);
+    }
+    near.rest();
+    near.rest();
+    let [sent, received] = [0, 0];
+    for (; !near.needsDrain; sent += LONG.length) near.sendText(LONG);
+    far.on("data", (bytes: Buffer) => (received += bytes.length));
+    await eventually(() => received === sent && ear.drains === 1);
+    far.end("the last");
+    await settled();
+    assert.equal(ear.ends, 0);
+    near.resume();
+    await eventually(() => ear.ends === 1);
+    assert.equal(ear.text, "a+b+++c+the last");
+    near.end();
+    await eventually(() => ear.closed.length === 1);
+  });
+
   test(`${way}: bytes that are given back come first, to whoever is attached next`, async () => {
     const next = createEar();
     const ear = createEar({

@@ -44,13 +44,15 @@ export interface Transport {
   /** Reads from now on, and tells this handler of everything. */
   attach(handler: TransportHandler): void;
   pause(): void;
+  /** Pauses for a moment. What comes meanwhile makes no event where that saves something, and is heard after `resume`. */
+  rest(): void;
   resume(): void;
   /** Characters below 256 only, one a byte. */
   sendText(text: string): void;
   /** The text and then `buffer[start, end)`, which its owner uses again. */
   sendShared(text: string, buffer: Buffer, start: number, end: number): void;
-  /** The text and then `buffer[start, end)`, which nobody changes. */
-  sendKept(text: string, buffer: Buffer, start: number, end: number): void;
+  /** The text, `buffer[start, end)`, which nobody changes, and the tail. */
+  sendKept(text: string, buffer: Buffer, start: number, end: number, tail?: string): void;
   /** Called once nothing waits to be sent, or it has closed. */
   whenSent(callback: () => void): void;
   /** Ends our side once everything is sent. It is closed when the other side has ended, too. */

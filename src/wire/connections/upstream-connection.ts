@@ -182,6 +182,13 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     this.transport.pause();
   }
 
+  /** Pauses for a moment, after which there will be something to read. */
+  rest(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.transport.rest();
+  }
+
   resume(): void {
     if (!this.paused) return;
     this.paused = false;

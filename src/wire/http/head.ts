@@ -40,6 +40,8 @@ export class Head {
   /** The Connection field names fields of this message. */
   connectionLists = false;
   expectContinue = false;
+  /** There is an Accept-Encoding. */
+  hasCodings = false;
   /** Indices of fields that are read by name; -1 where absent. */
   hostIndex = -1;
   upgradeIndex = -1;
@@ -47,15 +49,16 @@ export class Head {
   userAgentIndex = -1;
   acceptIndex = -1;
   contentTypeIndex = -1;
+  dateIndex = -1;
   loopIndex = -1;
 
   reset(): void {
     this.fieldCount = 0;
     this.contentLength = -1;
     this.chunked = this.connectionClose = this.connectionKeepAlive = this.connectionUpgrade = false;
-    this.connectionLists = this.expectContinue = false;
+    this.connectionLists = this.expectContinue = this.hasCodings = false;
     this.hostIndex = this.upgradeIndex = this.keepAliveIndex = this.userAgentIndex = -1;
-    this.acceptIndex = this.contentTypeIndex = this.loopIndex = -1;
+    this.acceptIndex = this.contentTypeIndex = this.dateIndex = this.loopIndex = -1;
   }
 
   /** The value of the field at an index, empty for -1. */

@@ -17,23 +17,19 @@ const drop: FieldReader = (_buffer, head, index) => {
   return 0;
 };
 
-/** Notes the place of a field that may stand once only where a second one would be read otherwise. */
-const single =
-  (key: "hostIndex", dropped: boolean): FieldReader =>
-  (_buffer, head, index) => {
-    if (head[key] !== -1) return 400;
-    head[key] = index;
-    if (dropped) head.dropped[index] = 1;
-    return 0;
-  };
+/** May stand once only: a second one would be read otherwise. */
+const noteHost: FieldReader = (_buffer, head, index) => {
+  if (head.hostIndex !== -1) return 400;
+  head.hostIndex = index;
+  head.dropped[index] = 1;
+  return 0;
+};
 
+/** Notes where a field is. Each by its own function: a property by a name that varies is looked up each time. */
 const note =
-  (
-    key: "upgradeIndex" | "keepAliveIndex" | "userAgentIndex" | "acceptIndex" | "contentTypeIndex" | "loopIndex",
-    dropped: boolean,
-  ): FieldReader =>
+  (put: (head: Head, index: number) => void, dropped: boolean): FieldReader =>
   (_buffer, head, index) => {
-    head[key] = index;
+    put(head, index);
     if (dropped) head.dropped[index] = 1;
     return 0;
   };
@@ -77,19 +73,20 @@ const FRAMING_AND_HOP_BY_HOP: readonly Row[] = [
   ["content-length", readContentLength],
   ["transfer-encoding", readTransferEncoding],
   ["connection", readConnection],
-  ["upgrade", note("upgradeIndex", true)],
-  ["keep-alive", note("keepAliveIndex", true)],
+  ["upgrade", note((head, index) => void (head.upgradeIndex = index), true)],
+  ["keep-alive", note((head, index) => void (head.keepAliveIndex = index), true)],
   ["proxy-connection", drop],
   ["te", drop],
 ];
 
 export const REQUEST_FIELDS = knownFields([
   ...FRAMING_AND_HOP_BY_HOP,
-  ["host", single("hostIndex", true)],
+  ["host", noteHost],
   ["expect", readExpect],
-  ["user-agent", note("userAgentIndex", false)],
-  ["accept", note("acceptIndex", false)],
-  ["cdn-loop", note("loopIndex", true)],
+  ["user-agent", note((head, index) => void (head.userAgentIndex = index), false)],
+  ["accept", note((head, index) => void (head.acceptIndex = index), false)],
+  ["accept-encoding", note((head) => void (head.hasCodings = true), false)],
+  ["cdn-loop", note((head, index) => void (head.loopIndex = index), true)],
   // Credentials for a proxy are not the origin's business; `Proxy` becomes HTTP_PROXY in CGI programs.
   ["proxy-authorization", drop],
   ["proxy", drop],
@@ -97,7 +94,8 @@ export const REQUEST_FIELDS = knownFields([
 
 export const RESPONSE_FIELDS = knownFields([
   ...FRAMING_AND_HOP_BY_HOP,
-  ["content-type", note("contentTypeIndex", false)],
+  ["content-type", note((head, index) => void (head.contentTypeIndex = index), false)],
+  ["date", note((head, index) => void (head.dateIndex = index), false)],
   ["proxy-authenticate", drop],
 ]);
 

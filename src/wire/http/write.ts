@@ -1,25 +1,42 @@
 import { latin1 } from "./bytes.ts";
 import type { Trailer } from "./chunked.ts";
-import type { Head } from "./head.ts";
+import { FIELDS_MAX, type Head } from "./head.ts";
 
 /** The field lines that were not dropped, each with its CRLF. Lines that stand together are copied together. */
-export const keptFields = (buffer: Buffer, head: Head): string => kept(head, (start, end) => latin1(buffer, start, end));
+export function keptFields(buffer: Buffer, head: Head): string {
+  const count = findKept(head);
+  let text = "";
+  for (let run = 0; run < count; run++) text += latin1(buffer, RUNS[run * 2]!, RUNS[run * 2 + 1]!);
+  return text;
+}
 
 /** The same of lines that were read already. */
-export const keptLines = (lines: string, head: Head): string =>
-  kept(head, (start, end) => lines.slice(start - head.fieldsStart, end - head.fieldsStart));
-
-function kept(head: Head, read: (start: number, end: number) => string): string {
-  const stop = head.end - 2;
+export function keptLines(lines: string, head: Head): string {
+  const count = findKept(head);
   let text = "";
+  for (let run = 0; run < count; run++) text += lines.slice(RUNS[run * 2]! - head.fieldsStart, RUNS[run * 2 + 1]! - head.fieldsStart);
+  return text;
+}
+
+/** Where lines that were kept begin and end; good until the next call. */
+const RUNS = new Int32Array((FIELDS_MAX + 1) * 2);
+
+/** Returns how many runs of them there are. */
+function findKept(head: Head): number {
+  const stop = head.end - 2;
+  let count = 0;
   let from = head.fieldsStart;
-  for (let index = 0; index < head.fieldCount; index++) {
-    if (head.dropped[index] === 0) continue;
-    const lineStart = head.offsets[index * 4]!;
-    if (lineStart > from) text += read(from, lineStart);
+  for (let index = 0; index <= head.fieldCount; index++) {
+    if (index < head.fieldCount && head.dropped[index] === 0) continue;
+    const until = index < head.fieldCount ? head.offsets[index * 4]! : stop;
+    if (until > from) {
+      RUNS[count * 2] = from;
+      RUNS[count * 2 + 1] = until;
+      count++;
+    }
     from = index + 1 < head.fieldCount ? head.offsets[index * 4 + 4]! : stop;
   }
-  return stop > from ? text + read(from, stop) : text;
+  return count;
 }
 
 export function statusLine(buffer: Buffer, head: Head): string {
