@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { type PackedRows, RowPacker } from "./packed-rows.ts";
+import type { PackedRows } from "./packed-rows.ts";
+import { RowPacker } from "./row-packer.ts";
 import type { EventTable } from "./rows.ts";
 import { decodeRow, EVENT_TABLES } from "./schema.ts";
 

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { openEventDatabase } from "./database.ts";
 import { openEventQueries } from "./queries.ts";
 import { retentionStep } from "./retention.ts";
-import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "./test-rows.ts";
+import { packed, packedRequests, testGatewayRow, testRequestEvent, testRequestRow, testSecurityRow } from "./test-rows.ts";
 
 async function temporaryPath(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-events-"));
@@ -29,6 +29,34 @@ test("rows of every table come back as they were", async (t) => {
   assert.deepEqual(queries.list("requests", query), requests);
   assert.deepEqual(queries.list("security_events", query), events);
   assert.deepEqual(queries.list("gateway_logs", query), logs);
+});
+
+test("events of requests stand beside their requests, of few as rows and of many in blocks", async (t) => {
+  for (const count of [3, 300]) {
+    const path = await temporaryPath(t);
+    const database = openEventDatabase(path);
+    t.after(() => database.close());
+    const queries = openEventQueries(path);
+    t.after(() => queries.close());
+    const requests = Array.from({ length: count }, (_, n) => testRequestRow({ ray_id: `ray-${n}`, at_ms: 1_000 + n, path: `/${n % 7}` }));
+    const events = [testRequestEvent(), testRequestEvent({ rule_id: "other", action: "block" })];
+    const isLogged = (n: number): boolean => n % 3 === 0;
+    database.insert([packedRequests(requests.map((row, n) => [row, isLogged(n) ? events : []]))]);
+    const query = { where: [], direction: "asc", limit: 1_000 } as const;
+    assert.deepEqual(queries.list("requests", query), requests);
+    assert.deepEqual(
+      queries
+        .list("security_events", query)
+        .map(({ ray_id, at_ms, path: text, rule_id, action }) => [ray_id, at_ms, text, rule_id, action]),
+      requests
+        .filter((_, n) => isLogged(n))
+        .flatMap(({ ray_id, at_ms, path: text }) => [
+          [ray_id, at_ms, text, "rule", "log"],
+          [ray_id, at_ms, text, "other", "block"],
+        ]),
+    );
+    assert.equal(queries.count("security_events", [{ column: "rule_id", operator: "eq", value: "other" }]), count / 3);
+  }
 });
 
 test("an absent optional field is false", async (t) => {

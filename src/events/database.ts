@@ -6,6 +6,7 @@ import { createFacetStore, type FacetStore } from "./facet-store.ts";
 import { createInserter, type Inserter } from "./inserter.ts";
 import { createLogTables, type LogTables } from "./logs/tables.ts";
 import { numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
+import { eventsOfRequests } from "./request-events.ts";
 import {
   createRollupWriter,
   ROLLUP_LEVELS,
@@ -73,7 +74,7 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 
   const insert = (tables: readonly PackedRows[]): void => {
-    for (const [table, batches] of Map.groupBy(tables, (packed) => packed.table)) {
+    for (const [table, batches] of Map.groupBy(tables.flatMap(withEvents), (packed) => packed.table)) {
       const numbered = batches.map((packed) => numberRows(packed, facets.numberOf));
       const block = blocks.get(table);
       for (const rows of numbered) {
@@ -110,6 +111,9 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
     close: () => db.close(),
   };
 }
+
+const withEvents = (packed: PackedRows): readonly PackedRows[] =>
+  packed.events === undefined ? [packed] : [packed, eventsOfRequests(packed, packed.events)];
 
 type Deletions = Pick<EventDatabase, "deleteBefore" | "deleteOldest" | "deleteCountsBefore" | "deleteUnusedFacets">;
 

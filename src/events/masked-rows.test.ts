@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { createRowMasker, hasTexts, type MaskTexts } from "./masked-rows.ts";
 import { type FacetNumber, numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
 import { EVENT_SCHEMA, storedColumns } from "./schema.ts";
-import { packed, testRequestRow, testSecurityRow } from "./test-rows.ts";
+import { eventsOfRequests } from "./request-events.ts";
+import { packed, packedRequests, testRequestEvent, testRequestRow, testSecurityRow } from "./test-rows.ts";
 
 const mask: MaskTexts = (texts, separator) =>
   texts.some((text) => text.includes("secret")) ? texts.map((text) => text.replaceAll("secret", `<${separator}>`)) : texts;
@@ -39,6 +40,8 @@ test("security events are masked as requests are, and rows without a find stay t
   const maskRows = createRowMasker(mask);
   const event = maskRows(packed("security_events", [testSecurityRow({ query: "q=secret" })]));
   assert.deepEqual(cells(event, "query"), ["q=<&>"]);
+  const { events, ...requests } = maskRows(packedRequests([[testRequestRow({ query: "q=secret" }), [testRequestEvent()]]]));
+  assert.deepEqual(events && cells(eventsOfRequests(requests, events), "query"), ["q=<&>"], "and so are those of requests, with them");
   const plain = packed("requests", [testRequestRow({ path: "/a/long/path" })]);
   assert.deepEqual(maskRows(plain), plain);
   assert.ok(hasTexts(plain, 8) && !hasTexts(plain, 30));

@@ -180,7 +180,24 @@ export type EventTable = keyof EventTables;
 /** Of several tables, the columns of any of them. */
 export type ColumnOf<T extends EventTable> = T extends EventTable ? keyof EventTables[T] & string : never;
 
+/** What the security event of a request has beside the request's row: the row says the rest, and the writer gives the id. */
+export interface RequestEvent {
+  /** The same object where it is the same rule. */
+  readonly rule: EventRule;
+  readonly matches: readonly EventMatch[];
+}
+
+export type EventRule = Pick<
+  SecurityEventRow,
+  "ruleset_id" | "rule_id" | "deployed_by" | "rule_description" | "phase" | "action" | "service"
+>;
+
 /** Where planes put rows. Bounded: it never blocks and never throws, and counts what it had to drop. */
 export interface EventSink {
   push<T extends EventTable>(table: T, row: EventTables[T]): void;
+}
+
+/** The same for requests with what rules logged of each. */
+export interface RequestSink {
+  pushRequest(row: RequestRow, events: readonly RequestEvent[]): void;
 }

@@ -4,7 +4,7 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { createMetrics } from "#kernel/metrics.ts";
 import type { RowsMessage } from "./messages.ts";
 import { createEventSink } from "./sink.ts";
-import { testGatewayRow, testRequestRow } from "./test-rows.ts";
+import { testGatewayRow, testRequestEvent, testRequestRow } from "./test-rows.ts";
 import { settled } from "../../test/support/eventually.ts";
 
 /** The writer's end: keeps what came and confirms only when told. */
@@ -60,6 +60,20 @@ test("rows beyond the bound are dropped and counted, also while they are on thei
   await settled(20);
   sink.push("gateway_logs", testGatewayRow());
   assert.equal(dropped(metrics, "gateway_logs"), 1);
+});
+
+test("a request and its events are sent together or dropped together, and each is counted", async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port2.close());
+  const writer = slowWriter(port2);
+  const metrics = createMetrics();
+  const sink = createEventSink({ port: port1, metrics, flushMs: 1, rowsMax: 4 });
+  const events = [testRequestEvent(), testRequestEvent({ rule_id: "other" })];
+  for (let n = 0; n < 3; n++) sink.pushRequest(testRequestRow(), events);
+  await writer.next();
+  assert.deepEqual([dropped(metrics, "requests"), dropped(metrics, "security_events")], [1, 2]);
+  const [packed] = writer.batches[0]?.tables ?? [];
+  assert.deepEqual([packed?.rows, packed?.events?.rows], [2, 4]);
 });
 
 test("long rows leave in smaller batches, and no more of them wait than there is room for", async (t) => {

@@ -1,8 +1,10 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
-import { type PackedRows, RowPacker } from "./packed-rows.ts";
-import type { EventSink, EventTable } from "./rows.ts";
+import type { PackedRows } from "./packed-rows.ts";
+import { RequestPacker } from "./request-packer.ts";
+import { RowPacker } from "./row-packer.ts";
+import type { EventSink, EventTable, RequestSink } from "./rows.ts";
 import { EVENT_TABLES } from "./schema.ts";
 
 export interface EventSinkDeps {
@@ -15,7 +17,7 @@ export interface EventSinkDeps {
   readonly rowsMax?: number;
 }
 
-export interface ClosableEventSink extends EventSink {
+export interface ClosableEventSink extends EventSink, RequestSink {
   /** The writer has been started again and takes rows here; rows sent to the old one may be lost. */
   reconnect(port: MessagePort): void;
   /** Sends what waits and resolves when all of it is committed, or after `timeoutMs`. */
@@ -40,6 +42,7 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
     ]),
   );
   const packers = new Map<EventTable, RowPacker>();
+  const requests = new RequestPacker();
   const sent = new Map<number, Sent>();
   let waitingRows = 0;
   let sentRows = 0;
@@ -56,8 +59,9 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
     timer = undefined;
     if (waitingRows === 0 || port === null) return;
     batch++;
-    const under: Sent = { rows: waitingRows, units: packers.values().reduce((units, packer) => units + packer.textUnits(), 0) };
-    const message: RowsMessage = { type: "rows", batch, tables: takeRows(packers) };
+    const filled = [requests, ...packers.values()].filter((packer) => packer.rows > 0);
+    const under: Sent = { rows: waitingRows, units: filled.reduce((units, packer) => units + packer.units, 0) };
+    const message: RowsMessage = { type: "rows", batch, tables: filled.map((packer): PackedRows => packer.take()) };
     port.postMessage(message);
     sent.set(batch, under);
     sentRows += under.rows;
@@ -89,20 +93,34 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
   };
   connect(firstPort);
 
+  const hasRoom = (units: number): boolean => !closed && waitingRows + sentRows < rowsMax && units + sentUnits < TEXT_UNITS_MAX;
+
+  const drop = (table: EventTable, rows: number): void => {
+    const counter = dropped.get(table);
+    if (counter !== undefined) counter.value += rows;
+  };
+
+  const added = (rows: number, units: number): void => {
+    waitingRows += rows;
+    if (waitingRows >= FLUSH_ROWS || units >= FLUSH_TEXT_UNITS) flush();
+    else timer ??= setTimeout(flush, flushMs).unref();
+  };
+
   return {
     push: (table, row) => {
       let packer = packers.get(table);
       if (packer === undefined) packers.set(table, (packer = new RowPacker(table)));
-      const units = packer.textUnits();
-      if (closed || waitingRows + sentRows >= rowsMax || units + sentUnits >= TEXT_UNITS_MAX) {
-        const counter = dropped.get(table);
-        if (counter !== undefined) counter.value++;
-        return;
-      }
+      if (!hasRoom(packer.units)) return drop(table, 1);
       packer.push(row);
-      waitingRows++;
-      if (waitingRows >= FLUSH_ROWS || units >= FLUSH_TEXT_UNITS) flush();
-      else timer ??= setTimeout(flush, flushMs).unref();
+      added(1, packer.units);
+    },
+    pushRequest: (row, events) => {
+      if (!hasRoom(requests.units)) {
+        drop("requests", 1);
+        return drop("security_events", events.length);
+      }
+      requests.push(row, events);
+      added(1 + events.length, requests.units);
     },
     reconnect: (next) => {
       forgetSent();
@@ -134,8 +152,3 @@ interface Sent {
   readonly rows: number;
   readonly units: number;
 }
-
-const takeRows = (packers: ReadonlyMap<EventTable, RowPacker>): readonly PackedRows[] =>
-  Array.from(packers.values())
-    .filter((packer) => packer.rows > 0)
-    .map((packer) => packer.take());

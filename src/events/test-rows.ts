@@ -1,5 +1,7 @@
-import { type PackedRows, RowPacker } from "./packed-rows.ts";
-import type { EventTable, EventTables, GatewayLogRow, RequestRow, SecurityEventRow } from "./rows.ts";
+import type { PackedRows } from "./packed-rows.ts";
+import { RequestPacker } from "./request-packer.ts";
+import { RowPacker } from "./row-packer.ts";
+import type { EventTable, EventTables, GatewayLogRow, RequestEvent, RequestRow, SecurityEventRow } from "./rows.ts";
 
 /** Rows as the writer's database takes them. */
 export function packed<T extends EventTable>(table: T, rows: readonly EventTables[T][]): PackedRows {
@@ -7,6 +9,27 @@ export function packed<T extends EventTable>(table: T, rows: readonly EventTable
   for (const row of rows) packer.push(row);
   return packer.take();
 }
+
+/** The same with what rules logged of each. */
+export function packedRequests(requests: readonly (readonly [RequestRow, readonly RequestEvent[]])[]): PackedRows {
+  const packer = new RequestPacker();
+  for (const [row, events] of requests) packer.push(row, events);
+  return packer.take();
+}
+
+export const testRequestEvent = ({ matches = [], ...rule }: Partial<RequestEvent["rule"] & RequestEvent> = {}): RequestEvent => ({
+  rule: {
+    ruleset_id: "ruleset",
+    rule_id: "rule",
+    deployed_by: "",
+    rule_description: "",
+    phase: "http_request_firewall_custom",
+    action: "log",
+    service: "WAF",
+    ...rule,
+  },
+  matches,
+});
 
 /** Rows for tests. */
 export const testRequestRow = (changes: Partial<RequestRow> = {}): RequestRow => ({

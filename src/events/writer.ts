@@ -9,7 +9,7 @@ import { FINDABLE_CHARS_MIN } from "#rules/detectors/findable.ts";
 import { createLogIndexer } from "./logs/indexer.ts";
 import { createRowMasker, hasTexts, type RowMasker } from "./masked-rows.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
-import type { PackedRows } from "./packed-rows.ts";
+import { type PackedRows, rowsIn } from "./packed-rows.ts";
 import { openRepairedDatabase } from "./repair.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 import { logSegmentsOf, type WriterData } from "./writer-config.ts";
@@ -91,12 +91,10 @@ function attach(port: MessagePort): void {
   port.on("message", (message: RowsMessage) => {
     gather ??= setTimeout(writeGathered, GATHER_MS);
     waiting.push({ port, message });
-    waitingRows.value += rowsIn(message);
+    waitingRows.value += rowsIn(message.tables);
   });
   port.on("close", () => attached.delete(port));
 }
-
-const rowsIn = ({ tables }: RowsMessage): number => tables.reduce((sum, packed) => sum + packed.rows, 0);
 
 function writeGathered(): void {
   if (needsMask()) void (maskLoading ??= loadMask());
@@ -113,7 +111,7 @@ function writeWaiting(): void {
   try {
     database.insert(all.flatMap(({ message }) => masked(message)));
     written.value += all.length;
-    for (const { message } of all) writtenRows.value += rowsIn(message);
+    for (const { message } of all) writtenRows.value += rowsIn(message.tables);
   } catch {
     // One that cannot be written must not take the others along.
     for (const { message } of all) writeAlone(message);
@@ -128,11 +126,11 @@ function writeAlone(message: RowsMessage): void {
   try {
     database.insert(masked(message));
     written.value++;
-    writtenRows.value += rowsIn(message);
+    writtenRows.value += rowsIn(message.tables);
   } catch (error) {
     // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.
     failed.value++;
-    failedRows.value += rowsIn(message);
+    failedRows.value += rowsIn(message.tables);
     voice.log("error", "event rows could not be written", { error: String(error), rows: message.tables.map((part) => part.table) });
   }
 }
