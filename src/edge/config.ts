@@ -12,6 +12,8 @@ export interface EdgeConfig {
   readonly httpsPort: number;
   /** Several workers listen on the same ports. */
   readonly reusePort: boolean;
+  /** Descriptors that listen there already and become the thread's own; without them it opens what it needs. */
+  readonly sockets?: EdgeSockets | undefined;
   /** Names our own header fields: `svc` gives `svc-ray`. */
   readonly vendorPrefix: string;
   /** Where origins listen unless an origin rule says otherwise; 0 is the scheme's port. */
@@ -37,6 +39,11 @@ export interface EdgeConfig {
   /** Databases of places, the same memory for all workers. */
   readonly places: PlaceDatabases;
   readonly limits: EdgeLimits;
+}
+
+export interface EdgeSockets {
+  readonly http: number;
+  readonly https: number;
 }
 
 /** Those of one thread, where they count something. */

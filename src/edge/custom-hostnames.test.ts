@@ -60,7 +60,7 @@ test("a custom hostname is served from the fallback origin, under its own name",
   assert.deepEqual([row?.zone_id, row?.host], ["zone", "shop.customer.example"]);
 });
 
-test("SPEC 7 error 1016: hostnames that wait, and those without a fallback origin or its record", async () => {
+test("SPEC 7.5, error 1016: hostnames that wait, and those without a fallback origin or its record", async () => {
   const answer = await get("wait.customer.example");
   assert.match(answer, /^HTTP\/1\.1 530 /);
   assert.match(answer, /1016/);
@@ -76,7 +76,7 @@ test("SPEC 7 error 1016: hostnames that wait, and those without a fallback origi
   assert.equal(await statusOf("shop.customer.example"), "200");
 });
 
-test("SPEC 7 error 1016: a wildcard gives way to a zone of the name, an exact hostname does not", async () => {
+test("SPEC 7.5, error 1016: a wildcard gives way to a zone of the name, an exact hostname does not", async () => {
   edge.replica.apply([hostnameOp("customer.example", { wildcard: true })]);
   assert.equal(await statusOf("any.customer.example"), "200");
   assert.equal(await statusOf("a.b.customer.example"), "200");

@@ -2,7 +2,18 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
-import { exchangeRaw, httpOrigin, rawClient, rawOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import {
+  exchangeRaw,
+  httpOrigin,
+  pathOrigin,
+  rawClient,
+  rawOrigin,
+  routeOp,
+  siteOps,
+  startEdge,
+  type TestEdge,
+  type TestOrigin,
+} from "./test-edge.ts";
 import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { rulesetOp } from "./test-entries.ts";
@@ -13,6 +24,7 @@ const RESPONSES: Readonly<Record<string, string>> = {
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 11\r\n\r\n",
   "/length":
     "HTTP/1.1 200 OK\r\nContent-Length: 0005\r\nX-A: b\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nsvc-ray: forged\r\n\r\nhello",
+  "/date": "HTTP/1.1 200 OK\r\ndate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 0\r\n\r\n",
   "/empty": "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
   "/204": "HTTP/1.1 204 No Content\r\n\r\n",
   "/304": 'HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\nETag: "a"\r\n\r\n',
@@ -29,21 +41,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
     const seen: string[] = [];
 
     before(async () => {
-      origin = await rawOrigin((socket) => {
-        let text = "";
-        socket.on("data", (bytes) => {
-          text += bytes.toString("latin1");
-          for (let end = text.indexOf("\r\n\r\n"); end >= 0; end = text.indexOf("\r\n\r\n")) {
-            const head = text.slice(0, end);
-            text = text.slice(end + 4);
-            seen.push(head);
-            const path = head.split(" ")[1]!;
-            socket.write(RESPONSES[path] ?? "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-            if (path === "/eof") socket.end();
-          }
-        });
-        socket.on("end", () => socket.end());
-      });
+      origin = await pathOrigin(RESPONSES, seen, new Set(["/eof"]));
       edge = await startEdge(siteOps(origin.port), { socketCalls });
     });
     after(async () => {
@@ -66,6 +64,16 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.match(response, /\r\nsvc-ray: [0-9a-f]{16}\r\n/);
       assert.doesNotMatch(response, /x-hop|keep-alive|forged/i);
       assert.equal(body(response), "hello");
+    });
+
+    test("RFC 9110 6.6.1: a response without a Date is given the time it came, another keeps its own", async () => {
+      const from = Math.floor(Date.now() / 1000) * 1000;
+      for (const path of ["/length", "/chunked", "/304", "/204"]) {
+        const [date, ...others] = [...(await get(path)).matchAll(/\r\nDate: (.*)/g)].map((match) => Date.parse(match[1]!));
+        assert.ok(date !== undefined && date >= from && date <= Date.now(), path);
+        assert.deepEqual(others, []);
+      }
+      assert.deepEqual((await get("/date")).match(/date: .*/gi), ["date: Sun, 06 Nov 1994 08:49:37 GMT"]);
     });
 
     test("a chunked response comes through with its trailers and without its extensions", async () => {
@@ -114,7 +122,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
         .map((path) => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\n\r\n`)
         .join("\r\n");
       const last = "GET /head HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n".replace("/head", "/empty");
-      const strip = (text: string) => text.replace(/svc-ray: \w+/g, "");
+      const strip = (text: string) => text.replace(/svc-ray: \w+|Date: .*/g, "");
       const whole = strip(await exchangeRaw(edge.http, requests + last));
       assert.deepEqual(
         [...whole.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]),

@@ -4,7 +4,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { TicketKeys } from "#kernel/worker-protocol.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
-import type { EventSink } from "#events/rows.ts";
+import type { RequestSink } from "#events/rows.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Replica } from "#snapshot/feed.ts";
@@ -51,7 +51,7 @@ import { createZones, type Serving, type Zones } from "./zones.ts";
 
 export interface EdgeDeps {
   readonly replica: Replica;
-  readonly events: EventSink;
+  readonly events: RequestSink;
   readonly tap: Pick<Tap, "takes" | "begin">;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
@@ -142,6 +142,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       onConnection: scheme === "http" ? servePlain : tlsFront.accept,
       host: config.host,
       port,
+      fd: config.sockets?.[scheme],
       reusePort: config.reusePort,
       admission,
       proxies,

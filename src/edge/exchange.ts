@@ -61,6 +61,8 @@ export class Exchange implements RequestView, RuleRun {
   authority = "";
   /** The request names services that it passed through already (RFC 8586). */
   hasLoop = false;
+  /** The request says which codings of a body its sender takes. */
+  hasCodings = false;
   /** Path and query, for the request line. */
   originForm = "";
   zone: Zone | null = null;
@@ -160,6 +162,7 @@ export class Exchange implements RequestView, RuleRun {
     this.query = target.query;
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
+    this.hasCodings = head.hasCodings;
     if (head.minorVersion === 0) this.http_version = "HTTP/1.0";
     this.headLines = target.lines;
     this.fieldLines = this.received = target.lines.slice(0, -2);

@@ -6,6 +6,7 @@ import { chunkStart, framingField, keptFields, lastChunk, statusLine } from "#wi
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { pageFields } from "./page-fields.ts";
+import { receivedDate } from "./received-date.ts";
 import { addedLines, dropEdited, type Field } from "./response-edits.ts";
 import type { SocketWriter } from "#wire/connections/socket-writer.ts";
 
@@ -79,6 +80,8 @@ export class Http1Responder {
       this.endsWithConnection = true;
       this.keepAlive = false;
     }
+    const date = receivedDate(head, this.exchange);
+    if (date !== "") frame = `Date: ${date}\r\n${frame}`;
     this.writer.string(`${statusLine(buffer, head)}${this.fields(buffer, head)}${frame}${this.connectionField()}\r\n`);
   }
 

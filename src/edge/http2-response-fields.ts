@@ -7,6 +7,7 @@ import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RayField } from "./http1-responder.ts";
 import { pageFields } from "./page-fields.ts";
+import { receivedDate } from "./received-date.ts";
 import { dropEdited } from "./response-edits.ts";
 
 /** RFC 9110 §15.3.6: without content, whatever the origin sent. */
@@ -25,6 +26,8 @@ export function writeResponse(
 ): void {
   encoder.begin();
   encoder.status(head.status);
+  const date = receivedDate(head, exchange);
+  if (date !== "") encoder.text("date", date);
   writeFields(encoder, buffer, head, framing, exchange, ray);
 }
 

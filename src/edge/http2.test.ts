@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { sensitiveHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { httpOrigin, rawOrigin, routeOp, type TestOrigin, TLS_WAYS } from "./test-edge.ts";
+import { httpOrigin, pathOrigin, rawOrigin, routeOp, type TestOrigin, TLS_WAYS } from "./test-edge.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { rulesetOp, zoneOp } from "./test-entries.ts";
 import { answerOf, fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
@@ -41,20 +41,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
     const heads: string[] = [];
 
     before(async () => {
-      origin = await rawOrigin((socket) => {
-        let text = "";
-        socket.on("data", (bytes) => {
-          text += bytes.toString("latin1");
-          for (let end = text.indexOf("\r\n\r\n"); end >= 0; end = text.indexOf("\r\n\r\n")) {
-            heads.push(text.slice(0, end));
-            const path = text.split(" ")[1]!;
-            text = text.slice(end + 4);
-            socket.write(RESPONSES[path] ?? "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "latin1");
-            if (CLOSES.has(path)) socket.end();
-          }
-        });
-        socket.on("end", () => socket.end());
-      });
+      origin = await pathOrigin(RESPONSES, heads, CLOSES);
       echo = await httpOrigin((req, res) => {
         const pieces: Buffer[] = [];
         res.setHeader("x-seen", JSON.stringify(req.headers));
@@ -96,6 +83,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
         ["set-cookie", "set-cookie", "svc-ray"],
         "credentials, and what no other response has, are kept out of the table that compresses the fields of later responses",
       );
+      assert.ok(Math.abs(Date.parse(String(headers["date"])) - Date.now()) < 5_000, "RFC 9110 6.6.1: the time it came");
       for (const name of ["connection", "x-hop", "keep-alive", "http2-settings"]) assert.equal(headers[name], undefined, name);
     });
 

@@ -12,6 +12,8 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
+  /** A descriptor that listens there already. Only for our own loop. */
+  readonly fd?: number | undefined;
   /** Null: Node.js accepts. */
   readonly loop: SocketLoop | null;
   readonly admission: Admission;
@@ -38,11 +40,11 @@ const SOCKETS = 16;
 
 /** Opens a listening port; rejects where the address is taken or not allowed. */
 export async function openListener(options: ListenOptions): Promise<Listener> {
-  const { host, port, reusePort, loop } = options;
+  const { host, port, fd, reusePort, loop } = options;
   const address = parseIp(host);
   if (loop !== null && address !== undefined) {
     const onConnection = (transport: Transport): void => admit(options, transport);
-    return new LoopListener(loop, { address, port, reusePort, backlog: BACKLOG, onConnection });
+    return new LoopListener(loop, { address, port, fd, reusePort, backlog: BACKLOG, onConnection });
   }
   // Sockets that share a port would share it with another program of ours that runs already, too.
   if (!reusePort && port !== 0) await (await listenOn(options, port, false)).close();

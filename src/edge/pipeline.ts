@@ -6,6 +6,7 @@ import type { ResponseView } from "#rules/views.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
+import { createRecentTexts } from "#wire/http/recent-texts.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
 import { type Algorithm, chooseCoding } from "./compression/choose-coding.ts";
 import type { Codecs } from "./compression/codecs.ts";
@@ -139,7 +140,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
     },
     response: (exchange, buffer, head, framing) => {
-      exchange.contentType = mediaType(head.value(buffer, head.contentTypeIndex));
+      exchange.contentType = mediaType(contentTypeOf(buffer, head));
       const judged = judge(RESPONSE_STAGES, exchange, buffer, head, framing, deps, null);
       chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
       const taps = judge(LAST_STAGES, exchange, buffer, head, framing, deps, judged)?.taps ?? NO_TAPS;
@@ -147,6 +148,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
   };
 }
+
+const recentType = createRecentTexts();
+
+const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>
+  index < 0 ? "" : recentType(buffer, offsets[index * 4 + 2]!, offsets[index * 4 + 3]!);
 
 /** A response that a rule of some stage may look at. */
 interface Judged {
@@ -331,6 +337,9 @@ function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response:
 const joinTaps = (taps: readonly BodyTap[]): BodyTap => ({
   chunk: (bytes, start, end) => {
     for (const tap of taps) tap.chunk(bytes, start, end);
+  },
+  last: (bytes, start, end) => {
+    for (const tap of taps) tap.last(bytes, start, end);
   },
   end: () => {
     for (const tap of taps) tap.end();

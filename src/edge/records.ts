@@ -1,18 +1,18 @@
 import type { Clock } from "#kernel/clock.ts";
-import { newUlid } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
-import type { EventSink, SecurityEventRow } from "#events/rows.ts";
+import type { EventRule, RequestEvent, RequestRow, RequestSink } from "#events/rows.ts";
 import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
+import { rememberLastOfTwo } from "#rules/expression/memo.ts";
 import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import type { Match } from "#rules/types.ts";
-import type { Exchange, LoggedMatch } from "./exchange.ts";
-import { createSealing, eventMatches, type Sealing } from "./event-matches.ts";
+import type { Exchange } from "./exchange.ts";
+import { createSealing, eventMatches } from "./event-matches.ts";
 import { withoutSecrets } from "./secret-parameters.ts";
 
-const NO_MATCHES: SecurityEventRow["matches"] = [];
+const NO_MATCHES: RequestEvent["matches"] = [];
 
 interface RecorderDeps {
-  readonly events: EventSink;
+  readonly events: RequestSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
 }
@@ -22,11 +22,12 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
   const requests = metrics.counter("selvedge_edge_requests_total", "Requests answered by the edge");
   const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, heads included");
   const sealing = createSealing(clock);
+  const ruleOf = rememberLastOfTwo(eventRule);
   return (exchange) => {
     requests.value++;
     bytesOut.value += exchange.bytesOut;
     const zone = exchange.zone?.entry;
-    events.push("requests", {
+    const row: RequestRow = {
       ray_id: exchange.ray_id,
       at_ms: exchange.at_ms,
       account_id: zone?.account_id ?? "",
@@ -50,8 +51,12 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       cache_status: exchange.cacheStatus ?? "",
       edge_error: exchange.edgeError,
       country: exchange.place?.country ?? "",
-    });
-    for (const logged of exchange.logged) events.push("security_events", securityEvent(exchange, logged, sealing));
+    };
+    const logged = exchange.logged.map(({ phase, match }): RequestEvent => ({
+      rule: ruleOf(phase, match),
+      matches: match.found.length === 0 ? NO_MATCHES : eventMatches(match, sealing),
+    }));
+    events.pushRequest(row, logged);
   };
 }
 
@@ -61,29 +66,12 @@ function serviceOf({ ruleset_id }: Match): string {
   return PACKAGE_RULESETS.has(ruleset_id) ? PREVIOUS_SLOTS.previous_waf.service : "WAF";
 }
 
-function securityEvent(exchange: Exchange, { phase, match }: LoggedMatch, sealing: Sealing): SecurityEventRow {
-  return {
-    id: newUlid(exchange.at_ms),
-    ray_id: exchange.ray_id,
-    at_ms: exchange.at_ms,
-    account_id: exchange.zone?.entry.account_id ?? "",
-    zone_id: exchange.zone?.entry.id ?? "",
-    ruleset_id: match.ruleset_id,
-    rule_id: match.rule.id,
-    deployed_by: match.deployed_by,
-    rule_description: match.rule.description,
-    phase,
-    action: match.rule.event_action ?? match.action,
-    service: serviceOf(match),
-    client_ip: exchange.client_ip,
-    method: exchange.method,
-    scheme: exchange.scheme,
-    host: exchange.host,
-    path: exchange.path,
-    query: withoutSecrets(exchange.query),
-    user_agent: exchange.user_agent,
-    status: exchange.status,
-    matches: match.found.length === 0 ? NO_MATCHES : eventMatches(match, sealing),
-    country: exchange.place?.country ?? "",
-  };
-}
+const eventRule = (phase: string, match: Match): EventRule => ({
+  ruleset_id: match.ruleset_id,
+  rule_id: match.rule.id,
+  deployed_by: match.deployed_by,
+  rule_description: match.rule.description,
+  phase,
+  action: match.rule.event_action ?? match.action,
+  service: serviceOf(match),
+});

@@ -3,6 +3,8 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { Head, keepRequestHead, parseResponseHead } from "#wire/http/head.ts";
 import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
 import { readTarget } from "#wire/http/target.ts";
+import type { CacheRequest } from "./cache/cache.ts";
+import type { CachedRequest } from "./cache/cached-request.ts";
 import type { CacheReader } from "./cache/cache-reader.ts";
 import { EncodedVisitor, type ResponseSource } from "./compression/encoded-visitor.ts";
 import type { EdgeContext } from "./context.ts";
@@ -178,7 +180,10 @@ export class RequestFlow implements ResponseSource {
 
   private answer(exchange: Exchange, page: Page | null, buffer: Buffer, head: Head, upgrade: string, hasBody: boolean): void {
     if (page !== null) return this.visitor.sendPage(page);
-    if (upgrade === "" && exchange.ownOrigin === null && this.fromCache(exchange, buffer, head, hasBody)) return;
+    if (upgrade === "" && exchange.ownOrigin === null) {
+      const cached = this.edge.cache.read(exchange, hasBody);
+      if (cached !== null && this.fromCache(exchange, buffer, head, cached)) return;
+    }
     this.toOrigin(exchange, this.edge.originHeads.write(buffer, head, exchange, upgrade), head.chunked, hasBody);
   }
 
@@ -193,12 +198,11 @@ export class RequestFlow implements ResponseSource {
     this.held = null;
   }
 
-  private fromCache(exchange: Exchange, buffer: Buffer, head: Head, hasBody: boolean): boolean {
-    return this.edge.cache.serve({
+  private fromCache(exchange: Exchange, buffer: Buffer, head: Head, cached: CachedRequest): boolean {
+    const request: CacheRequest = {
       exchange,
       buffer,
       head,
-      hasBody,
       visitor: this.visitor,
       taken: (reader) => {
         this.reader = reader;
@@ -207,7 +211,8 @@ export class RequestFlow implements ResponseSource {
         this.reader = null;
         if (this.exchange === exchange) this.toOrigin(exchange, originHead, false, false);
       },
-    });
+    };
+    return this.edge.cache.serve(request, cached);
   }
 
   private toOrigin(exchange: Exchange, originHead: string, chunked: boolean, hasBody: boolean): void {

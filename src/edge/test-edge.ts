@@ -3,17 +3,18 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import type { EventTables } from "#events/rows.ts";
 import { systemClock } from "#kernel/clock.ts";
+import { newUlid } from "#kernel/ids.ts";
 import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
 import type { TicketKeys } from "#kernel/worker-protocol.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
-import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "./config.ts";
-import type { ScanSubject } from "./detection/job.ts";
+import { planOf, planText, type ScanSubject, subjectOf, subjectText } from "./detection/job.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/socket-calls.ts";
 import { createEdge } from "./edge.ts";
 import type { PlaceDatabases } from "./places.ts";
+import { testEdgeConfig } from "./test-config.ts";
 import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
 const loaded = await loadSocketCalls();
@@ -66,18 +67,28 @@ export async function startEdge(
     originRoots,
     clock: systemClock,
     events: {
-      push: (table, row) => {
-        if (table === "requests") requests.push(row as EventTables["requests"]);
-        if (table === "security_events") security.push(row as EventTables["security_events"]);
+      pushRequest: (row, events) => {
+        requests.push(row);
+        for (const { rule, matches } of events) security.push({ ...row, ...rule, id: newUlid(row.at_ms), matches });
       },
     },
     tap: {
       takes: () => true,
-      begin: (subject) => {
-        const scan = { subject, body: "", ended: false };
+      begin: (scope, request, response) => {
+        const scan = {
+          subject: subjectOf(planOf(planText(scope, response)), subjectText(request, response.status))!,
+          body: "",
+          ended: false,
+        };
         scanned.push(scan);
+        const chunk = (bytes: Uint8Array, start: number, end: number): void =>
+          void (scan.body += Buffer.from(bytes.subarray(start, end)).toString("latin1"));
         return {
-          chunk: (bytes, start, end) => void (scan.body += Buffer.from(bytes.subarray(start, end)).toString("latin1")),
+          chunk,
+          last: (bytes, start, end) => {
+            chunk(bytes, start, end);
+            scan.ended = true;
+          },
           end: () => void (scan.ended = true),
           abort: () => undefined,
         };
@@ -85,26 +96,7 @@ export async function startEdge(
     },
     warn: (message, fields) => void warnings.push({ message, ...fields }),
     onError: (error) => void errors.push(error),
-    config: {
-      host: "127.0.0.1",
-      httpPort: 0,
-      httpsPort: 0,
-      reusePort: false,
-      vendorPrefix: "svc",
-      originPort: 0,
-      originAllow: [],
-      resolvers: [],
-      doh: { hosts: [], port: 0 },
-      gatewayPort: 0,
-      ticketKeys: [],
-      proxyProtocolFrom: [],
-      counters: createCounterMemory(4096, systemClock.nowMs()),
-      cacheMemoryBytesMax: 4_000_000,
-      cacheDisk: null,
-      places: [],
-      ...config,
-      limits: { ...EDGE_LIMITS, ...limits },
-    },
+    config: { ...testEdgeConfig(), ...config, limits: { ...EDGE_LIMITS, ...limits } },
   });
   const { http, https } = await edge.listen();
   const { useTicketKeys, usePlaces } = edge;
@@ -140,6 +132,30 @@ export const rawOrigin = (onSocket: (socket: Socket) => void): Promise<TestOrigi
       onSocket(socket);
     }),
   );
+
+/**
+ * An origin that answers by path with exact bytes, one request of a connection after the other; `heads` gathers what it was
+ * asked. After an answer in `closes` it ends the connection.
+ */
+export const pathOrigin = (
+  answers: Readonly<Record<string, string>>,
+  heads: string[] = [],
+  closes: ReadonlySet<string> = new Set(),
+): Promise<TestOrigin> =>
+  rawOrigin((socket) => {
+    let text = "";
+    socket.on("data", (bytes) => {
+      text += bytes.toString("latin1");
+      for (let end = text.indexOf("\r\n\r\n"); end >= 0; end = text.indexOf("\r\n\r\n")) {
+        heads.push(text.slice(0, end));
+        const path = text.split(" ")[1]!;
+        text = text.slice(end + 4);
+        socket.write(answers[path] ?? "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "latin1");
+        if (closes.has(path)) socket.end();
+      }
+    });
+    socket.on("end", () => socket.end());
+  });
 
 async function listening(server: Server): Promise<TestOrigin> {
   const sockets = new Set<Socket>();

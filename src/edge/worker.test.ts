@@ -1,5 +1,3 @@
-import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
-import { systemClock } from "#kernel/clock.ts";
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -10,7 +8,7 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
 import type { RowsMessage } from "#events/messages.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
-import { EDGE_LIMITS } from "./config.ts";
+import { testEdgeConfig } from "./test-config.ts";
 import { exchangeRaw, httpOrigin, siteOps } from "./test-edge.ts";
 import type { EdgeWorkerData } from "./worker.ts";
 
@@ -33,25 +31,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
   await writeFile(join(directory, "ca.pem"), "");
   const data: EdgeWorkerData = {
     name: "edge-1",
-    config: {
-      host: "127.0.0.1",
-      httpPort: 0,
-      httpsPort: 0,
-      reusePort: false,
-      vendorPrefix: "svc",
-      originPort: 0,
-      originAllow: [],
-      places: [],
-      counters: createCounterMemory(4096, systemClock.nowMs()),
-      cacheMemoryBytesMax: 1_000_000,
-      cacheDisk: null,
-      proxyProtocolFrom: [],
-      resolvers: [],
-      ticketKeys: [],
-      doh: { hosts: [], port: 0 },
-      gatewayPort: 0,
-      limits: EDGE_LIMITS,
-    },
+    config: testEdgeConfig(),
     feed: feed.port2,
     events: events.port2,
     tap: tap.port2,

@@ -62,6 +62,22 @@ test("records and zones come and go in any order", () => {
   assert.deepEqual(addresses(zones, "example.com"), ["2001:db8::1"]);
 });
 
+test("who serves a host changes with what is applied, also where it was asked before", () => {
+  const replica = createMemoryReplica();
+  const zones = createZones(replica, () => undefined);
+  const id = (host = "a.sub.example.com"): string | undefined => zones.serving(host)?.zone.entry.id;
+  assert.equal(id(), undefined);
+  replica.apply([zoneOp("z1", "example.com")]);
+  assert.equal(id(), "z1");
+  replica.apply([zoneOp("z2", "sub.example.com")]);
+  assert.equal(id(), "z2");
+  for (let i = 0; i < 3_000; i++) assert.equal(id(`host-${i}.example.com`), "z1");
+  replica.apply([{ kind: "zone", id: "z2", value: null }]);
+  assert.equal(id(), "z1");
+  replica.replace([]);
+  assert.equal(id(), undefined);
+});
+
 test("an account's rules run before the zone's, and changes are seen at once", () => {
   const left: string[] = [];
   const replica = createMemoryReplica([

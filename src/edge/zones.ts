@@ -113,14 +113,28 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     // The zone has the name even where it has no record for it.
     return zone === null ? servedAs(customHostnames.wildcard(host)) : { zone, hostname: null };
   };
+  /** Most requests are for a host that was just looked up; null where nobody serves it. */
+  const served = new Map<string, Serving | null>();
+  const recall = (host: string): Serving | null => {
+    let known = served.get(host);
+    if (known !== undefined) return known;
+    known = serving(host);
+    if (served.size >= SERVED_MAX) served.clear();
+    served.set(host, known);
+    return known;
+  };
 
   rebuild();
   replica.onApplied((ops) => {
+    served.clear();
     if (ops === null) rebuild();
     else for (const op of ops) apply(op);
   });
-  return { find: (host) => findLongest(byName, host), serving, customHostnames };
+  return { find: (host) => findLongest(byName, host), serving: recall, customHostnames };
 }
+
+/** Senders choose hosts: no more of them are kept. */
+const SERVED_MAX = 1_000;
 
 function findLongest(byName: ReadonlyMap<string, Zone>, host: string): Zone | null {
   for (let name = host; ;) {

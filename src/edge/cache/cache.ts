@@ -30,7 +30,6 @@ export interface CacheRequest {
   readonly exchange: Exchange;
   readonly buffer: Buffer;
   readonly head: Head;
-  readonly hasBody: boolean;
   readonly visitor: Visitor;
   /** Told who answers before it does. */
   taken(reader: CacheReader): void;
@@ -40,8 +39,10 @@ export interface CacheRequest {
 
 /** The cache of one edge worker (RFC 9111). */
 export interface EdgeCache {
+  /** What the cache makes of a request; null where it is none of its business, and the exchange says why. */
+  read(exchange: Exchange, hasBody: boolean): CachedRequest | null;
   /** Answers a request, now or when its response has come. False: the request goes on to its origin; its exchange says why. */
-  serve(request: CacheRequest): boolean;
+  serve(request: CacheRequest, cached: CachedRequest): boolean;
   /** Looks at what an origin answers to a request that was not the cache's: others change what is stored (RFC 9111 §4.4). */
   observe(exchange: Exchange, buffer: Buffer, head: Head): void;
   /** Writes what is to be on disk. */
@@ -221,13 +222,14 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   });
 
   return {
-    serve: (request) => {
+    read: (exchange, hasBody) => {
+      const cached = cachedRequest(exchange, hasBody);
+      if (typeof cached !== "string") return cached;
+      exchange.cacheStatus = cached;
+      return null;
+    },
+    serve: (request, cached) => {
       const { exchange } = request;
-      const cached = cachedRequest(exchange, request.hasBody);
-      if (typeof cached === "string") {
-        exchange.cacheStatus = cached;
-        return false;
-      }
       const stored = shelves.find(cached.asked, exchange);
       if (stored !== null && exchange.received_path !== undefined) noteReceived(stored.asked, exchange);
       if (stored !== null && stored.file !== null) {

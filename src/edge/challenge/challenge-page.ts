@@ -1,3 +1,4 @@
+import { htmlDocument, rayLine } from "#edge/html-document.ts";
 import { ZERO_BITS } from "./clearance.ts";
 
 /** Where the page takes its answer; the path of the field's own services under a customer's name. */
@@ -8,28 +9,15 @@ export const CHALLENGE_PATH = "/cdn-cgi/challenge";
  * sites of plain HTTP have none, and so no hash of the browser's own.
  */
 export function challengePage(task: string, target: string, rayId: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<title>One moment</title>
-<style>body{margin:0;font:1rem/1.6 system-ui,sans-serif}main{max-width:38rem;margin:0 auto;padding:12vh 1.5rem 3rem}h1{font-size:2rem;line-height:1.2}progress{width:100%}</style>
-</head>
-<body>
-<main>
-<h1>One moment</h1>
+  return htmlDocument(
+    "One moment",
+    `<h1>One moment</h1>
 <p role="status" id="state">This site makes sure that you are not a robot. You need not do anything.</p>
 <progress aria-label="Looking for the answer"></progress>
 <noscript><p>Turn on JavaScript and load the page again to go on.</p></noscript>
-<p>Ray ID <code>${rayId}</code></p>
-</main>
-<script>(${worker.toString()})(${inScript(task)},${ZERO_BITS},${inScript(`${CHALLENGE_PATH}?to=${encodeURIComponent(target)}&task=`)})</script>
-</body>
-</html>
-`;
+${rayLine(rayId)}`,
+    `(${worker.toString()})(${inScript(task)},${ZERO_BITS},${inScript(`${CHALLENGE_PATH}?to=${encodeURIComponent(target)}&task=`)})`,
+  );
 }
 
 /** JSON that cannot end the script it stands in. */

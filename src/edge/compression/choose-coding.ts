@@ -1,6 +1,7 @@
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import type { Exchange } from "#edge/exchange.ts";
+import { rememberTexts } from "#rules/expression/memo.ts";
 import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 import { changeField, editResponse, setField, shownValues, touches } from "#edge/response-edits.ts";
 import { type Coding, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
@@ -76,11 +77,15 @@ const RULE_CODINGS: Readonly<Record<string, Coding>> = { gzip: "gzip", brotli: "
 /** One pass over the head is cheaper than taking it apart. */
 const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
 
+/** Most visitors ask for the same as one of the last ones. */
+const acceptedBy = rememberTexts((lines: string) => readAcceptEncoding(lines.split("\n").map((line) => line.slice(line.indexOf(":") + 1))));
+
 /** The first algorithm of a rule that the visitor takes; what a rule names holds for every type. */
 function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: readonly Algorithm[]): Coding | null {
+  if (!exchange.hasCodings && exchange.requestEdits === null) return null;
   const lines = exchange.linesOf("accept-encoding", ACCEPT_ENCODING);
   if (lines.length === 0) return null;
-  const accepted = readAcceptEncoding(lines.map((line) => line.slice(line.indexOf(":") + 1)));
+  const accepted = acceptedBy(lines.length === 1 ? lines[0]! : lines.join("\n"));
   for (const wish of wishes) {
     const coding = RULE_CODINGS[wish];
     if (coding !== undefined) {

@@ -233,6 +233,29 @@ test("rules for fields have the word before: what they write is heeded", async (
   assert.equal((await get("/no", "gzip")).headers["content-encoding"], undefined);
 });
 
+test("what rules make of the visitor's wishes is heeded, and so are wishes in several lines", async (t) => {
+  const wish = (value: string) => ({ headers: { "accept-encoding": { operation: "set", value } } });
+  const { edge, get } = await site(t, says(), [
+    rulesetOp("wishes", "zone", "zone", "http_request_late_transform", [
+      { action: "rewrite", expression: 'http.request.uri.path eq "/br"', action_parameters: wish("br") },
+      { action: "rewrite", expression: 'http.request.uri.path eq "/none"', action_parameters: wish("identity") },
+    ]),
+  ]);
+  const codingOf = async (path: string, encodings?: string): Promise<string | undefined> =>
+    (await get(path, encodings)).headers["content-encoding"];
+  assert.deepEqual([await codingOf("/br"), await codingOf("/br", "gzip"), await codingOf("/none", "gzip")], ["br", "br", undefined]);
+  for (const [first, second, coding] of [
+    ["gzip;q=0.5", "br", "br"],
+    ["gzip", "br;q=0.5", "gzip"],
+  ]) {
+    const client = rawClient(edge.http);
+    client.send(
+      `GET / HTTP/1.1\r\nHost: www.example.com\r\nAccept-Encoding: ${first}\r\nAccept-Encoding: ${second}\r\nConnection: close\r\n\r\n`,
+    );
+    assert.match(await client.closed(), new RegExp(`Content-Encoding: ${coding}\r\n`));
+  }
+});
+
 test("strong tags are respected where a cache rule says so", async (t) => {
   const { get } = await site(t, says({ ETag: '"1"' }), [
     rulesetOp("cache", "zone", "zone", "http_request_cache_settings", [

@@ -10,9 +10,10 @@ import { textMaskerOf } from "#rules/detectors/text-masker.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
-import { type DetectorMessage, encodingOf, isJson, type ScanSubject, subjectOf, type TapMessage } from "./job.ts";
+import { type DetectorMessage, encodingOf, isJson, planOf, type ScanPlan, subjectOf, type TapMessage } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
 import { examine } from "./matches.ts";
+import { NO_JOB } from "./line.ts";
 import { createPoller } from "./poller.ts";
 import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
 import { createTranscoder, type Transcoder } from "./transcoder.ts";
@@ -38,6 +39,8 @@ export interface DetectorDeps {
 }
 
 interface Attached {
+  /** By the labels of records. */
+  readonly plans: ScanPlan[];
   readonly jobs: Map<number, Job>;
   /** Null until the tap has told where it is. */
   ring: RingReader | null;
@@ -45,7 +48,7 @@ interface Attached {
 
 interface Job {
   readonly decoder: Decoder | null;
-  readonly text: Transcoder;
+  readonly body: Transcoder;
   finish(): void;
 }
 
@@ -65,11 +68,13 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   // Making a buffer costs several times the scan of a small body.
   const buffers: Buffer[] = [];
 
-  const report = (subject: ScanSubject, result: ScanResult, detectors: CompiledDetectors, body: Uint8Array | null): void => {
+  const report = (plan: ScanPlan, text: string, result: ScanResult, detectors: CompiledDetectors, body: Uint8Array | null): void => {
     scanned.value++;
     scannedBytes.value += result.bytes;
     if (result.limited) limited.value++;
     if (result.findings.length === 0) return;
+    const subject = subjectOf(plan, text);
+    if (subject === null) return;
     const mask = textMaskerOf(detectors);
     const entries = policies(subject.zone_id)?.allowed ?? [];
     const examined = examine(result, { subject, body, allowed: entries, valueHash, mask });
@@ -80,32 +85,36 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     events.push("security_events", row);
   };
 
-  const begin = (subject: ScanSubject): Job => {
+  const begin = (plan: ScanPlan, text: string): Job => {
     const buffer = buffers.pop() ?? scanBuffer(BREATH_BYTES);
-    const detectors = compiled(subject);
+    const detectors = compiled(plan);
     const scanner = new BodyScanner(detectors, { buffer });
-    const kept = isJson(subject.content_type) ? keeper.begin() : null;
-    const text = createTranscoder(subject.charset, (bytes) => {
+    const kept = isJson(plan.content_type) ? keeper.begin() : null;
+    const body = createTranscoder(plan.charset, (bytes) => {
       scanner.push(bytes);
       kept?.add(bytes);
     });
     const finish = (): void => {
-      text.end();
+      body.end();
       const result = scanner.end();
-      report(subject, result, detectors, kept?.take() ?? null);
+      report(plan, text, result, detectors, kept?.take() ?? null);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
     };
-    const encoding = encodingOf(subject.content_encoding) ?? null;
-    const decoder = encoding === null ? null : createDecoder(encoding, { onData: text.write, onEnd: finish });
-    return { decoder, text, finish };
+    const encoding = encodingOf(plan.content_encoding) ?? null;
+    const decoder = encoding === null ? null : createDecoder(encoding, { onData: body.write, onEnd: finish });
+    return { decoder, body, finish };
   };
 
-  const take = (jobs: Map<number, Job>, { job: number, text, bytes, isEnd }: RingRecord): void => {
+  const take = ({ jobs, plans }: Attached, { job: number, label, text, bytes, isEnd }: RingRecord): void => {
+    if (number === NO_JOB) return void (plans[label] = planOf(text));
     let job = jobs.get(number);
-    const subject = job === undefined && text !== "" ? subjectOf(text) : null;
-    if (subject !== null) jobs.set(number, (job = begin(subject)));
+    const plan = text === "" ? undefined : plans[label];
+    if (plan !== undefined) {
+      job = begin(plan, text);
+      if (!isEnd) jobs.set(number, job);
+    }
     if (job === undefined) return;
-    if (job.decoder === null) job.text.write(bytes);
+    if (job.decoder === null) job.body.write(bytes);
     else if (bytes.length > 0) {
       const { length } = bytes;
       decoding += length;
@@ -117,10 +126,11 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   };
 
   /** Whether there was anything. */
-  const read = ({ ring, jobs }: Attached): boolean => {
+  const read = (tap: Attached): boolean => {
+    const { ring } = tap;
     let sum = 0;
     while (ring !== null && sum < TURN_BYTES && decoding < DECODING_BYTES_MAX) {
-      const bytes = ring.read(BREATH_BYTES, (record) => take(jobs, record));
+      const bytes = ring.read(BREATH_BYTES, (record) => take(tap, record));
       if (bytes === 0) break;
       sum += bytes;
       if (!givesWay && !ring.isBehind()) breathe();
@@ -136,7 +146,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   });
 
   const finish = (tap: Attached): void => {
-    tap.ring?.read(Number.POSITIVE_INFINITY, (record) => take(tap.jobs, record));
+    tap.ring?.read(Number.POSITIVE_INFINITY, (record) => take(tap, record));
     tap.ring = null;
     for (const job of tap.jobs.values()) end(job);
     tap.jobs.clear();
@@ -144,7 +154,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
 
   return {
     attach: (port) => {
-      const tap: Attached = { jobs: new Map(), ring: null };
+      const tap: Attached = { plans: [], jobs: new Map(), ring: null };
       taps.set(port, tap);
       port.on("message", (message: TapMessage) => {
         if (message === null) return poller.wake();

@@ -1,25 +1,9 @@
 import { rememberTexts } from "#rules/expression/memo.ts";
 
-/** A response whose body is to be scanned: what the scan needs and what its event will say. Plain, since it crosses threads. */
-export interface ScanSubject {
-  readonly ray_id: string;
-  readonly at_ms: number;
+/** What all responses have in common that one rule has scanned in one zone: the same object for each of them. */
+export interface ScanScope {
   readonly account_id: string;
   readonly zone_id: string;
-  readonly client_ip: string;
-  readonly method: string;
-  readonly scheme: string;
-  readonly host: string;
-  readonly path: string;
-  readonly query: string;
-  readonly user_agent: string;
-  readonly status: number;
-  /** Media type, lower case, without parameters. */
-  readonly content_type: string;
-  /** Its `charset` parameter, lower case; empty for none. */
-  readonly charset: string;
-  /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
-  readonly content_encoding: string;
   /** `ruleset_id`, `enabled` and `own` of the match's `managed` (rules/managed/rulesets.ts). */
   readonly ruleset_id: string;
   readonly enabled: string;
@@ -31,6 +15,39 @@ export interface ScanSubject {
   /** Id of the execute rule. */
   readonly deployed_by: string;
 }
+
+/** What a response's own head says of its body. */
+export interface BodyKind {
+  /** Media type, lower case, without parameters. */
+  readonly content_type: string;
+  /** Its `charset` parameter, lower case; empty for none. */
+  readonly charset: string;
+  /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
+  readonly content_encoding: string;
+}
+
+/** What a scan needs to know: plain, since it crosses threads, once for all responses of which it is the same. */
+export interface ScanPlan extends ScanScope, BodyKind {}
+
+/** What the event says of the request, should there be one. */
+export interface ScannedRequest {
+  readonly ray_id: string;
+  readonly at_ms: number;
+  readonly client_ip: string;
+  readonly method: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+  readonly user_agent: string;
+}
+
+export interface ScannedResponse extends BodyKind {
+  readonly status: number;
+}
+
+/** A response whose body was scanned. */
+export interface ScanSubject extends ScanPlan, ScannedRequest, ScannedResponse {}
 
 /** From a tap to the detector. Null tells it to look for bodies. */
 export type TapMessage =
@@ -45,26 +62,29 @@ export interface DetectorMessage {
   readonly thread: number;
 }
 
-/** A text that is cheap to make, since the edge makes one for each response; none of its values holds a line feed. */
-export const subjectText = (one: ScanSubject): string =>
-  `${one.account_id}\n${one.zone_id}\n${one.ruleset_id}\n${one.enabled}\n${one.own}\n${one.deployed_by}\n${one.public_key}\n${one.masked_sample ? 1 : 0}\n` +
-  `${one.ray_id}\n${one.at_ms}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n` +
-  `${one.status}\n${one.content_type}\n${one.charset}\n${one.content_encoding}`;
+export const planText = (
+  { account_id, zone_id, ruleset_id, enabled, own, public_key, masked_sample, deployed_by }: ScanScope,
+  kind: BodyKind,
+): string =>
+  JSON.stringify({
+    ...{ account_id, zone_id, ruleset_id, enabled, own, public_key, masked_sample, deployed_by },
+    ...{ content_type: kind.content_type, charset: kind.charset, content_encoding: kind.content_encoding },
+  } satisfies ScanPlan);
 
-const SUBJECT_LINES = 21;
+export const planOf = (text: string): ScanPlan => JSON.parse(text) as ScanPlan;
+
+/** A text of few pieces, since the edge makes one for each response; none of its values holds a line feed. */
+export const subjectText = (one: ScannedRequest, status: number): string =>
+  `${one.ray_id}\n${one.at_ms}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n${status}`;
+
+const SUBJECT_LINES = 10;
 
 /** Null where a value held a line feed after all: nothing of it can be believed then. */
-export function subjectOf(text: string): ScanSubject | null {
+export function subjectOf(plan: ScanPlan, text: string): ScanSubject | null {
   const lines = text.split("\n");
   if (lines.length !== SUBJECT_LINES) return null;
-  const [account_id, zone_id, ruleset_id, enabled, own, deployed_by, public_key, masked, ...request] = lines as Lines<21>;
-  const [ray_id, at, client_ip, method, scheme, host, path, query, user_agent, ...response] = request;
-  const [status, content_type, charset, content_encoding] = response;
-  return {
-    ...{ account_id, zone_id, ruleset_id, enabled, own, deployed_by, public_key, masked_sample: masked === "1" },
-    ...{ ray_id, at_ms: Number(at), client_ip, method, scheme, host, path, query, user_agent },
-    ...{ status: Number(status), content_type, charset, content_encoding },
-  };
+  const [ray_id, at, client_ip, method, scheme, host, path, query, user_agent, status] = lines as Lines<10>;
+  return { ...plan, ray_id, at_ms: Number(at), client_ip, method, scheme, host, path, query, user_agent, status: Number(status) };
 }
 
 type Lines<Count extends number, So extends readonly string[] = []> = So["length"] extends Count ? So : Lines<Count, [...So, string]>;

@@ -29,8 +29,10 @@ export class LateTap {
   }
 
   finish(): void {
-    this.settle();
-    this.tap.end();
+    const { buffer } = this;
+    if (buffer === null) return this.tap.end();
+    this.buffer = null;
+    this.tap.last(buffer, this.start, this.end);
   }
 
   abort(): void {

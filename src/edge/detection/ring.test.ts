@@ -1,28 +1,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { createRing, createRingReader, createRingWriter } from "./ring.ts";
+import { createRing, createRingReader, createRingWriter, LABELS_MAX } from "./ring.ts";
 
 const RING_BYTES = 2048;
 const ENDS_MAX = 4;
 
 test("what was written is read, in order and whole, however writing and reading take turns", () => {
   const step = fc.oneof(
-    fc.record({ kind: fc.constant("write" as const), text: fc.string({ maxLength: 200 }), bytes: fc.uint8Array({ maxLength: 700 }) }),
+    fc.record({
+      kind: fc.constant("write" as const),
+      label: fc.nat({ max: LABELS_MAX - 1 }),
+      text: fc.string({ maxLength: 200 }),
+      bytes: fc.uint8Array({ maxLength: 700 }),
+      isEnd: fc.boolean(),
+    }),
     fc.record({ kind: fc.constant("read" as const), bytesMax: fc.integer({ min: 1, max: 1500 }) }),
     fc.record({ kind: fc.constant("end" as const) }),
   );
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 120 }), fc.constantFrom(64, 512, RING_BYTES), (steps, rewindBytes) => {
       const ring = createRing(RING_BYTES);
-      const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => undefined });
+      const writer = createRingWriter(ring, { endsMax: ENDS_MAX, rewindBytes, wake: () => undefined });
       const reader = createRingReader(ring);
       const written: string[] = [];
       const read: string[] = [];
       const take = (bytesMax: number): number =>
         reader.read(
           bytesMax,
-          ({ job, text, bytes, isEnd }) => void read.push(`${job} ${text} ${Buffer.from(bytes).toString("hex")} ${isEnd}`),
+          ({ job, label, text, bytes, isEnd }) => void read.push(`${job} ${label} ${text} ${Buffer.from(bytes).toString("hex")} ${isEnd}`),
         );
       let ends = 0;
       for (const [job, one] of steps.entries()) {
@@ -30,15 +36,15 @@ test("what was written is read, in order and whole, however writing and reading 
         else if (one.kind === "write") {
           const text = Buffer.from(one.text).toString("latin1");
           const room = writer.hasRoom(text.length + one.bytes.length);
-          assert.equal(writer.write(job, text, one.bytes, 0, one.bytes.length), room);
+          assert.equal(writer.write(job, one.label, text, one.bytes, 0, one.bytes.length, one.isEnd), room);
           if (!room) continue;
-          written.push(`${job} ${text} ${Buffer.from(one.bytes).toString("hex")} false`);
+          written.push(`${job} ${one.label} ${text} ${Buffer.from(one.bytes).toString("hex")} ${one.isEnd}`);
           ends = 0;
         } else if (ends < ENDS_MAX && written.length > 0) {
           // Behind every record there is room for the ends of all jobs that may be open.
           ends++;
           writer.end(job);
-          written.push(`${job}   true`);
+          written.push(`${job} 0   true`);
         }
       }
       take(Number.POSITIVE_INFINITY);
@@ -53,10 +59,32 @@ test("a ring takes more than it can hold at once, as long as it is read", () => 
   const reader = createRingReader(ring);
   let sum = 0;
   for (let job = 0; job < 1000; job++) {
-    assert.ok(writer.write(job, "", Buffer.alloc(700, job), 0, 700));
+    assert.ok(writer.write(job, 0, "", Buffer.alloc(700, job), 0, 700, false));
     reader.read(1, ({ bytes }) => void (sum += bytes.every((byte) => byte === (job & 255)) ? 1 : 0));
   }
   assert.equal(sum, 1000);
+});
+
+test("writing that has begun at the front again has all the memory before the reader has followed", () => {
+  const ring = createRing(RING_BYTES);
+  const writer = createRingWriter(ring, { endsMax: ENDS_MAX, rewindBytes: 256, wake: () => undefined });
+  const reader = createRingReader(ring);
+  const write = (job: number): boolean => writer.write(job, 0, "", Buffer.alloc(100, job), 0, 100, true);
+  const read: number[] = [];
+  const take = (): number => reader.read(Number.POSITIVE_INFINITY, ({ job }) => void read.push(job));
+  const written: number[] = [];
+  for (let turn = 0, job = 1; turn < 50; turn++) {
+    let count = 0;
+    for (; write(job); count++) written.push(job++);
+    assert.ok(count >= 12, `${count} records had room in turn ${turn}`);
+    take();
+    for (let i = 0; i < (turn % 5) + 1; i++, job++) {
+      assert.ok(write(job));
+      written.push(job);
+    }
+    take();
+  }
+  assert.deepEqual(read, written);
 });
 
 test("a reader that sleeps is woken once, and one that does not is left alone", () => {
@@ -64,7 +92,7 @@ test("a reader that sleeps is woken once, and one that does not is left alone", 
   let woken = 0;
   const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => void woken++ });
   const reader = createRingReader(ring);
-  const write = (): void => assert.ok(writer.write(1, "", Buffer.alloc(10), 0, 10));
+  const write = (): void => assert.ok(writer.write(1, 0, "", Buffer.alloc(10), 0, 10, false));
   write();
   write();
   assert.equal(woken, 1, "nobody has read yet");

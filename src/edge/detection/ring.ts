@@ -7,9 +7,9 @@ export interface RingWriter {
   hasRoom(bytes: number): boolean;
   /**
    * Appends `text` (one char a byte) and `bytes[start, end)` as one record; false without room. The caller keeps them below
-   * RECORD_BYTES_MAX.
+   * RECORD_BYTES_MAX, and `label` below LABELS_MAX. With `isEnd`, nothing more comes of the job.
    */
-  write(job: number, text: string, bytes: Uint8Array, start: number, end: number): boolean;
+  write(job: number, label: number, text: string, bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean;
   /** Says that no more comes of the job: there is room for as many as `endsMax` at any time. */
   end(job: number): void;
 }
@@ -26,7 +26,8 @@ export interface RingReader {
 /** Good during the call that it is given to. */
 export interface RingRecord {
   readonly job: number;
-  /** Empty but for the first record of a job. */
+  /** As it was written; 0 of an end by itself. */
+  readonly label: number;
   readonly text: string;
   readonly bytes: Uint8Array;
   readonly isEnd: boolean;
@@ -35,6 +36,7 @@ export interface RingRecord {
 export interface RingWriterOptions {
   /** Jobs that may be open at the same time. */
   readonly endsMax: number;
+  readonly rewindBytes?: number;
   /** Called once for each time that the reader sleeps. */
   wake(): void;
 }
@@ -42,12 +44,17 @@ export interface RingWriterOptions {
 /** A piece of a body, and what comes before it. */
 export const RECORD_BYTES_MAX = 128 * 1024;
 
+export const LABELS_MAX = 2 ** 24;
+
 // Positions are bytes in the part behind the control words; each word has a cache line of its own.
 const [HEAD, TAIL, ASLEEP] = [0, 16, 32];
 const CONTROL_BYTES = 192;
-// Four words: bytes of the text, bytes of the body, job, kind. Records begin at multiples of it.
+// Four words: bytes of the text, bytes of the body, job, then kind and label. Records begin at multiples of it.
 const RECORD = 16;
-const [DATA, END, REWIND] = [0, 1, 2];
+// Of a jump, the first word says where it goes on.
+const [DATA, END, JUMP] = [0, 1, 2];
+const KIND_BITS = 2;
+const KIND_MASK = (1 << KIND_BITS) - 1;
 const WORD_SHIFT = 2;
 /** Where all has been read, writing begins at the front again behind so many bytes: memory that is in the cache stays in use. */
 const REWIND_BYTES = 512 * 1024;
@@ -61,27 +68,39 @@ export function createRing(bytes: number): SharedArrayBuffer {
 
 const recordBytes = (bytes: number): number => RECORD + ((bytes + RECORD - 1) & -RECORD);
 
-export function createRingWriter(ring: SharedArrayBuffer, { endsMax, wake }: RingWriterOptions): RingWriter {
+export function createRingWriter(ring: SharedArrayBuffer, { endsMax, rewindBytes = REWIND_BYTES, wake }: RingWriterOptions): RingWriter {
   const control = new Int32Array(ring, 0, CONTROL_BYTES >> WORD_SHIFT);
   const words = new Int32Array(ring, CONTROL_BYTES);
   const data = Buffer.from(ring, CONTROL_BYTES);
   const size = data.length;
   const reserved = (endsMax + 2) * RECORD;
   let head = 0;
+  /** Where the reader was when writing began at the front again, until it is seen to have followed; then -1. */
+  let rewoundAt = -1;
 
-  const rewind = (): void => {
-    words[(head >> WORD_SHIFT) + 3] = REWIND;
-    head = 0;
+  const jump = (to: number): void => {
+    words[head >> WORD_SHIFT] = to;
+    words[(head >> WORD_SHIFT) + 3] = JUMP;
+    if (to === 0) rewoundAt = head;
+    head = to;
   };
 
   /** Where a record of so many bytes goes, or -1. What follows it leaves `kept` bytes free. */
   const place = (need: number, kept: number): number => {
     const tail = Atomics.load(control, TAIL);
-    if (head < tail) return need + kept < tail - head ? head : -1;
+    if (tail !== rewoundAt) rewoundAt = -1;
+    if (head < tail) {
+      if (need + kept < tail - head) return head;
+      // A reader that has not followed yet leaves all that lies behind its place free, the jump there aside.
+      const beyond = tail + RECORD;
+      return rewoundAt >= 0 && need + kept <= size - RECORD - beyond ? beyond : -1;
+    }
     // Everything was read.
-    if (head === tail && head >= REWIND_BYTES && need + kept < tail) return 0;
+    if (head === tail && head >= rewindBytes && need + kept < tail) return 0;
     // The last record of the memory says that it goes on at the front.
     const behind = size - RECORD - head;
+    // What stands at the front already was not read.
+    if (rewoundAt >= 0) return need + kept <= behind ? head : -1;
     if (need <= behind) return behind - need + Math.max(0, tail - RECORD) >= kept ? head : -1;
     return need + kept < tail ? 0 : -1;
   };
@@ -102,12 +121,12 @@ export function createRingWriter(ring: SharedArrayBuffer, { endsMax, wake }: Rin
 
   return {
     hasRoom: (bytes) => place(recordBytes(bytes), reserved) >= 0,
-    write: (job, text, bytes, start, end) => {
+    write: (job, label, text, bytes, start, end, isEnd) => {
       const need = recordBytes(text.length + end - start);
       const at = place(need, reserved);
       if (at < 0) return false;
-      if (at !== head) rewind();
-      header(at, text.length, end - start, job, DATA);
+      if (at !== head) jump(at);
+      header(at, text.length, end - start, job, (isEnd ? END : DATA) | (label << KIND_BITS));
       const textAt = at + RECORD;
       if (text.length > 0) data.write(text, textAt, "latin1");
       // `set` of a typed array takes shared memory word by word, at half the speed.
@@ -119,7 +138,7 @@ export function createRingWriter(ring: SharedArrayBuffer, { endsMax, wake }: Rin
     end: (job) => {
       const at = place(RECORD, 0);
       if (at < 0) throw new Error("more jobs were ended than may be open");
-      if (at !== head) rewind();
+      if (at !== head) jump(at);
       header(at, 0, 0, job, END);
       publish(at + RECORD);
     },
@@ -140,13 +159,15 @@ export function createRingReader(ring: SharedArrayBuffer): RingReader {
       while (read < bytesMax && !isEmpty()) {
         const word = tail >> WORD_SHIFT;
         const kind = words[word + 3] as number;
-        if (kind === REWIND) {
-          tail = 0;
+        if (kind === JUMP) {
+          tail = words[word] as number;
         } else {
-          const [textBytes = 0, bodyBytes = 0, job = 0] = words.subarray(word, word + 3);
+          const textBytes = words[word] as number;
+          const bodyBytes = words[word + 1] as number;
           const textAt = tail + RECORD;
+          const text = textBytes === 0 ? "" : data.toString("latin1", textAt, textAt + textBytes);
           const bytes = data.subarray(textAt + textBytes, textAt + textBytes + bodyBytes);
-          take({ job, text: textBytes === 0 ? "" : data.toString("latin1", textAt, textAt + textBytes), bytes, isEnd: kind === END });
+          take({ job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd: (kind & KIND_MASK) === END });
           tail += recordBytes(textBytes + bodyBytes);
           read += RECORD + bodyBytes;
         }

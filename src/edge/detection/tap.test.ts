@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { MessageChannel } from "node:worker_threads";
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { fixedClock } from "#kernel/clock.ts";
 import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
@@ -11,10 +11,10 @@ import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
 import { createValueHash } from "#rules/detectors/value-hash.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import { createDetector } from "./detector.ts";
-import { SCANNED_BYTES_MAX, type TapMessage } from "./job.ts";
+import { SCANNED_BYTES_MAX, type ScanSubject, type TapMessage } from "./job.ts";
 import { createRingReader } from "./ring.ts";
 import { createTap, type Tap, type TapDeps } from "./tap.ts";
-import { testSubject } from "./test-subject.ts";
+import { beginTest, testSubject } from "./test-subject.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 
 const CARD = "4716461583322103";
@@ -55,7 +55,7 @@ function bench(t: TestContext, options: Partial<TapDeps> = {}, policy?: Detectio
 const value = (metrics: MetricRegistry, name: string): number => metrics.samples().find((sample) => sample.name === name)?.value ?? 0;
 
 function send(tap: Tap, body: Uint8Array, changes: Parameters<typeof testSubject>[0] = {}, pieceBytes = 1000): void {
-  const tapped = tap.begin(testSubject(changes));
+  const tapped = beginTest(tap, changes);
   assert.ok(tapped);
   for (let at = 0; at < body.length; at += pieceBytes) tapped.chunk(body, at, Math.min(at + pieceBytes, body.length));
   tapped.end();
@@ -72,12 +72,12 @@ test("SPEC 8.6: only text, HTML, JSON and XML are tapped, in codings that are kn
     "image/svg+xml",
     "application/xhtml+xml",
   ]) {
-    const accepted = tap.begin(testSubject({ content_type }));
+    const accepted = beginTest(tap, { content_type });
     assert.equal(accepted === null, content_type === "image/svg+xml", content_type);
   }
   for (const content_type of ["", "image/png", "application/octet-stream", "video/mp4", "application/pdf", "texty/html"])
-    assert.equal(tap.begin(testSubject({ content_type })), null, content_type);
-  assert.equal(tap.begin(testSubject({ content_encoding: "exi" })), null);
+    assert.equal(beginTest(tap, { content_type }), null, content_type);
+  assert.equal(beginTest(tap, { content_encoding: "exi" }), null);
   assert.equal(value(metrics, "selvedge_detection_unknown_coding_total"), 1);
 });
 
@@ -86,7 +86,7 @@ test("bodies that come interleaved are told apart", async (t) => {
   const bodies = [CARD, "nothing", "5398228707871527", "nothing either"].map((text) =>
     Buffer.from(`${"x ".repeat(100)}${text}${" y".repeat(100)}`),
   );
-  const taps = bodies.map((_, index) => tap.begin(testSubject({ ray_id: String(index) })));
+  const taps = bodies.map((_, index) => beginTest(tap, { ray_id: String(index) }));
   for (let at = 0; at < 500; at += 7)
     taps.forEach((one, index) =>
       one?.chunk(bodies[index] ?? PAGE, Math.min(at, bodies[index]?.length ?? 0), Math.min(at + 7, bodies[index]?.length ?? 0)),
@@ -128,7 +128,7 @@ test("damaged and empty coded bodies end their scans", async (t) => {
   const { tap, rows, scanned } = bench(t);
   for (const content_encoding of ["gzip", "br", "deflate", "zstd"]) {
     send(tap, Buffer.from("this is not compressed at all"), { content_encoding });
-    const empty = tap.begin(testSubject({ content_encoding }));
+    const empty = beginTest(tap, { content_encoding });
     empty?.chunk(Buffer.alloc(0), 0, 0);
     empty?.end();
   }
@@ -150,12 +150,12 @@ test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decodin
 });
 
 test("without room load is shed and counted; room that is free again serves again", async (t) => {
-  const { tap, rows, scanned, metrics } = bench(t, { ringBytes: 1024, jobsMax: 1 });
-  const tapped = tap.begin(testSubject());
-  tapped?.chunk(Buffer.alloc(400, " "), 0, 400);
-  tapped?.chunk(Buffer.alloc(400, " "), 0, 400);
+  const { tap, rows, scanned, metrics } = bench(t, { ringBytes: 2048, jobsMax: 1 });
+  const tapped = beginTest(tap);
+  tapped?.chunk(Buffer.alloc(1000, " "), 0, 1000);
+  tapped?.chunk(Buffer.alloc(1000, " "), 0, 1000);
   assert.equal(value(metrics, "selvedge_detection_shed_total"), 1, "cut short");
-  assert.equal(tap.begin(testSubject()), null);
+  assert.equal(beginTest(tap), null);
   assert.equal(value(metrics, "selvedge_detection_shed_total"), 2);
   await scanned(1);
   send(tap, PAGE);
@@ -165,9 +165,9 @@ test("without room load is shed and counted; room that is free again serves agai
 
 test("a new body takes the place of the oldest one when all are taken", async (t) => {
   const { tap, rows, scanned } = bench(t, { jobsMax: 2 });
-  const endless = tap.begin(testSubject({ ray_id: "endless" }));
+  const endless = beginTest(tap, { ray_id: "endless" });
   endless?.chunk(PAGE, 0, PAGE.length);
-  for (const ray_id of ["1", "2"]) tap.begin(testSubject({ ray_id }))?.chunk(PAGE, 0, PAGE.length);
+  for (const ray_id of ["1", "2"]) beginTest(tap, { ray_id })?.chunk(PAGE, 0, PAGE.length);
   await scanned(1);
   assert.deepEqual(
     rows.map((row) => row.ray_id),
@@ -180,7 +180,7 @@ test("a new body takes the place of the oldest one when all are taken", async (t
 test("a response that breaks off is scanned as far as it went, and closing the tap ends the rest", async (t) => {
   const { tap, rows, scanned } = bench(t);
   for (const ray_id of ["broken", "open"]) {
-    const tapped = tap.begin(testSubject({ ray_id }));
+    const tapped = beginTest(tap, { ray_id });
     tapped?.chunk(PAGE, 0, PAGE.length);
     if (ray_id === "broken") tapped?.abort();
   }
@@ -190,7 +190,7 @@ test("a response that breaks off is scanned as far as it went, and closing the t
     rows.map((row) => row.ray_id),
     ["broken", "open"],
   );
-  assert.equal(tap.begin(testSubject()), null);
+  assert.equal(beginTest(tap), null);
 });
 
 test("SPEC 4.5: only the rules that overrides leave on make events", async (t) => {
@@ -356,7 +356,7 @@ test("a masked sample or an encrypted copy is in the event only where the rule a
 test("a detector that is started again is sent what comes from then on", async (t) => {
   const first = bench(t);
   const second = new MessageChannel();
-  const open = first.tap.begin(testSubject());
+  const open = beginTest(first.tap);
   open?.chunk(PAGE, 0, PAGE.length);
   first.tap.reconnect(second.port1);
   open?.end();
@@ -364,15 +364,63 @@ test("a detector that is started again is sent what comes from then on", async (
   const message = (await woken) as Exclude<TapMessage, null | { readonly givesWay: true }>;
   send(first.tap, PAGE, { ray_id: "again" });
   const records: string[] = [];
-  createRingReader(message.ring).read(1e6, ({ text, bytes, isEnd }) => void records.push(`${text === ""} ${bytes.length} ${isEnd}`));
-  assert.deepEqual(records, [`false ${PAGE.length} false`, "true 0 true"]);
+  createRingReader(message.ring).read(1e6, ({ job, bytes, isEnd }) => void records.push(`${job > 0} ${bytes.length} ${isEnd}`));
+  assert.deepEqual(records, ["false 0 false", `true ${PAGE.length} false`, "true 0 true"]);
   second.port2.close();
+});
+
+test("a body in one piece is one record, and what many have in common is told once for each kind", (t) => {
+  const { port1, port2 } = new MessageChannel();
+  const tap = createTap({ port: port1, metrics: createMetrics() });
+  t.after(() => tap.close());
+  const { message } = receiveMessageOnPort(port2) as { readonly message: { readonly ring: SharedArrayBuffer } };
+  const reader = createRingReader(message.ring);
+  const send = (subject: ScanSubject, content_type: string): void =>
+    tap.begin(subject, subject, { ...subject, content_type })?.last(PAGE, 0, PAGE.length);
+  const read = (): readonly string[] => {
+    const records: string[] = [];
+    reader.read(1e9, ({ job, label, bytes, isEnd }) => void records.push(`${job} ${label} ${bytes.length} ${isEnd}`));
+    return records;
+  };
+  const one = testSubject();
+  for (const type of ["text/html", "text/html", "text/plain", "text/html"]) send(one, type);
+  const whole = (job: number, label: number): string => `${job} ${label} ${PAGE.length} true`;
+  assert.deepEqual(read(), ["0 0 0 false", whole(1, 0), whole(2, 0), "0 1 0 false", whole(3, 1), whole(4, 0)]);
+  // Labels are used again when there are many.
+  for (let i = 0; i < 1022; i++) send(testSubject(), "text/html");
+  read();
+  send(testSubject(), "text/html");
+  send(one, "text/html");
+  assert.deepEqual(read(), ["0 0 0 false", whole(1027, 0), "0 1 0 false", whole(1028, 1)]);
+});
+
+test("an origin may make up as many types as it likes", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const subject = testSubject();
+  for (let i = 0; i < 100; i++)
+    tap.begin(subject, subject, { ...subject, content_type: `text/x-${i % 40}`, charset: "" })?.last(PAGE, 0, PAGE.length);
+  await scanned(100);
+  assert.equal(rows.length, 100);
+});
+
+test("plans are told apart where labels are used again", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const subjects = Array.from({ length: 1500 }, (_, index) => testSubject({ deployed_by: String(index) }));
+  for (const subject of subjects) {
+    tap.begin(subject, subject, subject)?.last(PAGE, 0, PAGE.length);
+    if (Number(subject.deployed_by) % 500 === 0) await scanned(Number(subject.deployed_by) + 1);
+  }
+  await scanned(subjects.length);
+  assert.deepEqual(
+    rows.map(({ deployed_by }) => deployed_by),
+    subjects.map(({ deployed_by }) => deployed_by),
+  );
 });
 
 test("the first body that is copied says that the detector is needed, once", async (t) => {
   let needed = 0;
   const { tap, scanned } = bench(t, { onFirstUse: () => needed++ });
-  assert.equal(tap.begin(testSubject({ content_type: "image/png" })), null);
+  assert.equal(beginTest(tap, { content_type: "image/png" }), null);
   assert.equal(needed, 0);
   for (let i = 1; i <= 3; i++) {
     send(tap, PAGE);

@@ -5,28 +5,36 @@ import {
   encodingOf,
   isScannedType,
   SCANNED_BYTES_MAX,
-  type ScanSubject,
+  type ScannedRequest,
+  type ScannedResponse,
+  type ScanScope,
   subjectText,
   type TapMessage,
 } from "./job.ts";
-import { createRing, createRingWriter, RECORD_BYTES_MAX, type RingWriter } from "./ring.ts";
+import { Line, NO_JOB, PIECE_BYTES_MAX } from "./line.ts";
+import { createRing, createRingWriter } from "./ring.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
 export interface Tap {
   /** Whether bodies of the media type are scanned at all: asked first, since most responses of a page are not. */
   takes(mediaType: string): boolean;
-  /** Null when this body is not to be scanned: its type or coding is not one of ours, or there is no room. */
-  begin(subject: ScanSubject): BodyTap | null;
+  /**
+   * Null when this body is not to be scanned: its type or coding is not one of ours, or there is no room. What `request` says is
+   * read with the first piece.
+   */
+  begin(scope: ScanScope, request: ScannedRequest, response: ScannedResponse): BodyTap | null;
   /** The detector has been started again and takes bodies here; those under way are scanned no further. */
   reconnect(port: MessagePort): void;
   /** Sends what was copied and lets go of the port. */
   close(): void;
 }
 
-/** One body. Nothing here throws or waits; calls after `end` or `abort` do nothing. */
+/** One body. Nothing here throws or waits; calls after `last`, `end` or `abort` do nothing. */
 export interface BodyTap {
   /** Copies `bytes[start, end)`; the caller may reuse the buffer at once. */
   chunk(bytes: Uint8Array, start: number, end: number): void;
+  /** `chunk` and `end` in one: a body that comes in one piece is one record for the detector. */
+  last(bytes: Uint8Array, start: number, end: number): void;
   end(): void;
   /** The response broke off: what was sent to the visitor is scanned. */
   abort(): void;
@@ -51,8 +59,8 @@ const RING_BYTES = 8 * 1024 * 1024;
 const JOBS_MAX = 256;
 /** Most subjects; a longer one that finds no room is shed with its first piece. */
 const SUBJECT_BYTES = 512;
-/** Heads are limited to 32 KB, of which a subject is a part. */
-const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
+/** They are kept as signed numbers of 32 bits. */
+const JOB_MAX = 2 ** 31 - 1;
 
 export function createTap(deps: TapDeps): Tap {
   const { port: firstPort, metrics, onFirstUse, yields = () => false, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
@@ -65,25 +73,28 @@ export function createTap(deps: TapDeps): Tap {
     "selvedge_detection_unknown_coding_total",
     "Responses not scanned because of their Content-Encoding",
   );
-  const jobs = new Map<number, Job>();
-  let lastJob = 0;
+  /** Bodies of which a part has been written, oldest first. */
+  const open = new Set<Body>();
+  let lastJob = NO_JOB;
   let port = firstPort;
   let isUsed = false;
   /** Null while the detector is gone. */
-  let ring: RingWriter | null = null;
+  let line: Line | null = null;
 
   const connect = (next: MessagePort): void => {
-    jobs.clear();
+    open.clear();
     port = next;
     const memory = createRing(ringBytes);
     const tell = (message: TapMessage): void => next.postMessage(message);
     tell({ ring: memory });
-    ring = createRingWriter(memory, { endsMax: jobsMax, wake: () => wake(next) });
+    line = new Line(createRingWriter(memory, { endsMax: jobsMax, wake: () => wake(next) }));
     next.on("message", ({ thread }: DetectorMessage) => {
       if (yields(thread)) tell({ givesWay: true });
     });
     next.on("close", () => {
-      if (port === next) ring = null;
+      if (port !== next) return;
+      line = null;
+      open.clear();
     });
     next.unref();
   };
@@ -94,69 +105,113 @@ export function createTap(deps: TapDeps): Tap {
   };
   connect(firstPort);
 
-  const finish = (job: Job): void => {
-    // A body of which nothing was copied never reached the detector.
-    if (jobs.delete(job.number) && job.subject === null) ring?.end(job.number);
+  /** Takes the body's place among those that are open; the oldest one gives its own up for it. */
+  const keep = (body: Body): void => {
+    const [oldest] = open.size < jobsMax ? [] : open;
+    if (oldest !== undefined) {
+      shed.value++;
+      oldest.end();
+    }
+    open.add(body);
   };
 
-  const chunk = (job: Job, bytes: Uint8Array, start: number, end: number): void => {
-    if (!jobs.has(job.number)) return;
-    if (ring === null || !copyInto(ring, job, bytes, start, end)) shed.value++;
-    else if (job.left > 0) return;
-    finish(job);
-  };
+  class Body implements BodyTap {
+    private readonly line: Line;
+    private readonly scope: ScanScope;
+    private readonly request: ScannedRequest;
+    private readonly response: ScannedResponse;
+    /** Known from the first piece on. */
+    private job = NO_JOB;
+    private left = SCANNED_BYTES_MAX;
+    private isOver = false;
+
+    constructor(to: Line, scope: ScanScope, request: ScannedRequest, response: ScannedResponse) {
+      this.line = to;
+      this.scope = scope;
+      this.request = request;
+      this.response = response;
+    }
+
+    chunk(bytes: Uint8Array, start: number, end: number): void {
+      this.copy(bytes, start, end, false);
+    }
+
+    last(bytes: Uint8Array, start: number, end: number): void {
+      this.copy(bytes, start, end, true);
+    }
+
+    end(): void {
+      if (this.isOver) return;
+      this.isOver = true;
+      // A body of which nothing was copied never reached the detector; one that is not open any more is known to have ended.
+      if (open.delete(this)) this.line.ring.end(this.job);
+    }
+
+    abort(): void {
+      this.end();
+    }
+
+    private copy(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+      if (this.isOver) return;
+      // The detector that has the beginning is gone.
+      if (this.line !== line) return void (this.isOver = true);
+      const stop = Math.min(end, start + this.left);
+      this.left -= stop - start;
+      const isEnd = isLast || this.left === 0;
+      for (let at = start; at < stop;) {
+        const next = Math.min(stop, at + PIECE_BYTES_MAX);
+        if (!this.write(bytes, at, next, isEnd && next === stop)) {
+          shed.value++;
+          return this.end();
+        }
+        at = next;
+      }
+      if (isEnd) this.end();
+    }
+
+    /** False when there is no room. */
+    private write(bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean {
+      const { ring } = this.line;
+      if (this.job !== NO_JOB) {
+        if (!ring.write(this.job, 0, "", bytes, start, end, isEnd)) return false;
+        if (isEnd) open.delete(this);
+        return true;
+      }
+      const text = subjectText(this.request, this.response.status);
+      const plan = this.line.planFor(this.scope, this.response);
+      if (plan < 0 || text.length > PIECE_BYTES_MAX) return false;
+      lastJob = lastJob === JOB_MAX ? 1 : lastJob + 1;
+      // Room for its end is kept from here on.
+      if (!isEnd) keep(this);
+      if (!ring.write(lastJob, plan, text, bytes, start, end, isEnd)) {
+        open.delete(this);
+        return false;
+      }
+      this.job = lastJob;
+      return true;
+    }
+  }
 
   return {
     takes: isScannedType,
-    begin: (subject) => {
-      if (!isScannedType(subject.content_type)) return null;
-      if (encodingOf(subject.content_encoding) === undefined) {
+    begin: (scope, request, response) => {
+      if (!isScannedType(response.content_type)) return null;
+      if (encodingOf(response.content_encoding) === undefined) {
         unknownCoding.value++;
         return null;
       }
-      if (ring === null || !ring.hasRoom(SUBJECT_BYTES)) {
+      if (line === null || !line.ring.hasRoom(SUBJECT_BYTES)) {
         shed.value++;
         return null;
       }
-      const [oldest] = jobs.size < jobsMax ? [] : jobs.values();
-      if (oldest !== undefined) {
-        shed.value++;
-        finish(oldest);
-      }
       tapped.value++;
-      const job: Job = { number: (lastJob = (lastJob + 1) | 0), subject, left: SCANNED_BYTES_MAX };
-      jobs.set(job.number, job);
-      const over = (): void => finish(job);
-      return { chunk: (bytes, start, end) => chunk(job, bytes, start, end), end: over, abort: over };
+      return new Body(line, scope, request, response);
     },
     reconnect: connect,
     close: () => {
-      for (const job of Array.from(jobs.values())) finish(job);
-      ring = null;
+      for (const body of Array.from(open)) body.end();
+      line = null;
       port.close();
     },
   };
-}
-
-/** One body under way. */
-interface Job {
-  readonly number: number;
-  /** Null once it was written, with the first piece. */
-  subject: ScanSubject | null;
-  left: number;
-}
-
-/** Copies what the body's bound leaves of `bytes[start, end)`; false when the room ran out before. */
-function copyInto(ring: RingWriter, job: Job, bytes: Uint8Array, start: number, end: number): boolean {
-  const stop = Math.min(end, start + job.left);
-  const text = job.subject === null ? "" : subjectText(job.subject);
-  if (text.length > PIECE_BYTES_MAX) return false;
-  for (let at = start; at < stop;) {
-    const next = Math.min(stop, at + PIECE_BYTES_MAX);
-    if (!ring.write(job.number, job.subject === null ? "" : text, bytes, at, next)) return false;
-    job.subject = null;
-    job.left -= next - at;
-    at = next;
-  }
-  return true;
 }

@@ -1,5 +1,6 @@
 import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { ScanSubject } from "./job.ts";
+import type { BodyTap, Tap } from "./tap.ts";
 
 const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID });
 
@@ -28,3 +29,9 @@ export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => 
   deployed_by: "c".repeat(32),
   ...changes,
 });
+
+/** Begins a body with such a subject, in a scope of its own. */
+export function beginTest(tap: Tap, changes: Partial<ScanSubject> = {}): BodyTap | null {
+  const subject = testSubject(changes);
+  return tap.begin(subject, subject, subject);
+}

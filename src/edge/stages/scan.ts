@@ -1,6 +1,9 @@
 import { runPhase } from "#rules/engine.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import type { Match } from "#rules/types.ts";
+import type { ManagedExecution } from "#rules/managed/rulesets.ts";
+import type { ZoneEntry } from "#snapshot/entries.ts";
+import type { ScanScope } from "../detection/job.ts";
 import type { BodyTap, Tap } from "../detection/tap.ts";
 import { EDGE_ERRORS } from "../edge-errors.ts";
 import type { Page } from "../error-page.ts";
@@ -19,31 +22,35 @@ const SCANS = phaseNumber("http_response_firewall_managed");
 /** Where the body of a response goes that a rule wants looked through; null where it is not one that can be. */
 export function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyTap | null {
   const { zone } = exchange;
-  if (match.managed === null || zone === null || !tap.takes(response.content_type)) return null;
-  const matchedData = (match.action_parameters["matched_data"] as MatchedData | undefined) ?? NO_MATCHED_DATA;
-  return tap.begin({
-    ray_id: exchange.ray_id,
-    at_ms: exchange.at_ms,
-    account_id: zone.entry.account_id,
-    zone_id: zone.entry.id,
-    client_ip: exchange.client_ip,
-    method: exchange.method,
-    scheme: exchange.scheme,
-    host: exchange.host,
-    path: exchange.path,
-    query: exchange.query,
-    user_agent: exchange.user_agent,
-    status: response.status,
-    content_type: response.content_type,
-    charset: response.charset,
-    content_encoding: (response.raw ?? response).content_encoding,
-    ruleset_id: match.managed.ruleset_id,
-    enabled: match.managed.enabled,
-    own: match.managed.own,
-    public_key: matchedData.public_key ?? "",
-    masked_sample: matchedData.masked_sample ?? false,
-    deployed_by: match.rule.id,
-  });
+  const { content_type } = response;
+  if (match.managed === null || zone === null || !tap.takes(content_type)) return null;
+  const { status, charset } = response;
+  const { content_encoding } = response.raw ?? response;
+  return tap.begin(scopeOf(match, match.managed, zone.entry), exchange, { status, content_type, charset, content_encoding });
+}
+
+/** By what a rule executes, which is its own, and by zone: a rule of an account is that of many. */
+const scopes = new WeakMap<ManagedExecution, WeakMap<ZoneEntry, ScanScope>>();
+
+function scopeOf(match: Match, managed: ManagedExecution, zone: ZoneEntry): ScanScope {
+  let ofZones = scopes.get(managed);
+  if (ofZones === undefined) scopes.set(managed, (ofZones = new WeakMap()));
+  let scope = ofZones.get(zone);
+  if (scope === undefined) {
+    const matchedData = (match.action_parameters["matched_data"] as MatchedData | undefined) ?? NO_MATCHED_DATA;
+    scope = {
+      account_id: zone.account_id,
+      zone_id: zone.id,
+      ruleset_id: managed.ruleset_id,
+      enabled: managed.enabled,
+      own: managed.own,
+      public_key: matchedData.public_key ?? "",
+      masked_sample: matchedData.masked_sample ?? false,
+      deployed_by: match.rule.id,
+    };
+    ofZones.set(zone, scope);
+  }
+  return scope;
 }
 
 /** A page that the site's own rules wrote. What the edge itself writes is the same for everybody and holds nothing to find. */
@@ -57,7 +64,6 @@ export function scanPage(exchange: Exchange, page: Page): void {
     const body = tapOf(tap, exchange, match, view);
     if (body === null) continue;
     const bytes = Buffer.from(page.body);
-    body.chunk(bytes, 0, bytes.length);
-    body.end();
+    body.last(bytes, 0, bytes.length);
   }
 }

@@ -1,0 +1,55 @@
+import { type BodyKind, planText, type ScanScope } from "./job.ts";
+import { RECORD_BYTES_MAX, type RingWriter } from "./ring.ts";
+
+/** Of a body or a text; heads are limited to 32 KB, of which a subject is a part. */
+export const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
+/** Beyond so many, the detector is told anew. */
+const PLANS_MAX = 1024;
+/** Kinds of bodies of one scope that are looked through: an origin may make up as many as it likes. */
+const KINDS_MAX = 16;
+/** Of the records that tell plans. */
+export const NO_JOB = 0;
+const NO_BYTES = new Uint8Array(0);
+
+/** The way to one detector, and the plans that it has been told, by the labels of records. */
+export class Line {
+  readonly ring: RingWriter;
+  private readonly known = new Map<ScanScope, KnownPlan[]>();
+  private count = 0;
+
+  constructor(ring: RingWriter) {
+    this.ring = ring;
+  }
+
+  /** The label of records that follow this plan, which the detector knows; -1 without room to tell it. */
+  planFor(scope: ScanScope, kind: BodyKind): number {
+    const plans = this.known.get(scope);
+    if (plans !== undefined) for (const plan of plans) if (isSame(plan.kind, kind)) return plan.label;
+    return this.tell(scope, kind);
+  }
+
+  private tell(scope: ScanScope, kind: BodyKind): number {
+    const text = planText(scope, kind);
+    if (text.length > PIECE_BYTES_MAX) return -1;
+    if (this.count === PLANS_MAX) {
+      this.known.clear();
+      this.count = 0;
+    }
+    const label = this.count;
+    if (!this.ring.write(NO_JOB, label, text, NO_BYTES, 0, 0, false)) return -1;
+    this.count++;
+    const plans = this.known.get(scope) ?? [];
+    if (plans.length === KINDS_MAX) plans.length = 0;
+    plans.push({ kind, label });
+    this.known.set(scope, plans);
+    return label;
+  }
+}
+
+interface KnownPlan {
+  readonly kind: BodyKind;
+  readonly label: number;
+}
+
+const isSame = (one: BodyKind, other: BodyKind): boolean =>
+  one.content_type === other.content_type && one.charset === other.charset && one.content_encoding === other.content_encoding;
