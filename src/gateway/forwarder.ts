@@ -28,6 +28,7 @@ import type { MakeTransform, Plan, ReadyBody, Step } from "./plan.ts";
 import { createRequestPlanner } from "./planner.ts";
 import { createPools } from "./pools.ts";
 import { createPrices } from "./prices.ts";
+import { createReadTicks } from "./provider/read-ticks.ts";
 import type { Upstreams } from "./providers.ts";
 import { createRealtime, type Realtime } from "./realtime/realtime.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -81,7 +82,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const costs = createCosts(prices);
   const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
   const timers = createTimers(clock);
-  const pools = createPools({ limits, allows, timers, loop: deps.loop });
+  const pools = createPools({ limits, allows, timers, ticks: createReadTicks(clock), loop: deps.loop });
   const spans = createSpanExporter({ pools, sealer, metrics, limits });
   const log = createGatewayLog({ ...deps, spans, vendorPrefix: config.vendorPrefix });
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });

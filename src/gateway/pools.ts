@@ -6,6 +6,7 @@ import type { SocketLoop } from "#wire/connections/socket-loop.ts";
 import type { GatewayLimits } from "./config.ts";
 import { RefusalError } from "./errors.ts";
 import { createProviderPool, type ProviderPool } from "./provider/provider-pool.ts";
+import type { ReadTicks } from "./provider/read-ticks.ts";
 
 /** Kept-alive connections to providers, one pool an origin. */
 export interface Pools {
@@ -25,16 +26,18 @@ export function createPools({
   limits,
   allows,
   timers,
+  ticks,
   loop,
 }: {
   readonly limits: GatewayLimits;
   readonly allows: AddressPolicy;
   readonly timers: Timers;
+  readonly ticks: ReadTicks;
   readonly loop: SocketLoop | null;
 }): Pools {
   const pools = new Map<string, ProviderPool>();
   const open = (name: string, origin: string, isGuarded: boolean): ProviderPool => {
-    const pool = createProviderPool({ origin, lookup: isGuarded ? guardedLookup(allows) : undefined, limits, timers, loop });
+    const pool = createProviderPool({ origin, lookup: isGuarded ? guardedLookup(allows) : undefined, limits, timers, ticks, loop });
     const [oldest] = pools.size < POOLS_MAX ? [] : pools;
     if (oldest !== undefined) {
       pools.delete(oldest[0]);

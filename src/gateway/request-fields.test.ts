@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fixedClock } from "#kernel/clock.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { answerChat, gatewayFront, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 
@@ -46,7 +47,8 @@ test("the duration of an answer that its client leaves ends there, whatever is c
     res.writeHead(200, { "content-type": "text/event-stream" });
     res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "some words of an answer" } }] })}\n\n`);
   });
-  const { base, rows, clock } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url }, deps: { clock } });
   const leaving = new AbortController();
   const answer = await fetch(`${base}/gw/openai/chat/completions`, {
     method: "POST",

@@ -47,8 +47,6 @@ const CHOICES = {
 export const UNAVAILABLE_SETTINGS = {
   stripe: { taken: [], why: "there is no second bill" },
   log_classification: { taken: [false], why: "nothing classifies logs" },
-  logpush: { taken: [false], why: "there are no jobs that push logs; endpoints in otel are sent every request" },
-  logpush_public_key: { taken: [], why: "there are no jobs that push logs; endpoints in otel are sent every request" },
   store_id: { taken: [], why: "provider_configs keep the keys themselves" },
   workers_ai_billing_mode: { taken: ["postpaid"], why: "there is no second bill" },
   zdr: { taken: [false], why: "nothing here knows which providers keep nothing" },

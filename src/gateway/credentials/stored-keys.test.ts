@@ -13,7 +13,7 @@ import {
   TEST_CHAT,
   testProvider,
 } from "../../../test/support/gateway-front.ts";
-import { signAws } from "./sign-aws.ts";
+import { signAws } from "#wire/http/sign-aws.ts";
 
 const SEALER = createSealer(Buffer.alloc(32, 7));
 

@@ -9,7 +9,7 @@ import { DEFAULT_KEY_ALIAS } from "../request-options.ts";
 import { objectOf, parsedJson } from "../translate/json.ts";
 import { placeFactsOf } from "./place-facts.ts";
 import { hasCredential, keyFields, withFields } from "./credential-fields.ts";
-import { type AwsCredentials, signAws } from "./sign-aws.ts";
+import { type AwsCredentials, signAws } from "#wire/http/sign-aws.ts";
 import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
 
 /** Keys for providers that gateways keep, so that their clients need none. */

@@ -7,6 +7,7 @@ import { chunkStart, lastChunk } from "#wire/http/write.ts";
 import type { GatewayErrorName } from "../errors.ts";
 import type { ReadyBody } from "../plan.ts";
 import { BodyTooLargeError } from "../request-body.ts";
+import { FAST_MS, type ReadTicks, type Resting } from "./read-ticks.ts";
 
 /** Who asked. Heads come before data, data before the end; after `onEnd` or `onFailed` nothing comes. */
 export interface AnswerHandler {
@@ -45,8 +46,10 @@ const ROOM_BYTES_MAX = 16 * 1024;
 /** An answer of one piece takes no more than that; one that goes on gets room for more each time. */
 const nextRoom = (bytes: number): number => (bytes === 0 ? 0 : Math.min(ROOM_BYTES_MAX, Math.max(ROOM_BYTES_MIN, bytes * 4)));
 
+const isEventStream = (contentType: unknown): boolean => typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType);
+
 /** One question and its answer over one connection. A class, since one is made for every request. */
-export class ProviderCall implements UpstreamSink, TurnTask {
+export class ProviderCall implements UpstreamSink, TurnTask, Resting {
   readonly visitorAddress = "";
   readonly #question: Question;
   readonly #handler: AnswerHandler;
@@ -62,11 +65,16 @@ export class ProviderCall implements UpstreamSink, TurnTask {
   #room = EMPTY;
   #used = 0;
   #onDrain: (() => void) | undefined;
+  readonly #ticks: ReadTicks;
+  #isStream = false;
+  #isResting = false;
+  #lastReadMs = Number.NEGATIVE_INFINITY;
 
-  constructor(question: Question, handler: AnswerHandler, times: CallTimes) {
+  constructor(question: Question, handler: AnswerHandler, times: CallTimes, ticks: ReadTicks) {
     this.#question = question;
     this.#handler = handler;
     this.#times = times;
+    this.#ticks = ticks;
   }
 
   get isOver(): boolean {
@@ -94,7 +102,7 @@ export class ProviderCall implements UpstreamSink, TurnTask {
 
   resume(): void {
     this.#isPaused = false;
-    if (!this.#isOver) this.#connection?.resume();
+    if (!this.#isOver && !this.#isResting) this.#connection?.resume();
   }
 
   /** Nobody waits for the answer any more; the handler hears nothing of it. */
@@ -157,7 +165,9 @@ export class ProviderCall implements UpstreamSink, TurnTask {
   onHead(buffer: Buffer, head: Head): void {
     this.#hasHead = true;
     this.#connection?.allow(this.#times.idleTimeoutMs);
-    this.#handler.onHead(head.status, responseHeaderObject(buffer, head));
+    const headers = responseHeaderObject(buffer, head);
+    this.#isStream = isEventStream(headers["content-type"]);
+    this.#handler.onHead(head.status, headers);
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
@@ -172,7 +182,24 @@ export class ProviderCall implements UpstreamSink, TurnTask {
 
   onReadEnd(): void {
     this.#deliver();
-    if (!this.#isOver) this.#handler.onReadEnd?.();
+    if (this.#isOver) return;
+    this.#handler.onReadEnd?.();
+    if (this.#isStream && !this.#isOver) this.#restIfFast();
+  }
+
+  onTick(): void {
+    this.#isResting = false;
+    if (!this.#isOver && !this.#isPaused) this.#connection?.resume();
+  }
+
+  /** Events that come faster than that are read together. */
+  #restIfFast(): void {
+    const lastMs = this.#lastReadMs;
+    const nowMs = (this.#lastReadMs = this.#ticks.nowMs());
+    if (nowMs - lastMs >= FAST_MS || this.#isPaused || this.#isResting) return;
+    this.#isResting = true;
+    this.#connection?.rest();
+    this.#ticks.add(this);
   }
 
   onEnd(): void {

@@ -6,19 +6,23 @@ import { getCACertificates, setDefaultCACertificates, type TLSSocket } from "nod
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { createTimers } from "#kernel/timers.ts";
+import type { SocketLoop } from "#wire/connections/socket-loop.ts";
+import { WAYS } from "#wire/connections/test-transports.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import { GATEWAY_LIMITS, type GatewayLimits } from "../config.ts";
 import type { ReadyBody } from "../plan.ts";
 import { askWhole } from "./ask-whole.ts";
 import type { ProviderCall } from "./provider-call.ts";
 import { createProviderPool, type ProviderPool } from "./provider-pool.ts";
+import { createReadTicks } from "./read-ticks.ts";
 
 const here: LookupFunction = (_name, options, callback) =>
   options.all === true ? callback(null, [{ address: "127.0.0.1", family: 4 }]) : callback(null, "127.0.0.1", 4);
 
-function poolTo(t: TestContext, origin: string, limits: Partial<GatewayLimits> = {}): ProviderPool {
+function poolTo(t: TestContext, origin: string, limits: Partial<GatewayLimits> = {}, loop: SocketLoop | null = null): ProviderPool {
   const timers = createTimers(systemClock);
-  const pool = createProviderPool({ origin, lookup: here, loop: null, limits: { ...GATEWAY_LIMITS, ...limits }, timers });
+  const ticks = createReadTicks(systemClock);
+  const pool = createProviderPool({ origin, lookup: here, loop, limits: { ...GATEWAY_LIMITS, ...limits }, timers, ticks });
   t.after(() => {
     pool.destroy();
     timers.close();
@@ -92,6 +96,62 @@ test("a connection is used again, but not after an answer that ends it, and not 
   for (let i = 0; i < 6; i++) assert.equal((await ask(pool).done).body, "ok");
   assert.deepEqual(used, [0, 0, 1, 1, 2, 2]);
 });
+
+for (const [way, loop] of WAYS) {
+  const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+  const chunk = (i: number): string => `${i > 9 ? "c" : "b"}\r\ndata: ${i} .\n\n\r\n`;
+  const streaming = (t: TestContext, events: number, pauseMs: number): Promise<number> =>
+    rawProvider(t, (socket) => {
+      socket.setNoDelay(true);
+      socket.write(HEAD);
+      let sent = 0;
+      const timer = setInterval(() => {
+        socket.write(sent === events ? "0\r\n\r\n" : chunk(sent));
+        if (sent++ === events) clearInterval(timer);
+      }, pauseMs);
+    });
+  const whole = (events: number): string => Array.from({ length: events }, (_, i) => `data: ${i} .\n\n`).join("");
+
+  test(`by ${way}, fast events are read together, slow ones each as it comes, and a connection serves the next stream`, async (t) => {
+    const fast = poolTo(t, `http://127.0.0.1:${await streaming(t, 40, 1)}`, {}, loop);
+    for (let i = 0; i < 3; i++) {
+      const { body, failure, pieces } = await ask(fast).done;
+      assert.deepEqual([body, failure], [whole(40), ""]);
+      assert.ok(pieces < 30, `${pieces} pieces`);
+    }
+    const slow = poolTo(t, `http://127.0.0.1:${await streaming(t, 8, 25)}`, {}, loop);
+    const { body, pieces } = await ask(slow).done;
+    assert.equal(body, whole(8));
+    // On a busy machine two may come together.
+    assert.ok(pieces > 4, `${pieces} pieces`);
+  });
+
+  test(`by ${way}, a fast stream that nobody wants any more is left at once, and one that breaks off fails`, async (t) => {
+    const gone = Promise.withResolvers<number>();
+    let leftMs = 0;
+    const port = await rawProvider(t, (socket) => {
+      socket.write(HEAD);
+      let i = 0;
+      const timer = setInterval(() => socket.write(chunk(i++ % 10)), 1);
+      socket.on("close", () => {
+        clearInterval(timer);
+        gone.resolve(performance.now() - leftMs);
+      });
+    });
+    const { call } = ask(poolTo(t, `http://127.0.0.1:${port}`, {}, loop));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    leftMs = performance.now();
+    call.abort();
+    assert.ok((await gone.promise) < 500);
+    const broken = await rawProvider(t, (socket) => {
+      socket.write(HEAD + chunk(0));
+      setTimeout(() => socket.write(chunk(1)), 2);
+      setTimeout(() => socket.end(chunk(2)), 4);
+    });
+    const { body, failure } = await ask(poolTo(t, `http://127.0.0.1:${broken}`, {}, loop)).done;
+    assert.deepEqual([body, failure], [whole(3), "aig_upstream_failed"]);
+  });
+}
 
 test("what goes out is what was asked, framed anew", async (t) => {
   const texts: string[] = [];

@@ -8,6 +8,7 @@ import type { Transport } from "#wire/connections/transport.ts";
 import { UpstreamConnection, type UpstreamOwner } from "#wire/connections/upstream-connection.ts";
 import type { GatewayLimits } from "../config.ts";
 import { type AnswerHandler, ProviderCall } from "./provider-call.ts";
+import type { ReadTicks } from "./read-ticks.ts";
 import { questionOf, type ProviderRequest } from "./question.ts";
 
 /** Kept-alive connections to one origin. */
@@ -27,6 +28,7 @@ export interface ProviderPoolSpec {
   readonly lookup: LookupFunction | undefined;
   readonly limits: GatewayLimits;
   readonly timers: Timers;
+  readonly ticks: ReadTicks;
   /** Null: Node.js dials. */
   readonly loop: SocketLoop | null;
 }
@@ -89,7 +91,7 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
   return {
     ask: (request, handler) => {
       const question = questionOf(request, host);
-      const call = new ProviderCall(question ?? NO_QUESTION, handler, limits);
+      const call = new ProviderCall(question ?? NO_QUESTION, handler, limits, spec.ticks);
       if (question === undefined) call.fail("aig_upstream_failed");
       else begin(call);
       return call;
