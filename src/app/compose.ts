@@ -4,6 +4,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
 import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
+import { pushLogs } from "#jobs/push-logs.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
 import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
@@ -11,6 +12,7 @@ import { sendNotifications } from "#jobs/send-notifications.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { anyZone } from "#store/zones.ts";
 import { planeAddresses, portOf } from "./addresses.ts";
 import { startAnnouncements } from "./announcements.ts";
 import { createClosing } from "./closing.ts";
@@ -54,13 +56,14 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const { tls, files, store, sealer, first } = state;
     const metrics = createMetrics();
     let urlOfGateways = "";
-    const { control, reader } = await openControl(deps, state, { metrics, urlOfGateways: () => urlOfGateways }, closing);
+    const { control, reader, batches } = await openControl(deps, state, { metrics, urlOfGateways: () => urlOfGateways }, closing);
     const publisher = await openPublisher(deps, state, control, closing);
-    const planes = await startPlanes({ config, tls, publisher, log, files, early, ...planeReports(control, log) });
+    const hasZones = await anyZone(store.read);
+    const planes = await startPlanes({ config, tls, publisher, log, files, early, hasZones, ...planeReports(control, log) });
     closing.addDraining((drainMs) => planes.stop(drainMs));
     urlOfGateways = planeAddresses(config, 0, planes.ports).gateway;
 
-    const api = openApi(deps, { control, reader, publisher, planes, metrics, tls }, closing);
+    const api = openApi(deps, { control, threads: [reader, batches], publisher, planes, metrics, tls }, closing);
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
     closing.add(() => announcements.close());
     const jobs = startJobs(duties(control), log);
@@ -92,4 +95,5 @@ const duties = (control: Control): readonly Job[] => [
   removeAbandonedImports(control.zoneFiles),
   watchSecurityEvents(control.notifications.watch),
   sendNotifications(control.notifications.deliveries),
+  pushLogs(control.logpush.pusher),
 ];

@@ -190,6 +190,12 @@ export const CONFIG_KEYS = {
     max: 1_099_511_627_776,
     doc: "Memory for cached responses, of all edge threads together, in bytes; 0: nothing is kept in memory.",
   },
+  "edge.cache_disk_bytes_max": {
+    type: "count",
+    default: 536_870_912,
+    max: 1_099_511_627_776,
+    doc: "Room in the data directory for cached responses that are asked for again or are large, of all edge threads together, in bytes; 0: nothing is kept on disk.",
+  },
   "events.rows_kept_days": {
     type: "count",
     default: 30,
@@ -309,12 +315,6 @@ export const CONFIG_KEYS = {
     max: 1_099_511_627_776,
     doc: "Room in the data directory for provider answers that gateways keep, in bytes; 0: nothing is kept on disk.",
   },
-  "edge.cache_disk_bytes_max": {
-    type: "count",
-    default: 536_870_912,
-    max: 1_099_511_627_776,
-    doc: "Room in the data directory for cached responses that are asked for again or are large, of all edge threads together, in bytes; 0: nothing is kept on disk.",
-  },
   "certificates.authorities": {
     type: "issuers",
     default: ["local"],
@@ -371,7 +371,7 @@ export const CONFIG_KEYS = {
   "notifications.webhook_allow": {
     type: "networks",
     default: [],
-    doc: "Networks that webhooks may be in besides the Internet. Addresses of this machine and its network are allowed while api.host is loopback.",
+    doc: "Networks that webhooks and destinations of logs may be in besides the Internet. Addresses of this machine and its network are allowed while api.host is loopback.",
   },
   insecure_bind: { type: "switch", default: false, doc: "Allow public addresses without TLS or with the first token unchanged." },
   json: { type: "switch", default: false, doc: "Print results as JSON, one object a line." },

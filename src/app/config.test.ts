@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { fc } from "../../test/support/property.ts";
 import { PROVIDERS } from "#gateway/providers.ts";
 import { type ConfigInput, ConfigError, databaseUrl, loadConfig, resolveConfig } from "./config.ts";
+import { CONFIG_PARTS } from "./config-parts.ts";
 import { CONFIG_ROWS, flagName, variableName } from "./config-schema.ts";
 import { createTomlLocator } from "./toml-lines.ts";
 
@@ -177,6 +178,10 @@ test("flags and variables of different keys never clash", () => {
   const keys = [...CONFIG_ROWS.keys()];
   assert.equal(new Set(keys.map(flagName)).size, keys.length);
   assert.equal(new Set(keys.map(variableName)).size, keys.length);
+});
+
+test("each key stands under what it is about, once", () => {
+  assert.deepEqual([...CONFIG_PARTS.values()].flat().toSorted(), [...CONFIG_ROWS.keys()].toSorted());
 });
 
 test("a key's line is found behind comments, strings and sections of any kind", () => {

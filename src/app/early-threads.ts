@@ -20,19 +20,19 @@ export interface EarlyThreads {
 
 const program = (path: string): string => new URL(path, import.meta.url).href;
 
-/** The threads that start with every server, those with the most to load first. */
-const PROGRAMS: Readonly<Record<string, string>> = {
-  "edge-1": program("../edge/worker.ts"),
+/** The threads that start with a server, those with the most to load first. `hasZones`: those that serve zones start with it. */
+export const earlyPrograms = (hasZones: boolean): Readonly<Record<string, string>> => ({
+  ...(hasZones ? { "edge-1": program("../edge/worker.ts") } : {}),
   gateway: program("../gateway/worker.ts"),
-  "nameserver-1": program("../nameserver/worker.ts"),
+  ...(hasZones ? { "nameserver-1": program("../nameserver/worker.ts") } : {}),
   events: program("../events/writer.ts"),
-};
+});
 
 /**
  * Loading the program is most of a start. So the planes' threads load theirs while the main thread loads its own: no
  * more at once than the machine has cores for beside the main thread, which has the longest way to go.
  */
-export function loadThreadsEarly(programs = PROGRAMS): EarlyThreads {
+export function loadThreadsEarly(programs: Readonly<Record<string, string>>): EarlyThreads {
   const loaded = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const atOnce = Math.max(1, availableParallelism() - 1);
   const waiting = new Map<string, EarlyThread>();

@@ -4,14 +4,16 @@ import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { createPlaceFiles } from "./place-files.ts";
 import { edgeCacheDisk } from "./plane-caches.ts";
 import { edgeConfig } from "./plane-configs.ts";
-import { type Bound, handOver, type PlaneWorker } from "./plane-worker.ts";
+import { type Bound, handOver, isFirst, type PlaneWorker } from "./plane-worker.ts";
+import type { ZoneSockets } from "./zone-sockets.ts";
 import type { PlanesDeps, Serve } from "./planes.ts";
 import type { Sinks } from "./sinks.ts";
 import { createTicketKeyRing } from "./ticket-keys.ts";
 
 /** The threads of the edge, and what they share. */
 export interface EdgeWorkers {
-  start(name: string, siblings: Bound): PlaneWorker;
+  /** The first one takes the sockets over, where there are some. */
+  start(name: string, siblings: Bound, sockets: ZoneSockets | null): PlaneWorker;
   /** Another plane takes what is its own at this port. */
   neighbourAt(name: NeighbourName, port: number): void;
   /** Ends what is renewed for them; the threads themselves are stopped with all that serve. */
@@ -30,14 +32,15 @@ export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sin
   /** 0 until they listen; edges that have started by then are told. */
   const neighbours: Record<NeighbourName, number> = { doh: 0, gateway: 0 };
   return {
-    start: (name, siblings) => {
+    start: (name, siblings, sockets) => {
       const worker = serve({
         name,
         script: "../edge/worker.ts",
         ports: () => ({ events: handOver(sinks.writer), tap: handOver(sinks.detector) }),
         onNeeded: () => sinks.detector.wake(),
         planeConfig: (bound) => ({
-          ...edgeConfig(config, { ...siblings, ...bound }, neighbours),
+          ...edgeConfig(config, { ...sockets?.ports.edge, ...siblings, ...bound }, neighbours),
+          ...(isFirst(siblings, bound) ? { sockets: sockets?.ofEdge() } : {}),
           cacheDisk: edgeCacheDisk(config, files, name),
           ticketKeys: ticketKeys.keys(),
           places: places.databases(),

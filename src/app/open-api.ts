@@ -1,29 +1,33 @@
 import { createApi } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import type { Control } from "#control/control.ts";
-import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Closing } from "./closing.ts";
 import type { ComposeDeps } from "./compose.ts";
 import { apiConfig } from "./control-config.ts";
-import type { EventReader } from "./event-reader.ts";
 import { addOperations } from "./operations.ts";
 import type { Planes } from "./planes.ts";
 import type { Tls } from "./tls-files.ts";
 
 export interface ApiParts {
   readonly control: Control;
-  readonly reader: EventReader;
+  /** Threads beside the planes that count something. */
+  readonly threads: readonly Counting[];
   readonly publisher: Publisher;
   readonly planes: Planes;
   readonly metrics: MetricRegistry;
   readonly tls: Tls;
 }
 
+interface Counting {
+  metrics(): Promise<readonly MetricSample[]>;
+}
+
 /** The management API with health and metrics beside it; it does not listen yet. */
 export function openApi(
   { config, clock, log }: ComposeDeps,
-  { control, reader, publisher, planes, metrics, tls }: ApiParts,
+  { control, threads, publisher, planes, metrics, tls }: ApiParts,
   closing: Closing,
 ): ReturnType<typeof createApi> {
   const api = createApi({
@@ -32,18 +36,25 @@ export function openApi(
     clock,
     metrics,
     log,
-    settled: (rev) => publisher.settled(rev, config.api.settle_timeout_ms),
+    settled: (rev) => settled(publisher, planes, rev, config.api.settle_timeout_ms),
     config: apiConfig(config, tls),
   });
   addOperations(api, {
     samples: async () => [
       ...metrics.samples(),
-      ...(await Promise.all([reader, ...planes.workers].map((thread) => thread.metrics()))).flat(),
+      ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
     ],
     notReady: () => silentPlanes(planes.workers),
   });
   closing.addDraining(() => api.close());
   return api;
+}
+
+/** A change that brings the first zone starts planes, which have it when they serve. */
+async function settled(publisher: Publisher, planes: Planes, rev: number, limitMs: number): ReturnType<Publisher["settled"]> {
+  const first = await publisher.settled(rev, limitMs);
+  if (!planes.isWaking()) return first;
+  return (await planes.awake(limitMs)) ? publisher.settled(rev, limitMs) : { behind: [...first.behind, "nameserver", "edge"] };
 }
 
 /** Longer than any turn of a busy thread. */

@@ -3,6 +3,7 @@ import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
 import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
+import { logSegmentsOf } from "#events/writer-config.ts";
 import { RENEW_WITHIN_MS } from "#jobs/renew-certificates.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { createPublisher, type Publisher } from "#snapshot/publisher.ts";
@@ -10,6 +11,7 @@ import type { Closing } from "./closing.ts";
 import type { ComposeDeps } from "./compose.ts";
 import { controlConfig } from "./control-config.ts";
 import { createEventReader, type EventReader } from "./event-reader.ts";
+import { createLogBatches, type LogBatches } from "./log-batches.ts";
 import { createFeedSource } from "./feed-source.ts";
 import { createSecondaryReports } from "./secondary-reports.ts";
 import type { State } from "./state.ts";
@@ -18,6 +20,7 @@ import type { State } from "./state.ts";
 export interface OpenedControl {
   readonly control: Control;
   readonly reader: EventReader;
+  readonly batches: LogBatches;
 }
 
 /** `urlOfGateways` is asked once gateways serve. */
@@ -33,19 +36,24 @@ export async function openControl(
   closing.add(() => gatewayLogStore.close());
   const reader = createEventReader(files.events, log);
   closing.add(() => reader.close());
+  const batches = createLogBatches(log);
+  closing.add(() => batches.close());
   const control = createControl({
     ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways },
     eventReads: reader.reads,
+    logSegments: logSegmentsOf(files.events),
+    readLogBatch: batches.read,
     ...controlConfig(config),
     onOrderError: (error) => log.error({ err: error }, "a certificate order could not be worked on"),
     onSecondaryChecked: createSecondaryReports(log, metrics),
   });
   closing.add(() => control.access.close());
   closing.add(() => control.secondaries.close());
+  closing.add(() => control.logpush.pusher.close());
   closing.add(() => control.certificateOrdering.close());
   await control.certificateOrdering.orders.resume();
   await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
-  return { control, reader };
+  return { control, reader, batches };
 }
 
 /** The feed that planes live on, from what is stored. */

@@ -12,7 +12,7 @@ export interface Pages {
 /** By then most threads have given back what their start has left on their heaps. */
 const FIRST_MS = 2_500;
 /** From then on, where the process has worked for so long since the last time. */
-const EVERY_MS = 5_000;
+const EVERY_MS = 2_500;
 const WORKED_US = 500_000;
 /** madvise(2) of Linux: the pages are read again from the file when they are wanted. */
 const MADV_DONTNEED = 4;

@@ -230,3 +230,20 @@ export function handOver(taker: PlaneWorker): MessagePort {
   taker.attach(near);
   return far;
 }
+
+/** Several threads on one port: the first finds the port, the others join it. */
+export async function startSharing(name: string, count: number, start: (name: string, siblings: Bound) => PlaneWorker): Promise<Bound> {
+  const bound = await start(`${name}-1`, {}).listening;
+  await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(`${name}-${i + 2}`, bound).listening));
+  return bound;
+}
+
+/** Throws where the plane has not said it. */
+export function portOf(bound: Bound, transport: string): number {
+  const port = bound[transport];
+  if (port === undefined) throw new Error(`a plane did not say on which port it serves ${transport}`);
+  return port;
+}
+
+/** Neither another thread has the port yet, nor has this one had it before it crashed. */
+export const isFirst = (siblings: Bound, bound: Bound): boolean => Object.keys(siblings).length + Object.keys(bound).length === 0;

@@ -1,20 +1,20 @@
 import type { MessagePort } from "node:worker_threads";
 import { logSegmentsOf } from "#events/writer-config.ts";
 import type { GatewayConfig } from "#gateway/config.ts";
-import { createRateTable } from "#nameserver/rate-limit.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
 import type { EarlyThreads } from "./early-threads.ts";
-import { createEdgeWorkers } from "./edge-workers.ts";
 import type { Log } from "./log.ts";
 import { removeUnusedCaches } from "./plane-caches.ts";
-import { gatewayConfig, nameserverConfig } from "./plane-configs.ts";
+import { gatewayConfig } from "./plane-configs.ts";
 import type { PlaneFiles } from "./plane-files.ts";
-import { type Bound, channel, handOver, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
+import { type Bound, channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
 import { type Sinks, startSinks } from "./sinks.ts";
+import { createZonePlanes, type ZonePlanes } from "./zone-planes.ts";
 
-export interface Planes {
+export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
+  /** Those that should serve by now. */
   readonly workers: readonly PlaneWorker[];
   readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
   /** Stops taking requests, finishes those under way, then writes what events are left. */
@@ -29,6 +29,8 @@ export interface PlanesDeps {
   readonly log: Log;
   readonly files: PlaneFiles;
   readonly early: EarlyThreads;
+  /** Nameserver and edge start with the others; else with the first zone. */
+  readonly hasZones: boolean;
   /** Told of each secondary zone whose primary has announced a change. */
   onNotified(zoneId: string, from: string): void;
   /** Told of each zone that other servers fetch whose apex has other addresses. */
@@ -53,21 +55,21 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     return worker;
   };
   const sinks = startSinks(deps, { serving, edges: edgeThreads });
-  const edges = createEdgeWorkers(deps, sinks, serve, edgeThreads);
+  const forget = (worker: PlaneWorker): void => {
+    for (const threads of [serving, edgeThreads]) threads.splice(0, Infinity, ...threads.filter((one) => one !== worker));
+  };
+  const zonePlanes = createZonePlanes(deps, { sinks, serve, edgeThreads, forget });
   const stop = async (timeoutMs: number): Promise<void> => {
-    edges.stop();
+    zonePlanes.stop();
     await Promise.all(serving.map((worker) => worker.stop(timeoutMs)));
+    zonePlanes.close();
     await sinks.stop();
   };
   try {
-    const [dns, edge, gateway] = await Promise.all([
-      startNameservers(deps, sinks, serve).then((bound) => {
-        edges.neighbourAt("doh", portOf(bound, "doh"));
-        return bound;
-      }),
-      startSharing("edge", config.edge.workers, edges.start),
+    const [{ dns, edge }, gateway] = await Promise.all([
+      zonePlanes.start(),
       startGateway(deps, sinks, serve).then((bound) => {
-        edges.neighbourAt("gateway", portOf(bound, "edge"));
+        zonePlanes.gatewayAt(portOf(bound, "edge"));
         return bound;
       }),
       sinks.writer.listening,
@@ -79,7 +81,16 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       https: portOf(edge, "https"),
       gateway: portOf(gateway, "http"),
     };
-    return { workers: [sinks.writer, sinks.detector, ...serving], ports, stop };
+    // Those that have loaded for zones that seemed to be there.
+    await deps.early.dismiss();
+    const { isWaking, awake } = zonePlanes;
+    return {
+      get workers() {
+        const waking = isWaking() ? zonePlanes.threads : [];
+        return [sinks.writer, sinks.detector, ...serving.filter((worker) => worker.isUp() || !waking.includes(worker))];
+      },
+      ...{ ports, isWaking, awake, stop },
+    };
   } catch (error) {
     await stop(0);
     throw error;
@@ -88,18 +99,6 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
 
 /** Starts a thread that serves; it is stopped with the others. */
 export type Serve = (spec: ServingSpec) => PlaneWorker;
-
-function startNameservers({ config }: PlanesDeps, { writer }: Sinks, serve: Serve): Promise<Bound> {
-  const rateTable = createRateTable();
-  return startSharing("nameserver", config.dns.workers, (name, siblings) =>
-    serve({
-      name,
-      script: "../nameserver/worker.ts",
-      ports: () => ({ events: handOver(writer) }),
-      planeConfig: (bound) => nameserverConfig(config, { ...siblings, ...bound }, rateTable),
-    }),
-  );
-}
 
 const startGateway = ({ config, tls, files }: PlanesDeps, { writer }: Sinks, serve: Serve): Promise<Bound> =>
   serve({
@@ -151,17 +150,4 @@ function startServingWorker(
       return { workerData: { ...data, ...transferred }, transfer: Object.values(transferred) };
     },
   });
-}
-
-/** Several threads on one port: the first finds the port, the others join it. */
-async function startSharing(name: string, count: number, start: (name: string, siblings: Bound) => PlaneWorker): Promise<Bound> {
-  const bound = await start(`${name}-1`, {}).listening;
-  await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(`${name}-${i + 2}`, bound).listening));
-  return bound;
-}
-
-function portOf(bound: Bound, transport: string): number {
-  const port = bound[transport];
-  if (port === undefined) throw new Error(`a plane did not say on which port it serves ${transport}`);
-  return port;
 }

@@ -15,7 +15,7 @@ const WORTH_BYTES = 4_000_000;
  * From now on, when this thread has little to do and its heap has grown since the last time, what is not needed goes back to
  * the system: half of it, after a program was loaded. Once there was work, or from the second time on, it waits longer and
  * compiled code stays: each request would cost half as much again for a while. The thread stands still for a millisecond a
- * megabyte, so a heap of more than `bytesMax` stays as it is.
+ * megabyte that is in use, so a heap with more than `bytesMax` of these stays as it is.
  */
 export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, lookMs = LOOK_MS, giveBack = giveBackHeap } = {}): void {
   let cpu = process.threadCpuUsage();
@@ -30,7 +30,7 @@ export function giveBackHeapWhenQuiet({ bytesMax = 64_000_000, lookMs = LOOK_MS,
     quietLooks = share > QUIET_SHARE ? 0 : quietLooks + 1;
     if (quietLooks < (hasWorked ? LOOKS_AFTER_WORK : 1)) return;
     const size = heapBytes();
-    if (size < left + WORTH_BYTES || size > bytesMax || !giveBack(hasWorked)) return;
+    if (size < left + WORTH_BYTES || getHeapStatistics().used_heap_size > bytesMax || !giveBack(hasWorked)) return;
     hasWorked = true;
     quietLooks = 0;
     left = heapBytes();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { isId, newId, newRayId, newTokenSecret, newUlid, rayTimeMs } from "./ids.ts";
+import { isId, newId, newRayId, newTokenSecret, newUlid, newUlids, rayTimeMs, ULID_LENGTH, ulidTimeMs } from "./ids.ts";
 
 const MANY = 2000;
 const many = (make: () => string): readonly string[] => Array.from({ length: MANY }, make);
@@ -37,6 +37,19 @@ test("ULIDs sort by their time", () => {
   );
   assert.equal(newUlid(0).slice(0, 10), "0000000000");
   assert.equal(newUlid(2 ** 48 - 1).slice(0, 10), "7ZZZZZZZZZ");
+});
+
+test("many ULIDs at once are each of its own time, and no two the same", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { maxLength: 50 }), (times) => {
+      const text = newUlids(Float64Array.from(times));
+      const ids = times.map((_, n) => text.slice(n * ULID_LENGTH, (n + 1) * ULID_LENGTH));
+      assert.equal(text.length, times.length * ULID_LENGTH);
+      assert.deepEqual(ids.map(ulidTimeMs), times);
+    }),
+  );
+  const ids = newUlids(new Float64Array(MANY).fill(1_700_000_000_000));
+  assert.equal(new Set(Array.from({ length: MANY }, (_, n) => ids.slice(n * ULID_LENGTH, (n + 1) * ULID_LENGTH))).size, MANY);
 });
 
 test("a ray tells its time and sorts by it", () => {

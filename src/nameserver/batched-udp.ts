@@ -1,4 +1,5 @@
 import type { IpAddress } from "#kernel/ip.ts";
+import { letGo, opened } from "#kernel/own-descriptors.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { OUTPUT_BYTES, senderOf } from "./datagram.ts";
 import { createFloodGauge } from "./flood-gauge.ts";
@@ -35,7 +36,7 @@ const TURN_BATCHES_MAX = 64;
 export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> {
   const { sockets, address, config, metrics, clock } = deps;
   const sendErrors = udpSendErrors(metrics);
-  const fd = sockets.bindUdp(address, config.port, config.reusePort);
+  const fd = opened(config.fd ?? sockets.bindUdp(address, config.port, config.reusePort));
   const batch = createDatagramBatch(sockets, address.family, clock);
   let isOpen = true;
   const sendLater: SendLater = (response, name) => {
@@ -67,6 +68,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
     close: async () => {
       isOpen = false;
       watch.close();
+      letGo(fd);
       sockets.close(fd);
     },
   };

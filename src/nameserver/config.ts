@@ -9,6 +9,8 @@ export interface NameserverConfig {
   readonly port: number;
   /** Share the port with other workers; the kernel spreads the questions over them. */
   readonly reusePort: boolean;
+  /** Descriptors that are bound already and become the thread's own; without them it opens what it needs. */
+  readonly sockets?: NameserverSockets | undefined;
   /** IPv4 and IPv6 addresses that proxied names are answered with. */
   readonly edgeAddresses: readonly string[];
   /** What the edge speaks there over TLS. */
@@ -23,6 +25,12 @@ export interface NameserverConfig {
   /** Addresses of the resolvers that know names elsewhere, with a port where it is not 53; none: those of the system. */
   readonly resolvers: readonly string[];
   readonly limits: NameserverLimits;
+}
+
+export interface NameserverSockets {
+  readonly udp: number;
+  readonly tcp: number;
+  readonly dot: number;
 }
 
 /** Bounds of what clients can make the nameserver hold or wait for. */

@@ -47,7 +47,7 @@ export function createListeners(deps: ListenersDeps): Listeners {
   const bindBoth = async (): Promise<readonly [Listener, Listener]> => {
     const udp = await bindUdp(deps);
     try {
-      return [udp, await listenTcp({ ...config, port: udp.port }, config.limits, responders, metrics)];
+      return [udp, await listenTcp({ ...config, port: udp.port, fd: config.sockets?.tcp }, config.limits, responders, metrics)];
     } catch (error) {
       await udp.close(0);
       throw error;
@@ -103,10 +103,14 @@ function listenDot({ config, metrics, responders, certificates }: ListenersDeps,
     certificates.onChange(() => server.setSecureContext(certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {}));
     return server.on("tlsClientError", () => (handshakesFailed.value += 1));
   };
-  return listenTcp({ ...config, port }, config.limits, responders, metrics, { transport: "dot", createServer: secure });
+  return listenTcp({ ...config, port, fd: config.sockets?.dot }, config.limits, responders, metrics, {
+    transport: "dot",
+    createServer: secure,
+  });
 }
 
-function bindUdp({ config, sockets, quickAnswer, responders, clock, metrics }: ListenersDeps): Promise<Listener> {
+function bindUdp({ config: given, sockets, quickAnswer, responders, clock, metrics }: ListenersDeps): Promise<Listener> {
+  const config = { ...given, fd: given.sockets?.udp };
   // A host by name is left to Node, which looks it up.
   const address = parseIp(config.host);
   return sockets && address

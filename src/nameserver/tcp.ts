@@ -66,7 +66,7 @@ export async function listenTcp(
   });
   // Node only reports a handshake that takes too long, and leaves the connection open.
   server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
-  server.listen({ host: config.host, port: config.port, reusePort: config.reusePort });
+  server.listen(config.fd === undefined ? { host: config.host, port: config.port, reusePort: config.reusePort } : { fd: config.fd });
   await once(server, "listening");
 
   return {

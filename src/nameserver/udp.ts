@@ -15,6 +15,8 @@ export interface UdpConfig {
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
+  /** A descriptor that is bound there already. */
+  readonly fd?: number | undefined;
 }
 
 /** Questions wait here while the thread is busy; the kernel grants as much of it as its limits allow. */
@@ -31,7 +33,7 @@ export async function listenUdp(config: UdpConfig, responders: UdpResponders, me
     lookup: (address, _options, done) => done(null, address, family),
   });
   const listening = once(socket, "listening");
-  socket.bind({ port: config.port, address: config.host });
+  socket.bind(config.fd === undefined ? { port: config.port, address: config.host } : { fd: config.fd });
   try {
     await listening;
   } catch (error) {

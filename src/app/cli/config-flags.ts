@@ -1,21 +1,31 @@
 import type { Command } from "commander";
+import { CONFIG_PARTS } from "../config-parts.ts";
 import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "../config-schema.ts";
 
-/** Gives the command configuration keys as flags, all of them unless it needs only some; the returned list fills with the ones that are used, in order. */
-export function addConfigFlags(command: Command, keys: readonly ConfigKeyName[] = [...CONFIG_ROWS.keys()]): readonly string[] {
+/**
+ * Gives the command configuration keys as flags, all of them, by what they are about, unless it needs only some; the
+ * returned list fills with the ones that are used, in order.
+ */
+export function addConfigFlags(command: Command, keys?: readonly ConfigKeyName[]): readonly string[] {
   const used: string[] = [];
   const add = (flag: string, form: string, doc: string): void => {
     command.option(`--${flag} ${form}`, doc);
     command.on(`option:${flag}`, (value: string | null) => used.push(value === null ? `--${flag}` : `--${flag}=${value}`));
   };
-  const example = keys.find((key) => key !== "data") ?? "data";
-  command.optionsGroup(`Configuration (each also as a variable: --${flagName(example)} is ${variableName(example)}):`);
-  add("config", "<file>", "TOML file with any key of the configuration (also SELVEDGE_CONFIG).");
-  for (const key of keys) {
+  const addKey = (key: ConfigKeyName): void => {
     const row = CONFIG_ROWS.get(key);
-    if (row === undefined) continue;
+    if (row === undefined) return;
     const hasDefault = row.default !== "" && row.default !== false && typeof row.default !== "object";
     add(flagName(key), row.type === "switch" ? "[yes]" : "<value>", hasDefault ? `${row.doc} (default: ${String(row.default)})` : row.doc);
-  }
+  };
+  const example = keys?.find((key) => key !== "data") ?? "database.url";
+  command.optionsGroup(`Configuration (each also as a variable: --${flagName(example)} is ${variableName(example)}):`);
+  add("config", "<file>", "TOML file with any key of the configuration (also SELVEDGE_CONFIG).");
+  if (keys !== undefined) keys.forEach(addKey);
+  else
+    for (const [title, part] of CONFIG_PARTS) {
+      command.optionsGroup(`${title}:`);
+      part.forEach(addKey);
+    }
   return used;
 }

@@ -1,14 +1,16 @@
 import { PlatformError } from "#kernel/errors.ts";
 import { loadConfig } from "../config.ts";
-import { loadThreadsEarly } from "../early-threads.ts";
+import { earlyPrograms, loadThreadsEarly } from "../early-threads.ts";
 import { listenFailure } from "../listeners.ts";
+import { mayHoldZones } from "../last-good-glance.ts";
+import { planeFiles } from "../plane-files.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
 /** Runs the server until a signal has drained it. */
 export async function start(flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
-  const early = loadThreadsEarly();
+  const early = loadThreadsEarly(earlyPrograms(mayHoldZones(planeFiles(config.data).lastGood)));
   try {
     // After the configuration, so that a mistake in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");

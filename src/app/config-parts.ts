@@ -1,0 +1,38 @@
+import { CONFIG_ROWS, type ConfigKeyName } from "./config-schema.ts";
+
+type Section = ConfigKeyName extends infer K ? (K extends `${infer S}.${string}` ? S : K) : never;
+
+/** What keys are about, by what stands before their dot: in the order in which help and reference show them. */
+const TITLES: { readonly [S in Section]: string } = {
+  data: "State",
+  database: "State",
+  http: "HTTP edge",
+  https: "HTTP edge",
+  edge: "HTTP edge",
+  rules: "Rules",
+  certificates: "Certificates and custom hostnames",
+  custom_hostnames: "Certificates and custom hostnames",
+  dns: "Nameserver",
+  gateway: "AI gateway",
+  api: "Management API",
+  tls: "Management API",
+  bootstrap: "First start",
+  deprecations: "API date and names",
+  vendor: "API date and names",
+  events: "Events and logs",
+  notifications: "Notifications",
+  log: "Process",
+  json: "Process",
+  insecure_bind: "Process",
+};
+
+/** Every key, under what it is about. */
+export const CONFIG_PARTS: ReadonlyMap<string, readonly ConfigKeyName[]> = (() => {
+  const parts = new Map<string, ConfigKeyName[]>();
+  for (const [section, title] of Object.entries(TITLES)) {
+    const part = parts.get(title) ?? [];
+    for (const key of CONFIG_ROWS.keys()) if (key === section || key.startsWith(`${section}.`)) part.push(key);
+    parts.set(title, part);
+  }
+  return parts;
+})();

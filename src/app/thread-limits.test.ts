@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { threadLimits } from "./thread-limits.ts";
+
+test("threads of which there are several have the limits of their kind", () => {
+  assert.deepEqual(threadLimits("gateway"), { maxYoungGenerationSizeMb: 24 });
+  assert.ok(threadLimits("edge-1").maxYoungGenerationSizeMb);
+  assert.deepEqual(threadLimits("edge-12"), threadLimits("edge-1"));
+});
+
+test("nameservers keep the choice of V8", () => {
+  assert.deepEqual(threadLimits("nameserver-1"), {});
+});

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:tls";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { apiCaller, succeed } from "../support/api.ts";
+import { type Selvedge, startSelvedge, type StartOptions } from "../support/selvedge.ts";
+
+const execute = promisify(execFile);
+
+/** Which threads of the server serve zones (proc(5), comm). */
+const zoneThreads = ({ pid }: Selvedge): readonly string[] =>
+  readdirSync(`/proc/${pid}/task`)
+    .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, "latin1").trim())
+    .filter((name) => /^(edge|nameserver)-/.test(name))
+    .toSorted();
+
+const BOTH = ["edge-1", "nameserver-1"];
+
+async function start(t: TestContext, options: StartOptions = {}): Promise<Selvedge> {
+  const server = await startSelvedge(options);
+  t.after(() => server.kill());
+  return server;
+}
+
+async function ask(server: Selvedge, name: string, ...flags: readonly string[]): Promise<string> {
+  const port = new URL(`udp://${server.ready.dns}`).port;
+  const { stdout } = await execute("dig", ["@127.0.0.1", "-p", port, name, "SOA", "+time=60", "+tries=1", ...flags]);
+  return /status: (\w+)/.exec(stdout)?.[1] ?? stdout;
+}
+
+const ready = async ({ ready: { api } }: Selvedge): Promise<number> => (await fetch(new URL("/readyz", api))).status;
+
+test("without a zone neither nameserver nor edge has a thread, and each first visitor is answered by it", async (t) => {
+  const visits: readonly ((server: Selvedge) => Promise<unknown>)[] = [
+    async (server) => assert.equal(await ask(server, "example.com"), "REFUSED"),
+    async (server) => assert.equal(await ask(server, "example.com", "+tcp"), "REFUSED"),
+    async (server) => assert.equal((await fetch(server.ready.http)).status, 530),
+    async (server) => {
+      const { port } = new URL(server.ready.https);
+      const socket = connect({ host: "127.0.0.1", port: Number(port), servername: "nobody.example", rejectUnauthorized: false });
+      // A name that nobody has a certificate for.
+      const [error] = (await once(socket, "error")) as [NodeJS.ErrnoException];
+      assert.match(error.code ?? "", /UNRECOGNIZED_NAME/);
+    },
+  ];
+  for (const visit of visits) {
+    const server = await start(t);
+    assert.deepEqual(zoneThreads(server), []);
+    assert.equal(await ready(server), 200);
+    await visit(server);
+    assert.deepEqual(zoneThreads(server), BOTH);
+    assert.equal((await server.stop()).code, 0);
+  }
+});
+
+test("the first zone is answered for once it is confirmed, and after a start from the first moment on", async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "selvedge-late-"));
+  t.after(() => rmSync(dataDir, { recursive: true }));
+  const first = await start(t, { dataDir });
+  const call = apiCaller(first.ready);
+  await succeed(call("POST", "/zones", { name: "example.com", account: { id: first.ready.account_id }, type: "full" }));
+  assert.deepEqual(zoneThreads(first), BOTH);
+  assert.equal(await ready(first), 200);
+  assert.equal(await ask(first, "example.com"), "NOERROR");
+  assert.equal((await first.stop()).code, 0);
+
+  const second = await start(t, { dataDir });
+  assert.deepEqual(zoneThreads(second), BOTH);
+  assert.equal(await ask(second, "example.com"), "NOERROR");
+  assert.equal((await second.stop()).code, 0);
+});
+
+test("several threads share the ports that the first has taken over", async (t) => {
+  const server = await start(t, { args: ["--dns-workers", "2", "--edge-workers", "2"] });
+  assert.deepEqual(zoneThreads(server), []);
+  assert.equal(await ask(server, "example.com"), "REFUSED");
+  const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await fetch(server.ready.http)).status));
+  assert.deepEqual(new Set(statuses), new Set([530]));
+  assert.deepEqual(zoneThreads(server), ["edge-1", "edge-2", "nameserver-1", "nameserver-2"]);
+  assert.equal((await server.stop()).code, 0);
+});
+
+test("a server that is stopped before it has had a zone, or while its planes start, ends", async (t) => {
+  const idle = await start(t);
+  assert.equal((await idle.stop()).code, 0);
+  const waking = await start(t);
+  void ask(waking, "example.com", "+time=1").catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal((await waking.stop()).code, 0);
+});
