@@ -11,7 +11,7 @@ const record = (text: string): CaaRecord => {
   return { flags: Number(flags), tag: tag!, value: value! };
 };
 
-test("SPEC 7: CAA records say which authority may issue (RFC 8659 §4)", () => {
+test("SPEC 7.6: CAA records say which authority may issue (RFC 8659 §4)", () => {
   const rows: readonly (readonly [question: CaaQuestion, allowed: boolean, ...records: string[]])[] = [
     [QUESTION, true],
     [QUESTION, true, "0 issue letsencrypt.org"],

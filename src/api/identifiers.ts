@@ -29,6 +29,9 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   hostname: (text) => parseHostname(text) !== undefined,
   setting_id: (text) => /^[a-z0-9_]{1,64}$/.test(text),
   profile_id: (text) => /^[0-9a-f-]{36}$/.test(text),
+  // Jobs that push logs have numbers.
+  job_id: (text) => /^\d{1,10}$/.test(text),
+  dataset_name: (text) => /^[a-z0-9_]{1,64}$/.test(text),
   phase: (text) => /^[a-z0-9_]{1,64}$/.test(text),
 };
 

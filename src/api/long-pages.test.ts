@@ -1,8 +1,8 @@
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
-import type { ZoneRef } from "#control/dns/change-records.ts";
 import { type ApiServer, type ApiServerOptions, ask, startApi } from "../../test/support/api-server.ts";
 
 // A page may have five million records (contract.md §3): it goes out in parts.
@@ -12,7 +12,7 @@ const COUNT = 2_500;
 async function serverWithRecords(
   t: TestContext,
   options: ApiServerOptions = {},
-): Promise<{ server: ApiServer; zone: ZoneRef; path: string }> {
+): Promise<{ server: ApiServer; zone: PlannedZoneRef; path: string }> {
   const server = await startApi(options);
   t.after(() => server.close());
   const zone = (await ask(server, "POST", "/zones", { body: { name: "example.test", account: { id: server.account_id } } })).body.result;

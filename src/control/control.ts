@@ -42,6 +42,7 @@ import type { CustomCertificates } from "#control/certificates/custom-certificat
 import type { CertificatePacks } from "#control/certificates/packs.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
+import type { LogpushJobs } from "#control/logpush/jobs.ts";
 import type { Notifications } from "#control/notifications/notifications.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
@@ -101,4 +102,5 @@ export interface Control {
   readonly loggedRequests: LoggedRequests;
   readonly sensitiveData: SensitiveData;
   readonly notifications: Notifications;
+  readonly logpush: LogpushJobs;
 }

@@ -53,6 +53,9 @@ import { createWafMigration } from "#control/waf-migration/migration.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
 import { createZones } from "#control/zones/zones.ts";
 import { createCustomHostnameControl } from "./hostnames/create.ts";
+import type { ReadOrderedBatch } from "#control/logpush/batch-order.ts";
+import { createLogpushJobs } from "#control/logpush/jobs.ts";
+import { createLogPusher } from "#control/logpush/pusher.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { EventQueries } from "#events/queries.ts";
 import { type EventReads, localReads } from "#events/reads.ts";
@@ -70,6 +73,10 @@ export interface ControlDeps {
   /** What the planes logged. */
   readonly events: EventQueries;
   readonly gatewayLogStore: GatewayLogStore;
+  /** Directory of the segments of gateways' logs. */
+  readonly logSegments: string;
+  /** Reads them for jobs that push logs; in this thread unless given. */
+  readonly readLogBatch?: ReadOrderedBatch;
   /** For questions that may take long; asked in this thread unless said. */
   readonly eventReads?: EventReads;
   /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
@@ -102,7 +109,7 @@ export interface ControlDeps {
   readonly rulesetLimits?: Partial<RulesetLimits>;
   /** By which e-mail is sent; none unless given. */
   readonly mailServer?: MailServer | undefined;
-  /** Whether webhooks of notifications may be at this address; public ones alone unless given. */
+  /** Whether webhooks of notifications and destinations of logs may be at this address; public ones alone unless given. */
   readonly webhookAllowed?: (address: string) => boolean;
   /** Where the gateway plane is reached: `https://gateway.example`. */
   readonly urlOfGateways?: () => string;
@@ -152,6 +159,7 @@ export function createControl(deps: ControlDeps): Control {
       }),
   });
   const { certificateOrdering } = hostnames;
+  const allowed = deps.webhookAllowed ?? isPublic;
   return {
     access,
     analytics,
@@ -209,7 +217,11 @@ export function createControl(deps: ControlDeps): Control {
       events: eventReads,
       vendorPrefix,
       mailServer: deps.mailServer,
-      webhookAllowed: deps.webhookAllowed ?? isPublic,
+      webhookAllowed: allowed,
+    }),
+    logpush: createLogpushJobs({
+      ...{ store, clock, sealer, allowed },
+      pusher: createLogPusher({ store, clock, sealer, allowed, directory: deps.logSegments, readBatch: deps.readLogBatch }),
     }),
     sensitiveData: createSensitiveData({ store, clock, sealer }),
     dlpProfiles: createDlpProfiles({ store, clock }),

@@ -77,6 +77,9 @@ export const lockZone = async (db: Kysely<Tables>, id: string): Promise<boolean>
 export const zonesOfAccount = (db: Kysely<Tables>, accountId: string): Promise<ZoneRow[]> =>
   db.selectFrom("zones").selectAll().where("account_id", "=", accountId).orderBy("name").execute();
 
+export const anyZone = async (db: Kysely<Tables>): Promise<boolean> =>
+  (await db.selectFrom("zones").select("id").limit(1).executeTakeFirst()) !== undefined;
+
 export const allZones = (db: Kysely<Tables>): Promise<ZoneRow[]> => db.selectFrom("zones").selectAll().orderBy("id").execute();
 
 export async function insertZone(db: Kysely<Tables>, row: Insertable<ZonesTable>): Promise<void> {

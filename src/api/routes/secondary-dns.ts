@@ -4,7 +4,8 @@ import { zoneOf } from "#api/zone-of.ts";
 import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { TransferObjects } from "#control/transfers/objects.ts";
-import type { TransferZone, ZoneTransfers } from "#control/transfers/zone-transfers.ts";
+import type { ZoneTransfers } from "#control/transfers/zone-transfers.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import {
   IncomingTransfer,
   IncomingTransferWrite,
@@ -149,7 +150,7 @@ const operation = (
   path: string,
   id: string,
   summary: string,
-  run: (control: Control["transfers"], call: Call, zone: TransferZone) => Promise<string>,
+  run: (control: Control["transfers"], call: Call, zone: ZoneRef) => Promise<string>,
 ): Route =>
   route({
     method,

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-const failing = (code: number, source?: string) => (error: unknown) =>
-  error instanceof PlatformError && error.code === code && (source === undefined || error.source === source);
 const PAGE = { page: 1, per_page: 20 };
 
 storeTest("applications stand before one place each, are their owner's alone, and go with their zone", async ({ store }) => {

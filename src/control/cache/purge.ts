@@ -2,6 +2,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { isWithin } from "#kernel/hostname.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { CachePurge, CachePurged } from "#model/cache-purge.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
 import { purgesOfZone, putPurges } from "#store/cache-purges.ts";
@@ -11,14 +12,7 @@ import { lockZone } from "#store/zones.ts";
 
 export interface CachePurges {
   /** Takes responses of the zone out of the edge's cache; answered once every edge has done it. Throws `purge_invalid`. */
-  purge(call: Call, zone: PurgedZone, body: CachePurge): Promise<CachePurged>;
-}
-
-interface PurgedZone {
-  readonly id: string;
-  readonly name: string;
-  readonly account_id: string;
-  readonly plan: string;
+  purge(call: Call, zone: PlannedZoneRef, body: CachePurge): Promise<CachePurged>;
 }
 
 /** Selectors that stay with a zone, so that an edge that was away need not drop the zone's whole cache. */
@@ -69,7 +63,7 @@ function keptOf(selectors: readonly PurgeSelector[]): readonly PurgeSelector[] {
 type Serves = (host: string) => boolean;
 
 /** Null for everything. */
-function selectorOf(zone: PurgedZone, body: CachePurge, serves: Serves): PurgeSelector | null {
+function selectorOf(zone: PlannedZoneRef, body: CachePurge, serves: Serves): PurgeSelector | null {
   const given = (["purge_everything", "files", "tags", "hosts", "prefixes"] as const).filter((name) => body[name] !== undefined);
   const [name, ...others] = given;
   if (name === undefined || others.length > 0 || body.purge_everything === false) throw new PlatformError("purge_invalid");

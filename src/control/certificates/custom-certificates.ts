@@ -1,5 +1,6 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { isWithin } from "#kernel/hostname.ts";
@@ -25,12 +26,6 @@ import {
 import type { Store, Unit } from "#store/store.ts";
 import { lockZone } from "#store/zones.ts";
 import { issuerOf, readUploaded, signatureOf, type UploadErrors } from "./uploaded.ts";
-
-interface ZoneRef {
-  readonly id: string;
-  readonly name: string;
-  readonly account_id: string;
-}
 
 /** Certificates that a zone's owner brings: the edge shows them before those that authorities issue for the zone. */
 export interface CustomCertificates {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors.ts";
-import type { ZoneRef } from "#control/dns/change-records.ts";
 import type { ChangeStep } from "#control/dns/change-steps.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { checkSiblings, type Sibling } from "#model/dns-conflicts.ts";
 import { recordsNamed } from "#store/dns-record-rows.ts";
 import type { Unit } from "#store/store.ts";
@@ -20,7 +20,7 @@ export interface CheckContext {
 const SLICE = 2000;
 
 /** Judges each step against the records that the steps before it have left: conflict, duplicate, size, quota. */
-export async function checkSteps(db: Unit["db"], zone: ZoneRef, steps: readonly ChangeStep[], context: CheckContext): Promise<void> {
+export async function checkSteps(db: Unit["db"], zone: PlannedZoneRef, steps: readonly ChangeStep[], context: CheckContext): Promise<void> {
   const names = new Set<string>();
   if (context.beside !== "nothing") for (const { place } of steps) if (place) names.add(place.name);
   const byName = new Map<string, Map<string, Sibling>>([...names].map((name) => [name, new Map()]));

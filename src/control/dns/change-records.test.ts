@@ -1,10 +1,10 @@
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors.ts";
 import type { DnsRecord, DnsRecordBatch, DnsRecordWrite } from "#model/dns-record.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import type { ZoneRef } from "./change-records.ts";
 
 const refused = (code: number, source?: string) => (error: unknown) =>
   error instanceof PlatformError && error.code === code && (source === undefined || error.source === source);
@@ -13,7 +13,7 @@ async function zoned(store: Store, options: { readonly plan?: string; readonly r
   const fixture = await controlOver(store, options.recordsPerZoneMax === undefined ? {} : { recordsPerZoneMax: options.recordsPerZoneMax });
   const { control, account_id, call } = fixture;
   const { id, name } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
-  const zone: ZoneRef = { id, name, account_id, plan: options.plan ?? "pro" };
+  const zone: PlannedZoneRef = { id, name, account_id, plan: options.plan ?? "pro" };
   const batch = (body: DnsRecordBatch) => control.dnsRecords.batch(call(), zone, body);
   const create = (write: DnsRecordWrite): Promise<DnsRecord> => control.dnsRecords.create(call(), zone, write);
   const all = async (): Promise<string[]> => {

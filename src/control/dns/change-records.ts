@@ -11,6 +11,7 @@ import { permittedSteps } from "#control/dns/secondary-writes.ts";
 import type { RecordView, ShownRow } from "#control/dns/record-view.ts";
 import type { VersionedChange } from "#control/dns/version-changes.ts";
 import { appendVersion, type NewVersion } from "#control/dns/version-log.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
 import type { OriginPolicy, PreparedRecord } from "#model/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
@@ -22,13 +23,6 @@ import type { Store, Unit } from "#store/store.ts";
 import { touchZone } from "#store/zones.ts";
 
 /** The zone of a call, as the API resolved it. */
-export interface ZoneRef {
-  readonly id: string;
-  readonly name: string;
-  readonly account_id: string;
-  readonly plan: string;
-}
-
 /** Applied in this order of parts, and in a part in the order of its items (contract.md §3, "Batch"). */
 export interface RecordChanges {
   readonly deletes?: readonly { readonly id: string }[];
@@ -70,9 +64,9 @@ export type ChangedRecords = Readonly<Record<Part, readonly DnsRecord[]>> & {
  * (`/posts/3/content`) unless the write is of a kind that is one record only.
  */
 export interface RecordChanger {
-  change(call: Call, zone: ZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
+  change(call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
   /** The same inside a unit, for changes that depend on what the unit reads. */
-  changeWithin(unit: Unit, call: Call, zone: ZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
+  changeWithin(unit: Unit, call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
 }
 
 export interface RecordChangerDeps {
@@ -85,7 +79,7 @@ export interface RecordChangerDeps {
 }
 
 export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
-  const apply = async (unit: Unit, call: Call, zone: ZoneRef, prepared: PreparedChanges, options: ChangeOptions) => {
+  const apply = async (unit: Unit, call: Call, zone: PlannedZoneRef, prepared: PreparedChanges, options: ChangeOptions) => {
     const { view } = deps;
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
@@ -169,7 +163,13 @@ function outcome(steps: readonly ChangeStep[]): readonly RecordOutcome[] {
 const SLICE = 1000;
 
 /** Tells the planes of each record, and the audit log where a view shows it what it was. */
-async function publish(unit: Unit, call: Call, zone: ZoneRef, changes: readonly RecordOutcome[], view: RecordView | null): Promise<void> {
+async function publish(
+  unit: Unit,
+  call: Call,
+  zone: PlannedZoneRef,
+  changes: readonly RecordOutcome[],
+  view: RecordView | null,
+): Promise<void> {
   const actor = auditActor(call);
   for (const [index, { before, after }] of changes.entries()) {
     if (index % SLICE === SLICE - 1) await setImmediate();

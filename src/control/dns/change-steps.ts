@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
-import type { RecordChanges, ZoneRef } from "#control/dns/change-records.ts";
+import type { RecordChanges } from "#control/dns/change-records.ts";
 import { type ShownRow, writeOf } from "#control/dns/record-view.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecordWrite } from "#model/dns-record.ts";
 import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
@@ -36,12 +37,12 @@ export interface PreparedChanges {
 }
 
 interface Scene {
-  readonly zone: ZoneRef;
+  readonly zone: PlannedZoneRef;
   readonly origins: OriginPolicy;
   readonly now: string;
 }
 
-export async function prepareChanges(changes: RecordChanges, zone: ZoneRef, origins: OriginPolicy): Promise<PreparedChanges> {
+export async function prepareChanges(changes: RecordChanges, zone: PlannedZoneRef, origins: OriginPolicy): Promise<PreparedChanges> {
   const { deletes = [], patches = [], puts = [], posts = [], restores = [], rows = [] } = changes;
   const check = (write: DnsRecordWrite): Checked => checked(() => prepareRecord(write, zone, origins));
   const ids = new Set([deletes, patches, puts, restores, rows].flatMap((items) => items.map(({ id }) => id)));

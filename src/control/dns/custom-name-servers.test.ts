@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
 
 storeTest("custom name servers stand in the zones that use their set, as the set changes", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { rebuildSnapshot } from "#control/rebuild.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { PlatformError } from "#kernel/errors.ts";
 import type { DnssecEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
 
 storeTest("DNSSEC is turned on, off and deleted; its key stays in the database, sealed", async ({ store }) => {
   const { control, sealer, account_id, call } = await controlOver(store);

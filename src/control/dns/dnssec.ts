@@ -4,6 +4,7 @@ import type { Sealer } from "#kernel/seal.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { LookAtParent } from "#control/dns/parent-ds.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import { disabled, type DnssecLife, enabled, rolled } from "#model/dnssec-life.ts";
 import type { Dnssec, DnssecEdit, DnssecRollover, ZoneSigningKey } from "#model/dnssec.ts";
 import { recordsNamed } from "#store/dns-record-rows.ts";
@@ -14,24 +15,18 @@ import { dnssecNotes, dnssecView, rolloverView, zoneSigningKeys } from "./dnssec
 import { seenBy } from "./dnssec-watch.ts";
 import { iso, lifeOf, loadDnssec, newDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
-export interface DnssecZone {
-  readonly id: string;
-  readonly name: string;
-  readonly account_id: string;
-}
-
 export interface DnssecControl {
   /** Notes on the call what the zone waits for. */
-  get(call: Call, zone: DnssecZone): Promise<Dnssec>;
+  get(call: Call, zone: ZoneRef): Promise<Dnssec>;
   /** `active` makes a key if there is none, signs at once and waits for the DS at the parent; `disabled` as `disabled` of the model says. */
-  edit(call: Call, zone: DnssecZone, body: DnssecEdit): Promise<Dnssec>;
+  edit(call: Call, zone: ZoneRef, body: DnssecEdit): Promise<Dnssec>;
   /** Destroys the key. Throws `dnssec_transition` unless the status is `disabled`. */
-  remove(call: Call, zone: DnssecZone): Promise<string>;
+  remove(call: Call, zone: ZoneRef): Promise<string>;
   /** Keys that sign keys and records alike, oldest first. */
-  signingKeys(zone: DnssecZone): Promise<readonly ZoneSigningKey[]>;
-  rollover(zone: DnssecZone): Promise<DnssecRollover>;
+  signingKeys(zone: ZoneRef): Promise<readonly ZoneSigningKey[]>;
+  rollover(zone: ZoneRef): Promise<DnssecRollover>;
   /** Throws `dnssec_transition` unless the zone is active and no rollover is under way. */
-  startRollover(call: Call, zone: DnssecZone): Promise<DnssecRollover>;
+  startRollover(call: Call, zone: ZoneRef): Promise<DnssecRollover>;
 }
 
 export interface DnssecDeps {
@@ -91,7 +86,7 @@ export function createDnssec(deps: DnssecDeps): DnssecControl {
   };
 }
 
-async function edit(deps: DnssecDeps, call: Call, zone: DnssecZone, body: DnssecEdit): Promise<Dnssec> {
+async function edit(deps: DnssecDeps, call: Call, zone: ZoneRef, body: DnssecEdit): Promise<Dnssec> {
   checkAvailable(body);
   // Before the unit, which would hold up other writes; the key for nothing where the zone has one.
   const key = await newDnssecKey(deps, zone.id);
@@ -126,13 +121,13 @@ const modified = (stored: StoredDnssec, now: number): StoredDnssec => ({
 });
 
 /** Locks first and reads then. Throws `zone_not_found`. */
-async function openDnssec(unit: Unit, zone: DnssecZone): Promise<StoredDnssec | undefined> {
+async function openDnssec(unit: Unit, zone: ZoneRef): Promise<StoredDnssec | undefined> {
   if (!(await lockZone(unit.db, zone.id))) throw new PlatformError("zone_not_found");
   return loadDnssec(unit.db, zone.id);
 }
 
 /** From then on CDS would ask the parent for the zone's own key alone, while another provider still signs with its own. */
-async function checkAlone(unit: Unit, zone: DnssecZone): Promise<void> {
+async function checkAlone(unit: Unit, zone: ZoneRef): Promise<void> {
   const atApex = await recordsNamed(unit.db, zone.id, [zone.name]);
   if (!atApex.some(({ type }) => type === "DNSKEY")) return;
   throw new PlatformError("dnssec_transition", {
@@ -152,7 +147,7 @@ function checkAvailable(body: DnssecEdit): void {
   if (row) throw new PlatformError("setting_unavailable", { message: row.why, source: `/${row.field}` });
 }
 
-const auditOf = (action: string, call: Call, zone: DnssecZone) => ({
+const auditOf = (action: string, call: Call, zone: ZoneRef) => ({
   action,
   actor: auditActor(call),
   account_id: zone.account_id,

@@ -1,6 +1,6 @@
 import { PlatformError } from "#kernel/errors.ts";
-import type { ZoneRef } from "#control/dns/change-records.ts";
 import type { ChangeStep } from "#control/dns/change-steps.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import type { Unit } from "#store/store.ts";
 import { dnssecOfZone } from "#store/zone-dnssec.ts";
@@ -12,7 +12,12 @@ const DELIBERATE: ReadonlySet<DnsVersionKind> = new Set(["create", "edit", "over
  * The zone's own keys are no records: in one that is signed here, a DNSKEY at the apex is that of another provider who
  * signs it as well (RFC 8901), which `dnssec_multi_signer` says. Throws `dns_type_invalid`.
  */
-export async function checkForeignKeys(db: Unit["db"], zone: ZoneRef, steps: readonly ChangeStep[], kind: DnsVersionKind): Promise<void> {
+export async function checkForeignKeys(
+  db: Unit["db"],
+  zone: PlannedZoneRef,
+  steps: readonly ChangeStep[],
+  kind: DnsVersionKind,
+): Promise<void> {
   if (!DELIBERATE.has(kind)) return;
   const step = steps.find(({ place }) => place?.type === "DNSKEY" && place.name === zone.name);
   const dnssec = step && (await dnssecOfZone(db, zone.id));

@@ -3,12 +3,12 @@ import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import type { ZoneRef } from "#control/dns/change-records.ts";
 import { createdRow } from "#control/dns/change-steps.ts";
 import { entryKey, type ImportEntry, refusal } from "#control/dns/read-zone-file.ts";
 import { permittedSteps } from "#control/dns/secondary-writes.ts";
 import { packChanges } from "#control/dns/version-changes.ts";
 import { appendStagedVersion } from "#control/dns/version-log.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { checkSiblings, identityOf, type Sibling } from "#model/dns-conflicts.ts";
 import { serialEntry, stagedEntry } from "#snapshot/compile.ts";
 import {
@@ -35,7 +35,7 @@ import { countImported, touchZone, zoneRowById } from "#store/zones.ts";
  */
 export interface PieceImport {
   /** How many records were new to the zone. Throws `dns_zone_file_invalid`, `dns_import_under_way`. */
-  import(call: Call, zone: ZoneRef, pieces: AsyncIterable<readonly ImportEntry[]>): Promise<number>;
+  import(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<readonly ImportEntry[]>): Promise<number>;
   removeAbandoned(call: Call): Promise<number>;
 }
 
@@ -54,7 +54,7 @@ const TAKEN_BACK_AT_ONCE = 500;
 /** One import from its first piece to its last. */
 interface Progress {
   readonly call: Call;
-  readonly zone: ZoneRef;
+  readonly zone: PlannedZoneRef;
   readonly row: DnsImportRow;
   pieces: number;
   records: number;
@@ -71,7 +71,7 @@ export function createPieceImport(deps: PieceImportDeps): PieceImport {
   /** A file has one program at a time: what was under way before this one started has ended with its own. */
   const startedOn = store.dialect === "sqlite" ? now() : "";
 
-  const begin = async (call: Call, zone: ZoneRef): Promise<Progress> => {
+  const begin = async (call: Call, zone: PlannedZoneRef): Promise<Progress> => {
     const row: DnsImportRow = { zone_id: zone.id, id: newId().slice(0, IMPORT_ID_LENGTH), touched_on: now() };
     await store.write(async ({ db }) => {
       if (!(await beginImport(db, row))) throw new PlatformError("dns_import_under_way");
@@ -194,7 +194,7 @@ async function judge(db: Unit["db"], { zone }: Progress, entries: readonly Impor
 }
 
 /** The records of a secondary zone are its primary's. */
-async function assertPermitted(db: Unit["db"], zone: ZoneRef, rows: readonly DnsRecordRow[]): Promise<void> {
+async function assertPermitted(db: Unit["db"], zone: PlannedZoneRef, rows: readonly DnsRecordRow[]): Promise<void> {
   const row = await zoneRowById(db, zone.id);
   if (row === undefined) throw new PlatformError("zone_not_found");
   permittedSteps(

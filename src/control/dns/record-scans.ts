@@ -4,10 +4,11 @@ import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import type { RecordChanger, ZoneRef } from "#control/dns/change-records.ts";
+import type { RecordChanger } from "#control/dns/change-records.ts";
 import { type RecordView, writeOf } from "#control/dns/record-view.ts";
 import { HOST_TYPES, SCAN_QUESTIONS, type ScanQuestion } from "#control/dns/scan-questions.ts";
 import type { AskResolver } from "#control/dns/scan-resolver.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
 import type { DnsScanResult, DnsScanReview, DnsScanReviewResult } from "#model/dns-scan.ts";
 import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/prepared-record.ts";
@@ -19,13 +20,13 @@ import type { Store, Unit } from "#store/store.ts";
 /** Looks for the records that a zone has elsewhere, by asking a resolver for usual names (contract.md §3). */
 export interface RecordScans {
   /** Asks, and keeps what it finds for review. Throws `rate_limited` while too many scans run. */
-  trigger(zone: ZoneRef): Promise<void>;
+  trigger(zone: PlannedZoneRef): Promise<void>;
   /** What was found and is not in the zone. */
-  list(zone: ZoneRef): Promise<readonly DnsRecord[]>;
+  list(zone: PlannedZoneRef): Promise<readonly DnsRecord[]>;
   /** Accepted records become the zone's, all or none; rejected ones are forgotten. */
-  review(call: Call, zone: ZoneRef, body: DnsScanReview): Promise<DnsScanReviewResult>;
+  review(call: Call, zone: PlannedZoneRef, body: DnsScanReview): Promise<DnsScanReviewResult>;
   /** Asks, and adds what fits beside the zone's records without a review. */
-  add(call: Call, zone: ZoneRef): Promise<DnsScanResult>;
+  add(call: Call, zone: PlannedZoneRef): Promise<DnsScanResult>;
 }
 
 export interface RecordScansDeps {
@@ -46,7 +47,7 @@ export function createRecordScans(deps: RecordScansDeps): RecordScans {
   const { store, clock, origins, view, changer, ask } = deps;
   let running = 0;
 
-  const scan = async (zone: ZoneRef): Promise<readonly PreparedRecord[]> => {
+  const scan = async (zone: PlannedZoneRef): Promise<readonly PreparedRecord[]> => {
     if (running >= SCANS_AT_ONCE_MAX)
       throw new PlatformError("rate_limited", { message: "Too many scans are running. Retry in a moment." });
     running++;
@@ -58,7 +59,7 @@ export function createRecordScans(deps: RecordScansDeps): RecordScans {
     }
   };
 
-  const missing = async <T extends PreparedRecord>(db: Unit["db"], zone: ZoneRef, found: readonly T[]): Promise<readonly T[]> => {
+  const missing = async <T extends PreparedRecord>(db: Unit["db"], zone: PlannedZoneRef, found: readonly T[]): Promise<readonly T[]> => {
     const existing = await recordsNamed(db, zone.id, [...new Set(found.map(({ name }) => name))]);
     const known = new Set(existing.map(identity));
     return found.filter((record) => !known.has(identity(record)));
@@ -128,7 +129,7 @@ const scannedWrite = ({ name, type, content, data, priority, ttl }: PreparedReco
 });
 
 /** Those that could stand in the zone, each once. */
-function unknownOf(found: readonly DnsRecordWrite[], zone: ZoneRef, origins: OriginPolicy): readonly PreparedRecord[] {
+function unknownOf(found: readonly DnsRecordWrite[], zone: PlannedZoneRef, origins: OriginPolicy): readonly PreparedRecord[] {
   const records = new Map<string, PreparedRecord>();
   for (const write of found) {
     try {
@@ -143,7 +144,7 @@ function unknownOf(found: readonly DnsRecordWrite[], zone: ZoneRef, origins: Ori
 }
 
 /** Asks every question. Where a wildcard answers for everything, it stands for the names that say no more than it. */
-async function findRecords(zone: ZoneRef, ask: AskResolver, inTime: () => boolean): Promise<readonly DnsRecordWrite[]> {
+async function findRecords(zone: PlannedZoneRef, ask: AskResolver, inTime: () => boolean): Promise<readonly DnsRecordWrite[]> {
   const nowhere = `selvedge-${newId().slice(0, 12)}`;
   const questions: readonly ScanQuestion[] = [...HOST_TYPES.map((type) => ({ name: nowhere, type })), ...SCAN_QUESTIONS];
   const byName = new Map<string, DnsRecordWrite[]>();

@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import type { Control } from "#control/control.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecordQuery, DnsRecordWrite } from "#model/dns-record.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { type ControlFixture, controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import type { ZoneRef } from "./change-records.ts";
-
-const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
 
 interface Zoned extends ControlFixture {
-  readonly zone: ZoneRef;
+  readonly zone: PlannedZoneRef;
   readonly records: Control["dnsRecords"];
   create(write: DnsRecordWrite): ReturnType<Control["dnsRecords"]["create"]>;
 }
@@ -234,7 +232,8 @@ storeTest("the usage says how many records a zone has and may have, by its plan"
   const { control, account_id, call } = await controlOver(store, { recordsPerZoneMax: 9, recordsPerFreeZoneMax: 2 });
   const { id, name } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
   const free = { id, name, account_id, plan: "free" };
-  const create = (host: string, zone: ZoneRef) => control.dnsRecords.create(call(), zone, { type: "A", name: host, content: "192.0.2.1" });
+  const create = (host: string, zone: PlannedZoneRef) =>
+    control.dnsRecords.create(call(), zone, { type: "A", name: host, content: "192.0.2.1" });
   assert.deepEqual(await control.dnsRecords.usage(free), { record_quota: 2, record_usage: 0 });
   await create("a", free);
   await create("b", free);

@@ -1,8 +1,9 @@
 import { PlatformError } from "#kernel/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
-import type { RecordChanger, ZoneRef } from "#control/dns/change-records.ts";
+import type { RecordChanger } from "#control/dns/change-records.ts";
 import { createRecordLists } from "#control/dns/record-lists.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecord, DnsRecordBatch, DnsRecordBatchResult, DnsRecordQuery, DnsRecordUsage, DnsRecordWrite } from "#model/dns-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import { planOf } from "#model/plan.ts";
@@ -12,18 +13,18 @@ import type { Store } from "#store/store.ts";
 
 /** Writes throw the first violation in the order of dns.md; each raises the zone's serial by one. */
 export interface DnsRecords {
-  create(call: Call, zone: ZoneRef, body: DnsRecordWrite): Promise<DnsRecord>;
-  list(zone: ZoneRef, query: DnsRecordQuery, page: PageRequest): Promise<Page<DnsRecord>>;
-  get(zone: ZoneRef, id: string): Promise<DnsRecord>;
+  create(call: Call, zone: PlannedZoneRef, body: DnsRecordWrite): Promise<DnsRecord>;
+  list(zone: PlannedZoneRef, query: DnsRecordQuery, page: PageRequest): Promise<Page<DnsRecord>>;
+  get(zone: PlannedZoneRef, id: string): Promise<DnsRecord>;
   /** How many records the zone has and may have. */
-  usage(zone: ZoneRef): Promise<DnsRecordUsage>;
+  usage(zone: PlannedZoneRef): Promise<DnsRecordUsage>;
   /** Changes the fields that the body names. */
-  edit(call: Call, zone: ZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
+  edit(call: Call, zone: PlannedZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
   /** Replaces the record; what the body leaves out takes its default. */
-  overwrite(call: Call, zone: ZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
-  delete(call: Call, zone: ZoneRef, id: string): Promise<{ id: string }>;
+  overwrite(call: Call, zone: PlannedZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
+  delete(call: Call, zone: PlannedZoneRef, id: string): Promise<{ id: string }>;
   /** All changes or none, as one version. Throws `dns_batch_too_large` as well. */
-  batch(call: Call, zone: ZoneRef, body: DnsRecordBatch): Promise<DnsRecordBatchResult>;
+  batch(call: Call, zone: PlannedZoneRef, body: DnsRecordBatch): Promise<DnsRecordBatchResult>;
 }
 
 export interface DnsRecordsDeps {
@@ -36,7 +37,7 @@ export interface DnsRecordsDeps {
 
 export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
   const { store, view, changer } = deps;
-  const write = async (call: Call, zone: ZoneRef, part: "patches" | "puts" | "posts", kind: DnsVersionKind, body: DnsRecordWrite) =>
+  const write = async (call: Call, zone: PlannedZoneRef, part: "patches" | "puts" | "posts", kind: DnsVersionKind, body: DnsRecordWrite) =>
     (await changer.change(call, zone, { [part]: [body] }, { kind }))[part][0] as DnsRecord;
 
   return {
@@ -72,7 +73,7 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
   };
 }
 
-function checkSize(zone: ZoneRef, changes: Readonly<Record<string, readonly unknown[]>>): void {
+function checkSize(zone: PlannedZoneRef, changes: Readonly<Record<string, readonly unknown[]>>): void {
   const count = Object.values(changes).reduce((sum, { length }) => sum + length, 0);
   const { batch_changes_max: most } = planOf(zone.plan);
   if (count > most)

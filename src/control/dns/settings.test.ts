@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import type { Call } from "#control/call.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { type ControlFixture, controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number, source?: string) => (error: unknown) => {
-  assert.ok(error instanceof PlatformError, String(error));
-  assert.deepEqual([error.code, error.source], [code, source ?? error.source], error.message);
-  return true;
-};
 
 const newZone = async ({ control, account_id, call }: ControlFixture, name: string, plan?: string): Promise<string> => {
   const { id } = await control.zones.create(call(), { name, account: { id: account_id } });

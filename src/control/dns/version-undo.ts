@@ -1,12 +1,13 @@
 import { PlatformError } from "#kernel/errors.ts";
-import type { RecordChanges, ZoneRef } from "#control/dns/change-records.ts";
+import type { RecordChanges } from "#control/dns/change-records.ts";
 import type { ShownRow } from "#control/dns/record-view.ts";
 import { sameRecord, type VersionedChange } from "#control/dns/version-changes.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { recordsByIds } from "#store/dns-record-rows.ts";
 import type { Unit } from "#store/store.ts";
 
 /** What takes the changes back. Throws `dns_undo_conflict` where a record is no longer what they made of it. */
-export async function changesOfRevert(db: Unit["db"], zone: ZoneRef, changes: readonly VersionedChange[]): Promise<RecordChanges> {
+export async function changesOfRevert(db: Unit["db"], zone: PlannedZoneRef, changes: readonly VersionedChange[]): Promise<RecordChanges> {
   const current = await currentRecords(db, zone, changes);
   for (const change of changes) {
     const now = current.get(idOf(change)) ?? null;
@@ -18,7 +19,7 @@ export async function changesOfRevert(db: Unit["db"], zone: ZoneRef, changes: re
 /** What makes the records again what they were before the changes. */
 export async function changesOfRestore(
   db: Unit["db"],
-  zone: ZoneRef,
+  zone: PlannedZoneRef,
   folded: ReadonlyMap<string, VersionedChange>,
 ): Promise<RecordChanges> {
   const current = await currentRecords(db, zone, [...folded.values()]);
@@ -30,7 +31,11 @@ const backTo = (changes: readonly VersionedChange[]): RecordChanges => ({
   restores: changes.map(({ before }) => before).filter((before) => before !== null),
 });
 
-async function currentRecords(db: Unit["db"], zone: ZoneRef, changes: readonly VersionedChange[]): Promise<ReadonlyMap<string, ShownRow>> {
+async function currentRecords(
+  db: Unit["db"],
+  zone: PlannedZoneRef,
+  changes: readonly VersionedChange[],
+): Promise<ReadonlyMap<string, ShownRow>> {
   return new Map((await recordsByIds(db, zone.id, changes.map(idOf))).map((row) => [row.id, row]));
 }
 

@@ -1,10 +1,11 @@
 import { PlatformError } from "#kernel/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import { changeTimeoutMs, type RecordChanger, type ZoneRef } from "#control/dns/change-records.ts";
+import { changeTimeoutMs, type RecordChanger } from "#control/dns/change-records.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
 import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/version-changes.ts";
 import { changesOfRestore, changesOfRevert } from "#control/dns/version-undo.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import {
   type DnsVersion,
   type DnsVersionChange,
@@ -29,15 +30,15 @@ type Db = Unit["db"];
 /** Every write of a zone's records is a version. Throws `dns_version_not_found` and `dns_version_pruned`. */
 export interface DnsVersions {
   /** Newest first. */
-  list(zone: ZoneRef, page: PageRequest): Promise<Page<DnsVersion>>;
-  get(zone: ZoneRef, version: number): Promise<DnsVersionDetail>;
-  changes(zone: ZoneRef, version: number, page: PageRequest): Promise<Page<DnsVersionChange>>;
+  list(zone: PlannedZoneRef, page: PageRequest): Promise<Page<DnsVersion>>;
+  get(zone: PlannedZoneRef, version: number): Promise<DnsVersionDetail>;
+  changes(zone: PlannedZoneRef, version: number, page: PageRequest): Promise<Page<DnsVersionChange>>;
   /** What makes the zone of `to` out of that of `from`, by name and type; `from` may be the newer one. */
-  diff(zone: ZoneRef, query: DnsVersionDiffQuery, page: PageRequest): Promise<Page<DnsVersionChange>>;
+  diff(zone: PlannedZoneRef, query: DnsVersionDiffQuery, page: PageRequest): Promise<Page<DnsVersionChange>>;
   /** Takes back what one version changed, as a new version. Throws `dns_undo_conflict` where a record is another by now. */
-  revert(call: Call, zone: ZoneRef, version: number): Promise<DnsVersion>;
+  revert(call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion>;
   /** Makes the zone what it was at a version, as a new version; where it is that already, gives the newest. */
-  restore(call: Call, zone: ZoneRef, version: number): Promise<DnsVersion>;
+  restore(call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion>;
 }
 
 export interface DnsVersionsDeps {
@@ -108,12 +109,12 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
 }
 
 /** Changed records of the version and all after it: how much an undo may have to do. */
-async function changesFrom(db: Db, zone: ZoneRef, version: number): Promise<number> {
+async function changesFrom(db: Db, zone: PlannedZoneRef, version: number): Promise<number> {
   const sizes = await versionSizes(db, zone.id);
   return sizes.reduce((sum, size) => (size.version >= version ? sum + changeCount(size) : sum), 0);
 }
 
-async function findVersion(db: Db, zone: ZoneRef, version: number): Promise<DnsVersionHead> {
+async function findVersion(db: Db, zone: PlannedZoneRef, version: number): Promise<DnsVersionHead> {
   const head = await versionHead(db, zone.id, version);
   if (head) return head;
   const range = await versionRange(db, zone.id);
@@ -124,7 +125,11 @@ async function findVersion(db: Db, zone: ZoneRef, version: number): Promise<DnsV
 }
 
 /** Both versions, the older one first. Without `from` it is whatever stood before `to`, which need not be kept. */
-async function findRange(db: Db, zone: ZoneRef, { from, to }: DnsVersionDiffQuery): Promise<readonly [older: number, newer: number]> {
+async function findRange(
+  db: Db,
+  zone: PlannedZoneRef,
+  { from, to }: DnsVersionDiffQuery,
+): Promise<readonly [older: number, newer: number]> {
   if (from !== undefined) await findVersion(db, zone, from);
   const other = to ?? (await versionRange(db, zone.id))?.newest;
   if (other === undefined) throw new PlatformError("dns_version_not_found");
@@ -132,7 +137,7 @@ async function findRange(db: Db, zone: ZoneRef, { from, to }: DnsVersionDiffQuer
   return from === undefined ? [other - 1, other] : from < other ? [from, other] : [other, from];
 }
 
-async function fold(db: Db, zone: ZoneRef, after: number, upTo: number): Promise<Map<string, VersionedChange>> {
+async function fold(db: Db, zone: PlannedZoneRef, after: number, upTo: number): Promise<Map<string, VersionedChange>> {
   const folded = new Map<string, VersionedChange>();
   for await (const text of versionChanges(db, zone.id, after, upTo)) foldChanges(folded, decodeChanges(text));
   return folded;

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Control } from "#control/control.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecordWrite } from "#model/dns-record.ts";
 import { openStore } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
@@ -15,13 +16,12 @@ import { checkedZone } from "../../../test/support/checked-zone.ts";
 import { type ControlFixture, controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
-import type { ZoneRef } from "./change-records.ts";
 import type { ImportResult } from "./zone-files.ts";
 
 const run = promisify(execFile);
 
 interface Zoned extends ControlFixture {
-  readonly zone: ZoneRef;
+  readonly zone: PlannedZoneRef;
   create(write: DnsRecordWrite): ReturnType<Control["dnsRecords"]["create"]>;
   load(file: string, proxied?: boolean): Promise<ImportResult>;
   save(): Promise<string>;

@@ -1,8 +1,9 @@
 import type { Call } from "#control/call.ts";
-import type { RecordChanger, ZoneRef } from "#control/dns/change-records.ts";
+import type { RecordChanger } from "#control/dns/change-records.ts";
 import { createPieceImport, type PieceImportDeps } from "#control/dns/piece-import.ts";
 import { entryKey, type ImportEntry, importPieces, type ImportScene, readZoneFile, refusal } from "#control/dns/read-zone-file.ts";
 import { writeZoneFile } from "#control/dns/write-zone-file.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { identityOf } from "#model/dns-conflicts.ts";
 import type { OriginPolicy } from "#model/prepared-record.ts";
@@ -18,13 +19,13 @@ export interface ImportResult {
 
 export interface ZoneFiles {
   /** The zone as it was at one moment. */
-  export(zone: ZoneRef): Promise<string>;
+  export(zone: PlannedZoneRef): Promise<string>;
   /**
    * Adds the records of a zone file, all or none, as one version. What the zone has already in the same form, and
    * what the service makes itself, is left as it is. Throws `dns_zone_file_invalid`, whose chain has the first
    * lines that cannot be imported.
    */
-  import(call: Call, zone: ZoneRef, file: string, options: { readonly proxied: boolean }): Promise<ImportResult>;
+  import(call: Call, zone: PlannedZoneRef, file: string, options: { readonly proxied: boolean }): Promise<ImportResult>;
   /** Undoes large imports that nobody goes on with, since what did it has ended; how many there were. */
   removeAbandoned(call: Call): Promise<number>;
 }
@@ -42,7 +43,7 @@ const PIECE = 500;
 export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   const { store, origins, changer } = deps;
   const pieces = createPieceImport(deps);
-  const sceneOf = async (zone: ZoneRef, proxied: boolean): Promise<ImportScene> => {
+  const sceneOf = async (zone: PlannedZoneRef, proxied: boolean): Promise<ImportScene> => {
     const row = await zoneRowById(store.read, zone.id);
     if (row === undefined) throw new PlatformError("zone_not_found");
     const { multi_provider } = JSON.parse(row.settings) as { readonly multi_provider?: boolean };
@@ -50,7 +51,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   };
 
   /** Those that the zone does not have. */
-  const missing = async (zone: ZoneRef, entries: readonly ImportEntry[]): Promise<readonly ImportEntry[]> => {
+  const missing = async (zone: PlannedZoneRef, entries: readonly ImportEntry[]): Promise<readonly ImportEntry[]> => {
     const names = [...new Set(entries.map(({ record }) => record.name))];
     const existing = await recordsNamed(store.read, zone.id, names);
     const keys = new Set(existing.map((row) => entryKey(row.name, identityOf(row))));

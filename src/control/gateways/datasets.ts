@@ -1,5 +1,5 @@
 import { type Call, type Page, type PageRequest } from "#control/call.ts";
-import { auditActor, commit } from "#control/commit.ts";
+import { commit } from "#control/commit.ts";
 import { filtersSql } from "#events/logs/filters.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -16,6 +16,7 @@ import {
 } from "#store/gateway-datasets.ts";
 import { gatewayById, type GatewayRow } from "#store/gateways.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { auditChange } from "./audit-change.ts";
 import { withLogFilters } from "./log-filters.ts";
 
 /** Throws `gateway_not_found` for another account's gateway or dataset alike. */
@@ -49,7 +50,7 @@ export function createGatewayDatasets(deps: { readonly store: Store; readonly cl
         await checkGateway(unit.db, key);
         const row = { id: newId(), ...key, ...columnsOf(body), created_at: now(), modified_at: now() };
         await insertDataset(unit.db, row);
-        audit(unit, call, "gateway_dataset.create", null, row);
+        auditChange(unit, call, "gateway_dataset", datasetView, null, row);
         return datasetView(row);
       }),
     update: (call, key, id, body) =>
@@ -57,14 +58,14 @@ export function createGatewayDatasets(deps: { readonly store: Store; readonly cl
         const before = await load(unit.db, key, id);
         const row = { ...before, ...columnsOf(body), modified_at: now() };
         await updateDataset(unit.db, row);
-        audit(unit, call, "gateway_dataset.update", before, row);
+        auditChange(unit, call, "gateway_dataset", datasetView, before, row);
         return datasetView(row);
       }),
     delete: (call, key, id) =>
       commit(deps, call, async (unit) => {
         const before = await load(unit.db, key, id);
         await deleteNamed(unit.db, "gateway_datasets", id);
-        audit(unit, call, "gateway_dataset.delete", before, null);
+        auditChange(unit, call, "gateway_dataset", datasetView, before, null);
         return datasetView(before);
       }),
   };
@@ -95,17 +96,3 @@ export const datasetView = ({ account_id, enable, filters, ...row }: GatewayData
   enable: enable === 1,
   filters: JSON.parse(filters) as GatewayDataset["filters"],
 });
-
-function audit(unit: Unit, call: Call, action: string, before: GatewayDatasetRow | null, after: GatewayDatasetRow | null): void {
-  const row = after ?? before;
-  if (row === null) return;
-  unit.audit({
-    action,
-    actor: auditActor(call),
-    account_id: row.account_id,
-    zone_id: null,
-    resource: { type: "gateway_dataset", id: row.id },
-    before: before && datasetView(before),
-    after: after && datasetView(after),
-  });
-}

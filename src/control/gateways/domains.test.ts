@@ -1,21 +1,13 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { newId } from "#kernel/ids.ts";
 import { insertAccount } from "#store/accounts.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
+import { PLAIN_GATEWAY } from "../../../test/support/plain-gateway.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-const failing = (code: number, source?: string) => (error: unknown) =>
-  error instanceof PlatformError && error.code === code && (source === undefined || error.source === source);
-const PLAIN = {
-  cache_invalidate_on_update: true,
-  cache_ttl: null,
-  collect_logs: true,
-  rate_limiting_interval: null,
-  rate_limiting_limit: null,
-};
 const PAGE = { page: 1, per_page: 20 };
 
 const domainsOf = async (store: Store) =>
@@ -31,7 +23,7 @@ async function anotherAccount(store: Store): Promise<string> {
 storeTest("a name of one's own zone is a gateway's at once, in one form, until it is taken away", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { gatewayDomains } = control;
-  for (const id of ["gw", "other"]) await control.gateways.create(call(), account_id, { id, ...PLAIN });
+  for (const id of ["gw", "other"]) await control.gateways.create(call(), account_id, { id, ...PLAIN_GATEWAY });
   const zone = await control.zones.create(call(), { name: "acme.example", account: { id: account_id } });
   const first = call();
   const made = await gatewayDomains.create(first, account_id, "gw", { domain: "AI.Acme.example.", zone_id: zone.id });
@@ -73,7 +65,7 @@ storeTest(
     const { control, account_id, call } = await controlOver(store);
     const { gatewayDomains } = control;
     const stranger = await anotherAccount(store);
-    for (const account of [account_id, stranger]) await control.gateways.create(call(), account, { id: "gw", ...PLAIN });
+    for (const account of [account_id, stranger]) await control.gateways.create(call(), account, { id: "gw", ...PLAIN_GATEWAY });
     const zone = await control.zones.create(call(), { name: "acme.example", account: { id: account_id } });
     const nearer = await control.zones.create(call(), { name: "eu.acme.example", account: { id: stranger } });
     const create = (account: string, domain: string, zone_id: string) => gatewayDomains.create(call(), account, "gw", { domain, zone_id });

@@ -1,5 +1,5 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
-import { auditActor, commit } from "#control/commit.ts";
+import { commit } from "#control/commit.ts";
 import type { GatewayLogStore, LogAverages } from "#events/logs/store.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -22,6 +22,7 @@ import {
   namedById,
 } from "#store/gateway-datasets.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { auditChange } from "./audit-change.ts";
 import { checkGateway, datasetView, namedPage } from "./datasets.ts";
 import { logScope } from "./logs.ts";
 
@@ -94,7 +95,7 @@ export function createGatewayEvaluations(deps: {
       return commit(deps, call, async (unit) => {
         await checkGateway(unit.db, key);
         await insertEvaluation(unit.db, row);
-        audit(unit, call, "gateway_evaluation.create", null, row);
+        auditChange(unit, call, "gateway_evaluation", evaluationView, null, row);
         return evaluationView(row);
       });
     },
@@ -102,7 +103,7 @@ export function createGatewayEvaluations(deps: {
       commit(deps, call, async (unit) => {
         const before = await load(unit.db, key, id);
         await deleteNamed(unit.db, "gateway_evaluations", id);
-        audit(unit, call, "gateway_evaluation.delete", before, null);
+        auditChange(unit, call, "gateway_evaluation", evaluationView, before, null);
         return evaluationView(before);
       }),
   };
@@ -150,17 +151,3 @@ const evaluationView = ({
   created_at,
   modified_at,
 });
-
-function audit(unit: Unit, call: Call, action: string, before: GatewayEvaluationRow | null, after: GatewayEvaluationRow | null): void {
-  const row = after ?? before;
-  if (row === null) return;
-  unit.audit({
-    action,
-    actor: auditActor(call),
-    account_id: row.account_id,
-    zone_id: null,
-    resource: { type: "gateway_evaluation", id: row.id },
-    before: before && evaluationView(before),
-    after: after && evaluationView(after),
-  });
-}

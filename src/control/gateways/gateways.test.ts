@@ -1,31 +1,22 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
+import { PLAIN_GATEWAY } from "../../../test/support/plain-gateway.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number, source?: string) => (error: unknown) =>
-  error instanceof PlatformError && error.code === code && error.source === source;
-const PLAIN = {
-  cache_invalidate_on_update: true,
-  cache_ttl: null,
-  collect_logs: true,
-  rate_limiting_interval: null,
-  rate_limiting_limit: null,
-};
 
 storeTest("SPEC 2.9: a gateway is created without authentication, updated, listed and deleted", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { gateways } = control;
-  const created = await gateways.create(call(), account_id, { id: "mine", ...PLAIN });
+  const created = await gateways.create(call(), account_id, { id: "mine", ...PLAIN_GATEWAY });
   assert.deepEqual(
     [created.id, created.authentication, created.collect_logs, created.created_at],
     ["mine", false, true, created.modified_at],
   );
-  await assert.rejects(gateways.create(call(), account_id, { id: "mine", ...PLAIN }), failing(7001, "/id"));
+  await assert.rejects(gateways.create(call(), account_id, { id: "mine", ...PLAIN_GATEWAY }), failing(7001, "/id"));
 
   const write = call();
-  const secured = await gateways.update(write, account_id, "mine", { ...PLAIN, authentication: true, cache_ttl: 60 });
+  const secured = await gateways.update(write, account_id, "mine", { ...PLAIN_GATEWAY, authentication: true, cache_ttl: 60 });
   assert.deepEqual([secured.authentication, secured.cache_ttl], [true, 60]);
   const [delta] = (await store.changesSince((write.rev ?? 0) - 1, 1)) ?? [];
   assert.deepEqual(delta?.changes, [
@@ -43,12 +34,12 @@ storeTest("SPEC 2.9: a gateway is created without authentication, updated, liste
     },
   ]);
   assert.equal(
-    (await gateways.update(call(), account_id, "mine", { ...PLAIN, collect_logs: false })).authentication,
+    (await gateways.update(call(), account_id, "mine", { ...PLAIN_GATEWAY, collect_logs: false })).authentication,
     true,
     "leaving authentication out turned it off",
   );
 
-  await gateways.create(call(), account_id, { id: "Other_100", ...PLAIN });
+  await gateways.create(call(), account_id, { id: "Other_100", ...PLAIN_GATEWAY });
   const ids = async (search?: string) => {
     const { items, total_count } = await gateways.list(account_id, search === undefined ? {} : { search }, { page: 1, per_page: 20 });
     return [...items.map(({ id }) => id).toSorted(), total_count];
@@ -60,12 +51,12 @@ storeTest("SPEC 2.9: a gateway is created without authentication, updated, liste
   await assert.rejects(gateways.get(account_id, "mine"), failing(7002));
   await assert.rejects(gateways.get("0".repeat(32), "Other_100"), failing(7002), "another account's gateway");
   await assert.rejects(gateways.delete(call(), account_id, "mine"), failing(7002));
-  await assert.rejects(gateways.update(call(), account_id, "mine", PLAIN), failing(7002));
+  await assert.rejects(gateways.update(call(), account_id, "mine", PLAIN_GATEWAY), failing(7002));
 });
 
 storeTest("protection that this version cannot give is refused instead of ignored", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
-  const body = { id: "mine", ...PLAIN };
+  const body = { id: "mine", ...PLAIN_GATEWAY };
   await assert.rejects(
     control.gateways.create(call(), account_id, { ...body, guardrails: { prompt: { S1: "BLOCK" }, response: {} } } as typeof body),
     failing(7001, "/guardrails"),
@@ -82,7 +73,7 @@ storeTest("spend limits: every rule has an id, what is left out is filled in, an
   ] as const;
   const body = {
     id: "mine",
-    ...PLAIN,
+    ...PLAIN_GATEWAY,
     retry_max_attempts: 3,
     retry_backoff: "linear" as const,
     spend_limits: { enabled: true, rules: [...rules] },
@@ -99,12 +90,12 @@ storeTest("spend limits: every rule has an id, what is left out is filled in, an
     { id: "mine", limit: 5, window_seconds: 3600, technique: "fixed", metadata: [{ name: "user" }] },
     { id: second?.id, limit: 1, window_seconds: 60, technique: "sliding", provider: ["openai"], metadata: [] },
   ]);
-  const kept = await control.gateways.update(call(), account_id, "mine", PLAIN);
+  const kept = await control.gateways.update(call(), account_id, "mine", PLAIN_GATEWAY);
   assert.deepEqual(kept.spend_limits, created.spend_limits, "leaving them out keeps them");
-  assert.equal((await control.gateways.update(call(), account_id, "mine", { ...PLAIN, spend_limits: null })).spend_limits, null);
+  assert.equal((await control.gateways.update(call(), account_id, "mine", { ...PLAIN_GATEWAY, spend_limits: null })).spend_limits, null);
   const twice = { enabled: true, rules: [rules[0], rules[0]] };
   await assert.rejects(
-    control.gateways.update(call(), account_id, "mine", { ...PLAIN, spend_limits: twice } as never),
+    control.gateways.update(call(), account_id, "mine", { ...PLAIN_GATEWAY, spend_limits: twice } as never),
     failing(7001, "/spend_limits/rules"),
   );
 });
@@ -117,7 +108,7 @@ storeTest(
     const url = "https://collector.example/v1/traces";
     const otel = [{ url, headers: { "X-Team": "canary-team" }, authorization: "Bearer canary-secret" }];
     const write = call();
-    const created = await gateways.create(write, account_id, { id: "mine", ...PLAIN, otel });
+    const created = await gateways.create(write, account_id, { id: "mine", ...PLAIN_GATEWAY, otel });
     const shown = [{ url, headers: { "x-team": "********" }, authorization: "********", content_type: "json" as const }];
     assert.deepEqual(created.otel, shown);
     const fieldsAfter = async ({ rev }: { readonly rev: number | null }): Promise<unknown> => {
@@ -128,7 +119,7 @@ storeTest(
     };
     assert.deepEqual(await fieldsAfter(write), { "x-team": "canary-team", authorization: "Bearer canary-secret" });
     const again = call();
-    await gateways.update(again, account_id, "mine", { ...PLAIN, otel: [{ ...shown[0], authorization: "Bearer other" }] as never });
+    await gateways.update(again, account_id, "mine", { ...PLAIN_GATEWAY, otel: [{ ...shown[0], authorization: "Bearer other" }] as never });
     assert.deepEqual(await fieldsAfter(again), { "x-team": "canary-team", authorization: "Bearer other" });
     const rows = JSON.stringify([
       await store.read.selectFrom("gateways").selectAll().execute(),
@@ -136,7 +127,7 @@ storeTest(
       await store.read.selectFrom("audit_log").selectAll().execute(),
     ]);
     assert.doesNotMatch(rows, /canary/);
-    const updating = (body: object) => gateways.update(call(), account_id, "mine", { ...PLAIN, ...body });
+    const updating = (body: object) => gateways.update(call(), account_id, "mine", { ...PLAIN_GATEWAY, ...body });
     const moved = { ...shown[0], url: "https://elsewhere.example/v1/traces" };
     await assert.rejects(updating({ otel: [moved] }), failing(7001, "/otel/0/headers/x-team"), "a secret goes to no other address");
     await assert.rejects(updating({ otel: [{ url: "ftp://x.example/" }] }), failing(7001, "/otel/0/url"));

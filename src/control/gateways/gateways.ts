@@ -5,7 +5,7 @@ import { isModelProvider } from "#kernel/model-providers.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
-import { auditActor, commit } from "#control/commit.ts";
+import { commit } from "#control/commit.ts";
 import {
   type Gateway,
   type GatewayCreate,
@@ -25,7 +25,9 @@ import { findAccount } from "#store/accounts.ts";
 import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
 import { deleteGatewayObject, gatewayObjectsAt, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { auditChange } from "./audit-change.ts";
 import { removeDomains } from "./domains.ts";
+import { readLogKey } from "#control/logpush/encrypt.ts";
 import { requireProfiles } from "./dlp-profiles.ts";
 import type { StoredCustomProvider } from "./object-entries.ts";
 import { valueOf } from "./objects.ts";
@@ -94,7 +96,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
           modified_at: now,
         };
         await insertGateway(unit.db, row);
-        publish(unit, call, "gateway.create", null, row);
+        publish(unit, call, null, row);
         return gatewayView(row);
       });
     },
@@ -107,7 +109,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
         const settings = JSON.stringify(gatewaySettings(DEFAULT_SETTINGS, null));
         const row: GatewayRow = { account_id: accountId, id: DEFAULT_GATEWAY, settings, created_at: at, modified_at: at };
         await insertGateway(unit.db, row);
-        publish(unit, call, "gateway.create", null, row);
+        publish(unit, call, null, row);
       }),
 
     list: async (accountId, { search = "" }, { page, per_page }) => {
@@ -133,7 +135,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
         const settings = gatewaySettings(sealed(completed(body), accountId, id, known), known);
         const row = { ...before, settings: JSON.stringify(settings), modified_at: isoMicros(clock.nowMicros()) };
         await updateGateway(unit.db, accountId, id, { settings: row.settings, modified_at: row.modified_at });
-        publish(unit, call, "gateway.update", before, row);
+        publish(unit, call, before, row);
         return gatewayView(row);
       });
     },
@@ -143,7 +145,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
         const before = await load(unit.db, accountId, id);
         await deleteKept(unit, accountId, id);
         await deleteGateway(unit.db, accountId, id);
-        publish(unit, call, "gateway.delete", before, null);
+        publish(unit, call, before, null);
         return gatewayView(before);
       });
       await deps.logs?.delete({ account_id: accountId, gateway_id: id }, ALL_LOGS);
@@ -184,20 +186,10 @@ async function deleteKept(unit: Unit, accountId: string, id: string): Promise<vo
   }
 }
 
-function publish(unit: Unit, call: Call, action: string, before: GatewayRow | null, after: GatewayRow | null): void {
+function publish(unit: Unit, call: Call, before: GatewayRow | null, after: GatewayRow | null): void {
+  auditChange(unit, call, "gateway", gatewayView, before, after);
   const row = after ?? before;
-  if (row === null) return;
-  const resource = { type: "gateway", id: row.id };
-  unit.audit({
-    action,
-    actor: auditActor(call),
-    account_id: row.account_id,
-    zone_id: null,
-    resource,
-    before: before && gatewayView(before),
-    after: after && gatewayView(after),
-  });
-  unit.change({ kind: "gateway", id: gatewayEntryId(row), value: after && gatewayEntry(after) });
+  if (row !== null) unit.change({ kind: "gateway", id: gatewayEntryId(row), value: after && gatewayEntry(after) });
 }
 
 const settingsView = ({ otel, ...settings }: GatewaySettings) => ({ ...settings, otel: otel && otelView(otel) });
@@ -224,6 +216,11 @@ function completed<T extends GatewayUpdate>(body: T): T {
 function checkAvailable(body: GatewayUpdate, hasGuardrailModel: boolean): void {
   const problem = body.guardrails ? guardrailsProblem(body.guardrails, hasGuardrailModel) : undefined;
   if (problem !== undefined) throw new PlatformError("gateway_input_invalid", problem);
+  if (body.logpush_public_key && readLogKey(body.logpush_public_key) === undefined)
+    throw new PlatformError("gateway_input_invalid", {
+      message: "logpush_public_key has to be an RSA public key of 2048 bits or more, in PEM.",
+      source: "/logpush_public_key",
+    });
   for (const [key, { taken, why }] of Object.entries<{ readonly taken: readonly unknown[]; readonly why: string }>(UNAVAILABLE_SETTINGS)) {
     const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
     if (value !== null && !taken.includes(value))

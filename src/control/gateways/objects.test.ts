@@ -4,17 +4,10 @@ import type { GatewayRouteCreate } from "#model/gateway-route.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import type { CustomProviderEntry, Op, ProviderKeyEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
+import { PLAIN_GATEWAY } from "../../../test/support/plain-gateway.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-const failing = (code: number, source?: string) => (error: unknown) =>
-  error instanceof PlatformError && error.code === code && (source === undefined || error.source === source);
-const PLAIN = {
-  cache_invalidate_on_update: true,
-  cache_ttl: null,
-  collect_logs: true,
-  rate_limiting_interval: null,
-  rate_limiting_limit: null,
-};
 const PAGE = { page: 1, per_page: 20 };
 const to = (elementId: string) => ({ elementId });
 const ELEMENTS: GatewayRouteCreate["elements"] = [
@@ -25,7 +18,7 @@ const ELEMENTS: GatewayRouteCreate["elements"] = [
 
 storeTest("keys for providers: sealed, never shown, one default a provider, gone with their gateway", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
-  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN });
+  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
   const { providerConfigs } = control;
   const secret = "sk-proj-0123456789abcdef";
   const body = { alias: "main", default_config: true, provider_slug: "openai", secret, rate_limit: 5 };
@@ -115,7 +108,7 @@ storeTest("an account's own providers: their slugs are their own, their fields s
   assert.deepEqual(await opened(), { "x-key": "another" });
   assert.equal((await update({ headers: "", base_url: "https://models.example/v1" })).headers, undefined);
   await update({ headers: body.headers });
-  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN });
+  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
   assert.match(await control.gateways.urlOf(account_id, "gw", "custom-mine"), /\/gw\/custom-mine$/);
   await assert.rejects(control.gateways.urlOf(account_id, "gw", "custom-yours"), failing(7001, "/provider"));
   await customProviders.createCost(call(), account_id, { account_provider_id: made.id, model: "g", model_rule: "contains", cost_in: 1 });
@@ -148,7 +141,7 @@ storeTest("an account's own providers: their slugs are their own, their fields s
 
 storeTest("dynamic routes: a version is in force once it is deployed, and an old one may be again", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
-  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN });
+  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
   const { gatewayRoutes } = control;
   const route = await gatewayRoutes.create(call(), account_id, "gw", { name: "main", elements: ELEMENTS });
   await assert.rejects(gatewayRoutes.create(call(), account_id, "gw", { name: "main", elements: ELEMENTS }), failing(7001, "/name"));
@@ -180,7 +173,7 @@ storeTest("dynamic routes: a version is in force once it is deployed, and an old
 
 storeTest("elements that are no route are refused with what is wrong", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
-  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN });
+  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
   const [start, model, end] = ELEMENTS as unknown as [never, { outputs: object }, never];
   const percentage = (outputs: object) => [start, { id: "m", type: "percentage", outputs }, end];
   for (const [elements, expected] of [

@@ -7,9 +7,9 @@ import { insertAccount } from "#store/accounts.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
 const DV = { method: "txt", type: "dv" } as const;
 
 /** A service's zone with its origin, and the zone of a customer of the service. */
@@ -28,37 +28,40 @@ async function world(store: Store) {
   return { control, clock, call, account_id, saas, customer, point, zoneOf };
 }
 
-storeTest("SPEC 3.2 a hostname that points to the zone is active at once, moves with its DNS, and goes after 7 days", async ({ store }) => {
-  const { control, clock, call, saas, customer, point } = await world(store);
-  const record = await point("shop", "origin.service.test");
-  const made = await control.customHostnames.create(call(), saas, { hostname: "Shop.customer.test", ssl: DV });
-  assert.deepEqual(
-    [made.hostname, made.status, made.ssl?.status, made.ssl?.hosts],
-    ["shop.customer.test", "active", "active", ["shop.customer.test"]],
-  );
-  assert.equal(made.verification_errors, undefined);
+storeTest(
+  "SPEC 3.2, SPEC 8.5: a hostname that points to the zone is active at once, moves with its DNS, and goes after 7 days",
+  async ({ store }) => {
+    const { control, clock, call, saas, customer, point } = await world(store);
+    const record = await point("shop", "origin.service.test");
+    const made = await control.customHostnames.create(call(), saas, { hostname: "Shop.customer.test", ssl: DV });
+    assert.deepEqual(
+      [made.hostname, made.status, made.ssl?.status, made.ssl?.hosts],
+      ["shop.customer.test", "active", "active", ["shop.customer.test"]],
+    );
+    assert.equal(made.verification_errors, undefined);
 
-  await control.dnsRecords.delete(call(), customer, record.id);
-  assert.equal(await control.hostnameChecks.checkDue(call(), 10), 1);
-  const moved = await control.customHostnames.get(saas, made.id);
-  assert.equal(moved.status, "moved");
-  assert.deepEqual(moved.verification_errors?.[0], "custom hostname does not CNAME to this zone.");
+    await control.dnsRecords.delete(call(), customer, record.id);
+    assert.equal(await control.hostnameChecks.checkDue(call(), 10), 1);
+    const moved = await control.customHostnames.get(saas, made.id);
+    assert.equal(moved.status, "moved");
+    assert.deepEqual(moved.verification_errors?.[0], "custom hostname does not CNAME to this zone.");
 
-  await point("shop", "origin.service.test");
-  await control.hostnameChecks.checkDue(call(), 10);
-  assert.equal((await control.customHostnames.get(saas, made.id)).status, "moved", "only a PATCH brings it back");
-  assert.equal((await control.customHostnames.edit(call(), saas, made.id, { ssl: DV })).status, "active");
+    await point("shop", "origin.service.test");
+    await control.hostnameChecks.checkDue(call(), 10);
+    assert.equal((await control.customHostnames.get(saas, made.id)).status, "moved", "only a PATCH brings it back");
+    assert.equal((await control.customHostnames.edit(call(), saas, made.id, { ssl: DV })).status, "active");
 
-  const [again] = (await control.dnsRecords.list(customer, { name: "shop.customer.test" }, { page: 1, per_page: 5 })).items;
-  await control.dnsRecords.delete(call(), customer, again!.id);
-  await control.hostnameChecks.checkDue(call(), 10);
-  clock.advance(MOVED_RETENTION_MS - 1);
-  await control.hostnameChecks.checkDue(call(), 10);
-  assert.equal((await control.customHostnames.get(saas, made.id)).status, "moved");
-  clock.advance(1);
-  await control.hostnameChecks.checkDue(call(), 10);
-  await assert.rejects(control.customHostnames.get(saas, made.id), failing(1436));
-});
+    const [again] = (await control.dnsRecords.list(customer, { name: "shop.customer.test" }, { page: 1, per_page: 5 })).items;
+    await control.dnsRecords.delete(call(), customer, again!.id);
+    await control.hostnameChecks.checkDue(call(), 10);
+    clock.advance(MOVED_RETENTION_MS - 1);
+    await control.hostnameChecks.checkDue(call(), 10);
+    assert.equal((await control.customHostnames.get(saas, made.id)).status, "moved");
+    clock.advance(1);
+    await control.hostnameChecks.checkDue(call(), 10);
+    await assert.rejects(control.customHostnames.get(saas, made.id), failing(1436));
+  },
+);
 
 storeTest("whoever wants to know is told of a hostname's certificate, of the zones that a policy names", async ({ store }) => {
   const { control, call, account_id, saas, customer, point } = await world(store);
@@ -71,7 +74,7 @@ storeTest("whoever wants to know is told of a hostname's certificate, of the zon
   ]);
 });
 
-storeTest("SPEC 7 a held zone blocks hostnames until its owner releases it and the hostname is tried again", async ({ store }) => {
+storeTest("SPEC 7.7: a held zone blocks hostnames until its owner releases it and the hostname is tried again", async ({ store }) => {
   const { control, clock, call, saas, customer, point } = await world(store);
   await point("shop", "origin.service.test");
   const hold = async (includeSubdomains: boolean) => control.zoneHolds.create(call(), customer.id, includeSubdomains);
@@ -133,30 +136,33 @@ storeTest("a hold that is off for a while comes back by itself", async ({ store 
   assert.equal((await zoneHolds.get(customer.id)).hold, false);
 });
 
-storeTest("SPEC 8 fifteen certificates a minute, then thirty seconds without; what fails is not counted", async ({ store }) => {
-  const { control, clock, call, saas } = await world(store);
-  const create = (hostname: string, ssl: typeof DV | null = DV) =>
-    control.customHostnames.create(call(), saas, { hostname: `${hostname}.service.test`, ssl });
-  for (let i = 0; i < 14; i++) await create(`a${i}`);
-  for (let i = 0; i < 5; i++) await assert.rejects(create("a0"), failing(1406));
-  for (let i = 0; i < 5; i++) await assert.rejects(create("-"), failing(1407));
-  for (let i = 0; i < 5; i++) await create(`plain${i}`, null);
-  await create("a14");
-  const locked = (error: unknown): boolean => {
-    assert.ok(error instanceof PlatformError);
-    assert.deepEqual([error.code, error.status, error.headers["retry-after"]], [10429, 429, "30"]);
-    return true;
-  };
-  await assert.rejects(create("a15"), locked);
-  clock.advance(10_000);
-  await assert.rejects(create("a15"), (error: unknown) => error instanceof PlatformError && error.headers["retry-after"] === "20");
-  await create("plain5", null);
-  clock.advance(20_000);
-  assert.equal((await create("a15")).hostname, "a15.service.test");
-  clock.advance(60_000);
-  for (let i = 20; i < 35; i++) await create(`a${i}`);
-  await assert.rejects(create("a35"), locked);
-});
+storeTest(
+  "SPEC 7.9, SPEC 8.1, SPEC 8.2: fifteen certificates a minute, then thirty seconds without; what fails is not counted",
+  async ({ store }) => {
+    const { control, clock, call, saas } = await world(store);
+    const create = (hostname: string, ssl: typeof DV | null = DV) =>
+      control.customHostnames.create(call(), saas, { hostname: `${hostname}.service.test`, ssl });
+    for (let i = 0; i < 14; i++) await create(`a${i}`);
+    for (let i = 0; i < 5; i++) await assert.rejects(create("a0"), failing(1406));
+    for (let i = 0; i < 5; i++) await assert.rejects(create("-"), failing(1407));
+    for (let i = 0; i < 5; i++) await create(`plain${i}`, null);
+    await create("a14");
+    const locked = (error: unknown): boolean => {
+      assert.ok(error instanceof PlatformError);
+      assert.deepEqual([error.code, error.status, error.headers["retry-after"]], [10429, 429, "30"]);
+      return true;
+    };
+    await assert.rejects(create("a15"), locked);
+    clock.advance(10_000);
+    await assert.rejects(create("a15"), (error: unknown) => error instanceof PlatformError && error.headers["retry-after"] === "20");
+    await create("plain5", null);
+    clock.advance(20_000);
+    assert.equal((await create("a15")).hostname, "a15.service.test");
+    clock.advance(60_000);
+    for (let i = 20; i < 35; i++) await create(`a${i}`);
+    await assert.rejects(create("a35"), locked);
+  },
+);
 
 storeTest("the one that was validated last has the name", async ({ store }) => {
   const { control, call, saas, point, zoneOf } = await world(store);
@@ -240,6 +246,7 @@ storeTest("what a hostname needs, and the code of each thing that is wrong with 
     [1441, { hostname: "a.customer.test", ssl: { custom_cert_bundle: [] } }],
     [1449, { hostname: "a.customer.test", ssl: { ...DV, bundle_method: "best" } }],
     [1459, { hostname: "a.customer.test", ssl: { ...DV, certificate_authority: "mine" } }],
+    // SPEC 7.8 and SPEC 8.4.
     [1469, { hostname: long }],
     [1469, { hostname: long, ssl: { ...DV, cloudflare_branding: false } }],
   ];

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import {
@@ -37,12 +38,6 @@ import type { IssuanceLimit } from "./issuance-limit.ts";
 import { type HostnameQuery, readHostnameFilter } from "./list-filter.ts";
 import type { OwnCertificates } from "./own-certificate.ts";
 import { removeHostname } from "./remove-hostname.ts";
-
-export interface ZoneRef {
-  readonly id: string;
-  readonly name: string;
-  readonly account_id: string;
-}
 
 /** Names of others that a zone serves (SPEC 2.7, 3.2, 4.4). Throws the codes of contract.md §5. */
 export interface CustomHostnames {

@@ -1,5 +1,6 @@
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { isWithin } from "#kernel/hostname.ts";
@@ -9,12 +10,6 @@ import { deleteFallbackOrigin, fallbackOrigin, type FallbackOriginRow, putFallba
 import { hostedName } from "#store/hosted-names.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
-
-interface ZoneRef {
-  readonly id: string;
-  readonly name: string;
-  readonly account_id: string;
-}
 
 /** Where custom hostnames lead that have no origin of their own. Throws `fallback_origin_not_found`. */
 export interface FallbackOrigins {

@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import type { RuleListItemWrite } from "#model/rule-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number, source?: string) => (error: unknown) => {
-  assert.ok(error instanceof PlatformError, String(error));
-  assert.deepEqual([error.code, error.source], [code, source]);
-  return true;
-};
 
 storeTest("lists: made, shown, described, deleted; names are the account's own", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store, { ruleListLimits: { listsMax: 2 } });

@@ -6,20 +6,12 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { SMTPServer } from "smtp-server";
 import { fixedClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
 import type { NotificationPolicyCreate } from "#model/notification.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { readWebhookUrl } from "./webhook-url.ts";
-
-const failing = (code: number, source?: string, message?: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof PlatformError, String(error));
-  assert.equal(error.code, code, error.message);
-  if (source !== undefined) assert.equal(error.source, source);
-  if (message !== undefined) assert.match(error.message, message);
-  return true;
-};
 
 interface Received {
   readonly headers: IncomingMessage["headers"];

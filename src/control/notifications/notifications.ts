@@ -1,3 +1,4 @@
+import type { OutboundAddressAllowed } from "#control/outbound.ts";
 import type { EventReads } from "#events/reads.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
@@ -13,7 +14,6 @@ import { createEmailSender, type MailServer } from "./send-email.ts";
 import { createWebhookSender } from "./send-webhook.ts";
 import { createSilences, type Silences } from "./silences.ts";
 import { createNotificationWatch, type NotificationWatch } from "./watch.ts";
-import type { WebhookAddressAllowed } from "./webhook-url.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
 /** Everything about telling accounts of what happens to them. */
@@ -39,7 +39,7 @@ export interface NotificationsDeps {
   /** Undefined where the installation sends no e-mail. */
   readonly mailServer?: MailServer | undefined;
   /** Whether webhooks may be at this address. */
-  readonly webhookAllowed: WebhookAddressAllowed;
+  readonly webhookAllowed: OutboundAddressAllowed;
 }
 
 export function createNotifications(deps: NotificationsDeps): Notifications {

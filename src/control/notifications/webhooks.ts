@@ -1,5 +1,6 @@
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
+import type { OutboundAddressAllowed } from "#control/outbound.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
@@ -9,7 +10,7 @@ import { deleteWebhook, insertWebhook, policiesOf, updateWebhook, webhookById, t
 import type { AuditEntry, Store, Unit } from "#store/store.ts";
 import { mechanismsOf } from "./policy-rows.ts";
 import { webhookKindOf } from "./webhook-kinds.ts";
-import { readWebhookUrl, type WebhookAddressAllowed } from "./webhook-url.ts";
+import { readWebhookUrl } from "./webhook-url.ts";
 
 /** Where an account is told of things by HTTP. Throws `notification_not_found`, and `notification_invalid` for addresses that are none. */
 export interface Webhooks {
@@ -26,7 +27,7 @@ export interface WebhooksDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  readonly allowed: WebhookAddressAllowed;
+  readonly allowed: OutboundAddressAllowed;
 }
 
 const WEBHOOKS_MAX = 100;

@@ -2,18 +2,12 @@ import assert from "node:assert/strict";
 import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
-import { PlatformError } from "#kernel/errors.ts";
 import { ANOMALY_PACKAGE_ID, TRADITIONAL_PACKAGE_ID } from "#rules/previous-waf/packages.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number, source?: string) => (error: unknown) => {
-  assert.ok(error instanceof PlatformError, String(error));
-  assert.deepEqual([error.code, error.source], [code, source]);
-  return true;
-};
 
 interface World {
   readonly control: Control;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { systemActor } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
 import type { Control } from "#control/control.ts";
 import { type Call, TrialOver } from "#control/call.ts";
 import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
@@ -8,14 +7,9 @@ import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import type { RulesetScope } from "./scope.ts";
-
-const failing = (code: number, source?: string) => (error: unknown) => {
-  assert.ok(error instanceof PlatformError, String(error));
-  assert.deepEqual([error.code, error.source], [code, source]);
-  return true;
-};
 
 const ALL = { per_page: 50 };
 const RESPONSE_PHASE = "http_response_firewall_managed";

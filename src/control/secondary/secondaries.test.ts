@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
 import type { SerialEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/store.ts";
 import { RCODE } from "#wire/dns/codes.ts";
@@ -8,6 +7,7 @@ import { createTsigKey } from "#wire/dns/tsig.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { type FakePrimary, startFakePrimary, zoneVersion, type ZoneVersion } from "../../../test/support/fake-primary.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
 const NAME = "zone.example";
@@ -75,8 +75,6 @@ async function secondaryOver(
     serial: async () => (await newest<SerialEntry>("serial"))?.serial,
   };
 }
-
-const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
 
 storeTest("a secondary zone becomes what its primary has: records, apex and serial, as one version", async ({ store }) => {
   const lines = [

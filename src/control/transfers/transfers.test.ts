@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { insertAccount } from "#store/accounts.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number, source?: string) => (error: unknown) =>
-  error instanceof PlatformError && error.code === code && (source === undefined || error.source === source);
 
 const SECRET = Buffer.from("a secret that two servers share").toString("base64");
 

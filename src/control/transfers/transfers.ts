@@ -3,6 +3,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type {
   IncomingTransfer,
@@ -22,7 +23,7 @@ import { zoneRowById } from "#store/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
 import { ACLS, createTsigs, PEERS } from "./kinds.ts";
 import { createTransferObjects, type TransferObjects } from "./objects.ts";
-import { createIncoming, createOutgoing, transferAudit, type TransferZone, type ZoneTransfers } from "./zone-transfers.ts";
+import { createIncoming, createOutgoing, transferAudit, type ZoneTransfers } from "./zone-transfers.ts";
 
 /** What zones are transferred by, to and from name servers elsewhere. */
 export interface Transfers {
@@ -35,12 +36,12 @@ export interface Transfers {
    * Fetches the whole zone from a primary, whatever its serial, as soon as may be. Throws `not_found` where the zone has no
    * incoming transfers, and `invalid_input` where it is not of type secondary.
    */
-  forceAxfr(call: Call, zone: TransferZone): Promise<"OK">;
+  forceAxfr(call: Call, zone: ZoneRef): Promise<"OK">;
   /** Turns outgoing transfers on or off. All of these throw `not_found` where none are configured. */
-  enable(call: Call, zone: TransferZone, enabled: boolean): Promise<OutgoingStatus>;
-  status(zone: TransferZone): Promise<OutgoingStatus>;
+  enable(call: Call, zone: ZoneRef, enabled: boolean): Promise<OutgoingStatus>;
+  status(zone: ZoneRef): Promise<OutgoingStatus>;
   /** Tells every peer of the zone that there is news, whether there is or not. Throws `invalid_input` while transfers are off. */
-  forceNotify(call: Call, zone: TransferZone): Promise<"OK">;
+  forceNotify(call: Call, zone: ZoneRef): Promise<"OK">;
 }
 
 export type OutgoingStatus = "Enabled" | "Disabled";

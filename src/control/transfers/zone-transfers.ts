@@ -5,6 +5,7 @@ import { newId } from "#kernel/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { incomingStatus } from "#control/secondary/status.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/zone-transfer.ts";
 import { primaryCopy } from "#model/primary-copy.ts";
 import { AUTO_REFRESH_SECONDS } from "#model/zone-transfer.ts";
@@ -23,25 +24,19 @@ import {
 import { zoneRowById, type ZoneRow } from "#store/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
 
-export interface TransferZone {
-  readonly id: string;
-  readonly name: string;
-  readonly account_id: string;
-}
-
 /** The transfers of a zone in one direction. */
 export interface ZoneTransfers<T, W> {
-  get(zone: TransferZone): Promise<T>;
+  get(zone: ZoneRef): Promise<T>;
   /** Throws `invalid_input` where there is one already, or a peer does not exist. */
-  create(call: Call, zone: TransferZone, body: W): Promise<T>;
-  update(call: Call, zone: TransferZone, body: W): Promise<T>;
-  remove(call: Call, zone: TransferZone): Promise<{ id: string }>;
+  create(call: Call, zone: ZoneRef, body: W): Promise<T>;
+  update(call: Call, zone: ZoneRef, body: W): Promise<T>;
+  remove(call: Call, zone: ZoneRef): Promise<{ id: string }>;
   /** Throws `not_found` where the zone has no such configuration. */
-  assertConfigured(zone: TransferZone): Promise<void>;
+  assertConfigured(zone: ZoneRef): Promise<void>;
   /** Whether the zone is transferred. Throws `not_found`. */
-  isEnabled(zone: TransferZone): Promise<boolean>;
+  isEnabled(zone: ZoneRef): Promise<boolean>;
   /** Turns the transfers on or off. Throws `not_found`. */
-  enable(call: Call, zone: TransferZone, enabled: boolean): Promise<void>;
+  enable(call: Call, zone: ZoneRef, enabled: boolean): Promise<void>;
 }
 
 export interface ZoneTransfersDeps {
@@ -86,7 +81,7 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
 ): ZoneTransfers<T, W> {
   const { store, clock } = deps;
 
-  const load = async (db: Unit["db"], zone: TransferZone): Promise<ZoneTransferRow> => {
+  const load = async (db: Unit["db"], zone: ZoneRef): Promise<ZoneTransferRow> => {
     const row = await zoneTransfer(db, zone.id, direction);
     if (!row) throw new PlatformError("not_found", { message: `The zone has no ${direction} transfer.` });
     return row;
@@ -94,7 +89,7 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
   const shown = async (db: Unit["db"], row: ZoneTransferRow): Promise<T> =>
     view(row, { zone: await zoneRowById(db, row.zone_id), state: await incomingState(db, row.zone_id) });
 
-  const write = (call: Call, zone: TransferZone, body: W, action: "create" | "update"): Promise<T> =>
+  const write = (call: Call, zone: ZoneRef, body: W, action: "create" | "update"): Promise<T> =>
     commit(deps, call, async (unit) => {
       // Peers cannot go while they are being referred to.
       await lockAccount(unit.db, zone.account_id);
@@ -157,13 +152,13 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
 
 export const isTransferEnabled = ({ settings }: ZoneTransferRow): boolean => (JSON.parse(settings) as Stored).enabled === true;
 
-async function assertNone(db: Unit["db"], zone: TransferZone, direction: TransferDirection): Promise<null> {
+async function assertNone(db: Unit["db"], zone: ZoneRef, direction: TransferDirection): Promise<null> {
   if (await zoneTransfer(db, zone.id, direction))
     throw new PlatformError("invalid_input", { message: `The zone has an ${direction} transfer already.` });
   return null;
 }
 
-async function assertPeers(db: Unit["db"], zone: TransferZone, peers: readonly string[]): Promise<void> {
+async function assertPeers(db: Unit["db"], zone: ZoneRef, peers: readonly string[]): Promise<void> {
   const known = new Set((await transferObjects(db, zone.account_id, "peer")).map(({ id }) => id));
   const at = peers.findIndex((id, i) => !known.has(id) || peers.indexOf(id) !== i);
   if (at !== -1)
@@ -174,14 +169,14 @@ async function assertPeers(db: Unit["db"], zone: TransferZone, peers: readonly s
 }
 
 /** Clients repeat the zone's name, with a dot at its end. */
-function zoneNameOf(zone: TransferZone, given: string | undefined): string {
+function zoneNameOf(zone: ZoneRef, given: string | undefined): string {
   if (given !== undefined && given.toLowerCase().replace(/\.$/, "") !== zone.name)
     throw new PlatformError("invalid_input", { message: `"name" must be the zone's name, ${zone.name}.`, source: "/name" });
   return `${zone.name}.`;
 }
 
 /** The audit row of what is done to a zone's transfers. */
-export const transferAudit = (call: Call, zone: TransferZone, action: string) => ({
+export const transferAudit = (call: Call, zone: ZoneRef, action: string) => ({
   action,
   actor: auditActor(call),
   account_id: zone.account_id,

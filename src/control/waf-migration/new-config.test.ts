@@ -140,7 +140,7 @@ test("SPEC 8: firewall rules that bypass the WAF and page rules become skip rule
   for (const rule of rules) assert.deepEqual(ruleProblems(rule, "http_request_firewall_managed", around), []);
 });
 
-test("SPEC 7: eligibility in both phases, and what is too much", () => {
+test("SPEC 7.11, SPEC 7.12: eligibility in both phases, and what is too much", () => {
   const override = { id: "o", urls: ["*"], description: null, paused: true, priority: 1, groups: {}, rules: {}, rewrite_action: {} };
   const blocked = (firewall: Partial<PreviousFirewall>, isOn = true) =>
     [false, true].map((phaseTwo) => migrationBlockers({ ...NOTHING, ...firewall }, isOn, phaseTwo).length > 0);

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { PlatformError } from "#kernel/errors.ts";
 import { isoMicros, systemClock } from "#kernel/clock.ts";
 import { insertAccount } from "#store/accounts.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-
-const failing = (code: number) => (error: unknown) => error instanceof PlatformError && error.code === code;
 
 storeTest("a new zone is active, has name servers, a serial and a sealed certificate", async ({ store }) => {
   const { control, sealer, account_id, call } = await controlOver(store);
