@@ -20,9 +20,10 @@ import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeRulesReq
 import { edgeIdle } from "./edge-idle.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
+import { gatewayAborts } from "./gateway-aborts.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
-import { gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
+import { gatewayPacedStreams, gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
@@ -71,7 +72,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
   events10m,
   gatewayRequests,
   gatewayStreams,
+  gatewayPacedStreams,
   gatewayFirstToken,
+  gatewayAborts,
   gatewayMemory,
   gatewayMemoryLong,
   gatewayIdleStreams,

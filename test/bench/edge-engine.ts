@@ -35,7 +35,7 @@ const rulesets =
 
 const edge = createEdge({
   replica: createMemoryReplica([zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate, ...rulesets]),
-  events: { push: () => undefined },
+  events: { pushRequest: () => undefined },
   tap: { takes: () => false, begin: () => null },
   clock: systemClock,
   metrics: createMetrics(),

@@ -4,7 +4,7 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import type { RowsMessage } from "#events/messages.ts";
-import { RowPacker } from "#events/packed-rows.ts";
+import { RowPacker } from "#events/row-packer.ts";
 import { type EventQueries, openEventQueries } from "#events/queries.ts";
 import type { WriterData } from "#events/writer-config.ts";
 import type { Benchmark, Contender } from "./benchmark.ts";

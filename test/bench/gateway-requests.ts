@@ -1,33 +1,41 @@
 import type { BenchContext, Benchmark, Contender } from "./benchmark.ts";
 import { type BenchGateway, loadGateway, startGatewaySite } from "./gateway-site.ts";
 
-const CONNECTIONS = 64;
 const WARM_UP_REQUESTS = 20_000;
-const WARM_UP_MS_MAX = 40_000;
 
-const row = (spec: Pick<Benchmark, "name" | "unit" | "targetRatio">, stream: boolean): Benchmark => ({
+interface Chats {
+  readonly stream: boolean;
+  readonly connections: number;
+  /** Between two events of a stream. */
+  readonly pauseMs: number;
+  readonly warmUpMsMax: number;
+}
+
+const FAST = { connections: 64, pauseMs: 0, warmUpMsMax: 40_000 };
+
+const row = (spec: Pick<Benchmark, "name" | "unit" | "targetRatio">, chats: Chats): Benchmark => ({
   better: "higher",
   tools: ["wrk"],
   ...spec,
   prepare: async (context) => {
-    const site = await startGatewaySite();
-    for (const gateway of site.gateways) await warmUp(context, gateway, stream);
-    const [ours, ...peers] = site.gateways.map((gateway): Contender => contender(context, gateway, stream));
+    const site = await startGatewaySite({ pauseMs: chats.pauseMs });
+    for (const gateway of site.gateways) await warmUp(context, gateway, chats);
+    const [ours, ...peers] = site.gateways.map((gateway): Contender => contender(context, gateway, chats));
     if (ours === undefined) throw new Error("no gateway");
     return { ours, peers, close: site.close };
   },
 });
 
-const contender = (context: BenchContext, gateway: BenchGateway, stream: boolean): Contender => ({
+const contender = (context: BenchContext, gateway: BenchGateway, chats: Chats): Contender => ({
   name: gateway.name,
-  run: () => loadGateway(context, gateway, { connections: CONNECTIONS, stream }),
+  run: () => loadGateway(context, gateway, chats),
 });
 
 /** Compilers go on for thousands of requests, the longer the more there is to compile: steady work is what is measured. */
-async function warmUp(context: BenchContext, gateway: BenchGateway, stream: boolean): Promise<void> {
-  const endMs = performance.now() + WARM_UP_MS_MAX;
+async function warmUp(context: BenchContext, gateway: BenchGateway, chats: Chats): Promise<void> {
+  const endMs = performance.now() + chats.warmUpMsMax;
   for (let requests = 0; requests < WARM_UP_REQUESTS && performance.now() < endMs;) {
-    const { also } = await loadGateway(context, gateway, { connections: CONNECTIONS, stream });
+    const { also } = await loadGateway(context, gateway, chats);
     requests += (also?.["requests_per_second"] ?? Number.NaN) * context.seconds;
   }
 }
@@ -39,7 +47,7 @@ export const gatewayRequests = row(
     unit: "chats per CPU second of the gateway, rows and bodies kept",
     targetRatio: { peer: "portkey", ratio: 8 },
   },
-  false,
+  { ...FAST, stream: false },
 );
 
 export const gatewayStreams = row(
@@ -48,5 +56,14 @@ export const gatewayStreams = row(
     unit: "streamed chats of 50 events per CPU second of the gateway, rows and bodies kept",
     targetRatio: { peer: "portkey", ratio: 4 },
   },
-  true,
+  { ...FAST, stream: true },
+);
+
+/** As models write: each event is a read and a write of its own. */
+export const gatewayPacedStreams = row(
+  {
+    name: "gateway-paced-streams",
+    unit: "streamed chats of 50 events, 10 ms apart, per CPU second of the gateway, rows and bodies kept",
+  },
+  { stream: true, connections: 128, pauseMs: 10, warmUpMsMax: 15_000 },
 );

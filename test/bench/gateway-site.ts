@@ -31,13 +31,13 @@ export interface BenchGateway extends Target {
 const root = dirname(dirname(import.meta.dirname));
 const GATEWAY = { id: "bench", authentication: true, collect_logs: true, cache_invalidate_on_update: false, cache_ttl: null };
 
-/** Ours asks for its token and keeps rows with bodies. `pauseMs`: between two events of a stream. */
-export async function startGatewaySite({ pauseMs = 0, hasPeer = true } = {}): Promise<GatewaySite> {
+/** Ours asks for its token and keeps rows with bodies. `pauseMs`: between two events of a stream; `args`: further ones of ours. */
+export async function startGatewaySite({ pauseMs = 0, hasPeer = true, args = [] as readonly string[] } = {}): Promise<GatewaySite> {
   const [providerPort, peerPort] = [await freePort(), await freePort()];
   const provider = await startScript("gateway-provider-engine.ts", [String(providerPort), String(pauseMs)], () => reach(providerPort));
   await pinToOtherCpus(provider.pid);
   const address = `http://127.0.0.1:${providerPort}/v1`;
-  const ours = await startBenchServer(["--provider", `openai=${address}`]);
+  const ours = await startBenchServer(["--provider", `openai=${address}`, ...args]);
   const { account_id, token, gateway, pid } = { token: "", ...ours.selvedge.ready };
   await succeed(
     ours.call("POST", `/accounts/${account_id}/ai-gateway/gateways`, {

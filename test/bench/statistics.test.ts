@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
-import { median, pairedRatio, quantile, ratioOfPooled } from "./statistics.ts";
+import { joined, median, pairedRatio, quantile, ratioOfBlocks, ratioOfPooled } from "./statistics.ts";
 
 test("medians of few values", () => {
   assert.equal(median([3]), 3);
@@ -37,4 +37,22 @@ test("the ratio of pooled quantiles is what all values say, within what blocks d
   assert.ok(Math.abs(middle - 1.1) < 1e-9);
   // Each block is 1.1 times its other side, whatever its mood, and so are all drawings of them.
   assert.ok(Math.abs(low - 1.1) < 1e-9 && Math.abs(high - 1.1) < 1e-9);
+});
+
+test("the ratio of blocks is theirs alone: neither moods nor a few blocks that went wrong move it", () => {
+  const blocks = Array.from({ length: 40 }, (_, mood) => {
+    const others = Array.from({ length: 50 }, (_, index) => (100 + index) * (1 + mood));
+    return { ours: others.map((value) => value * (mood % 20 === 7 ? 30 : 1.1)), others };
+  });
+  const { middle, low, high } = ratioOfBlocks(blocks, 0.5, 200);
+  assert.ok(Math.abs(middle - 1.1) < 1e-9 && low <= middle && high >= middle);
+  assert.ok(low > 1.09);
+});
+
+test("blocks are joined in their order, and an incomplete end is left out", () => {
+  const blocks = [1, 2, 3, 4, 5].map((value) => ({ ours: [value], others: [-value] }));
+  assert.deepEqual(joined(blocks, 2), [
+    { ours: [1, 2], others: [-1, -2] },
+    { ours: [3, 4], others: [-3, -4] },
+  ]);
 });

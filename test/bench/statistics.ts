@@ -56,6 +56,37 @@ export function ratioOfPooled(blocks: readonly Block[], fraction: number, draws 
   return { middle: ratioOf(blocks.map(() => 1)), low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) };
 }
 
+/** Of blocks, so many at each end say what else the machine did. */
+const TRIMMED = 0.1;
+
+/**
+ * The quantile of each block's own values divided by that of its others: the mean over blocks, geometric and without the tenth
+ * at each end, and where it lies by drawing as many blocks anew. A mood of the machine that a whole block has is no part of it.
+ */
+export function ratioOfBlocks(blocks: readonly Block[], fraction: number, draws = DRAWS): Between {
+  const logs = blocks.map(({ ours, others }) => Math.log(quantile(ours, fraction) / quantile(others, fraction)));
+  const next = numbersFrom(blocks.length);
+  const drawn = Array.from({ length: draws }, () => trimmedMean(logs.map(() => logs[Math.floor(next() * logs.length)] as number)));
+  return {
+    middle: Math.exp(trimmedMean(logs)),
+    low: Math.exp(quantile(drawn, 0.025)),
+    high: Math.exp(quantile(drawn, 0.975)),
+  };
+}
+
+function trimmedMean(values: readonly number[]): number {
+  const cut = Math.floor(values.length * TRIMMED);
+  const kept = values.toSorted((a, b) => a - b).slice(cut, values.length - cut);
+  return kept.reduce((sum, value) => sum + value, 0) / kept.length;
+}
+
+/** Of so many blocks that follow one another, one; what is left over at the end is left out. */
+export const joined = (blocks: readonly Block[], count: number): readonly Block[] =>
+  Array.from({ length: Math.floor(blocks.length / count) }, (_, index) => {
+    const part = blocks.slice(index * count, (index + 1) * count);
+    return { ours: part.flatMap(({ ours }) => ours), others: part.flatMap(({ others }) => others) };
+  });
+
 /** Values in ascending order, and the block of each. */
 interface Pool {
   readonly values: Float64Array;

@@ -1,0 +1,141 @@
+import { connect, type Socket } from "node:net";
+import { latin1 } from "#wire/http/bytes.ts";
+
+// The client of `edge-detection-latency`, in a process of its own: asks at times drawn beforehand, whatever is answered.
+
+export interface PacedLoad {
+  readonly port: number;
+  /** They take turns, in an order drawn anew for each block. */
+  readonly hosts: readonly string[];
+  readonly path: string;
+  readonly requestsPerSecond: number;
+  readonly connections: number;
+  readonly turnMs: number;
+  /** What is asked so soon after a turn began is not told: work of the turn before it may still go on. */
+  readonly settleMs: number;
+  /** Of one turn for each host. */
+  readonly blocks: number;
+  /** The same times and orders for the same seed. */
+  readonly seed: number;
+}
+
+/** By block, then by host: µs from when a request was due until all of its response had come. */
+export type PacedLatencies = readonly (readonly (readonly number[])[])[];
+
+interface Visit {
+  readonly socket: Socket;
+  /** Bytes of the response that are to come; -1 before its head, which comes in one piece. */
+  left: number;
+  dueAt: number;
+  /** Where its latency is told; null where it is not. */
+  into: number[] | null;
+}
+
+const PIECE_BYTES = 64 * 1024;
+const END_OF_HEAD = "\r\n\r\n";
+
+const load = JSON.parse(process.argv[2] ?? "{}") as PacedLoad;
+let state = load.seed >>> 0 || 1;
+
+/** Between 0 and 1 (xorshift32). */
+function random(): number {
+  state ^= state << 13;
+  state ^= state >>> 17;
+  state ^= state << 5;
+  state >>>= 0;
+  return state / 2 ** 32;
+}
+
+function shuffled<T>(values: readonly T[]): readonly T[] {
+  const all = values.map((value) => ({ value, at: random() }));
+  return all.sort((a, b) => a.at - b.at).map(({ value }) => value);
+}
+
+/** Longest idle first, so that all are used alike. */
+const free: Visit[] = [];
+/** Due, and no connection was free. */
+const waiting: { readonly request: string; readonly dueAt: number; readonly into: number[] | null }[] = [];
+
+async function open(): Promise<void> {
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  const visit: Visit = await new Promise((resolve) => {
+    const socket = connect({
+      port: load.port,
+      host: "127.0.0.1",
+      noDelay: true,
+      onread: { buffer, callback: (bytes) => take(visit, buffer, bytes) },
+    });
+    socket.on("error", fail).on("close", fail);
+    socket.once("connect", () => resolve({ socket, left: -1, dueAt: 0, into: null }));
+  });
+  free.push(visit);
+}
+
+const fail = (): void => {
+  console.error("a connection was lost, or a response was not 200 with its length");
+  process.exit(1);
+};
+
+function take(visit: Visit, buffer: Buffer, bytes: number): boolean {
+  if (visit.left < 0) {
+    const end = buffer.subarray(0, bytes).indexOf(END_OF_HEAD) + END_OF_HEAD.length;
+    const length = /^HTTP\/1\.1 200 [^]*?\r\ncontent-length: (\d+)\r\n/i.exec(latin1(buffer, 0, end))?.[1];
+    if (length === undefined) fail();
+    visit.left = end + Number(length);
+  }
+  visit.left -= bytes;
+  if (visit.left > 0) return true;
+  visit.into?.push(Math.round((performance.now() - visit.dueAt) * 1000));
+  visit.left = -1;
+  const next = waiting.shift();
+  if (next === undefined) free.push(visit);
+  else send(visit, next.request, next.dueAt, next.into);
+  return true;
+}
+
+function send(visit: Visit, request: string, dueAt: number, into: number[] | null): void {
+  visit.dueAt = dueAt;
+  visit.into = into;
+  visit.socket.write(request, "latin1");
+}
+
+function ask(request: string, into: number[] | null): void {
+  const dueAt = performance.now();
+  const visit = free.shift();
+  if (visit === undefined) waiting.push({ request, dueAt, into });
+  else send(visit, request, dueAt, into);
+}
+
+await Promise.all(Array.from({ length: load.connections }, open));
+const requests = load.hosts.map((host) => `GET ${load.path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: paced-load\r\n\r\n`);
+const { hosts, turnMs, settleMs, requestsPerSecond } = load;
+
+/** Ms after the beginning of a turn. */
+function drawn(): readonly number[] {
+  const gap = (): number => (-Math.log(1 - random()) * 1000) / requestsPerSecond;
+  const times: number[] = [];
+  for (let at = gap(); at < turnMs; at += gap()) times.push(at);
+  return times;
+}
+
+const blocks = Array.from({ length: load.blocks }, () => ({
+  told: hosts.map((): number[] => []),
+  order: shuffled(hosts.map((_, host) => host)),
+  // The same for each host: how many come at once makes more of a difference than what is asked for.
+  times: drawn(),
+}));
+let turnAt = performance.now();
+for (const { told, order, times } of blocks) {
+  for (const host of order) {
+    for (const time of times) {
+      const leftMs = turnAt + time - performance.now();
+      if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs));
+      ask(requests[host]!, time < settleMs ? null : told[host]!);
+    }
+    turnAt += turnMs;
+  }
+}
+// What is under way still counts.
+while (free.length < load.connections) await new Promise((resolve) => setTimeout(resolve, 1));
+console.log(JSON.stringify(blocks.map(({ told }) => told) satisfies PacedLatencies));
+process.exit(0);
