@@ -41,7 +41,7 @@ describe("the activity log", () => {
   const event = (zone_id: string, changes: Parameters<typeof testSecurityRow>[0] = {}) =>
     testSecurityRow({ id: newUlid(changes.at_ms ?? START_MS), at_ms: START_MS, account_id: server.account_id, zone_id, ...changes });
 
-  test("a cursor goes through all of it, once", async () => {
+  test("SPEC 6: a cursor goes through all of it, once", async () => {
     const paths: string[] = [];
     let cursor = "";
     for (let page = 0; page < 10; page++) {

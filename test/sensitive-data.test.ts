@@ -13,7 +13,7 @@ import { createEventSink } from "#events/sink.ts";
 import { testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { DEFAULT_RETENTION, type WriterData } from "#events/writer-config.ts";
 import { createTap } from "#edge/detection/tap.ts";
-import { testSubject } from "#edge/detection/test-subject.ts";
+import { beginTest, testSubject } from "#edge/detection/test-subject.ts";
 import type { DetectorWorkerData } from "#edge/detection/worker.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
@@ -53,7 +53,7 @@ test("a response with a card number becomes one event, and the number is nowhere
     ["00000000000000aa", body.length],
     ["00000000000000bb", 10],
   ] as const) {
-    const tapped = tap.begin(testSubject({ ray_id }));
+    const tapped = beginTest(tap, { ray_id });
     assert.ok(tapped);
     // Byte by byte, with a buffer that is overwritten at once, as the edge may do.
     const scratch = Buffer.alloc(1);

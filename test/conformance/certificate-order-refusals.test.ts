@@ -38,7 +38,7 @@ function takeOrders(stub: StubAuthority): void {
 }
 
 storeTest(
-  "SPEC 7: an authority that finds CAA records against it makes the hostname's status caa_error, until it is asked again",
+  "SPEC 7.6: an authority that finds CAA records against it makes the hostname's status caa_error, until it is asked again",
   async ({ store }) => {
     const stub = await startStubAuthority();
     const { control, clock, call, zone, work, orderFor } = await world(store, stub);

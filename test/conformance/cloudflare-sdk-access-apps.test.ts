@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import Cloudflare from "cloudflare";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
+import { all, failing } from "../support/vendor-client.ts";
 
 /** `zeroTrust.access.applications` of the vendor's own client, at both levels, on both sides of the dates of SPEC 9. */
 describe("the client's resource zeroTrust.access.applications", () => {
@@ -16,20 +17,6 @@ describe("the client's resource zeroTrust.access.applications", () => {
       maxRetries: 0,
       ...(apiVersion === undefined ? {} : { apiVersion }),
     } as ConstructorParameters<typeof Cloudflare>[0]);
-  const failing = (status: number, code: number, pointer?: string) => (error: unknown) => {
-    assert.ok(error instanceof Cloudflare.APIError, String(error));
-    const [item] = error.errors as { code: number; source?: { pointer?: string } }[];
-    assert.deepEqual(
-      [error.status, item?.code, ...(pointer === undefined ? [] : [item?.source?.pointer])],
-      [status, code, ...(pointer === undefined ? [] : [pointer])],
-    );
-    return true;
-  };
-  const all = async (pages: AsyncIterable<any>): Promise<any[]> => {
-    const items = [];
-    for await (const item of pages) items.push(item);
-    return items;
-  };
 
   before(async () => {
     server = await startApi({ date: { asOf: null, negotiate: true } });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
 import { type ApiServer, OWNER_EMAIL, OWNER_KEY, startApi } from "../support/api-server.ts";
+import { all, failing } from "../support/vendor-client.ts";
 
 // The vendor's own TypeScript client, with nothing changed but the base address, over real HTTP.
 let server: ApiServer;
@@ -14,18 +15,6 @@ before(async () => {
   client = new Cloudflare({ apiToken: server.token, baseURL: server.url, maxRetries: 0 });
 });
 after(() => server.close());
-
-async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of pages) items.push(item);
-  return items;
-}
-
-const failing = (status: number, code: number) => (error: unknown) => {
-  assert.ok(error instanceof Cloudflare.APIError, String(error));
-  assert.deepEqual([error.status, error.errors[0]?.code], [status, code]);
-  return true;
-};
 
 const withToken = (apiToken: string | undefined): Cloudflare =>
   new Cloudflare({ apiToken: apiToken ?? "", baseURL: server.url, maxRetries: 0 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
 import { type ApiServer, startApi } from "../support/api-server.ts";
+import { all, failing } from "../support/vendor-client.ts";
 
 // The vendor's own TypeScript client on everything of DNS but single records, over real HTTP.
 let server: ApiServer;
@@ -16,18 +17,6 @@ before(async () => {
 after(() => server.close());
 
 const newZone = async (name: string): Promise<string> => (await client.zones.create({ account: { id: account_id }, name })).id;
-
-async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of pages) items.push(item);
-  return items;
-}
-
-const failing = (status: number, code: number) => (error: unknown) => {
-  assert.ok(error instanceof Cloudflare.APIError, String(error));
-  assert.deepEqual([error.status, error.errors[0]?.code], [status, code]);
-  return true;
-};
 
 test("dns.records.batch: deletes, patches, puts and posts at once, or none of them", async () => {
   const zone_id = await newZone("batch.test");

@@ -6,6 +6,7 @@ import Cloudflare from "cloudflare";
 import { LLMock } from "@copilotkit/aimock";
 import { eventually } from "../support/eventually.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { all, failing } from "../support/vendor-client.ts";
 
 // Every method of the vendor's own client for gateways but those of its bills, against a server from a fresh data directory.
 let selvedge: Selvedge;
@@ -70,19 +71,6 @@ function watch(name: string, resource: Resource): void {
   }
 }
 
-async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of pages) items.push(item);
-  return items;
-}
-
-const failing = (status: number, code: number, pointer?: string) => (error: unknown) => {
-  assert.ok(error instanceof Cloudflare.APIError, String(error));
-  const [first] = error.errors as readonly { readonly code?: number; readonly source?: { readonly pointer?: string } }[];
-  assert.deepEqual([error.status, first?.code, first?.source?.pointer], [status, code, pointer]);
-  return true;
-};
-
 const ask = (gateway: string, headers: Record<string, string> = {}, body: object = CHAT): Promise<Response> =>
   fetch(`${selvedge.ready.gateway}/v1/${account_id}/${gateway}/openai/chat/completions`, {
     method: "POST",
@@ -131,7 +119,7 @@ describe("the client's resource aiGateway", () => {
       [{ log_management_strategy: "SOMETIMES" }, "/log_management_strategy"],
       [{ retry_delay: 5001 }, "/retry_delay"],
       [{ retry_max_attempts: 6 }, "/retry_max_attempts"],
-      [{ logpush: true }, "/logpush"],
+      [{ logpush: "yes" }, "/logpush"],
       [{ logpush_public_key: "k".repeat(64) }, "/logpush_public_key"],
       [{ zdr: true }, "/zdr"],
       [{ otel: [{ url: "no address" }] }, "/otel/0/url"],

@@ -9,6 +9,7 @@ import { openEventDatabase } from "#events/database.ts";
 import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { type ApiServer, startApi } from "../support/api-server.ts";
+import { failing } from "../support/vendor-client.ts";
 
 // The vendor's own TypeScript client on notifications, over real HTTP.
 const clock = fixedClock("2026-01-15T10:00:00Z");
@@ -22,12 +23,6 @@ before(async () => {
   client = new Cloudflare({ apiToken: server.token, baseURL: server.url, maxRetries: 0 });
 });
 after(() => server.close());
-
-const failing = (status: number, code: number) => (error: unknown) => {
-  assert.ok(error instanceof Cloudflare.APIError, String(error));
-  assert.deepEqual([error.status, error.errors[0]?.code], [status, code]);
-  return true;
-};
 
 /** A webhook's receiver. */
 async function receiver(t: TestContext) {
@@ -97,7 +92,7 @@ test("alerting: webhooks, policies, their tests, history and silences", async (t
   );
 });
 
-test("alerting: a spike in the events that the edge has written reaches the webhook once", async (t) => {
+test("SPEC 6: alerting: a spike in the events that the edge has written reaches the webhook once", async (t) => {
   const { url, bodies } = await receiver(t);
   const { alerting } = client;
   const { id: zone_id } = await client.zones.create({ account: { id: account_id }, name: "spike.test" });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
 import { type ApiServer, startApi } from "../support/api-server.ts";
+import { failing } from "../support/vendor-client.ts";
 
 // The vendor's own TypeScript client on the settings of a zone's traffic, over real HTTP.
 let server: ApiServer;
@@ -14,12 +15,6 @@ before(async () => {
   zone_id = (await client.zones.create({ account: { id: server.account_id }, name: "settings.test" })).id;
 });
 after(() => server.close());
-
-const failing = (status: number, code: number) => (error: unknown) => {
-  assert.ok(error instanceof Cloudflare.APIError, String(error));
-  assert.deepEqual([error.status, error.errors[0]?.code], [status, code]);
-  return true;
-};
 
 test("zones.settings: get and edit", async () => {
   const shown = await client.zones.settings.get("ssl", { zone_id });

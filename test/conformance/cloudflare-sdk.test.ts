@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
 import type { Ruleset } from "#model/ruleset.ts";
 import { type ApiServer, startApi } from "../support/api-server.ts";
+import { all, failing } from "../support/vendor-client.ts";
 
 // The vendor's own TypeScript client, with nothing changed but the base address, over real HTTP.
 let server: ApiServer;
@@ -18,21 +19,8 @@ after(() => server.close());
 
 const newZone = async (name: string): Promise<string> => (await client.zones.create({ account: { id: account_id }, name })).id;
 
-async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of pages) items.push(item);
-  return items;
-}
-
 /** The client types rulesets as unknown. */
 const ruleset = async (shown: Promise<unknown>): Promise<Ruleset> => (await shown) as Ruleset;
-
-/** What the client throws on an error envelope. */
-const failing = (status: number, code: number) => (error: unknown) => {
-  assert.ok(error instanceof Cloudflare.APIError, String(error));
-  assert.deepEqual([error.status, error.errors[0]?.code], [status, code]);
-  return true;
-};
 
 test("zones: create, get, list with filters, edit, activation check, delete", async () => {
   const zone = await client.zones.create({ account: { id: account_id }, name: "zones.test", type: "full" });

@@ -79,7 +79,7 @@ describe("custom hostnames of a server", () => {
     assert.equal((await client.customHostnames.fallbackOrigin.get({ zone_id: saas })).status, "active");
   });
 
-  test("a name that points here is served over HTTP and HTTPS as soon as it was created", async () => {
+  test("SPEC 1.4: a name that points here is served over HTTP and HTTPS as soon as it was created", async () => {
     assert.equal((await get("shop.customer.test")).status, 530);
     await point("shop", "origin.service.test");
     const made = await client.customHostnames.create({ zone_id: saas, hostname: "shop.customer.test", ssl: { method: "txt", type: "dv" } });

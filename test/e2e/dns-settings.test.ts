@@ -9,7 +9,7 @@ import { toolOrSkip } from "../support/tools.ts";
 const DIG_TIMEOUT_MS = 10_000;
 const run = promisify(execFile);
 
-// SPEC 2.4 and 2.5, seen by a stranger's resolver.
+// SPEC 2.4 and SPEC 2.5, seen by a stranger's resolver.
 describe("DNS settings as dig sees them", { skip: toolOrSkip("dig") }, () => {
   let selvedge: Selvedge;
   let call: ApiCall;
@@ -29,7 +29,7 @@ describe("DNS settings as dig sees them", { skip: toolOrSkip("dig") }, () => {
   };
   const newZone = (name: string): Promise<any> => succeed(call("POST", "/zones", { name, account: { id: selvedge.ready.account_id } }));
 
-  test("the SOA record follows every field, and its serial rises with each change", async () => {
+  test("SPEC 4.3: the SOA record follows every field, and its serial rises with each change", async () => {
     const zone = await newZone("soa.test");
     const settings = `/zones/${zone.id}/dns_settings`;
     const [first] = await dig("soa.test", "SOA");

@@ -52,6 +52,9 @@ test("health, readiness and metrics of every plane stand on the API's port, with
   const readyz = await fetch(`${base}/readyz`);
   assert.equal(readyz.status, 200);
   assert.deepEqual(await readyz.json(), { status: "ready", reasons: [] });
+  // Starts the planes of zones.
+  const zone = { name: "example.com", account: { id: selvedge.ready.account_id }, type: "full" };
+  assert.equal((await api(selvedge, selvedge.ready.token ?? "", "POST", "/zones", zone)).status, 200);
   await (await fetch(selvedge.ready.http)).arrayBuffer();
   const metrics = await fetch(`${base}/metrics`);
   assert.match(metrics.headers.get("content-type") ?? "", /^text\/plain/);

@@ -72,7 +72,7 @@ async function matchesOf(path: string): Promise<readonly Match[]> {
   return events[0]?.matches ?? [];
 }
 
-test("events say where and of what kind, take allow-lists and own patterns into account at once, and hold copies for one reader alone", async () => {
+test("SPEC 6: events say where and of what kind, take allow-lists and own patterns into account at once, and hold copies for one reader alone", async () => {
   await detect();
   const plain = await matchesOf("/plain");
   assert.deepEqual(

@@ -139,7 +139,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.ok(originSaw.every((seen) => seen.host?.startsWith("www.shop.example")));
   });
 
-  test("4: sensitive data detection, switched on as SPEC 4.5 says, logs a card number and leaves the page alone", async () => {
+  test("4, SPEC 1.3: sensitive data detection, switched on as SPEC 4.5 says, logs a card number and leaves the page alone", async () => {
     const absent = await call(`/zones/${zoneId}/rulesets/phases/${RESPONSE_PHASE}/entrypoint`);
     assert.equal(absent.status, 404);
     assert.equal(absent.body.success, false);
@@ -219,7 +219,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.equal(rows[0].tokens_out, answer.usage?.completion_tokens);
   });
 
-  test("6: the API date decides whether a DNS record shows zone_id and zone_name", async () => {
+  test("6, SPEC 1.6: the API date decides whether a DNS record shows zone_id and zone_name", async () => {
     const path = `/zones/${zoneId}/dns_records/${recordId}`;
     const before = await call(path, { headers: { "api-version": "2024-11-29" } });
     assert.equal(before.body.result.zone_id, zoneId);

@@ -88,7 +88,7 @@ const statusOf = async (zone: Zone): Promise<string[]> => {
 };
 const events = async (zone: Zone, query: string): Promise<any[]> => done("GET", `${zone.path}/security/events?${query}`);
 
-test("SPEC 3.3, SPEC 4.6: check, config, validation with both WAFs in one activity log, then the new one alone", async () => {
+test("SPEC 1.5, SPEC 3.3, SPEC 4.6: check, config, validation with both WAFs in one activity log, then the new one alone", async () => {
   const zone = await oldZone("walk.test", "enterprise");
   await done("POST", `${zone.path}/firewall/rules`, [
     { action: "bypass", products: ["waf"], filter: { expression: 'starts_with(http.request.uri.path, "/trusted")' }, description: "ours" },
@@ -210,7 +210,7 @@ test("SPEC 3.3: a Pro zone goes straight to the new WAF, and until then has its 
   assert.equal(await visit(zone, `/${ATTACK}`), 200);
 });
 
-test("SPEC 7, SPEC 8: more than 200 firewall rules, or one with more than 4 KB, cannot be migrated", async () => {
+test("SPEC 7.12, SPEC 8.7, SPEC 8.8: more than 200 firewall rules, or one with more than 4 KB, cannot be migrated", async () => {
   const zone = await oldZone("large.test", "business");
   const rules = Array.from({ length: 201 }, (_, n) => ({ action: "log", filter: { expression: `http.request.uri.path eq "/${n}"` } }));
   const made = await done("POST", `${zone.path}/firewall/rules`, rules);

@@ -6,7 +6,7 @@ import type { DnsVersion } from "#model/dns-version.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../support/control.ts";
 import { storeTest } from "../support/store.ts";
-import type { ZoneRef } from "#control/dns/change-records.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { VERSIONS_KEPT } from "#control/dns/version-log.ts";
 
 const refused = (code: number, text: RegExp) => (error: unknown) =>
@@ -19,7 +19,7 @@ async function world(store: Store) {
   const fixture = await controlOver(store);
   const { control, account_id, call } = fixture;
   const { id, name } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
-  const zone: ZoneRef = { id, name, account_id, plan: "pro" };
+  const zone: PlannedZoneRef = { id, name, account_id, plan: "pro" };
   const create = (write: DnsRecordWrite, reason?: string): Promise<DnsRecord> =>
     control.dnsRecords.create({ ...call(), ...(reason === undefined ? {} : { reason }) }, zone, write);
   /** Everything there is to say of the records but when they were last written. */

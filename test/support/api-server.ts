@@ -13,6 +13,7 @@ import { bootstrap } from "#control/access/bootstrap.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
+import { logSegmentsOf } from "#events/writer-config.ts";
 import { createSealer } from "#kernel/seal.ts";
 
 export interface ApiServer {
@@ -65,6 +66,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     sealer,
     events: openEventQueries(eventsPath),
     gatewayLogStore: openGatewayLogStore(eventsPath),
+    logSegments: logSegmentsOf(eventsPath),
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,

@@ -35,6 +35,7 @@ export async function controlOver(
     readonly webhookAllowed?: NonNullable<ControlDeps["webhookAllowed"]>;
     readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
     readonly ordering?: NonNullable<ControlDeps["ordering"]>;
+    readonly logSegments?: string;
     readonly onOrderError?: NonNullable<ControlDeps["onOrderError"]>;
   } = {},
 ): Promise<ControlFixture> {
@@ -47,6 +48,7 @@ export async function controlOver(
     sealer,
     events: openEventQueries("/nonexistent/events.db"),
     gatewayLogStore: openGatewayLogStore("/nonexistent/events.db"),
+    logSegments: "/nonexistent/gateway-logs",
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,

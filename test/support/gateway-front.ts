@@ -37,6 +37,7 @@ export interface GatewayFront {
   readonly base: string;
   readonly rows: GatewayLogRow[];
   readonly replica: MemoryReplica;
+  /** Moves the date alone. On the other scale, by which connections have their time, a leap would close those that clients keep. */
   readonly clock: FixedClock;
   readonly metrics: MetricRegistry;
   /** Sums over labels. */
@@ -66,7 +67,7 @@ export async function gatewayFront(t: TestContext, options: FrontOptions = {}): 
     ...options.config,
   };
   const events: GatewayDeps["events"] = { push: (table, row) => void (table === "gateway_logs" && rows.push(row as GatewayLogRow)) };
-  const gateway = createGateway({ replica, events, clock, metrics, config, ...options.deps });
+  const gateway = createGateway({ replica, events, clock: { ...clock, monotonicMs: () => 0 }, metrics, config, ...options.deps });
   const { port } = await gateway.listen();
   t.after(() => gateway.close(500));
   const metric = (name: string): number =>

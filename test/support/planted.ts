@@ -17,7 +17,11 @@ import { PROFILES } from "#rules/detectors/profiles.ts";
 import type { TokenPolicyWrite } from "#model/token.ts";
 import { insertAccount } from "#store/accounts.ts";
 import { insertMembership } from "#store/memberships.ts";
+import { insertLogpushJob } from "#store/logpush-jobs.ts";
 import { insertUser } from "#store/users.ts";
+import { destinationContext } from "#control/logpush/pusher.ts";
+import { LOG_DATASET, type LogpushSettings } from "#model/logpush.ts";
+import { createSealer } from "#kernel/seal.ts";
 import { type ApiServer, ask } from "./api-server.ts";
 
 /** One of everything that belongs to the first account, and a stranger who has an account of its own. */
@@ -115,6 +119,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
     policies: everythingOf(account),
   });
   const [membership] = (await ask(server, "GET", "/memberships")).body.result;
+  const logpushJob = await plantLogpush(server);
   const stranger = await plantStranger(server);
   return {
     params: (path) => {
@@ -165,6 +170,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         app_id: atAccount ? accountApp : zoneApp,
         bookmark_id: accountApp,
         provider: "openai",
+        job_id: String(logpushJob),
+        dataset_name: LOG_DATASET,
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };
     },
@@ -190,6 +197,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
       evaluation.id,
       events.logId,
       events.eventId,
+      String(logpushJob),
     ],
     strangerToken: stranger.token,
     strangerAccountId: stranger.accountId,
@@ -273,6 +281,33 @@ async function plantNotifications(made: Made, account: string) {
     policy_id: policy.id as string,
     silence_id: silence.id as string,
   };
+}
+
+/** A job that pushes logs; nobody who would take a test file. */
+async function plantLogpush({ store, account_id }: ApiServer): Promise<number> {
+  const id = 1_234_567_890;
+  const settings: LogpushSettings = {
+    name: "planted job",
+    output_options: null,
+    max_upload_bytes: null,
+    max_upload_records: null,
+    max_upload_interval_seconds: null,
+    frequency: null,
+  };
+  const row = {
+    id,
+    account_id,
+    dataset: LOG_DATASET,
+    enabled: 1,
+    destination: createSealer(Buffer.alloc(32, 7)).seal(`${NOBODY_LISTENS}?header_X=planted`, destinationContext(id)),
+    settings: JSON.stringify(settings),
+    since_ms: 0,
+    last_complete: null,
+    last_error: null,
+    error_message: null,
+  };
+  await store.write(({ db }) => insertLogpushJob(db, row));
+  return id;
 }
 
 const CUSTOM_HOSTNAME = "shop.planted.example";
