@@ -1,14 +1,20 @@
-import { CONFIG_ROWS, flagName, variableName } from "#app/config-schema.ts";
+import { CONFIG_PARTS } from "#app/config-parts.ts";
+import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config-schema.ts";
 import { code, type Page, page, table } from "./page.ts";
 
+const HEAD = ["Key", "Type", "Default", "Flag", "Environment variable", "What it does"];
+const ORDER =
+  "A flag goes before an environment variable, a variable before the file given by `--config FILE` (TOML), the file before the default.";
+
 export function configurationPages(): readonly Page[] {
-  const rows = [...CONFIG_ROWS].map(([key, row]) => {
-    const shown = typeof row.default === "object" ? "" : String(row.default);
-    const bounds = [row.min, row.max].some((bound) => bound !== undefined) ? `, ${row.min ?? 0} to ${row.max ?? "any"}` : "";
-    return [code(key), `${row.type}${bounds}`, code(shown), code(`--${flagName(key)}`), code(variableName(key)), row.doc];
-  });
-  const order =
-    "A flag goes before an environment variable, a variable before the file given by `--config FILE` (TOML), the file before the default.";
-  const head = ["Key", "Type", "Default", "Flag", "Environment variable", "What it does"];
-  return [page("docs/reference/configuration.md", "Configuration", "src/app/config-schema.ts", order, table(head, rows))];
+  const parts = Array.from(CONFIG_PARTS, ([title, keys]) => `## ${title}\n\n${table(HEAD, keys.map(cells))}`);
+  return [page("docs/reference/configuration.md", "Configuration", "src/app/config-schema.ts", ORDER, ...parts)];
+}
+
+function cells(key: ConfigKeyName): string[] {
+  const row = CONFIG_ROWS.get(key);
+  if (row === undefined) throw new Error(`no such key: ${key}`);
+  const shown = typeof row.default === "object" ? "" : String(row.default);
+  const bounds = [row.min, row.max].some((bound) => bound !== undefined) ? `, ${row.min ?? 0} to ${row.max ?? "any"}` : "";
+  return [code(key), `${row.type}${bounds}`, code(shown), code(`--${flagName(key)}`), code(variableName(key)), row.doc];
 }

@@ -49,6 +49,7 @@ const SECTIONS: readonly (readonly [section: string, title: string])[] = [
   ["7.12", "Error: WAF migration with too many or too long firewall rules"],
   ["7.13", "Error: request with Transfer-Encoding and Content-Length"],
   ["7.14", "Error: SRV write with legacy data fields"],
+  ["8", "Limits: what detection looks at, settings that the WAF migration keeps"],
   ["8.1", "Limit: certificate issuance rate"],
   ["8.2", "Limit: lock-out after exceeding the rate"],
   ["8.3", "Limit: DNS name length"],
