@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import { SocketWriter } from "./socket-writer.ts";
-import { createEar, createPeer, dial, type Peer, WAYS } from "./test-transports.ts";
+import { createEar, createPeer, type Peer, WAYS } from "./test-transports.ts";
 
 let peer: Peer;
 before(async () => {
@@ -16,7 +16,7 @@ test("here we have a loop of our own", { skip: process.platform !== "linux" }, (
 
 for (const [way, loop] of WAYS) {
   test(`what is sent by ${way} arrives whole and in order, however slow the reader`, async () => {
-    const near = dial(loop, peer.port);
+    const near = peer.dial(loop);
     let drained = (): void => undefined;
     near.attach(createEar({ onDrain: () => drained() }));
     const far = await peer.accept();
@@ -60,7 +60,7 @@ for (const [way, loop] of WAYS) {
 
   test(`a connection that has closed sends nothing by ${way}: its descriptor may be another's`, async () => {
     const ear = createEar();
-    const first = dial(loop, peer.port);
+    const first = peer.dial(loop);
     first.attach(ear);
     const firstFar = await peer.accept();
     const writer = new SocketWriter(first);
@@ -71,7 +71,7 @@ for (const [way, loop] of WAYS) {
     first.destroy();
     const others = await Promise.all(
       [0, 1, 2].map(async () => {
-        const near = dial(loop, peer.port);
+        const near = peer.dial(loop);
         const nearEar = createEar();
         near.attach(nearEar);
         return { near, nearEar, far: await peer.accept() };

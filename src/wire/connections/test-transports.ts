@@ -81,14 +81,17 @@ export function createEar(more: Partial<TransportHandler> = {}): Ear {
 export interface Peer {
   readonly port: number;
   readonly server: Server;
+  /** A connection to it. */
+  dial(loop: SocketLoop | null): Transport;
   /** The next connection that nobody took. */
   accept(): Promise<Socket>;
+  /** Ends what a test that failed has left open, too. */
   close(): void;
 }
 
 export async function createPeer(): Promise<Peer> {
   const accepted: Socket[] = [];
-  const all: Socket[] = [];
+  const all: { destroy(): void }[] = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on("error", () => undefined);
     accepted.push(socket);
@@ -96,9 +99,15 @@ export async function createPeer(): Promise<Peer> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     server,
+    dial: (loop) => {
+      const near = dial(loop, port);
+      all.push(near);
+      return near;
+    },
     accept: async () => {
       while (accepted.length === 0) await once(server, "connection");
       return accepted.shift()!;

@@ -22,7 +22,7 @@ interface Pair {
 }
 
 async function pair(way: (typeof WAYS)[number][1], ear = createEar()): Promise<Pair> {
-  const near = dial(way, peer.port);
+  const near = peer.dial(way);
   near.attach(ear);
   const far = await peer.accept();
   await eventually(() => ear.isConnected);
@@ -140,7 +140,7 @@ for (const [way, loop] of WAYS) {
   });
 
   test(`${way}: what is sent before the connection is there goes out with it`, async () => {
-    const near = dial(loop, peer.port);
+    const near = peer.dial(loop);
     near.attach(createEar());
     near.sendText("early");
     near.end();
@@ -203,7 +203,7 @@ for (const [way, loop] of WAYS) {
         near.attach(next);
       },
     });
-    const near = dial(loop, peer.port);
+    const near = peer.dial(loop);
     near.attach(ear);
     const far = await peer.accept();
     far.write("headfirst");
