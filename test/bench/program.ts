@@ -1,14 +1,19 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findTool } from "../../tools/system-tools.ts";
 import { processTree } from "./cpu-time.ts";
 
 const execute = promisify(execFile);
 const LOAD_TIMEOUT_MS = 120_000;
+/** Bounds a start that hangs. On a machine where everything else runs too, one that works can take most of it. */
+const START_LIMIT_MS = 120_000;
 
 /** Runs a load generator to its end, off the first CPU where there is another, and returns what it printed. */
 export const runTool = (name: string, args: readonly string[]): Promise<string> => run(toolPath(name), args);
@@ -67,30 +72,51 @@ async function start(
     child.kill("SIGTERM");
     await exited;
   };
-  for (let attempt = 0; ; attempt++) {
-    if (child.exitCode !== null || child.pid === undefined) throw new Error(`${name} ended with ${child.exitCode}\n${errors()}`);
+  for (const started = performance.now(); ; await delay(50)) {
+    const ended = child.exitCode ?? child.signalCode;
+    if (ended !== null || child.pid === undefined) throw new Error(`${name} ended with ${ended}\n${errors()}`);
     try {
       await probe();
       return { pid: child.pid, stop };
     } catch (error) {
-      if (attempt === 100) {
-        await stop();
-        throw new Error(`${name} does not answer\n${errors()}`, { cause: error });
-      }
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (performance.now() - started < START_LIMIT_MS) continue;
+      await stop();
+      throw new Error(`${name} does not answer\n${errors()}`, { cause: error });
     }
   }
 }
 
-/** A port that was free a moment ago. */
+/** Below those that the kernel gives to whoever asks for any: there the next process may get what was free a moment ago. */
+const PORTS = { from: 20_000, to: 32_000 } as const;
+const given = new Set<number>();
+
+/** A port of 127.0.0.1 that was free a moment ago, for TCP and UDP, and is given once. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+  throw new Error("no port");
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const [server, socket] = [createServer(), createSocket("udp4")];
+  try {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    socket.bind(port, "127.0.0.1");
+    await once(socket, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    const closed = server.listening ? once(server, "close") : undefined;
+    server.close();
+    socket.close();
+    await closed;
+  }
 }
 
 /** The server, its threads and its children run on the first CPU from now on, so that the load has the others. */

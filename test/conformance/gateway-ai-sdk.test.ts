@@ -4,7 +4,8 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { embed, generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from "ai";
 import { createAiGateway } from "ai-gateway-provider";
-import { type MockedFront, mockedFront, settled, WEATHER_TOOL } from "../support/mock-provider.ts";
+import { eventually } from "../support/eventually.ts";
+import { type MockedFront, mockedFront, WEATHER_TOOL } from "../support/mock-provider.ts";
 import { gatewayOp, GATEWAY_ACCOUNT, gatewayTokenOp } from "../support/gateway-front.ts";
 
 const RUN_TOKEN = "gateway-token-of-forty-characters-length";
@@ -53,7 +54,7 @@ for (const [name, modelOf] of WAYS)
       const streamed = streamText({ model, prompt: "hello", maxRetries: 0 });
       assert.equal(await streamed.text, whole.text);
       assert.equal((await streamed.usage).outputTokens, 7);
-      await settled(() => front.rows.length === 2);
+      await eventually(() => front.rows.length === 2);
       for (const row of front.rows) assert.deepEqual([row.tokens_in, row.tokens_out, row.success], [11, 7, true]);
       assert.equal(front.rows[0]?.cost, front.rows[1]?.cost);
     });
@@ -99,7 +100,7 @@ for (const [name, modelOf] of WAYS)
         onError: () => undefined,
       });
       for await (const text of textStream) if (text !== "") abort.abort();
-      await settled(() => front.rows.length === 1);
+      await eventually(() => front.rows.length === 1);
       assert.deepEqual([front.rows[0]?.success, front.metric("selvedge_gateway_active_requests")], [false, 0]);
     });
   });

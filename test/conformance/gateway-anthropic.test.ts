@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import Anthropic, { APIError, APIUserAbortError, AuthenticationError, InternalServerError, RateLimitError } from "@anthropic-ai/sdk";
-import { mockedFront, settled, WEATHER_TOOL } from "../support/mock-provider.ts";
+import { eventually } from "../support/eventually.ts";
+import { mockedFront, WEATHER_TOOL } from "../support/mock-provider.ts";
 
 const client = (baseURL: string): Anthropic => new Anthropic({ baseURL, apiKey: "provider-key", maxRetries: 0 });
 const asking = (content: string) => ({
@@ -20,7 +21,7 @@ describe("anthropic's client", () => {
     assert.equal(textOf(whole), "Hi there, how are you today?");
     const streamed = await anthropic.messages.stream(asking("hello")).finalMessage();
     assert.deepEqual([textOf(streamed), streamed.stop_reason], [textOf(whole), "end_turn"]);
-    await settled(() => rows.length === 2);
+    await eventually(() => rows.length === 2);
     for (const row of rows) assert.deepEqual([row.model, row.tokens_in, row.tokens_out, row.success], ["claude-haiku-4-5", 11, 7, true]);
     assert.ok((rows[0]?.cost ?? 0) > 0);
     assert.equal(rows[0]?.cost, rows[1]?.cost);
@@ -69,7 +70,7 @@ describe("anthropic's client", () => {
       assert.ok(error instanceof APIError || error.name === "AnthropicError", String(error));
       return true;
     });
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.equal(rows[0]?.success, false);
   });
 
@@ -78,7 +79,7 @@ describe("anthropic's client", () => {
     const stream = client(`${gateway}/anthropic`).messages.stream(asking("endless"));
     stream.on("text", () => stream.abort());
     await assert.rejects(stream.finalMessage(), APIUserAbortError);
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.deepEqual([rows[0]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
   });
 });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import OpenAI, { APIError, APIUserAbortError, AuthenticationError, InternalServerError, RateLimitError } from "openai";
 import { answerChat, testProvider } from "../support/gateway-front.ts";
-import { mockedFront, settled, WEATHER_TOOL } from "../support/mock-provider.ts";
+import { eventually } from "../support/eventually.ts";
+import { mockedFront, WEATHER_TOOL } from "../support/mock-provider.ts";
 
 const client = (baseURL: string): OpenAI => new OpenAI({ baseURL, apiKey: "provider-key", maxRetries: 0 });
 const asking = (model: string, content: string) => ({ model, messages: [{ role: "user" as const, content }] });
@@ -54,7 +55,7 @@ for (const { path, model, provider } of MODELS)
         assert.deepEqual([text, finish], ["Hi there, how are you today?", "stop"]);
         assert.deepEqual(usages, stream_options === undefined ? [] : [[11, 7]]);
       }
-      await settled(() => rows.length === 2);
+      await eventually(() => rows.length === 2);
       for (const row of rows) assert.deepEqual([row.tokens_in, row.tokens_out, row.success], [11, 7, true]);
       assert.equal(rows[0]?.cost, rows[1]?.cost);
     });
@@ -110,7 +111,7 @@ for (const { path, model, provider } of MODELS)
         (error) => error instanceof APIError || error instanceof TypeError,
       );
       assert.equal(finish, null);
-      await settled(() => rows.length === 1);
+      await eventually(() => rows.length === 1);
       assert.equal(rows[0]?.success, false);
     });
 
@@ -123,7 +124,7 @@ for (const { path, model, provider } of MODELS)
       } catch (error) {
         assert.ok(error instanceof APIUserAbortError);
       }
-      await settled(() => rows.length === 1);
+      await eventually(() => rows.length === 1);
       assert.deepEqual([rows[0]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
     });
   });
@@ -136,7 +137,7 @@ describe("openai's client with what is no chat", () => {
     assert.equal(whole.output_text, "Hi there, how are you today?");
     const streamed = await openai.responses.stream({ model: "gpt-4o-mini", input: "hello" }).finalResponse();
     assert.equal(streamed.output_text, whole.output_text);
-    await settled(() => rows.length === 2);
+    await eventually(() => rows.length === 2);
     for (const row of rows) assert.deepEqual([row.model, row.tokens_in, row.tokens_out], ["gpt-4o-mini", 11, 7]);
   });
 
@@ -160,7 +161,7 @@ describe("openai's client with what is no chat", () => {
       assert.equal((await openai.audio.transcriptions.create(order)).text, "good morning");
     const speech = await openai.audio.speech.create({ model: "tts-1", voice: "alloy", input: "hello" });
     assert.equal(Buffer.from(await speech.arrayBuffer()).toString(), "sound");
-    await settled(() => rows.length === 3);
+    await eventually(() => rows.length === 3);
     assert.deepEqual(
       rows.map((row) => [row.model, row.success]),
       [

@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 import { GoogleGenAI } from "@google/genai";
 import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
 import { testProvider } from "../support/gateway-front.ts";
-import { mockedFront, settled, WEATHER_TOOL } from "../support/mock-provider.ts";
+import { eventually } from "../support/eventually.ts";
+import { mockedFront, WEATHER_TOOL } from "../support/mock-provider.ts";
 
 describe("@google/genai", () => {
   const client = (gateway: string): GoogleGenAI =>
@@ -18,7 +19,7 @@ describe("@google/genai", () => {
     let text = "";
     for await (const chunk of await models.generateContentStream({ model, contents: "hello" })) text += chunk.text ?? "";
     assert.equal(text, whole.text);
-    await settled(() => rows.length === 2);
+    await eventually(() => rows.length === 2);
     for (const row of rows) assert.deepEqual([row.model, row.tokens_in, row.tokens_out, row.success], [model, 11, 7, true]);
     assert.equal(rows[0]?.cost, rows[1]?.cost);
   });
@@ -46,7 +47,7 @@ describe("@google/genai", () => {
     await assert.rejects(async () => {
       for await (const chunk of await models.generateContentStream({ model, contents: "break" })) assert.ok(chunk);
     });
-    await settled(() => rows.length === 4);
+    await eventually(() => rows.length === 4);
     assert.equal(rows[3]?.success, false);
   });
 
@@ -68,7 +69,7 @@ describe("@google/genai", () => {
       for await (const chunk of await client(gateway).models.generateContentStream({ model, contents: "endless", config }))
         if ((chunk.text ?? "") !== "") abort.abort();
     });
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.deepEqual([rows[0]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
   });
 
@@ -147,7 +148,7 @@ describe("@langchain/openai", () => {
       await assert.rejects(async () => {
         for await (const chunk of await chat(gateway).stream("endless", { signal: abort.signal })) if (chunk.content !== "") abort.abort();
       });
-      await settled(() => rows.length === 2);
+      await eventually(() => rows.length === 2);
       assert.deepEqual([rows.map(({ success }) => success), metric("selvedge_gateway_active_requests")], [[false, false], 0]);
     });
   }

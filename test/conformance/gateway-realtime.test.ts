@@ -17,7 +17,7 @@ import {
   TEST_CHAT,
   testProvider,
 } from "../support/gateway-front.ts";
-import { settled } from "../support/mock-provider.ts";
+import { eventually } from "../support/eventually.ts";
 
 const TOKEN = "gateway-token-of-forty-characters-length";
 
@@ -90,7 +90,7 @@ describe("realtime over WebSockets", () => {
     assert.equal(rows.length, 0, "no row before the end");
     socket.close(1000);
     await once(socket, "close");
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     const { path, model, status_code, success, tokens_in, tokens_out, request_bytes, response_bytes } = rows[0]!;
     assert.deepEqual([path, model, status_code, success, tokens_in, tokens_out], ["/realtime", "gpt-realtime", 101, true, 14, 10]);
     assert.ok(request_bytes > 300_000 && response_bytes > 300_000);
@@ -125,7 +125,7 @@ describe("realtime over WebSockets", () => {
     assert.equal((await closed)[0], 1008);
     const { status } = await refusal(new WebSocket(`${base.replace("http", "ws")}/rated/openai?model=gpt-realtime`, authorized));
     assert.equal(status, 429);
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.equal(rows[0]?.tokens_out, 15);
   });
 
@@ -143,10 +143,10 @@ describe("realtime over WebSockets", () => {
     }
     const [code, reason] = (await closed) as [number, Buffer];
     assert.deepEqual([code, String(reason).slice(0, 36)], [1008, "Spend limit exceeded: rule 'each' (c"]);
-    await settled(() => rows.length === 1 && provider.clients.size === 0);
+    await eventually(() => rows.length === 1 && provider.clients.size === 0);
     assert.deepEqual([rows[0]?.tokens_in, rows[0]?.tokens_out, rows[0]?.cost?.toFixed(6)], [21, 15, "0.000360"]);
     assert.deepEqual(await refusal(new WebSocket(url, { headers: cost })), { status: 429, code: 2045 });
-    await settled(() => rows.length === 2);
+    await eventually(() => rows.length === 2);
     assert.deepEqual([rows[1]?.status_code, rows[1]?.success, rows[1]?.cost], [429, false, null]);
   });
 
@@ -169,7 +169,7 @@ describe("realtime over WebSockets", () => {
     socket.send("bye");
     const [code, reason] = await once(socket, "close");
     assert.deepEqual([code, String(reason)], [4001, "enough"]);
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.equal(rows[0]?.success, true);
   });
 
@@ -191,7 +191,7 @@ describe("realtime over WebSockets", () => {
     assert.equal(res.statusCode, 429);
     res.resume();
     assert.deepEqual(await refusal(new WebSocket(`${ws}/gw/groq/realtime`)), { status: 502, code: 2902 });
-    await settled(() => front.rows.length === 2);
+    await eventually(() => front.rows.length === 2);
     assert.deepEqual(
       front.rows.map((row) => [row.status_code, row.success]),
       [
@@ -205,7 +205,7 @@ describe("realtime over WebSockets", () => {
     const { url, rows, provider, metric } = await stage(t);
     const socket = await opened(new WebSocket(url, authorized));
     socket.terminate();
-    await settled(() => rows.length === 1 && provider.clients.size === 0);
+    await eventually(() => rows.length === 1 && provider.clients.size === 0);
     assert.deepEqual([metric("selvedge_gateway_active_requests"), rows[0]?.success], [0, false]);
   });
 

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { WebSocket } from "ws";
 import { gatewayOp, gatewayTokenOp, TEST_CHAT } from "../support/gateway-front.ts";
-import { type MockedFront, mockedFront, settled } from "../support/mock-provider.ts";
+import { eventually } from "../support/eventually.ts";
+import { type MockedFront, mockedFront } from "../support/mock-provider.ts";
 
 const TOKEN = "gateway-token-of-forty-characters-length";
 
@@ -38,7 +39,7 @@ test("an answer, with what the fields of an answer tell; each message is a reque
   const { socket, messages, ask, rows, mock } = await opened(t, { ops });
   assert.equal(socket.protocol, "realtime");
   ask({ eventId: "mine", ...step("hello") });
-  await settled(() => messages.length === 1);
+  await eventually(() => messages.length === 1);
   const [{ type, metadata, response }] = messages;
   assert.deepEqual(
     [type, metadata.eventId, metadata.step, metadata.cacheStatus, metadata.contentType],
@@ -47,7 +48,7 @@ test("an answer, with what the fields of an answer tell; each message is a reque
   assert.equal(response.choices[0].message.content, "Hi there, how are you today?");
   assert.deepEqual([rows[0]?.id, rows[0]?.event_id, rows[0]?.tokens_out], [metadata.logId, "mine", 7]);
   ask(step("hello"));
-  await settled(() => rows.length === 2);
+  await eventually(() => rows.length === 2);
   const sent = JSON.stringify(mock.getRequests());
   assert.ok(!sent.includes(TOKEN) && !sent.includes("sec-websocket"));
 });
@@ -56,7 +57,7 @@ test("streams event by event, several at once; one that is cut is never done", a
   const { messages, ask, rows } = await opened(t);
   ask({ eventId: "whole", ...step("hello", { stream: true }) });
   ask({ eventId: "cut", ...step("break", { stream: true }) });
-  await settled(() => rows.length === 2 && messages.filter(({ type }) => type !== "universal.stream").length === 2);
+  await eventually(() => rows.length === 2 && messages.filter(({ type }) => type !== "universal.stream").length === 2);
   const of = (id: string): any[] => messages.filter(({ metadata }) => metadata.eventId === id);
   const text = of("whole")
     .filter(({ type }) => type === "universal.stream")
@@ -71,13 +72,13 @@ test("streams event by event, several at once; one that is cut is never done", a
 test("errors of providers and of the gateway, and messages that are none", async (t) => {
   const { messages, ask, socket } = await opened(t);
   ask(step("limited"));
-  await settled(() => messages.length === 1);
+  await eventually(() => messages.length === 1);
   assert.deepEqual([messages[0].type, messages[0].status], ["universal.error", 429]);
   ask({ ...step("hello"), provider: "none-such" });
-  await settled(() => messages.length === 2);
+  await eventually(() => messages.length === 2);
   assert.deepEqual([messages[1].status, messages[1].response.internalCode], [400, 2008]);
   socket.send("nonsense");
-  await settled(() => messages.length === 3);
+  await eventually(() => messages.length === 3);
   assert.deepEqual([messages[2].type, messages[2].status], ["universal.error", 400]);
   socket.ping("still there");
   assert.equal(String((await once(socket, "pong"))[0]), "still there");
@@ -88,9 +89,9 @@ test("errors of providers and of the gateway, and messages that are none", async
 test("a client that leaves ends what it asked for", async (t) => {
   const { messages, ask, socket, rows, metric } = await opened(t);
   ask(step("endless", { stream: true }));
-  await settled(() => messages.length > 2);
+  await eventually(() => messages.length > 2);
   socket.terminate();
-  await settled(() => rows.length === 1);
+  await eventually(() => rows.length === 1);
   assert.deepEqual([rows[0]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
 });
 
@@ -106,8 +107,8 @@ test("without a valid token there is no socket; with one, rate limits count each
   assert.equal(res.statusCode, 401);
   res.resume();
   ask(step("hello"));
-  await settled(() => messages.length === 1);
+  await eventually(() => messages.length === 1);
   ask(step("hello"));
-  await settled(() => messages.length === 2);
+  await eventually(() => messages.length === 2);
   assert.deepEqual([messages[0].type, messages[1].status, rows.length], ["universal.created", 429, 1]);
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request, type ServerResponse } from "node:http";
 import { describe, test, type TestContext } from "node:test";
 import { gatewayFront, type GatewayFront, postJson, TEST_CHAT, testProvider } from "../support/gateway-front.ts";
-import { settled } from "../support/mock-provider.ts";
+import { eventually } from "../support/eventually.ts";
 
 const HEAD = { "content-type": "text/event-stream" };
 const delta = (content: string, finish: string | null = null): string =>
@@ -73,7 +73,7 @@ for (const [path, body, beginning, told] of DIALECTS)
         assert.match(text, told);
         assert.equal(isBroken, true);
         assert.doesNotMatch(text, /"finish_reason":"|\[DONE\]|message_stop|response\.completed|finishReason/);
-        await settled(() => rows.length === 1);
+        await eventually(() => rows.length === 1);
         assert.deepEqual([rows[0]?.status_code, rows[0]?.success], [200, false]);
       });
   });
@@ -93,7 +93,7 @@ describe("streams that make no sense", () => {
     const res = await postJson(`${gateway}/compat/chat/completions`, { ...STREAM, model: "anthropic/claude" });
     assert.equal(res.status, 502);
     assert.equal(((await res.json()) as any).error[0].code, 2911);
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.equal(rows[0]?.success, false);
   });
 
@@ -132,7 +132,7 @@ describe("slow sides", () => {
     await once(res, "data");
     abort.abort();
     await left;
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.equal(rows[0]?.success, false);
   });
 
@@ -160,7 +160,7 @@ describe("slow sides", () => {
       });
       await res.body?.getReader().read();
       abort.abort();
-      await settled(() => rows.length === 1);
+      await eventually(() => rows.length === 1);
       const { tokens_in, tokens_out, estimated, cost } = rows[0]!;
       assert.equal(estimated, true);
       assert.ok(tokens_in !== null && tokens_in > 0 && tokens_in < 20, `${tokens_in}`);
@@ -215,7 +215,7 @@ describe("slow sides", () => {
     });
     const { text, isBroken } = await received(await postJson(`${gateway}/openai/chat/completions`, STREAM));
     assert.deepEqual([text, isBroken], [stream, false]);
-    await settled(() => rows.length === 1);
+    await eventually(() => rows.length === 1);
     assert.equal(rows[0]?.success, true);
   });
 });

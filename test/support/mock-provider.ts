@@ -58,8 +58,3 @@ export async function mockedFront(t: TestContext, options: FrontOptions = {}): P
   const front = await gatewayFront(t, { ...options, providers });
   return { ...front, mock, gateway: `${front.base}/gw` };
 }
-
-/** Waits for what follows an answer, such as its row. */
-export async function settled(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
