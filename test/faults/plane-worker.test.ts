@@ -58,10 +58,14 @@ const STAY = `main.on("message", (message) => {
   if (message.type === "drain") { say({ type: "drained" }); main.close(); }
   if (message.type === "metrics") say({ type: "metrics", request: message.request, samples: [{ name: "start", value: start }] });
 });`;
+/** Dies once it is told to: what a thread has said right before it dies may be read after its death. */
+const DIE_WHEN_TOLD = `main.on("message", (message) => message.type === "places" && die());`;
+const tellToDie = (worker: PlaneWorker): void => worker.usePlaces([]);
 
 test("a thread that dies is started again where it listened, and others are told", async (t) => {
-  const { worker, connects, restarts } = stage(t, `${LISTEN} ${STAY} if (start === 1) setTimeout(die, 20);`);
+  const { worker, connects, restarts } = stage(t, `${LISTEN} ${STAY} ${DIE_WHEN_TOLD}`);
   assert.deepEqual(await worker.listening, { udp: 4001 });
+  tellToDie(worker);
   await eventually(() => restarts() === 1);
   assert.equal(worker.isUp(), true);
   assert.deepEqual(connects, [{}, { udp: 4001 }]);
@@ -71,9 +75,12 @@ test("a thread that dies is started again where it listened, and others are told
 test("starts that fail are tried again, each after a longer pause than the one before", async (t) => {
   const { worker, warnings, restarts, starts } = stage(
     t,
-    `if (start === 2) die(); if (start === 3) process.exit(0); ${LISTEN} ${STAY} if (start === 1 || start === 4) setTimeout(die, 1);`,
+    `if (start === 2) die(); if (start === 3) process.exit(0); ${LISTEN} ${STAY} ${DIE_WHEN_TOLD}`,
   );
   await worker.listening;
+  tellToDie(worker);
+  await eventually(() => restarts() === 1);
+  tellToDie(worker);
   await eventually(() => starts() === 5 && restarts() === 2);
   assert.deepEqual(
     warnings.map(({ delay_ms }) => delay_ms),
@@ -119,11 +126,9 @@ test("a stop amid a start waits until the thread listens, and then for the drain
   const failed = assert.rejects(never.worker.listening);
   await never.worker.stop(0);
   await failed;
-  const dies = stage(
-    t,
-    `if (start === 2) await new Promise((resolve) => setTimeout(resolve, 200)); ${LISTEN} ${STAY} if (start === 1) die();`,
-  );
+  const dies = stage(t, `if (start === 2) await new Promise((resolve) => setTimeout(resolve, 200)); ${LISTEN} ${STAY} ${DIE_WHEN_TOLD}`);
   await dies.worker.listening;
+  tellToDie(dies.worker);
   await eventually(() => dies.starts() === 2);
   await dies.worker.stop(60_000);
   assert.deepEqual([late.starts(), never.starts(), dies.starts()], [1, 1, 2]);
@@ -140,7 +145,7 @@ test("numbers of a thread that does not answer, or that dies over the question, 
 
 test("senders are connected anew after their taker has been started again", async (t) => {
   const got = `main.on("message", ({ type, port }) => port?.on("message", (word) => say({ type: "log", level: "warn", fields: { delay_ms: word + start } })));`;
-  const taker = stage(t, `${got} ${LISTEN} if (start === 1) setTimeout(die, 30);`);
+  const taker = stage(t, `${got} ${LISTEN} ${DIE_WHEN_TOLD}`);
   await taker.worker.listening;
   const send = (word: number): void => {
     const { near, far } = channel();
@@ -148,6 +153,7 @@ test("senders are connected anew after their taker has been started again", asyn
     far.postMessage(word);
   };
   send(70);
+  tellToDie(taker.worker);
   await eventually(() => taker.restarts() === 1);
   send(80);
   await eventually(() => taker.warnings.some(({ delay_ms }) => delay_ms === 82));
