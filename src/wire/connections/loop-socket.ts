@@ -5,46 +5,42 @@ import type { Channel } from "./channel.ts";
 import type { SecureChannel } from "./secure-channel.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import * as system from "./socket-calls.ts";
-import type { Sender } from "./outbox.ts";
+import { LoopSender, type SendingSocket } from "./loop-sender.ts";
 import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
 import type { End, Transport, TransportHandler } from "./transport.ts";
 
-const { EAGAIN, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP, TEXT_BYTES_MAX } = system;
+const { EAGAIN, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP } = system;
 
 /** Changes are told once each: a socket that is not read needs no call to say so. */
 const READING = EPOLLIN | EPOLLRDHUP | system.EPOLLET;
 const WRITING = READING | EPOLLOUT;
 /** The other side has ended its own, or the connection is broken. */
 const OVER = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-/** Up to here a copy behind a text costs less than a call of its own. */
-const COPIED_BYTES_MAX = 16 * 1024;
 /** Whole buffers that one socket may fill before others have their turn. */
 const READS_MAX = 4;
 
 /** A connection of TCP in our own loop. */
-export class LoopSocket implements Transport, Watched, Task, Sender {
+export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   /** -1 once it is closed. */
   fd: number;
   id = 0;
   readonly tls = null;
   readonly peerAddress: string;
   bytesRead = 0;
-  bytesTaken = 0;
-  private waitingBytes = 0;
   private readonly loop: SocketLoop;
   private readonly calls: system.SocketCalls;
-  private channel: Channel;
+  channel: Channel;
+  private readonly sender: LoopSender;
   /** TLS whose handshake is under way: until it is over nothing is read or sent. */
   private shaking: SecureChannel | null = null;
   private handler: TransportHandler = NOBODY;
-  private isConnecting = false;
+  isConnecting = false;
   private isPaused = true;
   /** There may be something to read, or the end. */
   private isReadable = false;
   /** After what is left to read comes the end. */
   private isOver = false;
   private hasEnd = false;
-  private isEnding = false;
   private hasEnded = false;
   private closesWhenSent = false;
   /** False: no event tells of anything. */
@@ -57,11 +53,6 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
   private isTask = false;
   /** Of the error that it is closed for. */
   private code = "";
-  /** Where in the loop's outbox is what it sends at the end of the turn; 0 and 0 where there is nothing. */
-  private gatheredStart = 0;
-  private gatheredEnd = 0;
-  /** What the kernel did not take, oldest first. */
-  private queue: Buffer[] | null = null;
   private early: Buffer | null = null;
   private onSent: (() => void) | null = null;
   private closers: (() => void)[] | null = null;
@@ -70,6 +61,7 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
     this.loop = loop;
     this.calls = loop.calls;
     this.channel = loop.plain;
+    this.sender = new LoopSender(this, loop.outbox);
     this.fd = fd;
     this.peerAddress = peerAddress;
   }
@@ -97,16 +89,20 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
 
   /** What was gathered is offered to the kernel first. */
   get queuedBytes(): number {
-    this.sendGathered();
-    return this.waitingBytes;
+    this.sender.sendGathered();
+    return this.sender.waitingBytes;
+  }
+
+  get bytesTaken(): number {
+    return this.sender.bytesTaken;
   }
 
   get needsDrain(): boolean {
-    return this.waitingBytes > 0;
+    return this.sender.waitingBytes > 0;
   }
 
   get sendsReads(): boolean {
-    return this.waitingBytes === 0 && !this.isConnecting && !this.isEnding && this.fd >= 0;
+    return this.sender.isFree;
   }
 
   attach(handler: TransportHandler): void {
@@ -137,38 +133,15 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
   }
 
   sendText(text: string): void {
-    if (this.gathers(text, NOTHING, 0, 0)) return;
-    if (text.length > TEXT_BYTES_MAX) return this.sendBytes(Buffer.from(text, "latin1"));
-    const sent = this.sendsReads ? this.taken(this.channel.sendText(this.fd, text, false)) : 0;
-    if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
+    this.sender.sendText(text);
   }
 
   sendShared(text: string, buffer: Buffer, start: number, end: number): void {
-    if (this.gathers(text, buffer, start, end)) return;
-    if (buffer !== READ_BUFFER || text.length > TEXT_BYTES_MAX || !this.sendsReads) {
-      return this.sendKept(text, Buffer.from(buffer.subarray(start, end)), 0, end - start);
-    }
-    const sentOfRead = this.sendAll(text, buffer, start, end, "");
-    if (sentOfRead < end - start) this.enqueue(Buffer.from(buffer.subarray(start + sentOfRead, end)));
+    this.sender.sendShared(text, buffer, start, end);
   }
 
   sendKept(text: string, buffer: Buffer, start: number, end: number, tail = ""): void {
-    if (this.gathers(text, buffer, start, end, tail)) return;
-    const around = text.length + tail.length;
-    if (around > 0 && around <= TEXT_BYTES_MAX && end - start <= COPIED_BYTES_MAX && this.sendsReads) {
-      const sent = this.sendAll(text, buffer, start, end, tail);
-      if (sent < end - start) this.enqueue(buffer.subarray(start + sent, end));
-      const sentOfTail = Math.max(0, sent - (end - start));
-      if (sentOfTail < tail.length) this.enqueue(Buffer.from(tail.slice(sentOfTail), "latin1"));
-      return;
-    }
-    if (text.length > TEXT_BYTES_MAX) this.sendText(text);
-    else if (text !== "") {
-      const sent = this.sendsReads ? this.taken(this.channel.sendText(this.fd, text, true)) : 0;
-      if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
-    }
-    this.sendBytes(buffer.subarray(start, end));
-    if (tail !== "") this.sendText(tail);
+    this.sender.sendKept(text, buffer, start, end, tail);
   }
 
   whenSent(callback: () => void): void {
@@ -176,26 +149,27 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
   }
 
   end(): void {
-    if (this.isEnding || this.fd < 0) return;
-    this.sendGathered();
-    this.isEnding = true;
-    if (this.waitingBytes === 0 && !this.isConnecting) this.endNow();
+    const { sender } = this;
+    if (sender.isEnding || this.fd < 0) return;
+    sender.sendGathered();
+    sender.isEnding = true;
+    if (sender.waitingBytes === 0 && !this.isConnecting) this.endNow();
   }
 
   destroySoon(): void {
-    this.sendGathered();
+    this.sender.sendGathered();
     this.closesWhenSent = true;
-    if (this.waitingBytes === 0 && !this.isConnecting && this.fd >= 0) this.closeInOrder();
+    if (this.sender.waitingBytes === 0 && !this.isConnecting && this.fd >= 0) this.closeInOrder();
   }
 
   destroy(): void {
-    this.sendGathered();
+    this.sender.sendGathered();
     if (this.fd >= 0) this.close("");
   }
 
   reset(): void {
     if (this.fd < 0) return;
-    this.sendGathered();
+    this.sender.sendGathered();
     this.calls.resetOnClose(this.fd);
     this.close("");
   }
@@ -214,7 +188,7 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
   }
 
   intoSocket(): Socket {
-    this.sendGathered();
+    this.sender.sendGathered();
     const { fd, early, closers } = this;
     this.loop.remove(this);
     letGo(fd);
@@ -225,38 +199,6 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
     for (const closer of closers ?? []) socket.on("close", closer);
     if (early !== null) socket.unshift(early);
     return socket;
-  }
-
-  /** Offers what was gathered to the kernel. */
-  sendGathered(): void {
-    const { gatheredStart: start, gatheredEnd: end } = this;
-    if (start === end) return;
-    this.gatheredStart = this.gatheredEnd = 0;
-    if (this.fd < 0) return;
-    const sent = this.taken(this.channel.sendGathered(this.fd, start, end));
-    if (sent < end - start) this.enqueue(Buffer.from(this.calls.outbox.subarray(start + sent, end)));
-  }
-
-  /** Takes it for the end of the turn; false where it is to be sent at once, and what was taken before is sent. */
-  private gathers(text: string, buffer: Buffer, start: number, end: number, tail = ""): boolean {
-    const { outbox } = this.loop;
-    const length = text.length + end - start + tail.length;
-    if (!outbox.isOpen || length > COPIED_BYTES_MAX || !outbox.makesRoom(length) || !this.sendsReads) {
-      this.sendGathered();
-      return false;
-    }
-    if (this.gatheredEnd !== outbox.length) {
-      // Others have put theirs behind it.
-      this.sendGathered();
-      if (!this.sendsReads) return false;
-    }
-    if (this.gatheredStart === this.gatheredEnd) {
-      this.gatheredStart = outbox.length;
-      outbox.enlist(this);
-    }
-    outbox.put(text, buffer, start, end, tail);
-    this.gatheredEnd = outbox.length;
-    return true;
   }
 
   onEvents(events: number): void {
@@ -364,41 +306,11 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
     if (error !== 0) return this.close(system.errorCode(error));
     this.isConnecting = false;
     this.handler.onConnected?.();
-    if (this.waitingBytes > 0) this.flush();
+    if (this.sender.waitingBytes > 0) this.flush();
     else this.sent();
   }
 
-  /** How much the kernel took. */
-  private taken(result: number): number {
-    if (result < 0) {
-      if (result !== EAGAIN) this.broken(result);
-      return 0;
-    }
-    this.bytesTaken += result;
-    return result;
-  }
-
-  /** Gives how many of the bytes and the tail the kernel took; of the text, what it did not take waits. */
-  private sendAll(text: string, bytes: Buffer, start: number, end: number, tail: string): number {
-    const sent = this.taken(this.channel.sendTextAndBytes(this.fd, text, bytes, start, end, tail));
-    if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
-    return Math.max(0, sent - text.length);
-  }
-
-  private sendBytes(bytes: Buffer): void {
-    const sent = this.sendsReads ? this.taken(this.channel.send(this.fd, bytes)) : 0;
-    if (sent < bytes.length) this.enqueue(bytes.subarray(sent));
-  }
-
-  private enqueue(bytes: Buffer): void {
-    // Nothing goes to a side that is gone; its owner hears of it.
-    if (this.isEnding || this.fd < 0 || this.code !== "") return;
-    (this.queue ??= []).push(bytes);
-    this.waitingBytes += bytes.length;
-    this.watchForRoom();
-  }
-
-  private watchForRoom(): void {
+  watchForRoom(): void {
     this.waitsForRoom = true;
     const isWatched = this.isWatchedForRoom;
     this.isWatchedForRoom = true;
@@ -408,7 +320,7 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
 
   private roomCame(): void {
     this.waitsForRoom = false;
-    if (this.waitingBytes > 0) this.flush();
+    if (this.sender.waitingBytes > 0) this.flush();
     else if (this.isEndDue) this.sent();
     // A read that has to send something first.
     if (this.channel.waitsForRoom && this.fd >= 0) {
@@ -419,39 +331,19 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
 
   /** Once there is room again. */
   private flush(): void {
-    const { queue } = this;
-    while (queue !== null && this.waitingBytes > 0) {
-      this.dropSent(queue, this.taken(this.channel.sendQueue(this.fd, queue)));
-      if (this.channel.isFull) {
-        this.waitsForRoom = true;
-        return;
-      }
+    if (!this.sender.flush()) {
+      this.waitsForRoom = true;
+      return;
     }
     this.sent();
-    if (!this.isEnding && this.fd >= 0) this.handler.onDrain();
-  }
-
-  private dropSent(queue: Buffer[], sent: number): void {
-    // All of it is gone where sending failed.
-    if (this.queue === null) return;
-    this.waitingBytes -= sent;
-    let left = sent;
-    while (left > 0) {
-      const first = queue[0] as Buffer;
-      if (left < first.length) {
-        queue[0] = first.subarray(left);
-        return;
-      }
-      left -= first.length;
-      queue.shift();
-    }
+    if (!this.sender.isEnding && this.fd >= 0) this.handler.onDrain();
   }
 
   private sent(): void {
     this.onSent?.();
     this.onSent = null;
     if (this.closesWhenSent) this.closeInOrder();
-    else if (this.isEnding) this.endNow();
+    else if (this.sender.isEnding) this.endNow();
   }
 
   private closeInOrder(): void {
@@ -474,12 +366,11 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
   }
 
   /** Nothing can be sent any more; what the other side said before it left may still be of use. */
-  private broken(result: number): void {
+  broken(result: number): void {
     if (this.code !== "" || this.fd < 0) return;
     if (this.isPaused) return this.close(system.errorCode(result));
     this.code = system.errorCode(result);
-    this.queue = null;
-    this.waitingBytes = 0;
+    this.sender.drop();
     this.isOver = this.isReadable = true;
     this.runLater();
   }
@@ -493,9 +384,8 @@ export class LoopSocket implements Transport, Watched, Task, Sender {
     this.fd = -1;
     this.shaking = null;
     this.code = code;
-    this.queue = this.early = null;
-    this.waitingBytes = 0;
-    this.gatheredStart = this.gatheredEnd = 0;
+    this.sender.drop();
+    this.early = null;
     this.runLater();
   }
 
@@ -523,5 +413,4 @@ export function dialThroughLoop(loop: SocketLoop, address: string, port: number)
   return socket;
 }
 
-const NOTHING = Buffer.alloc(0);
 const NOBODY: TransportHandler = { onBytes: () => undefined, onDrain: () => undefined, onEnd: () => undefined, onClosed: () => undefined };

@@ -15,7 +15,8 @@ export class Outbox {
   isOpen = false;
   /** How much is there. */
   length = 0;
-  private readonly buffer: Buffer;
+  /** Of the thread's memory, of which the first `length` bytes count. */
+  readonly buffer: Buffer;
   private readonly senders: Sender[] = [];
 
   constructor({ outbox }: Pick<SocketCalls, "outbox">) {
