@@ -91,7 +91,7 @@ test("kdig and curl ask over HTTP/2; the HTTPS record of a proxied name announce
   await succeed(call("POST", records, { type: "A", name: "shop", content: "192.0.2.81", proxied: true, ttl: 1 }));
   const [dnsHost = "", dnsPort = ""] = selvedge.ready.dns.split(":");
   const ca = join(selvedge.dataDir, "ca.pem");
-  const secured = ["+https", `+tls-ca=${ca}`, `+tls-hostname=${NAME_SERVER}`, "+retry=0"];
+  const secured = ["+https", `+tls-ca=${ca}`, `+tls-hostname=${NAME_SERVER}`, "+retry=0", "+timeout=60"];
   const printed = await runClient("kdig", ["@127.0.0.1", "-p", port, ...secured, "www.doh2.test", "A"]);
   assert.match(printed, /HTTP session \(HTTP\/2-(?:POST|GET)\)/);
   assert.match(printed, /^www\.doh2\.test\.\s+120\s+IN\s+A\s+192\.0\.2\.80$/m);

@@ -31,7 +31,7 @@ test("questions over TLS: under the nameserver's name, under a zone's, and witho
       `+tls-ca=${caPath}`,
       `+tls-hostname=${serverName}`,
       "+padding",
-      "+retry=0",
+      ...["+retry=0", "+timeout=60"],
       "www.dot.test",
       "A",
     ]);
