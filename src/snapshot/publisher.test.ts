@@ -9,7 +9,7 @@ import type { Op } from "./entries.ts";
 import type { AppliedOp, FeedMessage, FeedPort, FeedReply } from "./feed.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
 import { openReplica } from "./replica.ts";
-import { PATIENCE_MS, settled } from "../../test/support/eventually.ts";
+import { eventually, PATIENCE_MS, settled } from "../../test/support/eventually.ts";
 
 const serial = (id: string, value: number | null): Op => ({ kind: "serial", id, value: value === null ? null : { serial: value } });
 
@@ -89,7 +89,7 @@ test("settled names the planes that are behind, and does not wait for them a sec
   const seen = recorder(deaf.replicaEnd);
   deaf.replicaEnd.send({ type: "subscribe", name: "deaf", rev: 0 });
   while (seen.length === 0) await delay(5);
-  assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 500), { behind: ["deaf"] });
+  assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 2_000), { behind: ["deaf"] });
   const hour = 3_600_000;
   assert.deepEqual(await publisher.settled(source.commit([serial("a", 2)]), hour), { behind: ["deaf"] });
   deaf.replicaEnd.send({ type: "applied", rev: 2 });
@@ -129,6 +129,7 @@ test("a listener that throws gets to rebuild, and the revision is not acknowledg
     if (broken) throw new Error("as the test wants");
   });
   assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 100), { behind: ["weak"] });
+  await eventually(() => calls.length === 2);
   broken = false;
   source.commit([serial("a", 2)]);
   while (calls.length < 3) await delay(5);
