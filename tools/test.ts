@@ -3,13 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { sharePostgres } from "../test/support/postgres.ts";
+import { endLateChildren } from "./late-children.ts";
 import { propertySeed } from "../test/support/property.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
 import { ROOT, stepEnvironment, testFlags, UNIT_TESTS } from "./steps.ts";
 
 /** The rounds of the fault tests take minutes on a busy machine. */
 const FILE_TIMEOUT_MS = 600_000;
-/** A file that leaves a socket open keeps its process, and so the run, from ending: the runner bounds tests, not files. */
+/** The runner bounds tests, not files: one that leaves a socket open would keep the run from ending. */
 const RUN_TIMEOUT_MS = 1_800_000;
 
 // `npm test -- FILE…` runs only these; without files everything runs, under one summary.
@@ -63,6 +64,9 @@ async function run(testFiles: readonly string[], concurrency: number): Promise<O
     runner.kill(signal);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+  const late = endLateChildren(runner.pid ?? 0, FILE_TIMEOUT_MS, (pid) =>
+    console.error(`a test file has not ended in time (process ${pid})`),
+  );
   const limit = setTimeout(() => {
     console.error(`the tests have not ended within ${RUN_TIMEOUT_MS / 60_000} minutes and are stopped`);
     stop("SIGTERM");
@@ -75,6 +79,7 @@ async function run(testFiles: readonly string[], concurrency: number): Promise<O
     runner.once("exit", (code) => resolve(code ?? 1));
   });
   clearTimeout(limit);
+  late.stop();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
   const failedFiles = wasStopped || exitCode === 0 ? [] : [...new Set(readFileSync(failed, "utf8").split("\n").filter(Boolean))];
   rmSync(directory, { recursive: true });
