@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -19,13 +19,14 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { createTestSource } from "./support/feed.ts";
 import { readUntil } from "./support/eventually.ts";
+import { removeDirectory } from "./support/temporary.ts";
 
 const CARD = "4716461583322103";
 const SPACED_CARD = "5398 2287 0787 1527";
 
 test("a response with a card number becomes one event, and the number is nowhere in the database", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-detection-"));
-  t.after(() => rm(directory, { recursive: true }));
+  t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");
   const queries = openEventQueries(path);
   const log = createSecurityEvents({ reads: localReads(queries) });
@@ -107,7 +108,7 @@ test("a response with a card number becomes one event, and the number is nowhere
 
 test("what visitors put into addresses and names of their programs is masked in rows of requests and of events", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-masked-"));
-  t.after(() => rm(directory, { recursive: true }));
+  t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");
   const events = new MessageChannel();
   const writer = await startWriter({ path, ports: [events.port2], retention: DEFAULT_RETENTION });

@@ -2,7 +2,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
@@ -16,6 +16,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { createTestSource } from "../../test/support/feed.ts";
 import { GATEWAY_LIMITS, type GatewayWorkerData } from "./config.ts";
+import { removeDirectory } from "../../test/support/temporary.ts";
 
 const ACCOUNT = "a".repeat(32);
 const TOKEN = "gateway-token-of-forty-characters-length";
@@ -29,7 +30,7 @@ async function message<T extends FromWorker["type"]>(worker: Worker, type: T): P
 
 test("the plane's thread serves what the publisher says, writes rows through the events thread and drains", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-gateway-"));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  t.after(() => removeDirectory(directory));
   const mock = new LLMock({ port: 0, logLevel: "silent" });
   mock.onMessage("hello", { content: "Hi there!" });
   await mock.start();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -17,6 +17,7 @@ import { nameserverConfig } from "../../test/support/nameserver.ts";
 import { recordOp, zoneOp } from "../../test/support/zone-entries.ts";
 import type { NameserverWorkerData } from "./worker.ts";
 import { PATIENCE_MS } from "../../test/support/eventually.ts";
+import { removeDirectory } from "../../test/support/temporary.ts";
 
 const QUESTION = encodeMessage({
   id: 5,
@@ -39,7 +40,7 @@ async function start(t: TestContext) {
   t.after(() => events.port1.close());
   publisher.attach(createMessagePortFeed(port1));
   const files = await mkdtemp(join(tmpdir(), "selvedge-nameserver-"));
-  t.after(() => rm(files, { recursive: true, force: true }));
+  t.after(() => removeDirectory(files));
   const sealKeyPath = join(files, "seal.key");
   await writeFile(sealKeyPath, Buffer.alloc(32, 7));
   const lastGoodPath = "/nonexistent/last-good";

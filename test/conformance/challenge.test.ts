@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
 import { rulesetOp } from "#edge/test-entries.ts";
+import { removeDirectory } from "../support/temporary.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
 const run = promisify(execFile);
@@ -31,10 +32,13 @@ test(
       rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", [{ action: "js_challenge", expression: "true" }]),
     ]);
     const directory = await mkdtemp(join(tmpdir(), "selvedge-challenge-"));
+    let browser: ChildProcess | null = null;
     t.after(async () => {
+      // The browser is many processes; they are a group of their own.
+      if (browser?.pid !== undefined) process.kill(-browser.pid, "SIGKILL");
       await edge.close();
       origin.close();
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+      await removeDirectory(directory);
     });
     const resolve = ["--resolve", `${HOST}:${edge.http}:127.0.0.1`];
     const url = `http://${HOST}:${edge.http}/shop?item=7`;
@@ -43,7 +47,7 @@ test(
     assert.match(stdout, /403$/);
     assert.deepEqual(asked, []);
     const target = new Promise<string>((done) => (arrived = done));
-    const browser = spawn(
+    browser = spawn(
       "chromium",
       [
         ...["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--disable-background-networking"],
@@ -51,8 +55,6 @@ test(
       ],
       { stdio: "ignore", detached: true },
     );
-    // The browser is many processes; they are a group of their own.
-    t.after(() => browser.pid !== undefined && process.kill(-browser.pid, "SIGKILL"));
     assert.equal(await target, "/shop?item=7");
     assert.deepEqual(edge.errors, []);
   },

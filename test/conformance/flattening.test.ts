@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -20,6 +20,7 @@ import { startValidator } from "../support/validator.ts";
 import { certificateOp, recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../support/zone-keys.ts";
 import { eventually } from "../support/eventually.ts";
+import { removeDirectory } from "../support/temporary.ts";
 
 // Aliases to names elsewhere: Knot DNS is their nameserver, Unbound finds it, and our names too, as resolvers on the
 // internet do.
@@ -57,7 +58,7 @@ interface Setup {
 
 async function setUp(t: TestContext): Promise<Setup> {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-outside-"));
-  t.after(() => rm(directory, { recursive: true }));
+  t.after(() => removeDirectory(directory));
   const knot = await startKnot(directory, { "outside.example.": outside(1, "192.0.2.10") });
   t.after(() => knot.stop());
   const resolverPort = await freePort();
@@ -123,7 +124,7 @@ test(
   { skip: toolOrSkip("unbound") || toolOrSkip("dig") },
   async (t) => {
     const directory = await mkdtemp(join(tmpdir(), "selvedge-outside-"));
-    t.after(() => rm(directory, { recursive: true }));
+    t.after(() => removeDirectory(directory));
     const start = async (ops: readonly Op[], change: Partial<NameserverConfig> = {}): Promise<number> => {
       const parts = { ...NAMESERVER_PARTS, replica: createMemoryReplica(ops), metrics: createMetrics() };
       const nameserver = createNameserver({ ...parts, config: nameserverConfig(change) });

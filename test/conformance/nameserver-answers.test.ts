@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -29,6 +29,7 @@ import {
 } from "../support/random-zone.ts";
 import { toolOrSkip } from "../support/tools.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
+import { removeDirectory } from "../support/temporary.ts";
 
 // The same random zones in our nameserver, Knot DNS and NSD, and the same random questions to all three. Where those
 // two differ from each other either will do; where they agree, so must we. They flatten nothing, so that this is done to
@@ -118,7 +119,7 @@ interface Servers {
 
 async function startAll(t: TestContext, zones: readonly TestZone[]): Promise<Servers> {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-peers-"));
-  t.after(() => rm(directory, { recursive: true }));
+  t.after(() => removeDirectory(directory));
   const texts = Object.fromEntries(zones.map((zone) => [zone.name, zoneText(zone, SERIAL)]));
   const [knot, nsd] = await Promise.all([startKnot(directory, texts), startNsd(directory, texts)]);
   t.after(() => Promise.all([knot.stop(), nsd.stop()]));

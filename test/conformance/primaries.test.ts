@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,6 +23,7 @@ import { type SharedKey, startBind, startKnotPrimary } from "../support/primarie
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 import { readUntil } from "../support/eventually.ts";
+import { removeDirectory } from "../support/temporary.ts";
 
 const KEY: SharedKey = { name: "transfers.example", secret: Buffer.from("a secret that two servers share").toString("base64") };
 
@@ -83,7 +84,7 @@ const addresses = ({ answers }: Message): string[] => answers.filter(({ type }) 
 
 async function temporaryDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-primary-"));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => removeDirectory(directory));
   return directory;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -12,6 +12,7 @@ import { parseAbsoluteName } from "#wire/dns/name.ts";
 import { apiCaller, succeed } from "../support/api.ts";
 import { eventually, settled } from "../support/eventually.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { removeDirectory } from "../support/temporary.ts";
 
 // What an operator configures has to hold over threads and restarts: the budgets of networks are shared by the threads,
 // and a cookie is good at each of them and after the next start.
@@ -72,7 +73,7 @@ async function flood(t: TestContext, selvedge: Selvedge, cookie: string, least =
 
 test("the rate of responses holds over all threads, and a cookie over all threads and restarts", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "selvedge-abuse-"));
-  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  t.after(() => removeDirectory(dataDir));
   const args = ["--dns-workers", "2", "--dns-rate-limit-per-second", String(PER_SECOND), "--dns-rate-limit-slip", "0"];
   const first = await startSelvedge({ args, dataDir });
   t.after(() => first.kill());

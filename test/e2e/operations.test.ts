@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,10 +10,11 @@ import { readUntil } from "../support/eventually.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
+import { removeDirectory } from "../support/temporary.ts";
 
 const directory = async (t: TestContext): Promise<string> => {
   const path = await mkdtemp(join(tmpdir(), "selvedge-ops-"));
-  t.after(() => rm(path, { recursive: true, force: true }));
+  t.after(() => removeDirectory(path));
   return path;
 };
 

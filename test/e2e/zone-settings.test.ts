@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { connect } from "node:tls";
 import { apiCaller, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { removeDirectory } from "../support/temporary.ts";
 
 const NAME = "www.example.com";
 
@@ -36,7 +37,7 @@ async function agreed(selvedge: Selvedge, maxVersion: "TLSv1.2" | "TLSv1.3"): Pr
 
 test("a setting holds as soon as the API has answered, at every thread of the edge, and after a restart", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "selvedge-settings-"));
-  t.after(() => rm(dataDir, { recursive: true }));
+  t.after(() => removeDirectory(dataDir));
   const start = (): Promise<Selvedge> => startSelvedge({ dataDir, env: { SELVEDGE_EDGE_WORKERS: "2" } });
   const first = await start();
   let running = first;
