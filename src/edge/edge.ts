@@ -214,6 +214,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     acmeChallenges: createAcmeChallenges(deps.replica),
     loopName: config.vendorPrefix,
     ports: () => state.ports,
+    report,
   });
   const origins = createOriginSelector({
     zones,

@@ -2,7 +2,7 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
-import { LateTap } from "./detection/late-tap.ts";
+import type { LateTap } from "./detection/late-tap.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
@@ -198,8 +198,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.answered = true;
     const page = this.deps.pipeline.substitute(exchange, buffer, head);
     if (page !== null) return this.answerInstead(page);
-    const tap = this.deps.pipeline.response(exchange, buffer, head, framing);
-    this.tap = tap === null ? null : new LateTap(tap);
+    this.tap = this.deps.pipeline.response(exchange, buffer, head, framing);
     this.visitor.sendHead(buffer, head, framing);
   }
 

@@ -12,7 +12,8 @@ import { type Algorithm, chooseCoding } from "./compression/choose-coding.ts";
 import type { Codecs } from "./compression/codecs.ts";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { DohRoute } from "./doh-route.ts";
-import type { BodyTap, Tap } from "./detection/tap.ts";
+import { LateTap } from "./detection/late-tap.ts";
+import type { Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
@@ -26,7 +27,7 @@ import type { Challenges } from "./stages/challenge.ts";
 import { customError } from "./stages/custom-error.ts";
 import { countLater, isFromOrigin } from "./stages/count-later.ts";
 import { finishPage } from "./stages/finish-page.ts";
-import { tapOf } from "./stages/scan.ts";
+import { scan } from "./stages/scan.ts";
 import { hostnameToken } from "./stages/hostname-token.ts";
 import { logFields } from "./stages/log-fields.ts";
 import { redirectPage } from "./stages/redirect.ts";
@@ -35,6 +36,9 @@ import type { Places } from "./places.ts";
 import type { Zones } from "./zones.ts";
 
 const CUSTOM_ERRORS = phaseNumber("http_custom_errors");
+/** The detector writes the events, outside the response's path (SPEC 8). */
+const SCANS = phaseNumber("http_response_firewall_managed");
+const LOGS = phaseNumber("http_log_custom_fields");
 const NO_RULESETS: readonly CompiledRuleset[] = [];
 
 export const NEEDS_BODY = "needs_body";
@@ -50,8 +54,8 @@ export interface Pipeline {
   readsBodyLater(exchange: Exchange): boolean;
   /** The site's own page instead of an error of the origin's; null where its response goes on. */
   substitute(exchange: Exchange, buffer: Buffer, head: Head): Page | null;
-  /** Runs the response stages over a head from the origin. A tap wants the body. */
-  response(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): BodyTap | null;
+  /** Runs the response stages over a head from the origin. A tap wants the body, and what is there of the head until it was settled. */
+  response(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): LateTap | null;
 }
 
 export interface PipelineDeps {
@@ -68,6 +72,8 @@ export interface PipelineDeps {
   readonly challenges: Challenges;
   readonly acmeChallenges: AcmeChallenges;
   readonly codecs: Pick<Codecs, "hasRoom">;
+  /** Hears what is thrown when its response has left. */
+  report(error: unknown): void;
 }
 
 interface Stage {
@@ -103,23 +109,18 @@ const REQUEST_STAGES: readonly Stage[] = [
 
 interface ResponseStage {
   readonly phase: PhaseNumber;
-  /** Passed over where the response has no body. */
-  readonly needsBody: boolean;
-  readonly run: (exchange: Exchange, match: Match, deps: PipelineDeps, subject: OwnView) => BodyTap | null;
+  readonly run: (exchange: Exchange, match: Match, subject: OwnView) => void;
 }
 
 /** What comes from the cache passes these as well. */
 const RESPONSE_STAGES: readonly ResponseStage[] = [
   // Here: http_response_cache_settings. Errors have been substituted before.
-  { phase: phaseNumber("http_response_headers_transform"), needsBody: false, run: rewriteHead },
-  { phase: phaseNumber("http_response_compression"), needsBody: false, run: ruleCompression },
+  { phase: phaseNumber("http_response_headers_transform"), run: rewriteHead },
+  { phase: phaseNumber("http_response_compression"), run: ruleCompression },
 ];
 
-/** They see the head as it goes out, and the body as it came. */
-const LAST_STAGES: readonly ResponseStage[] = [
-  { phase: phaseNumber("http_response_firewall_managed"), needsBody: true, run: scan },
-  { phase: phaseNumber("http_log_custom_fields"), needsBody: false, run: logRow },
-];
+/** These see the head as it goes out, and the body as it came. In between, `SCANS`. */
+const LAST_STAGES: readonly ResponseStage[] = [{ phase: LOGS, run: logRow }];
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
   return {
@@ -141,10 +142,13 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
     response: (exchange, buffer, head, framing) => {
       exchange.contentType = mediaType(contentTypeOf(buffer, head));
-      const judged = judge(RESPONSE_STAGES, exchange, buffer, head, framing, deps, null);
+      const changed = judge(RESPONSE_STAGES, exchange, buffer, head, null);
       chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
-      const taps = judge(LAST_STAGES, exchange, buffer, head, framing, deps, judged)?.taps ?? NO_TAPS;
-      return taps.length < 2 ? (taps[0] ?? null) : joinTaps(taps);
+      const scans = framing === NO_BODY ? NO_RULESETS : (exchange.zone?.rulesets(SCANS) ?? NO_RULESETS);
+      const original = scans.length === 0 ? changed : (changed ?? responseView(exchange, buffer, head));
+      const tap = original === null || scans.length === 0 ? null : scanLater(deps, scans, exchange, original);
+      judge(LAST_STAGES, exchange, buffer, head, original);
+      return tap;
     },
   };
 }
@@ -154,45 +158,38 @@ const recentType = createRecentTexts();
 const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>
   index < 0 ? "" : recentType(buffer, offsets[index * 4 + 2]!, offsets[index * 4 + 3]!);
 
-/** A response that a rule of some stage may look at. */
-interface Judged {
-  /** As it came. */
-  readonly original: OwnView;
-  readonly taps: BodyTap[];
+/** Runs response stages. `before` is the response as it came: null while no rule was there to look. */
+function judge(stages: readonly ResponseStage[], exchange: Exchange, buffer: Buffer, head: Head, before: OwnView | null): OwnView | null {
+  let original = before;
+  for (const { phase, run } of stages) {
+    const rulesets = exchange.zone?.rulesets(phase) ?? NO_RULESETS;
+    if (rulesets.length === 0) continue;
+    original ??= responseView(exchange, buffer, head);
+    // What rules look at does not change within a phase, and does from one to the next.
+    const subject = editedView(exchange, original);
+    for (const match of runPhase(rulesets, exchange, exchange, subject)) run(exchange, match, subject);
+  }
+  return original;
 }
 
-const NO_TAPS: readonly BodyTap[] = [];
-
-/** Runs response stages. `before` is what those before them came to: null while no rule was there to look. */
-function judge(
-  stages: readonly ResponseStage[],
-  exchange: Exchange,
-  buffer: Buffer,
-  head: Head,
-  framing: Framing,
-  deps: PipelineDeps,
-  before: Judged | null,
-): Judged | null {
-  let judged = before;
-  for (const stage of stages) {
-    const rulesets = exchange.zone?.rulesets(stage.phase) ?? NO_RULESETS;
-    if (rulesets.length === 0 || (stage.needsBody && framing === NO_BODY)) continue;
-    judged ??= { original: responseView(exchange, buffer, head), taps: [] };
-    // What rules look at does not change within a phase, and does from one to the next.
-    const subject = editedView(exchange, judged.original);
-    for (const match of runPhase(rulesets, exchange, exchange, subject)) {
-      const tap = stage.run(exchange, match, deps, subject);
-      if (tap !== null) judged.taps.push(tap);
-    }
-  }
-  return judged;
+/**
+ * Asks the rules of `SCANS`, which change nothing of the response, when it has left; at once where they may have rules behind them
+ * skipped, or look at the request's body, which is let go of with the response.
+ */
+function scanLater({ tap, report }: PipelineDeps, scans: readonly CompiledRuleset[], exchange: Exchange, original: OwnView): LateTap {
+  const begin = () => scan(tap, scans, exchange, original);
+  const { zone } = exchange;
+  if ((zone?.rulesets(LOGS) ?? NO_RULESETS).length === 0 && zone?.readsBody(SCANS) !== true) return new LateTap({ begin, report });
+  const body = begin();
+  return new LateTap({ begin: () => body, report });
 }
 
 /** Limits count once the response is there, and so may their expressions look. */
 const BODY_LATER: readonly PhaseNumber[] = [
   phaseNumber("http_ratelimit"),
   CUSTOM_ERRORS,
-  ...[...RESPONSE_STAGES, ...LAST_STAGES].map(({ phase }) => phase),
+  ...RESPONSE_STAGES.map(({ phase }) => phase),
+  ...[SCANS, LOGS],
 ];
 
 const readsBodyLater = ({ zone }: Exchange): boolean => zone !== null && BODY_LATER.some((phase) => zone.readsBody(phase));
@@ -312,42 +309,19 @@ function limitRate(exchange: Exchange, match: Match, { challenges }: PipelineDep
   return blockPage(EDGE_ERRORS.rate_limited, match.action_parameters, exchange.accept, exchange.ray_id);
 }
 
-function rewriteHead(exchange: Exchange, match: Match): null {
+function rewriteHead(exchange: Exchange, match: Match): void {
   if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
-  return null;
 }
 
 /** The last rule that applies has its way. */
-function ruleCompression(exchange: Exchange, { action_parameters: parameters }: Match): null {
+function ruleCompression(exchange: Exchange, { action_parameters: parameters }: Match): void {
   const { algorithms } = parameters as { readonly algorithms: readonly { readonly name: Algorithm }[] };
   exchange.algorithms = algorithms.map(({ name }) => name);
-  return null;
 }
 
-function logRow(exchange: Exchange, match: Match, _deps: PipelineDeps, response: ResponseView): null {
+function logRow(exchange: Exchange, match: Match, response: ResponseView): void {
   if (match.action === "log_custom_field") logFields(exchange, match, response);
-  return null;
 }
-
-/** Sensitive data detection: the detector writes the events, outside the response's path (SPEC 8). */
-function scan(exchange: Exchange, match: Match, { tap }: PipelineDeps, response: OwnView): BodyTap | null {
-  return tapOf(tap, exchange, match, response);
-}
-
-const joinTaps = (taps: readonly BodyTap[]): BodyTap => ({
-  chunk: (bytes, start, end) => {
-    for (const tap of taps) tap.chunk(bytes, start, end);
-  },
-  last: (bytes, start, end) => {
-    for (const tap of taps) tap.last(bytes, start, end);
-  },
-  end: () => {
-    for (const tap of taps) tap.end();
-  },
-  abort: () => {
-    for (const tap of taps) tap.abort();
-  },
-});
 
 /** The page of one of the edge's own errors for this request, as it goes out. */
 export const edgePage = (exchange: Exchange, name: EdgeErrorName): Page => finishPage(exchange, plainPage(exchange, name));

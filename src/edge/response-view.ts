@@ -7,11 +7,13 @@ import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
 import { charsetOf, wholeMediaType } from "./media-type.ts";
-import { type ResponseEdits, shownValues, touches } from "./response-edits.ts";
+import { type ResponseEdits, touches } from "./response-edits.ts";
 
 const NONE: readonly string[] = [];
+/** The last line's end and the empty line. */
+const END_BYTES = 4;
 
-/** What rules see of a response's head, while the call lasts that brought it. Made only where a rule of a response phase may look. */
+/** What rules see of a response's head, while its bytes are where they were. Made only where a rule of a response phase may look. */
 export const responseView = (exchange: Exchange, buffer: Buffer, head: Head): OwnView =>
   new OwnView(exchange, head.status, new ReceivedHead(buffer, head), undefined, undefined);
 
@@ -45,26 +47,35 @@ interface ViewedHead {
   readonly contentEncodings: readonly string[];
 }
 
+const CONTENT_ENCODING = /^content-encoding:/im;
+
+/** Knows by itself where its fields are: it is looked at when the head has become another one's, and its bytes are there still. */
 class ReceivedHead implements ViewedHead {
   private readonly buffer: Buffer;
-  private readonly head: Head;
+  private readonly start: number;
+  private readonly end: number;
+  private readonly typeStart: number;
+  private readonly typeEnd: number;
   private text: string | null = null;
 
-  constructor(buffer: Buffer, head: Head) {
+  constructor(buffer: Buffer, { fieldsStart, end, contentTypeIndex: type, offsets }: Head) {
     this.buffer = buffer;
-    this.head = head;
+    this.start = fieldsStart;
+    this.end = end - END_BYTES;
+    this.typeStart = type < 0 ? 0 : offsets[type * 4 + 2]!;
+    this.typeEnd = type < 0 ? 0 : offsets[type * 4 + 3]!;
   }
 
   get lines(): string {
-    return (this.text ??= latin1(this.buffer, this.head.fieldsStart, this.head.end - 4));
+    return (this.text ??= latin1(this.buffer, this.start, this.end));
   }
 
   get contentType(): string {
-    return this.head.value(this.buffer, this.head.contentTypeIndex);
+    return latin1(this.buffer, this.typeStart, this.typeEnd);
   }
 
   get contentEncodings(): readonly string[] {
-    return shownValues(this.buffer, this.head, null, "content-encoding");
+    return CONTENT_ENCODING.test(this.lines) ? (parseLines(this.lines).get("content-encoding") ?? NONE) : NONE;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, responseFraming } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
 import { KEPT_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
-import type { BodyTap } from "#edge/detection/tap.ts";
+import type { LateTap } from "#edge/detection/late-tap.ts";
 import type { Page } from "#edge/error-page.ts";
 import type { Exchange } from "#edge/exchange.ts";
 import type { Visitor } from "#edge/forward.ts";
@@ -46,7 +46,7 @@ export class CacheReader {
   private source: BodySource | null = null;
   private at = 0;
   private end = 0;
-  private tap: BodyTap | null = null;
+  private tap: LateTap | null = null;
   private over = false;
 
   /** `alone` sends the request to the origin as if there were no cache. */
@@ -94,7 +94,7 @@ export class CacheReader {
       if (piece === null) return;
       const length = Math.min(piece.length, this.end - this.at, PIECE_BYTES_MAX);
       this.at += length;
-      this.sendBody(piece, 0, length);
+      this.pass(piece, 0, length);
     }
   }
 
@@ -111,17 +111,18 @@ export class CacheReader {
     this.visitor.sendHead(buffer, head, framing);
   }
 
+  /** The bytes are good only during the call. */
   sendBody(buffer: Buffer, start: number, end: number): void {
     if (this.over) return;
-    this.tap?.chunk(buffer, start, end);
-    this.visitor.sendBody(buffer, start, end);
+    this.pass(buffer, start, end);
+    this.tap?.settle();
   }
 
   finish(trailers: readonly Trailer[]): void {
     if (this.over) return;
     this.leave();
-    this.tap?.end();
     this.visitor.sendEnd(trailers);
+    this.tap?.finish();
   }
 
   /** False when the visitor is behind. */
@@ -165,6 +166,11 @@ export class CacheReader {
     this.leave();
     this.tap?.abort();
     this.waitsFor?.onReaderGone(this);
+  }
+
+  private pass(buffer: Buffer, start: number, end: number): void {
+    this.tap?.chunk(buffer, start, end);
+    this.visitor.sendBody(buffer, start, end);
   }
 
   private leave(): void {

@@ -1,6 +1,6 @@
 import { runPhase } from "#rules/engine.ts";
 import { phaseNumber } from "#rules/phases.ts";
-import type { Match } from "#rules/types.ts";
+import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ManagedExecution } from "#rules/managed/rulesets.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import type { ScanScope } from "../detection/job.ts";
@@ -19,8 +19,23 @@ interface MatchedData {
 const NO_MATCHED_DATA: MatchedData = {};
 const SCANS = phaseNumber("http_response_firewall_managed");
 
-/** Where the body of a response goes that a rule wants looked through; null where it is not one that can be. */
-export function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyTap | null {
+/** Asks the rules of the phase about a response as it came. Where its body goes; null where none wants it, or it is not one that can be scanned. */
+export function scan(
+  tap: Pick<Tap, "takes" | "begin">,
+  rulesets: readonly CompiledRuleset[],
+  exchange: Exchange,
+  original: OwnView,
+): BodyTap | null {
+  const view = editedView(exchange, original);
+  let body: BodyTap | null = null;
+  for (const match of runPhase(rulesets, exchange, exchange, view)) {
+    const one = tapOf(tap, exchange, match, view);
+    if (one !== null) body = body === null ? one : bothOf(body, one);
+  }
+  return body;
+}
+
+function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyTap | null {
   const { zone } = exchange;
   const { content_type } = response;
   if (match.managed === null || zone === null || !tap.takes(content_type)) return null;
@@ -28,6 +43,25 @@ export function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, mat
   const { content_encoding } = response.raw ?? response;
   return tap.begin(scopeOf(match, match.managed, zone.entry), exchange, { status, content_type, charset, content_encoding });
 }
+
+const bothOf = (first: BodyTap, second: BodyTap): BodyTap => ({
+  chunk: (bytes, start, end) => {
+    first.chunk(bytes, start, end);
+    second.chunk(bytes, start, end);
+  },
+  last: (bytes, start, end) => {
+    first.last(bytes, start, end);
+    second.last(bytes, start, end);
+  },
+  end: () => {
+    first.end();
+    second.end();
+  },
+  abort: () => {
+    first.abort();
+    second.abort();
+  },
+});
 
 /** By what a rule executes, which is its own, and by zone: a rule of an account is that of many. */
 const scopes = new WeakMap<ManagedExecution, WeakMap<ZoneEntry, ScanScope>>();
@@ -59,11 +93,8 @@ export function scanPage(exchange: Exchange, page: Page): void {
   if (zone === null || tap === null || page.body === "" || page.error === EDGE_ERRORS.challenged || exchange.method === "HEAD") return;
   const rulesets = zone.rulesets(SCANS);
   if (rulesets.length === 0) return;
-  const view = editedView(exchange, pageView(exchange, page));
-  for (const match of runPhase(rulesets, exchange, exchange, view)) {
-    const body = tapOf(tap, exchange, match, view);
-    if (body === null) continue;
-    const bytes = Buffer.from(page.body);
-    body.last(bytes, 0, bytes.length);
-  }
+  const body = scan(tap, rulesets, exchange, pageView(exchange, page));
+  if (body === null) return;
+  const bytes = Buffer.from(page.body);
+  body.last(bytes, 0, bytes.length);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
-import { atTurnEnd, inOneTurn } from "./turn-end.ts";
+import { afterSends, atTurnEnd, doLateTasks, inOneTurn } from "./turn-end.ts";
 
 /** What was done, with "over" where the turn that did the first task had ended. Sockets of other tests may bring turns at any time. */
 function diary() {
@@ -36,4 +36,18 @@ test("tasks are done once each in the order in which they were added; what they 
   assert.deepEqual(done, []);
   await eventually(() => done.length >= 4);
   assert.deepEqual(done, ["first", "second", "over", "of the first"]);
+});
+
+test("what is for after the sends of a turn is done after what its end brings, or when it is asked for; outside of a turn it is refused", () => {
+  const done: string[] = [];
+  const late = (name: string) => ({ onAllSent: () => void done.push(name) });
+  assert.equal(afterSends(late("refused")), false);
+  inOneTurn(() => {
+    assert.equal(afterSends(late("early")), true);
+    doLateTasks();
+    afterSends(late("late"));
+    atTurnEnd({ onTurnEnd: () => done.push("end") });
+    done.push("work");
+  });
+  assert.deepEqual(done, ["early", "work", "end", "late"]);
 });

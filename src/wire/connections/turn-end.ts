@@ -3,7 +3,13 @@ export interface TurnTask {
   onTurnEnd(): void;
 }
 
+/** Something that nobody whom the turn answers has to wait for. */
+export interface LateTask {
+  onAllSent(): void;
+}
+
 let due: TurnTask[] = [];
+let late: LateTask[] = [];
 let isAmidTurn = false;
 /** Where tasks wait that no turn of ours has brought. One may come before it: what its tasks add is for the turn after. */
 let soon: NodeJS.Immediate | null = null;
@@ -14,6 +20,23 @@ export function atTurnEnd(task: TurnTask): void {
   due.push(task);
 }
 
+/**
+ * Has the task done when all that the turn sends has left, or before the sockets' loop reads anything more: what a handler was
+ * given in this turn is still as it was. False outside of such a turn, where nothing is known of either. It is to be added once, and must not throw.
+ */
+export function afterSends(task: LateTask): boolean {
+  if (isAmidTurn) late.push(task);
+  return isAmidTurn;
+}
+
+/** Before the buffer that sockets share is filled anew. */
+export function doLateTasks(): void {
+  if (late.length === 0) return;
+  const tasks = late;
+  late = [];
+  for (const task of tasks) task.onAllSent();
+}
+
 /** Does the work of a turn that reads many sockets, and then what was to be done at its end. */
 export function inOneTurn(work: () => void): void {
   isAmidTurn = true;
@@ -22,6 +45,7 @@ export function inOneTurn(work: () => void): void {
   } finally {
     isAmidTurn = false;
     if (due.length > 0) run();
+    doLateTasks();
   }
 }
 
