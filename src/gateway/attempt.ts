@@ -115,7 +115,7 @@ export class Attempt implements AnswerHandler, AnswerSource, Asker {
     this.#state = "over";
     if (state === "answering") {
       this.#options.fill?.drop();
-      exchange.fail({ name });
+      exchange.fail({ name: name === "aig_upstream_failed" ? "aig_answer_cut" : name });
     }
     if (state !== "waiting") return;
     const failure = { status: STATUS_OF_NO_ANSWER, name, retryAfterSeconds: undefined };

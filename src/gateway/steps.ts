@@ -5,6 +5,7 @@ import type { FlatHeaders } from "./headers.ts";
 import { MODEL_CHARACTERS_MAX, readModel, readModelFromForm, readModelFromHead } from "./request-model.ts";
 import type { RequestOptions } from "./request-options.ts";
 import { streamKindOf } from "./stream-kinds.ts";
+import { watchingJson } from "./json-truth.ts";
 import { isAmazonPath, watchingAmazon } from "./amazon-stream-truth.ts";
 import { isPlainStream, watching } from "./stream-truth.ts";
 import { mediaType } from "./usage.ts";
@@ -27,8 +28,8 @@ export interface StepSpec {
 }
 
 const LOGGED_PATH_CHARACTERS_MAX = 1024;
-const NO_TRANSFORMS: readonly MakeTransform[] = [];
-const AMAZON_TRANSFORMS: readonly MakeTransform[] = [watchingAmazon];
+const PLAIN_TRANSFORMS: readonly MakeTransform[] = [watchingJson];
+const AMAZON_TRANSFORMS: readonly MakeTransform[] = [watchingAmazon, watchingJson];
 
 export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Step {
   const { body, transforms } =
@@ -61,10 +62,10 @@ function watched(
   { method, body }: Pick<StepSpec, "method" | "body">,
 ): Pick<Step, "body" | "transforms"> {
   const kind = method === "POST" ? streamKindOf(rest) : undefined;
-  if (kind === undefined) return { body, transforms: method === "POST" && isAmazonPath(rest) ? AMAZON_TRANSFORMS : NO_TRANSFORMS };
+  if (kind === undefined) return { body, transforms: method === "POST" && isAmazonPath(rest) ? AMAZON_TRANSFORMS : PLAIN_TRANSFORMS };
   const asking = provider.isAskedForUsage && kind.hasUsageOption && body.kind === "whole" ? askForUsage(body.bytes) : undefined;
-  if (asking === undefined) return { body, transforms: [watching(kind)] };
-  return { body: { kind: "whole", bytes: asking }, transforms: [watching(kind), strip] };
+  if (asking === undefined) return { body, transforms: [watching(kind), watchingJson] };
+  return { body: { kind: "whole", bytes: asking }, transforms: [watching(kind), strip, watchingJson] };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { JsonEdges } from "../json-truth.ts";
 import { mediaType } from "../usage.ts";
 import { KEPT_BYTES_MAX } from "./kept-answer.ts";
 
@@ -50,7 +51,9 @@ export class CacheFill {
 
   end(): void {
     if (!this.#isOpen) return;
-    if (mediaType(this.#contentType) === "text/event-stream" && !hasEnd(this.#chunks)) return this.drop();
+    const type = mediaType(this.#contentType);
+    if (type === "text/event-stream" && !hasEnd(this.#chunks)) return this.drop();
+    if (type === "application/json" && isCutJson(this.#chunks)) return this.drop();
     const answer = { status: this.#status, contentType: this.#contentType, chunks: this.#chunks, bytes: this.#bytes };
     this.#close(answer);
   }
@@ -78,4 +81,10 @@ function hasEnd(chunks: readonly Buffer[]): boolean {
   const tail = Buffer.concat(last);
   const text = tail.toString("latin1", Math.max(0, tail.length - STREAM_TAIL_BYTES));
   return STREAM_ENDS.some((end) => text.includes(end));
+}
+
+function isCutJson(chunks: readonly Buffer[]): boolean {
+  const edges = new JsonEdges();
+  for (const chunk of chunks) edges.see(chunk);
+  return edges.isCut;
 }

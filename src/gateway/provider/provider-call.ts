@@ -7,6 +7,7 @@ import { chunkStart, lastChunk } from "#wire/http/write.ts";
 import type { GatewayErrorName } from "../errors.ts";
 import type { ReadyBody } from "../plan.ts";
 import { BodyTooLargeError } from "../request-body.ts";
+import { UnpackedAnswer } from "./unpacked-answer.ts";
 import { FAST_MS, type ReadTicks, type Resting } from "./read-ticks.ts";
 
 /** Who asked. Heads come before data, data before the end; after `onEnd` or `onFailed` nothing comes. */
@@ -52,7 +53,8 @@ const isEventStream = (contentType: unknown): boolean => typeof contentType === 
 export class ProviderCall implements UpstreamSink, TurnTask, Resting {
   readonly visitorAddress = "";
   readonly #question: Question;
-  readonly #handler: AnswerHandler;
+  #handler: AnswerHandler;
+  #unpacked: UnpackedAnswer | undefined;
   readonly #times: CallTimes;
   #connection: UpstreamConnection | undefined;
   /** Ends the waiting for a connection. */
@@ -97,16 +99,19 @@ export class ProviderCall implements UpstreamSink, TurnTask, Resting {
 
   pause(): void {
     this.#isPaused = true;
+    this.#unpacked?.pause();
     this.#connection?.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
+    this.#unpacked?.resume();
     if (!this.#isOver && !this.#isResting) this.#connection?.resume();
   }
 
   /** Nobody waits for the answer any more; the handler hears nothing of it. */
   abort(): void {
+    this.#unpacked?.destroy();
     if (this.#isOver) return;
     this.#isOver = true;
     this.#giveUp?.();
@@ -167,7 +172,20 @@ export class ProviderCall implements UpstreamSink, TurnTask, Resting {
     this.#connection?.allow(this.#times.idleTimeoutMs);
     const headers = responseHeaderObject(buffer, head);
     this.#isStream = isEventStream(headers["content-type"]);
+    const coding = headers["content-encoding"];
+    if (typeof coding === "string" && this.#question.method !== "HEAD") this.#unpack(coding);
     this.#handler.onHead(head.status, headers);
+  }
+
+  #unpack(coding: string): void {
+    this.#unpacked = UnpackedAnswer.of(coding, this.#handler, {
+      hold: () => this.#connection?.pause(),
+      release: () => {
+        if (!this.#isOver && !this.#isPaused && !this.#isResting) this.#connection?.resume();
+      },
+      abort: () => this.abort(),
+    });
+    this.#handler = this.#unpacked ?? this.#handler;
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { type GatewayFront, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
+
+const USAGE = { prompt_tokens: 11, completion_tokens: 7 };
+const ANSWER = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "hello" } }], usage: USAGE });
+const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+const BEGINNING = event({ choices: [{ index: 0, delta: { content: "hello" }, finish_reason: null }] });
+const STREAM = `${BEGINNING}${event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({ choices: [], usage: USAGE })}data: [DONE]\n\n`;
+
+const PACKERS: Readonly<Record<string, (text: string) => Buffer>> = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+};
+
+/** A provider that packs what nobody asked it to pack, and sends the first `share` of it. */
+async function packing(
+  t: TestContext,
+  text: string,
+  type: string,
+  coding: string,
+  pack: (text: string) => Buffer,
+  share = 1,
+): Promise<GatewayFront> {
+  const provider = await testProvider(t, (res) => {
+    const packed = pack(text);
+    const sent = packed.subarray(0, Math.floor(packed.length * share));
+    res.writeHead(200, { "content-type": type, "content-encoding": coding, ...(share < 1 ? {} : { "content-length": packed.length }) });
+    for (let at = 0; at < sent.length; at += 50) res.write(sent.subarray(at, at + 50));
+    res.end();
+  });
+  return gatewayFront(t, {
+    providers: { openai: provider.url },
+    ops: [gatewayOp("gw"), gatewayOp("keeping", { cache: { ttl_seconds: 60 } })],
+  });
+}
+
+const ask = (base: string, body: object = TEST_CHAT, gateway = "gw"): Promise<Response> =>
+  postJson(`${base}/${gateway}/openai/chat/completions`, body);
+
+for (const [coding, pack] of Object.entries(PACKERS)) {
+  test(`an answer packed with ${coding} is given plain and counted`, async (t) => {
+    const { base, rows } = await packing(t, ANSWER, "application/json", coding, pack);
+    const answer = await ask(base);
+    assert.deepEqual([answer.headers.get("content-encoding"), await answer.text()], [null, ANSWER]);
+    const [row] = rows;
+    assert.deepEqual([row?.tokens_in, row?.tokens_out, row?.success], [11, 7, true]);
+  });
+
+  test(`an answer packed with ${coding} that ends in its middle, however cleanly, does not look finished`, async (t) => {
+    const { base, rows } = await packing(t, ANSWER.repeat(50), "application/json", coding, pack, 0.7);
+    await assert.rejects(ask(base).then((answer) => (answer.status >= 500 ? Promise.reject(new Error("refused")) : answer.text())));
+    assert.deepEqual(
+      rows.map(({ success }) => success),
+      [false],
+    );
+  });
+}
+
+test("a packed stream is counted and watched for its end as a plain one", async (t) => {
+  const body = { ...TEST_CHAT, stream: true };
+  const whole = await packing(t, STREAM, "text/event-stream", "gzip", gzipSync);
+  const text = await (await ask(whole.base, body)).text();
+  assert.match(text, /hello.*\[DONE\]/s);
+  assert.ok(!text.includes("prompt_tokens"), "counts that nobody asked for");
+  assert.deepEqual([whole.rows[0]?.tokens_in, whole.rows[0]?.tokens_out], [11, 7]);
+
+  const cut = await packing(t, BEGINNING, "text/event-stream", "gzip", gzipSync);
+  await assert.rejects((await ask(cut.base, body)).text());
+  assert.equal(cut.rows[0]?.success, false);
+
+  const flushed = (content: string): Buffer => gzipSync(content, { finishFlush: constants.Z_SYNC_FLUSH });
+  const unfinished = await packing(t, BEGINNING, "text/event-stream", "gzip", flushed);
+  await assert.rejects((await ask(unfinished.base, body)).text());
+  assert.equal(unfinished.rows[0]?.success, false);
+});
+
+test("a packed answer is kept and given again plain; what is packed in an unknown way passes as it is", async (t) => {
+  const { base } = await packing(t, ANSWER, "application/json", "gzip", gzipSync);
+  for (const status of ["MISS", "HIT"]) {
+    const answer = await ask(base, TEST_CHAT, "keeping");
+    assert.deepEqual([await answer.text(), answer.headers.get("svc-aig-cache-status")], [ANSWER, status]);
+  }
+  const other = await packing(t, ANSWER, "application/json", "exi", Buffer.from);
+  const answer = await ask(other.base);
+  assert.deepEqual([answer.headers.get("content-encoding"), await answer.text()], ["exi", ANSWER]);
+});
+
+test("a long packed answer arrives whole", async (t) => {
+  const long = JSON.stringify({ text: "x".repeat(64 * 1024 * 1024) });
+  const { base } = await packing(t, long, "application/json", "gzip", gzipSync);
+  const answer = await ask(base);
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  let bytes = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) bytes += part.value.length;
+  assert.equal(bytes, long.length);
+});
