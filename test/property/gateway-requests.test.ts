@@ -202,6 +202,23 @@ describe("chat completions as generated content", () => {
   });
 });
 
+describe("what only OpenAI's dialect has a word for", () => {
+  test("json_object is said to the model, after what the client says to it", () => {
+    const body = { messages: [{ role: "system", content: "Be brief." }, ...hello], response_format: { type: "json_object" } };
+    const { system, output_config } = anthropic(body);
+    assert.deepEqual([system.length, system[0].text, output_config], [2, "Be brief.", undefined]);
+    assert.match(system[1].text, /one JSON object and nothing else/);
+    assert.equal(google(body).generationConfig.responseMimeType, "application/json");
+  });
+
+  test("instructions alone are what is answered", () => {
+    const body = { messages: [{ role: "system", content: "Say hello." }] };
+    assert.deepEqual(anthropic(body).messages, [{ role: "user", content: [{ type: "text", text: "Say hello." }] }]);
+    assert.deepEqual(google(body), { contents: [{ role: "user", parts: [{ text: "Say hello." }] }] });
+    assert.equal(anthropic(body).system, undefined);
+  });
+});
+
 describe("requests that have no words in another dialect", () => {
   const refusals: readonly (readonly [object, RegExp])[] = [
     [{}, /^messages: must be/],
@@ -214,7 +231,6 @@ describe("requests that have no words in another dialect", () => {
     [{ messages: hello, n: 2 }, /^n: /],
     [{ messages: hello, logprobs: true }, /^logprobs: /],
     [{ messages: hello, temperature: "hot" }, /temperature must be a number/],
-    [{ messages: hello, response_format: { type: "json_object" } }, /response_format: /],
     [{ messages: hello, tools: [{ type: "custom", custom: {} }] }, /tools\[0\]\.type: only functions/],
     [{ messages: hello, stop: [1] }, /stop must be/],
     [

@@ -1,11 +1,12 @@
-import type { AnswerFormat, Chat, Part, ToolChoice, Turn } from "./chat.ts";
+import { type AnswerFormat, type Chat, type Part, toldJson, type ToolChoice, type Turn } from "./chat.ts";
 import { type Json, UntranslatableError } from "./json.ts";
 
 /** The dialect wants a bound where OpenAI's needs none; every model of the provider takes this one. */
 const TOKENS_MAX_DEFAULT = 4096;
 
 /** A chat completion request as a request for messages. */
-export function anthropicRequest(chat: Chat, model: string): Json {
+export function anthropicRequest(asked: Chat, model: string): Json {
+  const chat = toldJson(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider gives one answer a request");
   const output = { ...effortOf(chat.effort), ...formatOf(chat.format) };
   const choice = toolChoiceOf(chat);
@@ -92,7 +93,5 @@ function effortOf(effort: string | undefined): Json {
 }
 
 function formatOf(format: AnswerFormat | undefined): Json {
-  if (format?.kind === "json")
-    throw new UntranslatableError("response_format: this provider has no json_object; use json_schema, which it follows");
-  return format === undefined ? {} : { format: { type: "json_schema", schema: format.schema } };
+  return format?.kind === "schema" ? { format: { type: "json_schema", schema: format.schema } } : {};
 }

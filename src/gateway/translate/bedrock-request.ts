@@ -1,8 +1,9 @@
-import type { AnswerFormat, Chat, Part, Tool, ToolChoice, Turn } from "./chat.ts";
+import { type Chat, type Part, toldJson, type Tool, type ToolChoice, type Turn } from "./chat.ts";
 import { type Json, objectOf, parsedJson, UntranslatableError } from "./json.ts";
 
 /** A chat completion request as one of Converse (Amazon Bedrock, `POST /model/{id}/converse`). */
-export function bedrockRequest(chat: Chat, model: string): Json {
+export function bedrockRequest(asked: Chat, model: string): Json {
+  const chat = toldJson(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider gives one answer a request");
   const blocks = createBlocks();
   const inference = {
@@ -19,7 +20,7 @@ export function bedrockRequest(chat: Chat, model: string): Json {
     ...(chat.system.length === 0 ? {} : { system: chat.system.flatMap(blocks) }),
     ...(Object.keys(inference).length === 0 ? {} : { inferenceConfig: inference }),
     ...(tools === undefined ? {} : { toolConfig: tools }),
-    ...(chat.format === undefined ? {} : { outputConfig: outputOf(chat.format) }),
+    ...(chat.format?.kind === "schema" ? { outputConfig: outputOf(chat.format.schema) } : {}),
     ...(Object.keys(more).length === 0 ? {} : { additionalModelRequestFields: more }),
   };
 }
@@ -121,11 +122,9 @@ const toolOf = ({ name, description, parameters }: Tool): Json => ({
 const choiceOf = (choice: ToolChoice): Json =>
   choice.kind === "one" ? { tool: { name: choice.name } } : choice.kind === "required" ? { any: {} } : { auto: {} };
 
-function outputOf(format: AnswerFormat): Json {
-  if (format.kind === "json")
-    throw new UntranslatableError("response_format: this provider has no json_object; use json_schema, which it follows");
-  return { textFormat: { type: "json_schema", structure: { jsonSchema: { name: "answer", schema: JSON.stringify(format.schema) } } } };
-}
+const outputOf = (schema: Json): Json => ({
+  textFormat: { type: "json_schema", structure: { jsonSchema: { name: "answer", schema: JSON.stringify(schema) } } },
+});
 
 /** Models by their maker, and how each is told how hard to think. */
 const EFFORTS: readonly (readonly [RegExp, (effort: string) => Json])[] = [

@@ -112,8 +112,17 @@ function readMessages(messages: readonly Reader[]): Pick<Chat, "system" | "turns
       turns.push({ role, callId, name, parts });
     } else message.refuse("role", "must be system, developer, user, assistant or tool");
   }
-  return { system, turns };
+  // Instructions alone are answered by OpenAI; other dialects want somebody to answer.
+  return turns.length === 0 ? { system: [], turns: [{ role: "user", parts: system }] } : { system, turns };
 }
+
+/** `json_object` for a dialect without words for it: the model is told. */
+export function toldJson(chat: Chat): Chat {
+  if (chat.format?.kind !== "json") return chat;
+  return { ...chat, system: [...chat.system, { kind: "text", text: JSON_ASKED }], format: undefined };
+}
+
+const JSON_ASKED = "Answer with one JSON object and nothing else: no words before or after it, and no code fence.";
 
 function readContent(message: Reader): readonly Part[] {
   const content = message.raw("content");
