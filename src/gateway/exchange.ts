@@ -17,6 +17,7 @@ import { UsageReader } from "./usage.ts";
 const CLIENT_GONE_STATUS = 499;
 /** Nothing was counted anew for an answer that was kept. */
 const CACHED_USAGE: Usage = { tokensIn: 0, tokensOut: 0 };
+const NO_COST: Cost = { cost: null, isCustom: false };
 
 export interface ExchangeOptions {
   readonly answer: AnswerSink;
@@ -331,7 +332,9 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     const { record, requestBytes, onSettled, costOf } = this.#options;
     const step = this.#step;
     if (isEstimated) record.note({ estimated: true });
-    const { cost, isCustom } = costOf(step, usage, this.#isCached);
+    // A provider that has begun, or was left at work, may ask for money without having said how much; what was refused costs nothing.
+    const isOwed = status === CLIENT_GONE_STATUS || (this.#status > 0 && this.#status < 400);
+    const { cost, isCustom } = isOwed ? costOf(step, usage, this.#isCached) : NO_COST;
     const outcome = {
       step,
       usage,
@@ -345,8 +348,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
       responseBytes: this.#responseBytes,
     };
     record.finish(outcome, this);
-    // A provider that has begun, or was left at work, may ask for money without having said how much.
-    this.#claim?.charge(usage, cost, status === CLIENT_GONE_STATUS || (this.#status > 0 && this.#status < 400));
+    this.#claim?.charge(usage, cost, isOwed);
     onSettled();
   }
 }

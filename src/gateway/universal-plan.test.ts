@@ -119,3 +119,18 @@ test("fields of a request that are no values are refused by name; those out of b
     ],
   );
 });
+
+test("a request that was refused, here or by its provider, costs nothing, whatever it says of itself", async (t) => {
+  const provider = await testProvider(t, (res, { body }) => answerChat(res, "here", {}, body.includes("bad") ? 500 : 200));
+  const spend_rules = [{ id: "each", limit: 1, window_seconds: 60, technique: "fixed" as const }];
+  const { base, rows } = await gatewayFront(t, { ops: [gatewayOp("gw", { spend_rules })], providers: { openai: provider.url } });
+  const ask = (model: string): Promise<Response> =>
+    postJson(`${base}/gw/openai/chat/completions`, { ...TEST_CHAT, model }, { "svc-aig-custom-cost": '{"total_cost":0.5}' });
+  const statuses: number[] = [];
+  for (const model of ["bad", "bad", "bad", "good", "good", "good"]) statuses.push((await ask(model)).status);
+  assert.deepEqual(statuses, [500, 500, 500, 200, 200, 429]);
+  assert.deepEqual(
+    rows.map(({ cost }) => cost),
+    [null, null, null, 0.5, 0.5, null],
+  );
+});

@@ -115,6 +115,25 @@ function fits(log: GatewayLogRow, { key, operator, value, negated = false }: Log
   return isFit !== negated;
 }
 
+/** A value right after a key is the key's own; with "neq" or negated each stands for itself. */
+function fitsAll(log: GatewayLogRow, filters: readonly LogFilter[]): boolean {
+  const isPlain = ({ operator, negated = false }: LogFilter): boolean => operator !== "neq" && !negated;
+  const keyBefore = (i: number): LogFilter | undefined => {
+    const [key, value] = [filters[i - 1], filters[i]];
+    const isPair = key?.key === "metadata.key" && value?.key === "metadata.value" && isPlain(key) && isPlain(value);
+    return isPair ? key : undefined;
+  };
+  return filters.every((one, i) => {
+    const key = keyBefore(i);
+    if (key === undefined) return fits(log, one);
+    const entries = Object.entries(JSON.parse(log.metadata === "" ? "{}" : String(log.metadata)) as Record<string, unknown>);
+    return entries.some(([name, entry]) => {
+      const alone = { ...log, metadata: JSON.stringify({ [name]: entry }) };
+      return fits(alone, key) && fits(alone, one);
+    });
+  });
+}
+
 const HELD: Readonly<Record<string, (log: GatewayLogRow) => LogFilterValue>> = {
   created_at: (log) => log.at_ms,
   tokens: (log) => (log.tokens_in ?? 0) + (log.tokens_out ?? 0),
@@ -164,7 +183,7 @@ test("lists, counts, bounds and deletions agree with the meaning of filters, ord
           const store = openGatewayLogStore(path);
           try {
             const inScope = rows.filter((log) => log.account_id === SCOPE.account_id && log.gateway_id === SCOPE.gateway_id);
-            const filtered = inScope.filter((log) => filters.every((one) => fits(log, one)));
+            const filtered = inScope.filter((log) => fitsAll(log, filters));
             const lower = (text: string | undefined): string => (text ?? "").toLowerCase();
             const expected = filtered.filter(
               (log) =>
@@ -201,6 +220,37 @@ test("lists, counts, bounds and deletions agree with the meaning of filters, ord
       ),
       { numRuns: 60 },
     );
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("a value of the metadata that is asked for with its key is not another key's", () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-filters-"));
+  try {
+    const path = join(directory, "events.db");
+    const database = openEventDatabase(path);
+    const rows = [{ team: "red" }, { team: "blue", shirt: "red" }, { team: 5 }].map((metadata, i) =>
+      testGatewayRow({ ...SCOPE, id: `0${i}`, metadata: JSON.stringify(metadata) }),
+    );
+    database.insert([packed("gateway_logs", rows)]);
+    database.close();
+    const store = openGatewayLogStore(path);
+    const found = (...filters: LogFilter[]): readonly string[] =>
+      store
+        .list(SCOPE, { filters, search: "", orderBy: "created_at", direction: "asc", limit: 9, offset: 0 })
+        .map(({ id }) => id)
+        .sort();
+    const team: LogFilter = { key: "metadata.key", operator: "eq", value: ["team"] };
+    const red: LogFilter = { key: "metadata.value", operator: "eq", value: ["red"] };
+    try {
+      assert.deepEqual(found(team, red), ["00"]);
+      assert.deepEqual(found(red), ["00", "01"]);
+      assert.deepEqual(found(team, { ...red, operator: "gt", value: [4] }), ["02"]);
+      assert.deepEqual(found(team, { ...red, value: ["red", "blue"] }), ["00", "01"]);
+    } finally {
+      store.close();
+    }
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -67,16 +67,46 @@ export interface Sql {
 
 /** The filters as a condition; throws RangeError, with what to say of it, where one makes no sense. */
 export function filtersSql(filters: readonly LogFilter[]): Sql {
-  const parts = filters.map((filter) => (filter.negated === true ? negated(filterSql(filter)) : filterSql(filter)));
+  const parts = filters.map((filter, i) => {
+    const value = filters[i + 1];
+    if (value !== undefined && isEntry(filter, value)) return { sql: "1", values: [] };
+    const key = filters[i - 1];
+    if (key !== undefined && isEntry(key, filter)) return entrySql(key, filter);
+    return filter.negated === true ? negated(filterSql(filter)) : filterSql(filter);
+  });
   return { sql: parts.map((part) => `(${part.sql})`).join(" AND ") || "1", values: parts.flatMap((part) => part.values) };
 }
 
 const negated = ({ sql, values }: Sql): Sql => ({ sql: `NOT (${sql})`, values });
 
-function filterSql({ key, operator, value }: LogFilter): Sql {
-  const { kind, sql } = KEYS[key];
-  if (operator !== "eq" && operator !== "neq" && !OPERATORS[kind].includes(operator))
+/** A value asked for right after a key is the key's own: `team` and `red` find no request whose `shirt` is red. */
+const isEntry = (key: LogFilter, value: LogFilter): boolean =>
+  key.key === "metadata.key" &&
+  value.key === "metadata.value" &&
+  [key, value].every((one) => one.operator !== "neq" && one.negated !== true);
+
+function entrySql(key: LogFilter, value: LogFilter): Sql {
+  const tests = [key, value].map((filter) => {
+    mustFit(filter);
+    const { kind } = KEYS[filter.key];
+    const any = filter.value.map((one) => entryTest(kind, filter.operator, readValue(filter.key, kind, filter.operator, one)));
+    return { sql: any.map((test) => test.sql).join(" OR ") || "0", values: any.flatMap((test) => test.values) };
+  });
+  return {
+    sql: `EXISTS (${ENTRIES} WHERE ${tests.map((test) => `(${test.sql})`).join(" AND ")})`,
+    values: tests.flatMap((test) => test.values),
+  };
+}
+
+function mustFit({ key, operator }: LogFilter): void {
+  if (operator !== "eq" && operator !== "neq" && !OPERATORS[KEYS[key].kind].includes(operator))
     throw new RangeError(`${key} cannot be compared by ${operator}.`);
+}
+
+function filterSql(filter: LogFilter): Sql {
+  const { key, operator, value } = filter;
+  const { kind, sql } = KEYS[key];
+  mustFit(filter);
   const tests = value.map((one) => testSql(kind, sql, operator, readValue(key, kind, operator, one)));
   // No value at all fits nothing, so everything differs from it.
   if (tests.length === 0) return { sql: operator === "neq" ? "1" : "0", values: [] };
@@ -91,12 +121,16 @@ const ENTRY_TEXT = "CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' 
 
 function testSql(kind: Kind, column: string, operator: LogOperator, value: Comparable): Sql {
   if (kind !== "metadata_key" && kind !== "metadata_value") return comparisonSql(column, operator, value);
-  const isOrdered = operator === "lt" || operator === "gt";
-  const entry = kind === "metadata_key" ? "key" : isOrdered ? "value" : ENTRY_TEXT;
   // Different from a value are those that have no such entry.
-  const { sql, values } = comparisonSql(entry, operator === "neq" ? "eq" : operator, value);
-  const typed = isOrdered ? ` AND type IN ('integer', 'real')` : "";
-  return { sql: `${operator === "neq" ? "NOT " : ""}EXISTS (${ENTRIES} WHERE ${sql}${typed})`, values };
+  const { sql, values } = entryTest(kind, operator === "neq" ? "eq" : operator, value);
+  return { sql: `${operator === "neq" ? "NOT " : ""}EXISTS (${ENTRIES} WHERE ${sql})`, values };
+}
+
+/** What holds of one entry. */
+function entryTest(kind: Kind, operator: LogOperator, value: Comparable): Sql {
+  const isOrdered = operator === "lt" || operator === "gt";
+  const { sql, values } = comparisonSql(kind === "metadata_key" ? "key" : isOrdered ? "value" : ENTRY_TEXT, operator, value);
+  return { sql: isOrdered ? `(${sql} AND type IN ('integer', 'real'))` : sql, values };
 }
 
 function comparisonSql(column: string, operator: LogOperator, value: Comparable): Sql {

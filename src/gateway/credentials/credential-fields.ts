@@ -26,9 +26,13 @@ const FIELDS: ReadonlySet<string> = new Set([
   "x-amz-security-token",
 ]);
 
+/** Clients that have no key send its field all the same, with nothing in it or nothing behind the scheme. */
+const EMPTY_VALUE = /^\s*(?:bearer|token|key|basic)?\s*$/i;
+
 export function hasCredential(headers: FlatHeaders, target: string): boolean {
-  for (let i = 0; i < headers.length; i += 2) if (FIELDS.has(headers[i]?.toLowerCase() ?? "")) return true;
-  return /[?&]key=/.test(target);
+  for (let i = 0; i < headers.length; i += 2)
+    if (FIELDS.has(headers[i]?.toLowerCase() ?? "") && !EMPTY_VALUE.test(headers[i + 1] ?? "")) return true;
+  return /[?&]key=[^&]/.test(target);
 }
 
 /** The fields with these credentials in place of any that were there. */

@@ -60,6 +60,9 @@ test("a kept key is sent where the request brings none, or names its alias; each
   const chat = "/gw/openai/chat/completions";
   assert.deepEqual(await seen(chat), ["Bearer sk-main", undefined, undefined]);
   assert.deepEqual(await seen(chat, { authorization: "Bearer own" }), ["Bearer own", undefined, undefined]);
+  // SDKs that were given an empty key.
+  for (const none of ["", "Bearer", "Bearer "]) assert.deepEqual((await seen(chat, { authorization: none }))[0], "Bearer sk-main");
+  assert.deepEqual(await seen("/gw/anthropic/v1/messages", { "x-api-key": "" }), [undefined, "sk-claude", undefined]);
   assert.deepEqual(await seen(chat, { authorization: "Bearer own", "cf-aig-byok-alias": "second" }), [
     "Bearer sk-second",
     undefined,

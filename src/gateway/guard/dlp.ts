@@ -86,6 +86,8 @@ function compileSide(policies: readonly Policy[], detectorsOf: (profileId: strin
 
 /** Answers that are looked at whole; a larger one cannot be, so it does not pass where a policy blocks. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** Of an answer that is only flagged so much waits until it has been looked at, so that its fields can tell what was found. */
+const FLAGGED_BYTES_HELD = 64 * 1024;
 
 class RequestInspection implements Inspection {
   readonly #sides: Sides;
@@ -137,19 +139,25 @@ class RequestInspection implements Inspection {
 
   #wholeGuard(isBlocking: boolean): AnswerTransform {
     const chunks: Buffer[] = [];
+    let held: Buffer[] = [];
     let size = 0;
+    const released = (): Buffer => {
+      const all = Buffer.concat(held);
+      held = [];
+      return all;
+    };
     return {
       head: (head) => head,
       chunk: (bytes) => {
         size += bytes.length;
         if (size > ANSWER_BYTES_MAX && isBlocking) throw new RefusalError({ name: "aig_answer_unreadable" });
         if (size <= ANSWER_BYTES_MAX) chunks.push(bytes);
-        return isBlocking ? undefined : bytes;
+        held.push(bytes);
+        return isBlocking || size <= FLAGGED_BYTES_HELD ? undefined : released();
       },
       end: () => {
-        const all = Buffer.concat(chunks);
-        this.#checkBytes("RESPONSE", all);
-        return isBlocking ? all : undefined;
+        this.#checkBytes("RESPONSE", Buffer.concat(chunks));
+        return released();
       },
     };
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
+import { answerChat, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../../test/support/gateway-front.ts";
 import { compileDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner } from "#rules/detectors/scan.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
@@ -186,4 +187,16 @@ describe("data loss prevention in requests", () => {
     );
     assert.doesNotMatch(value, /4012/);
   });
+});
+
+test("what was found in a whole answer that is only flagged is told in its fields", async (t) => {
+  const card = "4012 8888 8888 1881";
+  const provider = await testProvider(t, (res) => answerChat(res, `a card: ${card}`));
+  const policy = { id: "p", action: "FLAG" as const, check: ["RESPONSE" as const], profiles: EVERY };
+  const { base, rows } = await gatewayFront(t, { ops: [gatewayOp("gw", { dlp: [policy] })], providers: { openai: provider.url } });
+  const answer = await postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT);
+  const told = JSON.parse(answer.headers.get("svc-aig-dlp") ?? "{}") as { action?: string; findings?: readonly { check: string }[] };
+  assert.deepEqual([told.action, told.findings?.[0]?.check], ["FLAG", "RESPONSE"]);
+  assert.match(await answer.text(), new RegExp(card));
+  assert.equal(rows[0]?.dlp_action, "FLAG");
 });
