@@ -3,10 +3,11 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { createServer as createTlsServer } from "node:tls";
+import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { parseIp } from "#kernel/ip.ts";
 import { type Clock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { selfSigned } from "#wire/connections/test-secure.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
 import { NAMESERVER_LIMITS } from "./config.ts";
@@ -122,15 +123,17 @@ async function tcp(t: TestContext, limits = NAMESERVER_LIMITS) {
   const socket = connect(server.port, "127.0.0.1");
   t.after(() => socket.destroy());
   await once(socket, "connect");
-  const identifiers = async (): Promise<number[]> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of socket) chunks.push(chunk as Buffer);
-    const bytes = Buffer.concat(chunks);
-    const found: number[] = [];
-    for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16BE(at)) found.push(bytes.readUInt16BE(at + 2));
-    return found;
-  };
-  return { server, socket, identifiers };
+  return { server, socket, identifiers: () => identifiersOf(socket) };
+}
+
+/** Of the messages that come until the end. */
+async function identifiersOf(socket: Socket): Promise<number[]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
+  const found: number[] = [];
+  for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16BE(at)) found.push(bytes.readUInt16BE(at + 2));
+  return found;
 }
 
 const framed = (id: number, late: boolean): Buffer => Buffer.concat([Buffer.of(0, HEADER_BYTES), message(id, late)]);
@@ -180,4 +183,27 @@ test("TLS: connections that never shake hands are capped as all others are", asy
   await Promise.all([first, second].map((socket) => once(socket.resume(), "close")));
   await once((await open()).resume(), "close");
   assert.equal(refused(), 1);
+});
+
+test("TLS: who leaves amid a handshake is let go at once, and answers under way still reach who has half closed", async () => {
+  const hourMs = 3_600_000;
+  const { chain, privateKey } = await selfSigned();
+  const carrier: Carrier = {
+    transport: "dot",
+    createServer: (options, onConnection) =>
+      createTlsServer({ ...options, cert: chain, key: privateKey, handshakeTimeout: hourMs }, onConnection),
+  };
+  const server = await listenTcp({ host: "127.0.0.1", port: 0, reusePort: false }, NAMESERVER_LIMITS, RESPONDERS, createMetrics(), carrier);
+  const dial = (): TLSSocket => connectTls({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false });
+  const leaving = dial();
+  await once(leaving, "secureConnect");
+  // What ends the handshake on the other side is not there yet.
+  leaving.destroy();
+  const asking = dial();
+  asking.end(Buffer.concat([framed(1, true), framed(2, false)]));
+  assert.deepEqual(await identifiersOf(asking), [2, 1]);
+  const silent = connect(server.port, "127.0.0.1");
+  await once(silent, "connect");
+  silent.resume().end();
+  await server.close(hourMs);
 });

@@ -47,8 +47,10 @@ export async function listenTcp(
   const takeTurn = createTurns();
   const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
-  const server = create({ noDelay: true, allowHalfOpen: true }, (socket) => {
+  // Whoever leaves amid a handshake is gone; whoever has ended after it may still wait for answers.
+  const server = create({ noDelay: true, allowHalfOpen: transport === "tcp" }, (socket) => {
     if (socket.destroyed) return;
+    socket.allowHalfOpen = true;
     socket.on("error", () => socket.destroy());
     const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
     sockets.set(socket, serve({ socket, client, limits, respond, openStream, takeTurn, onActive: () => table.touch(client) }));
