@@ -22,22 +22,30 @@ const providerOp = (id: string, base_url: string, more: Partial<CustomProviderEn
 
 test("an account's own provider is reached below its address, with its fields and at its prices", async (t) => {
   const provider = await testProvider(t, (res) =>
-    answerChat(res, "hello", { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }),
+    answerChat(res, "hello", {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    }),
   );
   const costs = [
     { model: "big", rule: "equals", input: 1, output: 2 },
     { model: "sm", rule: "starts-with", input: 0.1, output: 0.2, cache_read: 0.01 },
+    { model: "thinker", rule: "equals", input: 1, output: 2, reasoning: 10 },
   ] as const;
   const headers = SEALER.seal('{"x-team":"us"}', "custom-provider:mine");
   const ops = [gatewayOp("gw"), providerOp("mine", `${provider.url}/api/v9/`, { costs, headers })];
   const { base, rows, replica } = await gatewayFront(t, { ops, deps: { sealer: SEALER } });
-  for (const model of ["big", "small", "other"]) await postJson(`${base}/gw/custom-mine/v1/chat/completions?x=1`, { ...TEST_CHAT, model });
+  for (const model of ["big", "small", "thinker", "other"])
+    await postJson(`${base}/gw/custom-mine/v1/chat/completions?x=1`, { ...TEST_CHAT, model });
   assert.deepEqual([provider.seen[0]?.url, provider.seen[0]?.headers["x-team"]], ["/api/v9/v1/chat/completions?x=1", "us"]);
   assert.deepEqual(
     rows.map(({ provider: name, model, cost }) => [name, model, cost]),
     [
       ["custom-mine", "big", 20],
       ["custom-mine", "small", 1.64],
+      ["custom-mine", "thinker", 36],
       ["custom-mine", "other", null],
     ],
   );

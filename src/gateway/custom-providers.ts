@@ -70,11 +70,13 @@ function priceOf(costs: readonly CustomCostEntry[], model: string, usage: Usage)
   if (cost === undefined || (usage.tokensIn === null && usage.tokensOut === null)) return null;
   const read = usage.tokensCacheRead ?? 0;
   const written = usage.tokensCacheWrite ?? 0;
+  const thought = Math.min(usage.tokensReasoning ?? 0, usage.tokensOut ?? 0);
   const plain = Math.max(0, (usage.tokensIn ?? 0) - read - written);
   const sum =
     plain * cost.input +
     read * (cost.cache_read ?? cost.input) +
     written * (cost.cache_write ?? cost.input) +
-    (usage.tokensOut ?? 0) * cost.output;
+    thought * (cost.reasoning ?? cost.output) +
+    ((usage.tokensOut ?? 0) - thought) * cost.output;
   return Math.round(sum * 1e12) / 1e12;
 }

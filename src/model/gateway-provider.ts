@@ -69,7 +69,10 @@ export type CustomProvider = Static<typeof CustomProvider>;
 
 const Dollars = Type.Number({ minimum: 0 });
 
-/** US dollars a token. What has no price of its own has that of `input_tokens` or `output_tokens`. */
+/**
+ * US dollars a token. What has no price of its own has that of `input_tokens` or `output_tokens`, or `total_tokens`; tokens of sound,
+ * pictures and films are told by no answer apart from the others, and have no other price. A name that is none would be free of charge.
+ */
 export const TokenPricing = Type.Partial(
   Type.Object({
     input_tokens: Dollars,
@@ -85,6 +88,7 @@ export const TokenPricing = Type.Partial(
     output_reasoning_tokens: Dollars,
     total_tokens: Dollars,
   }),
+  { additionalProperties: false },
 );
 export type TokenPricing = Static<typeof TokenPricing>;
 

@@ -410,6 +410,7 @@ export interface CustomCostEntry {
   readonly output: number;
   readonly cache_read?: number;
   readonly cache_write?: number;
+  readonly reasoning?: number;
 }
 
 /** id = the profile's id. What an account has added for data loss prevention to look for: its entries that are on. */

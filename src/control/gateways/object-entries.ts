@@ -79,17 +79,18 @@ function costEntry({
   enable = true,
   cost_in = 0,
   cost_out = 0,
-  token_pricing = {},
+  token_pricing: prices = {},
 }: StoredCustomCost): CustomCostEntry | null {
   if (!enable) return null;
-  const { input_tokens, output_tokens, input_cached_tokens, input_cache_creation_tokens } = token_pricing;
+  const { input_cached_tokens, input_cache_creation_tokens, output_reasoning_tokens } = prices;
   return {
     model,
     rule: model_rule,
-    input: input_tokens ?? cost_in,
-    output: output_tokens ?? cost_out,
+    input: prices.input_tokens ?? prices.input_text_tokens ?? prices.total_tokens ?? cost_in,
+    output: prices.output_tokens ?? prices.total_tokens ?? cost_out,
     ...(input_cached_tokens === undefined ? {} : { cache_read: input_cached_tokens }),
     ...(input_cache_creation_tokens === undefined ? {} : { cache_write: input_cache_creation_tokens }),
+    ...(output_reasoning_tokens === undefined ? {} : { reasoning: output_reasoning_tokens }),
   };
 }
 

@@ -113,7 +113,7 @@ storeTest("an account's own providers: their slugs are their own, their fields s
   await assert.rejects(control.gateways.urlOf(account_id, "gw", "custom-yours"), failing(7001, "/provider"));
   await customProviders.createCost(call(), account_id, { account_provider_id: made.id, model: "g", model_rule: "contains", cost_in: 1 });
   const write = call();
-  const token_pricing = { input_tokens: 0.1, output_tokens: 0.2, input_cached_tokens: 0.05 };
+  const token_pricing = { input_tokens: 0.1, total_tokens: 0.2, input_cached_tokens: 0.05, output_reasoning_tokens: 0.4 };
   const cost = await customProviders.createCost(write, account_id, { account_provider_id: made.id, model: "gpt", token_pricing });
   assert.deepEqual([cost.model_rule, JSON.parse(cost.token_pricing ?? "")], ["equals", token_pricing]);
   const [delta] = (await store.changesSince((write.rev ?? 0) - 1, 1)) ?? [];
@@ -126,7 +126,7 @@ storeTest("an account's own providers: their slugs are their own, their fields s
     slug: "mine",
     base_url: "https://models.example/v1",
     costs: [
-      { model: "gpt", rule: "equals", input: 0.1, output: 0.2, cache_read: 0.05 },
+      { model: "gpt", rule: "equals", input: 0.1, output: 0.2, cache_read: 0.05, reasoning: 0.4 },
       { model: "g", rule: "contains", input: 1, output: 0 },
     ],
   });
