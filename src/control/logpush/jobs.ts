@@ -86,11 +86,17 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
   };
   const list = async (accountId: string): Promise<readonly LogpushJob[]> => (await logpushJobsOf(store.read, accountId)).map(view);
 
-  /** Rejects where it does not take a file. */
-  const send = (destination: string, file: Omit<LogUpload, "day">): Promise<void> => {
+  /** Why it does not take the file; empty where it does. */
+  const faultOf = async (destination: string, file: Omit<LogUpload, "day">): Promise<string> => {
     const nowMs = clock.nowMs();
     const day = new Date(nowMs).toISOString().slice(0, 10).replaceAll("-", "");
-    return upload(readDestination(destination, allowed), { ...file, day }, { allowed, nowMs, signal: AbortSignal.timeout(TRY_MS) });
+    const place = readDestination(destination, allowed);
+    try {
+      await upload(place, { ...file, day }, { allowed, nowMs, signal: AbortSignal.timeout(TRY_MS) });
+      return "";
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
   };
   const requireDestination = async (accountId: string, text: string, challenge: string | undefined): Promise<void> => {
     readDestination(text, allowed);
@@ -99,10 +105,9 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
         message: "the ownership challenge is not that of the destination",
         source: "/ownership_challenge",
       });
-    await send(text, TEST_FILE).catch((error: unknown) => {
-      const message = `error validating destination: ${error instanceof Error ? error.message : String(error)}`;
-      throw new PlatformError("logpush_invalid", { message, source: "/destination_conf" });
-    });
+    const fault = await faultOf(text, TEST_FILE);
+    if (fault === "") return;
+    throw new PlatformError("logpush_invalid", { message: `error validating destination: ${fault}`, source: "/destination_conf" });
   };
   const requireRoom = async (db: Unit["db"], accountId: string, id: number): Promise<void> => {
     const others = (await logpushJobsOf(db, accountId)).filter((row) => row.id !== id && row.enabled === 1);
@@ -193,21 +198,18 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
         return { id: row.id };
       }),
 
-    validate: async (destination) =>
-      send(destination, TEST_FILE).then(
-        () => ({ valid: true, message: "" }),
-        (error: unknown) => ({ valid: false, message: error instanceof Error ? error.message : String(error) }),
-      ),
+    validate: async (destination) => {
+      const message = await faultOf(destination, TEST_FILE);
+      return { valid: message === "", message };
+    },
     exists: async (accountId, destination) => ({
       exists: (await logpushJobsOf(store.read, accountId)).some((row) => isSamePlace(open(row), destination)),
     }),
     challenge: async (accountId, destination) => {
       const filename = `ownership-challenge-${randomBytes(4).toString("hex")}.txt`;
       const body = Buffer.from(ownershipToken(key, accountId, destination));
-      return send(destination, { name: filename, form: "text", body }).then(
-        () => ({ valid: true, message: "", filename }),
-        (error: unknown) => ({ valid: false, message: error instanceof Error ? error.message : String(error), filename: "" }),
-      );
+      const message = await faultOf(destination, { name: filename, form: "text", body });
+      return { valid: message === "", message, filename: message === "" ? filename : "" };
     },
     owns: (accountId, destination, challenge) => ({ valid: isOwnershipToken(challenge, ownershipToken(key, accountId, destination)) }),
   };
