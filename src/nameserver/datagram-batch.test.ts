@@ -9,6 +9,7 @@ import { parseIp } from "#kernel/ip.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { createDatagramBatch, type DatagramBatch } from "./datagram-batch.ts";
 import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
+import { LOOPBACKS } from "../../test/support/ipv6.ts";
 
 const sockets = await loadSystemSockets();
 const skip = sockets === undefined ? "the system's calls are not known here" : false;
@@ -48,7 +49,7 @@ async function answerAll(fd: number, batch: DatagramBatch, total: number, length
 const expected = (number: number, count: number, lengthOf: (question: number) => number): readonly string[] =>
   Array.from({ length: count }, (_, question) => `${number}/${question}`.padEnd(lengthOf(question), ".")).toSorted();
 
-for (const host of ["127.0.0.1", "::1"]) {
+for (const host of LOOPBACKS) {
   test(`each of several clients gets every answer as its own datagram, whatever leaves together: ${host}`, { skip }, async (t) => {
     let messages = 0;
     const real = sockets as SystemSockets;

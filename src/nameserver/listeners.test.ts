@@ -16,6 +16,7 @@ import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
 import { type Carrier, listenTcp } from "./tcp.ts";
 import { listenUdp } from "./udp.ts";
 import { eventually, PATIENCE_MS } from "../../test/support/eventually.ts";
+import { skipWithoutIpv6 } from "../../test/support/ipv6.ts";
 
 const LATE = 0x80;
 
@@ -69,6 +70,7 @@ for (const [name, listen] of UDP_PATHS) {
       ["::1", "::1", [...Array.from({ length: 15 }, () => 0), 1]],
       ["::", "127.0.0.1", [127, 0, 0, 1]],
     ] as const) {
+      if (host.includes(":") && skipWithoutIpv6 !== false) continue;
       const server = await listen(host);
       t.after(() => server.close(0));
       const socket = createSocket(target.includes(":") ? "udp6" : "udp4");

@@ -19,6 +19,7 @@ import { createRateTable } from "./rate-limit.ts";
 import { createNameserver } from "./nameserver.ts";
 import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
 import { PATIENCE_MS, eventually } from "../../test/support/eventually.ts";
+import { skipWithoutIpv6 } from "../../test/support/ipv6.ts";
 
 const Z = "zone1";
 const BASE: readonly Op[] = [
@@ -382,6 +383,7 @@ testPaths("garbage on the sockets leaves the server answering", async (t, path) 
 });
 
 testPaths("IPv6 clients are answered, and IPv4 ones on the address of both", async (t, path) => {
+  if (skipWithoutIpv6 !== false) return t.skip(skipWithoutIpv6);
   const only = await start(t, path, { host: "::1" });
   const both = await start(t, path, { host: "::" });
   const bytes = query("plain.example.com", TYPE.A, 77);

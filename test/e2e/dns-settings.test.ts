@@ -6,7 +6,7 @@ import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
-const DIG_TIMEOUT_MS = 10_000;
+const DIG_TIMEOUT_MS = 60_000;
 const run = promisify(execFile);
 
 // SPEC 2.4 and SPEC 2.5, seen by a stranger's resolver.

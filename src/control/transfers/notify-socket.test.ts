@@ -9,6 +9,7 @@ import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { createAnswerSigner, createTsigKey, type TsigKey, verifyRequest } from "#wire/dns/tsig.ts";
 import { readTsig, TSIG_ERROR } from "#wire/dns/tsig-record.ts";
 import { createNotifySocket, type NotifyPeer } from "./notify-socket.ts";
+import { LOOPBACKS } from "../../../test/support/ipv6.ts";
 
 const clock = fixedClock("2026-11-20T14:00:00Z");
 const ZONE = parseAbsoluteName("example.com");
@@ -41,7 +42,7 @@ const acknowledged = (packet: Buffer, rcode = 0): Buffer => {
 
 test("a notification says which zone, and its answer's code is told", async (t) => {
   const notify = notifying(t);
-  for (const host of ["127.0.0.1", "::1"]) {
+  for (const host of LOOPBACKS) {
     let seen: Buffer | undefined;
     const port = await peerThat(t, host, (packet) => [acknowledged((seen = packet), 5)]);
     assert.equal(await notify(host, port), 5);

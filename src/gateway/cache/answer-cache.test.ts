@@ -1,6 +1,6 @@
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSealer } from "#kernel/seal.ts";
@@ -16,6 +16,7 @@ import {
   type TestProvider,
 } from "../../../test/support/gateway-front.ts";
 import { eventually, settled } from "../../../test/support/eventually.ts";
+import { removeDirectory } from "../../../test/support/temporary.ts";
 
 const KEEPING = gatewayOp("gw", { cache: { ttl_seconds: 60 } });
 
@@ -193,7 +194,7 @@ test("memory stays within its bound, and the oldest answers go first", async (t)
 
 test("answers on disk outlive the process; a torn file is as if it were not there", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-answers-"));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  t.after(() => removeDirectory(directory));
   const config = { cacheDisk: { directory, bytesMax: 1_000_000 } };
   const files = (): string[] => readdirSync(directory).filter((name) => !name.endsWith(".tmp"));
   const provider = await testProvider(t, (res, _seen, number) => answerChat(res, `answer ${number}`));

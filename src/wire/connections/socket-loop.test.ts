@@ -13,6 +13,7 @@ import type { SocketCalls } from "./socket-calls.ts";
 import { SocketLoop } from "./socket-loop.ts";
 import { createEar, type Ear, inTurnOf, socketCalls } from "./test-transports.ts";
 import type { TransportHandler } from "./transport.ts";
+import { skipWithoutIpv6 } from "../../../test/support/ipv6.ts";
 
 const skip = socketCalls === null;
 const HOST = parseIp("127.0.0.1")!;
@@ -154,7 +155,7 @@ test("where no descriptor is left, dialling fails as any other connection does",
   assert.deepEqual(ear.closed, ["EMFILE"]);
 });
 
-test("names are nobody's to look up here, and IPv6 is spoken", { skip }, async (t) => {
+test("names are nobody's to look up here, and IPv6 is spoken", { skip: skip || skipWithoutIpv6 }, async (t) => {
   const { loop } = stage(t, () => createEar());
   assert.equal(dialThroughLoop(loop, "localhost", 80), undefined);
   const peers: string[] = [];
