@@ -43,3 +43,13 @@ test("exceptions beat overrides, and those of managed rules say nothing of patte
   assert.equal(isSwitchedOn(withoutRules(ruleset, all, new Set([PATTERN.id])).own, PATTERN), false);
   assert.equal(withoutRules(ruleset, execution(undefined), new Set([ruleset.rules[0]!.id])).own, "");
 });
+
+test("what is left of an execution is one object for the same exceptions, however many others come in between", () => {
+  const ruleset = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID)!;
+  const all = execution({ enabled: true });
+  const without = (count: number) => withoutRules(ruleset, all, new Set(ruleset.rules.slice(0, count).map(({ id }) => id)));
+  assert.equal(without(2), without(2));
+  assert.notEqual(without(2), without(3));
+  for (let count = 1; count <= 200; count++) assert.equal(without(count).rules.length, ruleset.rules.length - count);
+  assert.deepEqual(withoutRules(ruleset, execution({ enabled: true }), new Set([ruleset.rules[0]!.id])), without(1));
+});

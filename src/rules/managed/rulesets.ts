@@ -94,8 +94,24 @@ export function executionOf(ruleset: ManagedRuleset, parameters: Readonly<Record
   return { ruleset_id: ruleset.id, rules, enabled: packRules(ruleset, rules), own };
 }
 
-/** The execution without some of its rules: exceptions beat overrides (waf.md). */
+/** The execution without some of its rules: exceptions beat overrides (waf.md). The same object for the same rules, for as long as it is kept. */
 export function withoutRules(ruleset: ManagedRuleset, execution: ManagedExecution, skipped: ReadonlySet<string>): ManagedExecution {
+  let variants = variantsOf.get(execution);
+  if (variants === undefined) variantsOf.set(execution, (variants = new Map()));
+  const key = [...skipped].join();
+  let variant = variants.get(key);
+  if (variant === undefined) {
+    // Which exceptions apply, and in which order, is up to requests.
+    if (variants.size === VARIANTS_MAX) variants.clear();
+    variants.set(key, (variant = leavingOut(ruleset, execution, skipped)));
+  }
+  return variant;
+}
+
+const VARIANTS_MAX = 64;
+const variantsOf = new WeakMap<ManagedExecution, Map<string, ManagedExecution>>();
+
+function leavingOut(ruleset: ManagedRuleset, execution: ManagedExecution, skipped: ReadonlySet<string>): ManagedExecution {
   const rules = execution.rules.filter(({ id }) => !skipped.has(id));
   const own = withoutOwn(execution.own, [...skipped], idsOf(ruleset));
   return { ...execution, rules, enabled: packRules(ruleset, rules), own };
