@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { registerHooks, stripTypeScriptTypes } from "node:module";
+import { registerHooks } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { isMainThread, threadId, threadName } from "node:worker_threads";
+import { readTexts, stampOf, stripped } from "./strip-types.js";
 
 /**
  * Loaded first in each thread: lets Node.js load the program's modules from one file that an earlier start has left, their
@@ -28,17 +30,11 @@ function ownDirectory() {
   }
 }
 
-/** When a file was last changed, and its length; undefined where there is none. npm gives all files of a package one date, so not by that alone. */
-function stampOf(path) {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? undefined : `${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}`;
-}
-
 /** Installing packages may change where a name leads, though no file that was read has changed. */
 const holdsFor = () =>
   [process.version, root, ...["package.json", "node_modules/.package-lock.json"].map((file) => stampOf(join(root, file)))].join("\n");
 
-function createStore(file) {
+function createStore(file, texts) {
   const holds = holdsFor();
   /** What the file says; undefined between times. Its texts would be there twice. */
   let kept;
@@ -75,6 +71,7 @@ function createStore(file) {
 
   const quiet = setTimeout(() => {
     kept = undefined;
+    texts.forget();
     stamps.clear();
     write();
   }, QUIET_MS).unref();
@@ -101,18 +98,37 @@ function createStore(file) {
 const isPlain = (url) => url.startsWith("file:///") && !/[?#%]/.test(url);
 const pathOf = (url) => url.slice("file://".length);
 
-/** Node.js says once a process that its function is new; ours is tested with the version that is used. */
-function stripped(source) {
-  const { emitWarning } = process;
-  process.emitWarning = () => undefined;
-  try {
-    return stripTypeScriptTypes(source);
-  } finally {
-    process.emitWarning = emitWarning;
-  }
+const stripper = join(import.meta.dirname, "strip-types.js");
+const sources = join(root, "src");
+const STRIP_MS_MAX = 60_000;
+
+/**
+ * Texts that a process of its own has stripped of their types, once for all threads: what the compiler takes stays with whoever has used
+ * it until the thread ends, 27 MB of a first start.
+ */
+function createTexts(file) {
+  let texts;
+  let isStripped = !isMainThread;
+  const look = (url, stamp) => {
+    const text = (texts ??= readTexts(file)).get(url);
+    return text !== undefined && text.stamp === stamp ? text.source : undefined;
+  };
+  return {
+    of: (url, stamp) => {
+      if (!pathOf(url).startsWith(sources)) return undefined;
+      const found = look(url, stamp);
+      if (found !== undefined || isStripped) return found;
+      isStripped = true;
+      // Where it cannot be run, this thread does it by itself.
+      spawnSync(process.execPath, [stripper, sources, file], { stdio: "ignore", timeout: STRIP_MS_MAX });
+      texts = undefined;
+      return look(url, stamp);
+    },
+    forget: () => (texts = undefined),
+  };
 }
 
-function useStore(store) {
+function useStore(store, texts) {
   const keptModule = (url) => {
     const module = store.module(url);
     return module !== undefined && module.stamp === store.stamp(url) ? module : undefined;
@@ -142,7 +158,7 @@ function useStore(store) {
       // Before it is read: what changes in between is read again by the next start.
       const stamp = store.stamp(url);
       const loaded = isTypeScript
-        ? { format: "module", source: stripped(readFileSync(pathOf(url), "utf8")), shortCircuit: true }
+        ? { format: "module", source: texts.of(url, stamp) ?? stripped(readFileSync(pathOf(url), "utf8")), shortCircuit: true }
         : next(url, context);
       if (loaded.format === "module" && stamp !== undefined)
         store.keepModule(url, { stamp, source: isTypeScript ? loaded.source : Buffer.from(loaded.source).toString("utf8") });
@@ -154,5 +170,7 @@ function useStore(store) {
 const directory = ownDirectory();
 if (directory !== undefined) {
   const kind = isMainThread ? "main" : threadName.replace(/-\d+$/, "");
-  useStore(createStore(join(directory, `${root.replaceAll(/[^\w.-]/g, "-").slice(-150)}-${kind}`)));
+  const file = join(directory, root.replaceAll(/[^\w.-]/g, "-").slice(-150));
+  const texts = createTexts(`${file}-texts`);
+  useStore(createStore(`${file}-${kind}`, texts), texts);
 }

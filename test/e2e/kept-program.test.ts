@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { deserialize, serialize } from "node:v8";
 
-const script = join(dirname(dirname(import.meta.dirname)), "bin/kept-program.js");
+const bin = join(dirname(dirname(import.meta.dirname)), "bin");
 
 interface Module {
   readonly stamp: string;
@@ -22,7 +22,7 @@ function program(t: TestContext) {
   const root = join(directory, "root");
   const file = (path: string): string => join(root, path);
   for (const folder of ["bin", "src"]) mkdirSync(file(folder), { recursive: true });
-  cpSync(script, file("bin/kept-program.js"));
+  for (const one of ["kept-program.js", "strip-types.js"]) cpSync(join(bin, one), file(`bin/${one}`));
   const leadTo = (path: string): void =>
     writeFileSync(file("package.json"), JSON.stringify({ type: "module", imports: { "#word": path } }));
   leadTo("./src/first.ts");
@@ -70,6 +70,27 @@ test("a program runs from what an earlier start has kept, its threads as well", 
   assert.equal(run("thread", ...flags), "kept for main\nkept for helper\n");
 });
 
+test("types are stripped once for all threads, by a process of its own; without what it left each thread strips for itself", (t) => {
+  const { run, cache, flags, file } = program(t);
+  assert.equal(run("thread", ...flags), "first\nfirst\n");
+  const path = keptFile(cache, "texts");
+  const [version, texts] = deserialize(readFileSync(path)) as [string, Map<string, Module>];
+  assert.equal(texts.size, 3);
+  for (const [url, text] of texts) texts.set(url, { ...text, source: text.source.replace('"first"', '"stripped before"') });
+  const startAnew = (left: Buffer): string => {
+    for (const kind of ["main", "helper"]) rmSync(keptFile(cache, kind));
+    writeFileSync(path, left);
+    return run("thread", ...flags);
+  };
+  assert.equal(startAnew(serialize([version, texts])), "stripped before\nstripped before\n");
+  assert.equal(startAnew(Buffer.from("broken")), "first\nfirst\n");
+  writeFileSync(
+    file("bin/strip-types.js"),
+    readFileSync(join(bin, "strip-types.js"), "utf8").replace("if (import.meta.main)", "if (false)"),
+  );
+  assert.equal(startAnew(Buffer.from("broken")), "first\nfirst\n");
+});
+
 test("a module that has changed is read again, also where its length and its date are the same", (t) => {
   const { run, file } = program(t);
   assert.equal(run(), "first\n");
@@ -101,7 +122,7 @@ test("what is broken is written anew, and a directory that others can write is n
     assert.equal((deserialize(readFileSync(path)) as Kept)[2].size, 2);
   }
   assert.equal(statSync(path).mode & 0o077, 0);
-  rmSync(path);
+  for (const one of readdirSync(cache)) rmSync(join(cache, one));
   chmodSync(cache, 0o770);
   assert.equal(run(), "first\n");
   assert.deepEqual(readdirSync(cache), []);
