@@ -12,6 +12,7 @@ import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replic
 import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "./config.ts";
 import { planOf, planText, type ScanSubject, subjectOf, subjectText } from "./detection/job.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/socket-calls.ts";
+import { closedInTheEnd } from "#kernel/test-left-open.ts";
 import { createEdge } from "./edge.ts";
 import type { PlaceDatabases } from "./places.ts";
 import { testEdgeConfig } from "./test-config.ts";
@@ -100,7 +101,7 @@ export async function startEdge(
   });
   const { http, https } = await edge.listen();
   const { useTicketKeys, usePlaces } = edge;
-  const close = (timeoutMs = 0): Promise<void> => edge.close(timeoutMs);
+  const close = closedInTheEnd((timeoutMs = 0) => edge.close(timeoutMs));
   return { http, https, replica, sealer, metrics, requests, security, scanned, errors, warnings, useTicketKeys, usePlaces, close };
 }
 
@@ -166,10 +167,10 @@ async function listening(server: Server): Promise<TestOrigin> {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => {
+    close: closedInTheEnd(() => {
       server.close();
       for (const socket of sockets) socket.destroy();
-    },
+    }),
   };
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { ReadyLine } from "#app/ready.ts";
+import { closedInTheEnd } from "#kernel/test-left-open.ts";
 
 /** A server in a process of its own, as an operator runs it. */
 export interface Selvedge {
@@ -52,12 +53,14 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
   process.once("exit", killWithUs);
   const exited = once(child, "exit").then(([code, signal]): Exit => ({ code, signal }));
   const log = keepLog(child);
+  const killInTheEnd = closedInTheEnd(() => child.kill("SIGKILL"));
   const end = async (signal: NodeJS.Signals, timeoutMs: number): Promise<Exit> => {
     child.kill(signal);
     const exit = await within(exited, timeoutMs, () => `selvedge did not end ${timeoutMs} ms after ${signal}\n${log()}`).finally(
       killWithUs,
     );
     process.off("exit", killWithUs);
+    killInTheEnd();
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     return exit;
   };
