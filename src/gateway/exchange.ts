@@ -190,7 +190,8 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
       this.#responseBytes += last.length;
       record.sent(last);
     } else last = undefined;
-    this.#settle(this.#status, this.#status < 400, { kind: "answer", last });
+    const hasFailed = this.#transforms?.some((transform) => transform.hasFailed === true) === true;
+    this.#settle(this.#status, this.#status < 400 && !hasFailed, { kind: "answer", last }, "finished");
   }
 
   /** Ends the exchange: with an error where nothing went out yet, else by cutting the client off. */

@@ -71,6 +71,8 @@ export interface AnswerTransform {
   chunk(bytes: Buffer): Buffer | undefined;
   /** What is left after the last chunk. */
   end(): Buffer | undefined;
+  /** After the end: the answer is whole, and tells that the model failed. */
+  readonly hasFailed?: boolean;
   /** After the end, and before anything of it goes out: rejects with a RefusalError where the answer must not. */
   verdict?(): Promise<void>;
   /** What tells the client of a stream that it was cut; the connection is broken off after it. */

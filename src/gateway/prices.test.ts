@@ -70,3 +70,14 @@ test("a table that cannot be loaded leaves costs unknown, and nothing else fails
     assert.equal(prices.cost("openai", "gpt-4o-mini", { tokensIn: 1, tokensOut: 1 }), null);
   }
 });
+
+test("listed prices are written without what divisions leave", async () => {
+  const prices = createPrices({ clock: fixedClock("2026-01-01T00:00:00Z") });
+  await prices.load();
+  const listed = prices.listed("openai").flatMap(({ input, output }) => [input, output].filter((price) => price !== null));
+  assert.ok(listed.length > 100);
+  assert.deepEqual(
+    listed.filter((price) => String(price).length > 12),
+    [],
+  );
+});

@@ -109,7 +109,7 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
       const models = findProvider({ providerId: table })?.models ?? [];
       return models.map(({ id }) => {
         const { perTokens } = rateOf(calcPrice, table, id);
-        return { name: id, input: perTokens?.input ?? null, output: perTokens?.output ?? null };
+        return { name: id, input: perTokens && plain(perTokens.input), output: perTokens && plain(perTokens.output) };
       });
     },
     cost: (provider, model, usage) => {
@@ -133,3 +133,6 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
 
 /** Sums of binary fractions end in noise that no provider charges. */
 const rounded = (dollars: number): number => Math.round(dollars * 1e12) / 1e12;
+
+/** Without what a division by a million leaves at the end. */
+const plain = (dollars: number): number => Number(dollars.toPrecision(12));

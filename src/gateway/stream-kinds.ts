@@ -5,6 +5,8 @@ import { type GatewayErrorName, refusalMessage } from "./errors.ts";
 export interface StreamKind {
   /** One of these stands in every stream that came to its end. Quotes in a model's text are escaped, so it cannot say them. */
   readonly ends: readonly Mark[];
+  /** One of these stands in a stream that came to its end by telling that the model failed. */
+  readonly failures?: readonly Mark[];
   /** Such requests can ask for token counts with `stream_options`. */
   readonly hasUsageOption: boolean;
   /** The event that tells a client of such streams that there will be no end. */
@@ -29,6 +31,7 @@ const CHAT: StreamKind = {
 
 const RESPONSES: StreamKind = {
   ends: ["completed", "incomplete", "failed"].map((state) => mark(`"response.${state}"`)),
+  failures: [mark('"response.failed"')],
   hasUsageOption: false,
   errorEvent: (reason) => named("error", { type: "error", code: reason, message: refusalMessage(reason), param: null, sequence_number: 0 }),
 };
@@ -47,6 +50,7 @@ const GENERATED: StreamKind = {
 
 const COHERE: StreamKind = {
   ends: [mark('"message-end"'), mark('"stream-end"')],
+  failures: [mark('"finish_reason":"ERROR')],
   hasUsageOption: false,
   errorEvent: (reason) => named("message-end", { type: "message-end", delta: { finish_reason: "ERROR", error: refusalMessage(reason) } }),
 };

@@ -30,6 +30,7 @@ class StreamTruth implements AnswerTransform {
   readonly #kind: StreamKind;
   readonly #held = new Pieces();
   #hasEnd = false;
+  #hasFailed = false;
 
   constructor(kind: StreamKind) {
     this.#kind = kind;
@@ -58,10 +59,15 @@ class StreamTruth implements AnswerTransform {
     return Buffer.from((isWithinLine ? "\n\n" : "") + this.#kind.errorEvent(reason));
   }
 
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
   /** What came since the last look, and what was kept then: a mark may stand across. */
   #look(): Buffer {
     const bytes = this.#held.joined();
     this.#hasEnd ||= this.#kind.ends.some((end) => stands(bytes, end));
+    this.#hasFailed ||= this.#kind.failures?.some((failure) => stands(bytes, failure)) === true;
     return bytes;
   }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { gatewayFront, postJson, testProvider } from "../../test/support/gateway-front.ts";
 import { fc } from "../../test/support/property.ts";
 import { askForUsage, UsageStrip } from "./asked-usage.ts";
 import { RefusalError } from "./errors.ts";
@@ -171,4 +172,14 @@ describe("token counts that the client did not ask for", () => {
     for (let i = 0; i < 40; i++) sent += strip.chunk(piece)?.length ?? 0;
     assert.ok(40 * piece.length - sent <= 256 * 1024);
   });
+});
+
+test("a stream that ends by telling that the model failed passes as it is, and its row has no success", async (t) => {
+  const whole =
+    'event: response.created\ndata: {"type":"response.created"}\n\nevent: response.failed\ndata: {"type":"response.failed","response":{}}\n\n';
+  const provider = await testProvider(t, (res) => res.writeHead(200, { "content-type": "text/event-stream" }).end(whole));
+  const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const answer = await postJson(`${base}/gw/openai/responses`, { model: "gpt-4o-mini", input: "hello", stream: true });
+  assert.deepEqual([answer.status, await answer.text()], [200, whole]);
+  assert.deepEqual([rows.length, rows[0]?.status_code, rows[0]?.success], [1, 200, false]);
 });
