@@ -18,12 +18,14 @@ interface Plan {
   readonly framing: "length" | "chunked" | "close";
   /** Lengths of what it writes at once. */
   readonly pieces: readonly number[];
-  /** Between two of them it waits for its next turn. */
+  /** After the head, and between two of them, it waits for its next turn. */
   readonly waits: boolean;
   readonly type: string;
   /** As it says; what it sends is text all the same. */
   readonly coding: string;
-  readonly kept: boolean;
+  readonly isKept: boolean;
+  /** Its path is one that the cache is asked about. */
+  readonly isFile: boolean;
 }
 
 interface Visit {
@@ -39,7 +41,8 @@ const plans = fc.array(
     waits: fc.boolean(),
     type: fc.constantFrom("text/plain", "text/html; charset=utf-8"),
     coding: fc.constantFrom("", "", "br"),
-    kept: fc.boolean(),
+    isKept: fc.boolean(),
+    isFile: fc.boolean(),
   }),
   { minLength: 1, maxLength: 6 },
 );
@@ -64,7 +67,7 @@ const answer: RequestListener = (req, res) => {
   const body = bodyOf(path, plan);
   res.setHeader("content-type", plan.type);
   if (plan.coding !== "") res.setHeader("content-encoding", plan.coding);
-  res.setHeader("cache-control", plan.kept ? "max-age=600" : "no-store");
+  res.setHeader("cache-control", plan.isKept ? "max-age=600" : "no-store");
   if (plan.framing === "length") res.setHeader("content-length", body.length);
   if (plan.framing === "close") res.useChunkedEncodingByDefault = false;
   let at = 0;
@@ -76,7 +79,9 @@ const answer: RequestListener = (req, res) => {
     }
     res.end();
   };
-  write(0);
+  if (plan.waits) res.flushHeaders();
+  if (plan.waits) setImmediate(() => write(0));
+  else write(0);
 };
 
 const root = await createRoot(systemClock);
@@ -139,7 +144,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
         await fc.assert(
           fc.asyncProperty(plans, visits, async (answers, asks) => {
             run++;
-            const pathOf = (index: number): string => `/${run}/${index}-.${answers[index]?.kept === true ? "css" : "html"}`;
+            const pathOf = (index: number): string => `/${run}/${index}-.${answers[index]?.isFile === true ? "css" : "html"}`;
             for (const [index, plan] of answers.entries()) asked.set(pathOf(index), plan);
             edge.scanned.length = 0;
             const session = edge.session();

@@ -94,7 +94,7 @@ export class CacheReader {
       if (piece === null) return;
       const length = Math.min(piece.length, this.end - this.at, PIECE_BYTES_MAX);
       this.at += length;
-      this.pass(piece, 0, length);
+      this.sendBody(piece, 0, length);
     }
   }
 
@@ -111,11 +111,10 @@ export class CacheReader {
     this.visitor.sendHead(buffer, head, framing);
   }
 
-  /** The bytes are good only during the call. */
   sendBody(buffer: Buffer, start: number, end: number): void {
     if (this.over) return;
-    this.pass(buffer, start, end);
-    this.tap?.settle();
+    this.tap?.chunk(buffer, start, end);
+    this.visitor.sendBody(buffer, start, end);
   }
 
   finish(trailers: readonly Trailer[]): void {
@@ -125,9 +124,11 @@ export class CacheReader {
     this.tap?.finish();
   }
 
-  /** False when the visitor is behind. */
+  /** All that was sent since the last one was good until now. False when the visitor is behind. */
   flush(): boolean {
-    return this.visitor.flush();
+    const hasRoom = this.visitor.flush();
+    this.tap?.settle();
+    return hasRoom;
   }
 
   sendPage(page: Page): void {
@@ -166,11 +167,6 @@ export class CacheReader {
     this.leave();
     this.tap?.abort();
     this.waitsFor?.onReaderGone(this);
-  }
-
-  private pass(buffer: Buffer, start: number, end: number): void {
-    this.tap?.chunk(buffer, start, end);
-    this.visitor.sendBody(buffer, start, end);
   }
 
   private leave(): void {
