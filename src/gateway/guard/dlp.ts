@@ -88,6 +88,7 @@ function compileSide(policies: readonly Policy[], detectorsOf: (profileId: strin
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Of an answer that is only flagged so much waits until it has been looked at, so that its fields can tell what was found. */
 const FLAGGED_BYTES_HELD = 64 * 1024;
+const LIST_BEGINNING_BYTES = 16;
 
 class RequestInspection implements Inspection {
   readonly #sides: Sides;
@@ -125,7 +126,7 @@ class RequestInspection implements Inspection {
         // Text in a binary frame, into which nobody looks here.
         if (/^application\/vnd\.amazon\.eventstream\b/i.test(type) && BLOCK !== undefined)
           throw new RefusalError({ name: "aig_answer_unreadable" });
-        return /^(?:application\/(?:[a-z.+-]*json|x-ndjson)|text\/)/i.test(type) ? this.#wholeGuard(BLOCK !== undefined) : undefined;
+        return /^(?:application\/(?:[a-z.+-]*json|x-ndjson)|text\/)/i.test(type) ? this.#wholeGuard(BLOCK !== undefined, type) : undefined;
       },
     ];
   }
@@ -137,10 +138,11 @@ class RequestInspection implements Inspection {
     return [this.#fieldName, JSON.stringify({ findings, action })];
   }
 
-  #wholeGuard(isBlocking: boolean): AnswerTransform {
+  #wholeGuard(isBlocking: boolean, type: string): AnswerTransform {
     const chunks: Buffer[] = [];
     let held: Buffer[] = [];
     let size = 0;
+    let heldMax = /^application\/json\b/i.test(type) ? FLAGGED_BYTES_HELD : 0;
     const released = (): Buffer => {
       const all = Buffer.concat(held);
       held = [];
@@ -149,11 +151,13 @@ class RequestInspection implements Inspection {
     return {
       head: (head) => head,
       chunk: (bytes) => {
+        // A list may come piece after piece, as a stream does.
+        if (size === 0 && /^\s*\[/.test(bytes.toString("latin1", 0, LIST_BEGINNING_BYTES))) heldMax = 0;
         size += bytes.length;
         if (size > ANSWER_BYTES_MAX && isBlocking) throw new RefusalError({ name: "aig_answer_unreadable" });
         if (size <= ANSWER_BYTES_MAX) chunks.push(bytes);
         held.push(bytes);
-        return isBlocking || size <= FLAGGED_BYTES_HELD ? undefined : released();
+        return isBlocking || size <= heldMax ? undefined : released();
       },
       end: () => {
         this.#checkBytes("RESPONSE", Buffer.concat(chunks));

@@ -200,3 +200,14 @@ test("what was found in a whole answer that is only flagged is told in its field
   assert.match(await answer.text(), new RegExp(card));
   assert.equal(rows[0]?.dlp_action, "FLAG");
 });
+
+test("what comes piece after piece is not held back to be flagged", () => {
+  const [make] = inspection("FLAG").transforms;
+  const beginning = (type: string, text: string): string | undefined =>
+    make?.({ status: 200, headers: { "content-type": type } })
+      ?.chunk(Buffer.from(text))
+      ?.toString();
+  assert.equal(beginning("application/json", '{"a":'), undefined);
+  assert.equal(beginning("application/json", '\n[{"a":1}'), '\n[{"a":1}');
+  assert.equal(beginning("application/x-ndjson", '{"a":1}\n'), '{"a":1}\n');
+});
