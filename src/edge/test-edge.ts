@@ -11,6 +11,7 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
 import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "./config.ts";
 import { planOf, planText, type ScanSubject, subjectOf, subjectText } from "./detection/job.ts";
+import type { Tap } from "./detection/tap.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/socket-calls.ts";
 import { closedInTheEnd } from "#kernel/test-left-open.ts";
 import { createEdge } from "./edge.ts";
@@ -46,11 +47,11 @@ export interface TestEdge {
 /** An edge on free loopback ports, whose events and scanned bodies a test can look at. */
 export async function startEdge(
   ops: readonly Op[],
-  given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null } = {},
+  given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null; readonly tap?: Tap } = {},
   limits: Partial<EdgeLimits> = {},
   originRoots: readonly string[] = [],
 ): Promise<TestEdge> {
-  const { socketCalls = loaded, ...config } = given;
+  const { socketCalls = loaded, tap, ...config } = given;
   const replica = createMemoryReplica(ops);
   const sealer = createSealer(randomBytes(32));
   const metrics = createMetrics();
@@ -73,7 +74,7 @@ export async function startEdge(
         for (const { rule, matches } of events) security.push({ ...row, ...rule, id: newUlid(row.at_ms), matches });
       },
     },
-    tap: {
+    tap: tap ?? {
       takes: () => true,
       begin: (scope, request, response) => {
         const scan = {

@@ -75,7 +75,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   if (socketCalls === null) voice.log("info", "Node.js has every connection, since koffi does not load here", { name: data.name });
   const timeSlices = await loadTimeSlices();
   const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
-  const tap = createTap({ port: data.tap, metrics, yields, onFirstUse: () => voice.needed("detector") });
+  const tap = createTap({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),

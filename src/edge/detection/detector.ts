@@ -12,6 +12,7 @@ import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
 import { type DetectorMessage, encodingOf, isJson, planOf, type ScanPlan, subjectOf, type TapMessage } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
+import { Borrower } from "./lent-reads.ts";
 import { examine } from "./matches.ts";
 import { NO_JOB } from "./line.ts";
 import { createPoller } from "./poller.ts";
@@ -159,7 +160,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       port.on("message", (message: TapMessage) => {
         if (message === null) return poller.wake();
         if ("givesWay" in message) return void (givesWay = message.givesWay);
-        tap.ring = createRingReader(message.ring);
+        tap.ring = createRingReader(message.ring, message.lent === null ? null : new Borrower(message.lent));
         poller.wake();
       });
       const message: DetectorMessage = { thread };

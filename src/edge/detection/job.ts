@@ -51,8 +51,8 @@ export interface ScanSubject extends ScanPlan, ScannedRequest, ScannedResponse {
 
 /** From a tap to the detector. Null tells it to look for bodies. */
 export type TapMessage =
-  /** Once: where the tap writes them. */
-  | { readonly ring: SharedArrayBuffer }
+  /** Once: where the tap writes them, and what it lends, if it does. */
+  | { readonly ring: SharedArrayBuffer; readonly lent: SharedArrayBuffer | null }
   /** The system lets other threads interrupt the detector's at once, so it need not make room for them. */
   | { readonly givesWay: true }
   | null;

@@ -1,3 +1,5 @@
+import type { Borrower, ReadLender } from "./lent-reads.ts";
+
 /**
  * A queue of records in memory that two threads share: one writes, the other reads. Neither waits for the other, nothing is
  * allocated or handed over, and the reader is woken only where it has said that it sleeps.
@@ -6,7 +8,8 @@ export interface RingWriter {
   /** Whether a record of so many bytes has room, and an end of every job that may be open. */
   hasRoom(bytes: number): boolean;
   /**
-   * Appends `text` (one char a byte) and `bytes[start, end)` as one record; false without room. The caller keeps them below
+   * Appends `text` (one char a byte) and `bytes[start, end)` as one record; false without room. Long ones are lent where they
+   * can be, and copied otherwise: either way the caller may use its buffer again at once. It keeps text and bytes below
    * RECORD_BYTES_MAX, and `label` below LABELS_MAX. With `isEnd`, nothing more comes of the job.
    */
   write(job: number, label: number, text: string, bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean;
@@ -37,6 +40,7 @@ export interface RingWriterOptions {
   /** Jobs that may be open at the same time. */
   readonly endsMax: number;
   readonly rewindBytes?: number;
+  readonly lender?: ReadLender | null;
   /** Called once for each time that the reader sleeps. */
   wake(): void;
 }
@@ -51,11 +55,12 @@ const [HEAD, TAIL, ASLEEP] = [0, 16, 32];
 const CONTROL_BYTES = 192;
 // Four words: bytes of the text, bytes of the body, job, then kind and label. Records begin at multiples of it.
 const RECORD = 16;
-// Of a jump, the first word says where it goes on.
-const [DATA, END, JUMP] = [0, 1, 2];
-const KIND_BITS = 2;
-const KIND_MASK = (1 << KIND_BITS) - 1;
+// Of a jump, the first word says where it goes on. Of what is lent, two words behind these four say where it is.
+const [END, JUMP, LENT] = [1, 2, 4];
+const KIND_BITS = 3;
 const WORD_SHIFT = 2;
+/** Less costs about as much to copy as to lend, and would keep memory from who has more. */
+const LENT_BYTES_MIN = 16 * 1024;
 /** Where all has been read, writing begins at the front again behind so many bytes: memory that is in the cache stays in use. */
 const REWIND_BYTES = 512 * 1024;
 
@@ -68,7 +73,10 @@ export function createRing(bytes: number): SharedArrayBuffer {
 
 const recordBytes = (bytes: number): number => RECORD + ((bytes + RECORD - 1) & -RECORD);
 
-export function createRingWriter(ring: SharedArrayBuffer, { endsMax, rewindBytes = REWIND_BYTES, wake }: RingWriterOptions): RingWriter {
+export function createRingWriter(
+  ring: SharedArrayBuffer,
+  { endsMax, rewindBytes = REWIND_BYTES, lender = null, wake }: RingWriterOptions,
+): RingWriter {
   const control = new Int32Array(ring, 0, CONTROL_BYTES >> WORD_SHIFT);
   const words = new Int32Array(ring, CONTROL_BYTES);
   const data = Buffer.from(ring, CONTROL_BYTES);
@@ -122,15 +130,21 @@ export function createRingWriter(ring: SharedArrayBuffer, { endsMax, rewindBytes
   return {
     hasRoom: (bytes) => place(recordBytes(bytes), reserved) >= 0,
     write: (job, label, text, bytes, start, end, isEnd) => {
-      const need = recordBytes(text.length + end - start);
+      const isLent = lender !== null && end - start >= LENT_BYTES_MIN && lender.canLend(bytes);
+      const need = recordBytes(text.length + (isLent ? RECORD : end - start));
       const at = place(need, reserved);
       if (at < 0) return false;
       if (at !== head) jump(at);
-      header(at, text.length, end - start, job, (isEnd ? END : DATA) | (label << KIND_BITS));
-      const textAt = at + RECORD;
+      header(at, text.length, end - start, job, (isEnd ? END : 0) | (isLent ? LENT : 0) | (label << KIND_BITS));
+      const textAt = isLent ? at + RECORD + RECORD : at + RECORD;
       if (text.length > 0) data.write(text, textAt, "latin1");
+      if (isLent) {
+        const word = (at + RECORD) >> WORD_SHIFT;
+        words[word] = lender.lend();
+        words[word + 1] = start;
+      }
       // `set` of a typed array takes shared memory word by word, at half the speed.
-      if (bytes instanceof Buffer) bytes.copy(data, textAt + text.length, start, end);
+      else if (bytes instanceof Buffer) bytes.copy(data, textAt + text.length, start, end);
       else data.set(bytes.subarray(start, end), textAt + text.length);
       publish(at + need);
       return true;
@@ -145,7 +159,7 @@ export function createRingWriter(ring: SharedArrayBuffer, { endsMax, rewindBytes
   };
 }
 
-export function createRingReader(ring: SharedArrayBuffer): RingReader {
+export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | null = null): RingReader {
   const control = new Int32Array(ring, 0, CONTROL_BYTES >> WORD_SHIFT);
   const words = new Int32Array(ring, CONTROL_BYTES);
   const data = Buffer.from(ring, CONTROL_BYTES);
@@ -159,16 +173,22 @@ export function createRingReader(ring: SharedArrayBuffer): RingReader {
       while (read < bytesMax && !isEmpty()) {
         const word = tail >> WORD_SHIFT;
         const kind = words[word + 3] as number;
-        if (kind === JUMP) {
+        if ((kind & JUMP) !== 0) {
           tail = words[word] as number;
         } else {
           const textBytes = words[word] as number;
           const bodyBytes = words[word + 1] as number;
-          const textAt = tail + RECORD;
+          const lender = (kind & LENT) !== 0 ? borrower : null;
+          const textAt = lender === null ? tail + RECORD : tail + RECORD + RECORD;
           const text = textBytes === 0 ? "" : data.toString("latin1", textAt, textAt + textBytes);
-          const bytes = data.subarray(textAt + textBytes, textAt + textBytes + bodyBytes);
-          take({ job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd: (kind & KIND_MASK) === END });
-          tail += recordBytes(textBytes + bodyBytes);
+          const place = words[word + 4] as number;
+          const bytes =
+            lender === null
+              ? data.subarray(textAt + textBytes, textAt + textBytes + bodyBytes)
+              : lender.bytes(place, words[word + 5] as number, bodyBytes);
+          take({ job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd: (kind & END) !== 0 });
+          lender?.giveBack(place);
+          tail += recordBytes(textBytes + (lender === null ? bodyBytes : RECORD));
           read += RECORD + bodyBytes;
         }
         Atomics.store(control, TAIL, tail);

@@ -1,5 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { SocketCalls } from "#wire/connections/socket-calls.ts";
 import {
   type DetectorMessage,
   encodingOf,
@@ -12,6 +13,7 @@ import {
   type TapMessage,
 } from "./job.ts";
 import { Line, NO_JOB, PIECE_BYTES_MAX } from "./line.ts";
+import { ReadLender } from "./lent-reads.ts";
 import { createRing, createRingWriter } from "./ring.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
@@ -48,6 +50,8 @@ export interface TapDeps {
   onFirstUse?(): void;
   /** Has the system let all others interrupt the thread of this number; whether it does. */
   readonly yields?: (thread: number) => boolean;
+  /** Where it is given, long pieces that were just read are not copied (ADR 0044). */
+  readonly placeIn?: SocketCalls["placeIn"] | undefined;
   /** How much of bodies may wait for the detector; beyond that, load is shed. */
   readonly ringBytes?: number;
   /** Bodies under way at most; the oldest is cut short for a new one, so that endless streams do not hold all places. */
@@ -63,7 +67,7 @@ const SUBJECT_BYTES = 512;
 const JOB_MAX = 2 ** 31 - 1;
 
 export function createTap(deps: TapDeps): Tap {
-  const { port: firstPort, metrics, onFirstUse, yields = () => false, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
+  const { port: firstPort, metrics, onFirstUse, yields = () => false, placeIn, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
   const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
   const shed = metrics.counter(
     "selvedge_detection_shed_total",
@@ -73,6 +77,7 @@ export function createTap(deps: TapDeps): Tap {
     "selvedge_detection_unknown_coding_total",
     "Responses not scanned because of their Content-Encoding",
   );
+  const lender = placeIn === undefined ? null : new ReadLender(placeIn);
   /** Bodies of which a part has been written, oldest first. */
   const open = new Set<Body>();
   let lastJob = NO_JOB;
@@ -86,8 +91,9 @@ export function createTap(deps: TapDeps): Tap {
     port = next;
     const memory = createRing(ringBytes);
     const tell = (message: TapMessage): void => next.postMessage(message);
-    tell({ ring: memory });
-    line = new Line(createRingWriter(memory, { endsMax: jobsMax, wake: () => wake(next) }));
+    lender?.takeBack();
+    tell({ ring: memory, lent: lender?.memory ?? null });
+    line = new Line(createRingWriter(memory, { endsMax: jobsMax, lender, wake: () => wake(next) }));
     next.on("message", ({ thread }: DetectorMessage) => {
       if (yields(thread)) tell({ givesWay: true });
     });

@@ -1,4 +1,5 @@
 import type { SocketCalls } from "./socket-calls.ts";
+import { readPlaces } from "./read-places.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 
 /**
@@ -6,13 +7,15 @@ import { READ_BUFFER } from "./shared-reads.ts";
  * counts as it was given. `fd` is the socket's own each time.
  */
 export interface Channel {
+  /** What the last `receive` has filled from its beginning. */
+  readonly read: Buffer;
   /** Of the last `receive`: there may be more to read at once. */
   hasMore: boolean;
   /** The last `receive` has to send something before it can go on. */
   waitsForRoom: boolean;
   /** The last `sendQueue` met a kernel that takes no more. */
   isFull: boolean;
-  /** Reads into `READ_BUFFER`. */
+  /** Reads into `read`. */
   receive(fd: number): number;
   /** A text of at most `TEXT_BYTES_MAX`. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
@@ -38,6 +41,10 @@ export class PlainChannel implements Channel {
 
   constructor(calls: SocketCalls) {
     this.calls = calls;
+  }
+
+  get read(): Buffer {
+    return readPlaces.current.buffer;
   }
 
   receive(fd: number): number {

@@ -1,6 +1,6 @@
 import type { Channel } from "./channel.ts";
 import type { Outbox, Sender } from "./outbox.ts";
-import { READ_BUFFER } from "./shared-reads.ts";
+import { readPlaces } from "./read-places.ts";
 import { EAGAIN, TEXT_BYTES_MAX } from "./socket-calls.ts";
 
 /** What a sender needs of its socket. */
@@ -55,7 +55,7 @@ export class LoopSender implements Sender {
 
   sendShared(text: string, buffer: Buffer, start: number, end: number): void {
     if (this.gathers(text, buffer, start, end)) return;
-    if (buffer !== READ_BUFFER || text.length > TEXT_BYTES_MAX || !this.isFree) {
+    if (readPlaces.addressOf(buffer) === 0 || text.length > TEXT_BYTES_MAX || !this.isFree) {
       return this.sendKept(text, Buffer.from(buffer.subarray(start, end)), 0, end - start);
     }
     const sentOfRead = this.sendAll(text, buffer, start, end, "");

@@ -274,7 +274,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
       this.bytesRead += length;
       // That was all; what comes after it is told by an event. Of an end that has been told none comes any more.
       if (!channel.hasMore && !this.isOver) this.isReadable = false;
-      this.handler.onBytes(READ_BUFFER, length);
+      this.handler.onBytes(channel.read, length);
       // What follows is no longer plain where TLS has begun.
       if (!this.isReadable || this.isPaused || this.channel !== channel) break;
     }

@@ -1,5 +1,6 @@
 import type { OpenSsl } from "#wire/tls/openssl.ts";
 import type { Channel } from "./channel.ts";
+import { readPlaces } from "./read-places.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import { EAGAIN, EPROTO, gather, type SecureCalls } from "./socket-calls.ts";
 
@@ -31,6 +32,7 @@ const VAIN_READS_MAX = 64;
  * must be given again with the next attempt, and as much of it at the least (SSL_write(3)).
  */
 export class SecureChannel implements Channel {
+  readonly read = READ_BUFFER;
   hasMore = false;
   waitsForRoom = false;
   isFull = false;
@@ -102,8 +104,9 @@ export class SecureChannel implements Channel {
   }
 
   sendTextAndBytes(_fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number {
-    const { buffer, at, readAt } = this.calls;
-    if (text === "" && tail === "" && bytes === READ_BUFFER) return this.write(readAt + start, end - start);
+    const { buffer, at } = this.calls;
+    const readAt = text === "" && tail === "" ? readPlaces.addressOf(bytes) : 0;
+    if (readAt > 0) return this.write(readAt + start, end - start);
     return this.write(at, gather(buffer, 0, text, bytes, start, end, tail));
   }
 

@@ -2,6 +2,7 @@ import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
 import { letGo, opened } from "#kernel/own-descriptors.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/tls/openssl.ts";
+import { type ReadPlace, readPlaces } from "./read-places.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { End } from "./transport.ts";
 import { keepLoaded } from "./keep-loaded.ts";
@@ -27,8 +28,10 @@ export interface SocketCalls {
   /** Closing it will not send what waits, but a reset. */
   resetOnClose(fd: number): void;
 
-  /** Reads into `READ_BUFFER`. */
+  /** Reads to the thread's place for reads. */
   receive(fd: number): number;
+  /** Memory of several threads from there on that this one may read to. */
+  placeIn(memory: SharedArrayBuffer, offset: number): ReadPlace;
   /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
   /** The text, `bytes[start, end)`, no more of them than `READ_BUFFER` holds, and the tail: it and the text have `TEXT_BYTES_MAX` at most. */
@@ -138,6 +141,7 @@ export async function loadSocketCalls(): Promise<SocketCalls | null> {
       ...ends(koffi, libc),
       ...bytes(koffi, libc, outboxAt),
       outbox,
+      placeIn: (shared, offset) => placeIn(koffi, shared, offset),
       ...epoll(koffi, libc, layout),
       wakeUp: createWakeUp(koffi),
       secure: secureCalls(koffi, libc, outboxAt),
@@ -160,12 +164,20 @@ type Koffi = typeof import("koffi").default;
 type Libc = ReturnType<Koffi["load"]>;
 
 /** What calls read and write by address. It must not be collected while this thread may call. */
-const kept: Uint8Array[] = [];
+const kept: (Uint8Array | SharedArrayBuffer)[] = [];
 
 function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
   const buffer = Buffer.allocUnsafeSlow(length).fill(0);
   kept.push(buffer);
   return [buffer, Number(koffi.address(buffer))];
+}
+
+/** As memory that V8 does not take for shared: it would copy that word by word. */
+function placeIn(koffi: Koffi, memory: SharedArrayBuffer, offset: number): ReadPlace {
+  if (!kept.includes(memory)) kept.push(memory);
+  const { length } = READ_BUFFER;
+  const at = koffi.address(Buffer.from(memory, offset, length));
+  return { buffer: Buffer.from(koffi.view(at, length)), at: Number(at) };
 }
 
 function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number): SecureCalls | null {
@@ -174,7 +186,7 @@ function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number): SecureCalls | 
     const [buffer, at] = memory(koffi, SEND_BYTES);
     const [raw, rawAt] = memory(koffi, RAW_BYTES);
     return {
-      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: Number(koffi.address(READ_BUFFER)), outboxAt, raw },
+      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: readPlaces.addressOf(READ_BUFFER), outboxAt, raw },
       receive: (fd) => {
         const returned = recv(fd, rawAt, RAW_BYTES, MSG_DONTWAIT) as number;
         return returned < 0 ? -koffi.errno() : returned;
@@ -251,16 +263,17 @@ function bytes(koffi: Koffi, libc: Libc, outboxAt: number): Bytes {
   const sendAt = libc.func("int send(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
   const [buffer, bufferAt] = memory(koffi, SEND_BYTES);
-  const readAt = Number(koffi.address(READ_BUFFER));
+  readPlaces.begin(Number(koffi.address(READ_BUFFER)));
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
-    receive: (fd) => result(recv(fd, readAt, READ_BUFFER.length, MSG_DONTWAIT)),
+    receive: (fd) => result(recv(fd, readPlaces.forRead().at, READ_BUFFER.length, MSG_DONTWAIT)),
     sendText: (fd, text, more) => {
       buffer.write(text, 0, "latin1");
       return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));
     },
     sendTextAndBytes: (fd, text, bytes, start, end, tail) => {
-      if (text === "" && tail === "" && bytes === READ_BUFFER) return result(sendAt(fd, readAt + start, end - start, SEND_FLAGS));
+      const at = text === "" && tail === "" ? readPlaces.addressOf(bytes) : 0;
+      if (at > 0) return result(sendAt(fd, at + start, end - start, SEND_FLAGS));
       return result(sendAt(fd, bufferAt, gather(buffer, 0, text, bytes, start, end, tail), SEND_FLAGS));
     },
     sendGathered: (fd, start, end) => result(sendAt(fd, outboxAt + start, end - start, SEND_FLAGS)),

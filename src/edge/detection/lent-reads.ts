@@ -1,0 +1,82 @@
+import { type ReadPlace, readPlaces } from "#wire/connections/read-places.ts";
+import { READ_BUFFER } from "#wire/connections/shared-reads.ts";
+
+// What sockets of the edge have read is lent to the detector as it is, and not copied, in memory of both threads: as many places
+// for reads, of which each is the sockets', or the detector's until it has looked, or free.
+
+const PLACES = 32;
+const PLACE_BYTES = READ_BUFFER.length;
+/** One bit for each: it is free. */
+const FREE_AT = PLACES * PLACE_BYTES;
+
+/** Its pages are the system's until they are used. */
+export function createLentMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(FREE_AT + Int32Array.BYTES_PER_ELEMENT);
+}
+
+const freeIn = (memory: SharedArrayBuffer): Int32Array => new Int32Array(memory, FREE_AT, 1);
+
+/** The edge's side. */
+export class ReadLender {
+  readonly memory = createLentMemory();
+  private readonly free = freeIn(this.memory);
+  private readonly places: ReadPlace[] = [];
+  /** Where sockets read to, if it is one of ours; -1 before. */
+  private inUse = -1;
+
+  /** `placeIn` makes memory of several threads such that this one may read to. */
+  constructor(placeIn: (memory: SharedArrayBuffer, offset: number) => ReadPlace) {
+    for (let place = 0; place < PLACES; place++) this.places.push(placeIn(this.memory, place * PLACE_BYTES));
+    this.takeBack();
+  }
+
+  /** Nobody looks at anything that was lent any more. */
+  takeBack(): void {
+    Atomics.store(this.free, 0, this.inUse < 0 ? -1 : ~(1 << this.inUse));
+  }
+
+  /** Whether the bytes are what was read last, which nobody has been lent, and there is a free place for the next read. */
+  canLend(bytes: Uint8Array): boolean {
+    const { current, isReplaced } = readPlaces;
+    if (bytes !== current.buffer || isReplaced || Atomics.load(this.free, 0) === 0) return false;
+    if (current === this.places[this.inUse]) return true;
+    // It was read elsewhere. What comes next can be lent.
+    if (this.inUse >= 0) Atomics.or(this.free, 0, 1 << this.inUse);
+    this.moveOn();
+    return false;
+  }
+
+  /** Lends what was read last, after `canLend`; gives the number of its place. */
+  lend(): number {
+    const lent = this.inUse;
+    this.moveOn();
+    return lent;
+  }
+
+  /** Reads go to the first free place: memory that is in the cache stays in use. */
+  private moveOn(): void {
+    const free = Atomics.load(this.free, 0);
+    this.inUse = 31 - Math.clz32(free & -free);
+    Atomics.and(this.free, 0, ~(1 << this.inUse));
+    readPlaces.replace(this.places[this.inUse] as ReadPlace);
+  }
+}
+
+/** The detector's side. */
+export class Borrower {
+  private readonly memory: SharedArrayBuffer;
+  private readonly free: Int32Array;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.memory = memory;
+    this.free = freeIn(memory);
+  }
+
+  bytes(place: number, start: number, length: number): Buffer {
+    return Buffer.from(this.memory, place * PLACE_BYTES + start, length);
+  }
+
+  giveBack(place: number): void {
+    Atomics.or(this.free, 0, 1 << place);
+  }
+}

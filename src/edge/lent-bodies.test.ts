@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { get } from "node:http";
+import { connect } from "node:net";
+import { test, type TestContext } from "node:test";
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
+import { createMetrics } from "#kernel/metrics.ts";
+import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
+import { loadSocketCalls, type SocketCalls } from "#wire/connections/socket-calls.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import type { TapMessage } from "./detection/job.ts";
+import { Borrower } from "./detection/lent-reads.ts";
+import { createRingReader } from "./detection/ring.ts";
+import { createTap } from "./detection/tap.ts";
+import { httpOrigin, siteOps, startEdge } from "./test-edge.ts";
+import { rulesetOp } from "./test-entries.ts";
+
+const calls = await loadSocketCalls();
+const LARGE = randomBytes(900_000);
+const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
+
+interface Site {
+  readonly http: number;
+  /** Of each body, what the detector has got of it. */
+  readonly bodies: Buffer[];
+  readonly ended: Set<number>;
+  lent(): number;
+  free(): number;
+}
+
+/** An edge before this origin, and somebody who reads as a detector does. */
+async function site(t: TestContext, socketCalls: SocketCalls | null, answer: Parameters<typeof httpOrigin>[0]): Promise<Site> {
+  const origin = await httpOrigin(answer);
+  const { port1, port2 } = new MessageChannel();
+  const tap = createTap({ port: port1, metrics: createMetrics(), placeIn: calls?.placeIn });
+  const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
+  const { ring, lent: memory } = message;
+  const bodies: Buffer[] = [];
+  const ended = new Set<number>();
+  let lent = 0;
+  const borrower = memory === null ? null : new Borrower(memory);
+  const counted =
+    borrower === null
+      ? null
+      : Object.assign(Object.create(borrower) as Borrower, {
+          giveBack: (place: number) => {
+            lent++;
+            borrower.giveBack(place);
+          },
+        });
+  const reader = createRingReader(ring, counted);
+  const polling = setInterval(() => {
+    reader.read(Number.POSITIVE_INFINITY, ({ job, bytes, isEnd }) => {
+      if (job === 0) return;
+      bodies[job] = Buffer.concat([bodies[job] ?? Buffer.alloc(0), bytes]);
+      if (isEnd) ended.add(job);
+    });
+  }, 1);
+  const scan = { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } };
+  const ops = [...siteOps(origin.port), rulesetOp("scan", "zone", "zone", "http_response_firewall_managed", [scan])];
+  const edge = await startEdge(ops, { socketCalls, tap });
+  t.after(async () => {
+    clearInterval(polling);
+    await edge.close();
+    tap.close();
+    port2.close();
+    origin.close();
+  });
+  const free = (): number =>
+    memory === null ? 0 : ((new Int32Array(memory, memory.byteLength - 4, 1)[0] as number) >>> 0).toString(2).replaceAll("0", "").length;
+  return { http: edge.http, bodies, ended, lent: () => lent, free };
+}
+
+const asHtml = { "content-type": "text/html" };
+
+for (const socketCalls of [calls, null]) {
+  const way = socketCalls === null ? "Node.js" : "our own loop";
+
+  test(`connections of ${way}: visitor and detector get what the origin sent, also where many ask at once`, async (t) => {
+    const all = await site(t, socketCalls, (request, response) => {
+      if (request.headers["x-chunked"] === undefined) {
+        response.writeHead(200, { ...asHtml, "content-length": LARGE.length }).end(LARGE);
+        return;
+      }
+      response.writeHead(200, asHtml);
+      for (let at = 0; at < LARGE.length; at += 25_000) response.write(LARGE.subarray(at, at + 25_000));
+      response.end();
+    });
+    for (let round = 0; round < 3; round++) {
+      const headers = round === 1 ? { "x-chunked": "1" } : undefined;
+      const answers = await Promise.all(Array.from({ length: 4 }, () => getBytes(all.http, headers)));
+      for (const answer of answers) assert.ok(LARGE.equals(answer), "what the visitor got");
+      await eventually(() => all.ended.size === (round + 1) * 4);
+    }
+    for (const body of all.bodies.slice(1)) assert.ok(LARGE.equals(body), "what the detector got");
+    if (socketCalls === null) return assert.equal(all.lent(), 0);
+    assert.ok(all.lent() > 0, "some of it without a copy");
+    assert.ok(all.free() >= 31, "every place came back");
+  });
+
+  test(`connections of ${way}: where visitors go away amid a body, what came is scanned and every place comes back`, async (t) => {
+    const all = await site(t, socketCalls, (_, response) => {
+      response.writeHead(200, { ...asHtml, "content-length": LARGE.length * 4 });
+      for (let i = 0; i < 3; i++) response.write(LARGE);
+    });
+    for (let i = 1; i <= 4; i++) {
+      const visitor = connect({ port: all.http, host: "127.0.0.1" });
+      visitor.write(REQUEST);
+      await once(visitor, "data");
+      visitor.destroy();
+      await eventually(() => all.ended.size === i);
+    }
+    for (const body of all.bodies.slice(1)) assert.ok(Buffer.concat([LARGE, LARGE]).subarray(0, body.length).equals(body));
+    if (socketCalls !== null) assert.ok(all.free() >= 31);
+  });
+}
+
+function getBytes(port: number, headers: Record<string, string> = {}): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    get({ port, host: "127.0.0.1", agent: false, headers: { host: "www.example.com", ...headers } }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => void pieces.push(piece));
+      response.on("end", () => resolve(Buffer.concat(pieces)));
+      response.on("error", reject);
+    }).on("error", reject);
+  });
+}
