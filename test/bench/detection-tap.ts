@@ -1,72 +1,148 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { createMetrics } from "#kernel/metrics.ts";
-import { createTap } from "#edge/detection/tap.ts";
+import { createTap, type Tap } from "#edge/detection/tap.ts";
 import { testSubject } from "#edge/detection/test-subject.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
+import { allCpus, freePort, otherCpus, startScript } from "./program.ts";
 import { median } from "./statistics.ts";
+import { PageVisitor, startPageOrigin, threadMicroseconds } from "./tap-load.ts";
 
+const execute = promisify(execFile);
 const MEGABYTE = 1_000_000;
+const PAGE = Buffer.alloc(MEGABYTE, "The edge of a cloth that finishes itself is called a selvedge. ");
 /** What the edge reads from an origin at once. */
-const CHUNK = Buffer.alloc(64 * 1024, "The edge of a cloth that finishes itself is called a selvedge. ");
-const PAGE_BYTES = 1024;
-const PAGES = 64;
+const CHUNK = PAGE.subarray(0, 64 * 1024);
+const SMALL_BYTES = 1024;
+const SMALL_PAGES = 64;
 const MEGABYTES_PER_SECOND = 100;
+const PERIOD_MS = 1000 / MEGABYTES_PER_SECOND;
+const [SCANNED, OTHER] = ["www.site.example", "www.other-site.example"];
+/** Pages of one zone before the other one's turn, and how many of them only bring the caches to where they will be. */
+const IN_A_ROW = 8;
+const SETTLING = 2;
 
-/** What detection costs the thread that answers requests: everything else happens in the detector's. */
+/**
+ * What detection costs the thread that answers requests: all of it, with what it does to the caches, since where memory goes
+ * back and forth between two processors it is other work that becomes slower. An edge passes pages of 1 MB from an
+ * origin to a visitor, over sockets, in turns for a zone that is scanned and for one that is not; the value is the median of
+ * the CPU time of its thread for a page of the one, less that for a page of the other, as the scheduler counts it. `copied_us`
+ * is the way of connections that are not of our own loop, by the clock: a MB handed to the tap in pieces of 64 KB, which copies
+ * it; `page_of_1kb_us` the same of a small page. The latter two have no sockets, and so no other work between their pieces.
+ */
 export const detectionTap: Benchmark = {
   name: "detection-tap",
-  unit: "µs of the edge's thread for a MB that is copied for the detector",
+  unit: "µs of the edge's thread for a MB that is scanned",
   better: "lower",
   target: 100,
   tools: [],
   prepare: async ({ seconds }) => {
-    const worker = new Worker(new URL("detection-tap-reader.ts", import.meta.url));
-    const { port1, port2 } = new MessageChannel();
-    worker.postMessage(port2, [port2]);
-    await once(worker, "message");
-    const metrics = createMetrics();
-    const tap = createTap({ port: port1, metrics });
-    const scope = testSubject();
-    const send = (bytes: number): void => {
-      const subject = testSubject({ at_ms: Date.now() });
-      const body = tap.begin(scope, subject, subject);
-      let left = bytes;
-      for (; left > CHUNK.length; left -= CHUNK.length) body?.chunk(CHUNK, 0, CHUNK.length);
-      body?.last(CHUNK, 0, left);
-    };
-    const shed = (): number => metrics.samples().find(({ name }) => name === "selvedge_detection_shed_total")?.value ?? 0;
+    const edge = await startScannedEdge();
+    const tap = await startTap();
     const run = async (): Promise<Measurement> => {
-      const large: number[] = [];
-      const small: number[] = [];
-      const end = performance.now() + seconds * 1000;
-      while (performance.now() < end || large.length === 0) {
-        const before = shed();
-        const one = microseconds(() => send(MEGABYTE));
-        const pages = microseconds(() => {
-          for (let page = 0; page < PAGES; page++) send(PAGE_BYTES);
-        });
-        // What the detector was too far behind for was not copied.
-        if (shed() === before) {
-          large.push(one);
-          small.push(pages / PAGES);
-        }
-        await new Promise((resolve) => setTimeout(resolve, 1000 / MEGABYTES_PER_SECOND));
-      }
-      return { value: median(large), also: { page_of_1kb_us: median(small) } };
+      const { scanned, other } = await edge.measure(seconds);
+      const copies = await tap.measure(seconds);
+      return { value: median(scanned) - median(other), also: { proxied_us: median(other), ...copies } };
     };
     const close = async (): Promise<void> => {
-      tap.close();
-      await worker.terminate();
+      await edge.close();
+      await tap.close();
     };
     return { ours: { name: "selvedge", run }, close };
   },
 };
 
-/**
- * By the clock, of which medians are taken: where the system counts CPU time by sampling, work this short that begins with a
- * timer is hardly seen.
- */
+async function startScannedEdge() {
+  const [port, originPort] = [await freePort(), await freePort()];
+  const origin = await startPageOrigin(originPort, PAGE);
+  const args = [String(port), String(await freePort()), SCANNED, SCANNED.slice(4), String(originPort), "detection"];
+  const probe = (): Promise<unknown> => fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(500) });
+  const engine = await startScript("edge-engine.ts", args, probe);
+  // Its main thread alone: the detector has the other CPUs, with origin and visitor, who are this process.
+  await execute("taskset", ["--cpu-list", "--pid", "0", String(engine.pid)]);
+  const pinUs = (cpuList: string): Promise<unknown> =>
+    execute("taskset", ["--all-tasks", "--cpu-list", "--pid", cpuList, String(process.pid)]);
+  const visitor = new PageVisitor(port, PAGE.length);
+  const visit = async (host: string): Promise<number> => {
+    const [before, started] = [threadMicroseconds(engine.pid), performance.now()];
+    await visitor.get(host);
+    await delay(Math.max(1, PERIOD_MS - (performance.now() - started)));
+    return threadMicroseconds(engine.pid) - before;
+  };
+  return {
+    measure: async (seconds: number) => {
+      const [scanned, other]: [number[], number[]] = [[], []];
+      await pinUs(otherCpus());
+      const end = performance.now() + seconds * 1000;
+      while (performance.now() < end || other.length === 0) {
+        for (const [host, costs] of [
+          [SCANNED, scanned],
+          [OTHER, other],
+        ] as const) {
+          for (let page = 0; page < IN_A_ROW; page++) {
+            const cost = await visit(host);
+            if (page >= SETTLING) costs.push(cost);
+          }
+        }
+      }
+      await pinUs(allCpus());
+      return { scanned, other };
+    },
+    close: async () => {
+      visitor.close();
+      await engine.stop();
+      origin.close();
+    },
+  };
+}
+
+async function startTap() {
+  const worker = new Worker(new URL("detection-tap-reader.ts", import.meta.url));
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage(port2, [port2]);
+  await once(worker, "message");
+  const metrics = createMetrics();
+  const tap = createTap({ port: port1, metrics });
+  const shed = (): number => metrics.samples().find(({ name }) => name === "selvedge_detection_shed_total")?.value ?? 0;
+  const measure = async (seconds: number): Promise<Readonly<Record<string, number>>> => {
+    const [large, small]: [number[], number[]] = [[], []];
+    const end = performance.now() + seconds * 1000;
+    while (performance.now() < end || large.length === 0) {
+      const before = shed();
+      const one = microseconds(() => copy(tap, MEGABYTE));
+      const pages = microseconds(() => {
+        for (let page = 0; page < SMALL_PAGES; page++) copy(tap, SMALL_BYTES);
+      });
+      // What the detector was too far behind for was not copied.
+      if (shed() === before) {
+        large.push(one);
+        small.push(pages / SMALL_PAGES);
+      }
+      await delay(PERIOD_MS);
+    }
+    return { copied_us: median(large), page_of_1kb_us: median(small) };
+  };
+  const close = async (): Promise<void> => {
+    tap.close();
+    await worker.terminate();
+  };
+  return { measure, close };
+}
+
+const scope = testSubject();
+
+function copy(tap: Tap, bytes: number): void {
+  const subject = testSubject({ at_ms: Date.now() });
+  const body = tap.begin(scope, subject, subject);
+  let left = bytes;
+  for (; left > CHUNK.length; left -= CHUNK.length) body?.chunk(CHUNK, 0, CHUNK.length);
+  body?.last(CHUNK, 0, left);
+}
+
+/** By the clock, of which medians are taken. */
 function microseconds(work: () => void): number {
   const started = performance.now();
   work();

@@ -1,19 +1,24 @@
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { MessageChannel, Worker } from "node:worker_threads";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
 import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { createTap, type Tap } from "#edge/detection/tap.ts";
 import { createEdge } from "#edge/edge.ts";
+import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { recordOp, rulesetOp, zoneOp } from "#edge/test-entries.ts";
 import { TWENTY_RULES } from "./twenty-rules.ts";
 
 // The edge by itself, in a process of its own, whose rows and events go nowhere: what it costs to proxy, and no more.
-// Arguments: its ports for HTTP and HTTPS, the proxied name, the zone of that, the origin's port, and `rules` for the twenty.
+// Arguments: its ports for HTTP and HTTPS, the proxied name, the zone of that, the origin's port, and `rules` for the twenty, or
+// `detection` for a detector that scans this zone, and for another zone that it does not.
 
 const [httpPort = "", httpsPort = "", host = "", zone = "", originPort = "", rules = ""] = process.argv.slice(2);
 const sealer = createSealer(randomBytes(32));
@@ -33,13 +38,34 @@ const certificate: Op = {
 const rulesets =
   rules === "rules" ? Object.entries(TWENTY_RULES).map(([phase, list]) => rulesetOp(phase, "zone", "zone", phase, list)) : [];
 
+const EXECUTE = { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } };
+const detection: readonly Op[] = [
+  rulesetOp("detection", "zone", "zone", "http_response_firewall_managed", [EXECUTE]),
+  zoneOp("other", `other-${zone}`),
+  recordOp("other-record", "other", `www.other-${zone}`, "A", "127.0.0.1"),
+];
+const metrics = createMetrics();
+const socketCalls = await loadSocketCalls();
+
+async function startDetection(): Promise<Pick<Tap, "takes" | "begin">> {
+  const worker = new Worker(new URL("detection-tap-reader.ts", import.meta.url));
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage(port2, [port2]);
+  await once(worker, "message");
+  worker.unref();
+  return createTap({ port: port1, metrics, placeIn: socketCalls?.placeIn });
+}
+
 const edge = createEdge({
-  replica: createMemoryReplica([zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate, ...rulesets]),
+  replica: createMemoryReplica([
+    ...[zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate, ...rulesets],
+    ...(rules === "detection" ? detection : []),
+  ]),
   events: { pushRequest: () => undefined },
-  tap: { takes: () => false, begin: () => null },
+  tap: rules === "detection" ? await startDetection() : { takes: () => false, begin: () => null },
   clock: systemClock,
-  metrics: createMetrics(),
-  socketCalls: await loadSocketCalls(),
+  metrics,
+  socketCalls,
   sealer,
   clearanceKey: new Uint8Array(32),
   config: {

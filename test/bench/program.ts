@@ -129,6 +129,9 @@ async function pinTo(cpuList: string, pid: number): Promise<void> {
   for (const member of processTree(pid)) await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", cpuList, String(member)]);
 }
 
+/** As taskset(1) takes them. */
+export const allCpus = (): string => `0-${cpus().length - 1}`;
+
 /** Those that load and origins have to themselves, as taskset(1) takes them. */
 export const otherCpus = (): string => (cpus().length === 1 ? "0" : `1-${cpus().length - 1}`);
 
