@@ -66,7 +66,7 @@ test("ddclient: a record follows the address, over HTTPS, and the name server an
     [
       "ssl=yes",
       `ssl_ca_file=${certificate}`,
-      "timeout=10",
+      "timeout=60",
       `protocol=cloudflare, use=ip, ip=192.0.2.77, server=127.0.0.1:${apiPort}/client/v4, zone=dyn.test, login=token, password=${token} home.dyn.test`,
       "",
     ].join("\n"),
