@@ -6,6 +6,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { gunzipSync } from "node:zlib";
 import type { GatewayLogEntry } from "#events/logs/entry.ts";
 import { createLogJournal, type LogJournal } from "#events/logs/journal.ts";
@@ -295,6 +296,28 @@ logpushTest("files have no more records than a job says, and deleted logs are no
     taker.files.slice(1).map(({ records }) => records.length),
     [1_000, 1_000, 499],
   );
+});
+
+logpushTest("bodies are pushed as they are kept, where a read of a segment ends within one as well", async (given) => {
+  const { gateway, job, push, account_id, receiver: taker } = given;
+  await gateway("on");
+  await job({ destination_conf: taker.url, output_options: { field_names: ["LogID", "RequestBody", "ResponseBody"] } });
+  const log = given.journal();
+  const bodies = Array.from(
+    { length: 9 },
+    (_, i) => [`ask ${i} ${"a".repeat(i * 30_000)}`, `answer ${i} ${"b".repeat(i * 40_000)}`] as const,
+  );
+  for (const [i, [ask, answer]] of bodies.entries())
+    log.append(entry({ id: String(i), account_id, gateway_id: "on" }, { request: Buffer.from(ask), response: [Buffer.from(answer)] }));
+  await turn();
+  const reader = openSegmentReader(given.directory, 1);
+  const [first] = reader?.read(0).records ?? [];
+  const found = first === undefined ? undefined : reader?.bodiesOf(first);
+  reader?.close();
+  assert.deepEqual([found?.request.toString(), found?.response.toString()], bodies[0]);
+  assert.deepEqual(await push(), { pushed: bodies.length, failures: [] });
+  const pushed = taker.files.slice(1).flatMap(({ records }) => records.map(({ RequestBody, ResponseBody }) => [RequestBody, ResponseBody]));
+  assert.ok(isDeepStrictEqual(pushed, bodies), "other bodies than were kept");
 });
 
 logpushTest("a job is refused for a destination that is none or takes nothing, and beyond four that are enabled", async (given) => {

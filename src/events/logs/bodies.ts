@@ -28,8 +28,7 @@ export const createLogBodyStore = (directory: string): LogBodyStore => ({
       if (head === undefined || head.isErased) return null;
       const bodies = Buffer.allocUnsafeSlow(head.requestBytes + head.responseBytes);
       readSync(file, bodies, 0, bodies.length, at + RECORD_HEAD_BYTES + head.rowBytes);
-      if (crc32(bodies) !== head.bodiesCrc) return null;
-      return { request: bodies.subarray(0, head.requestBytes), response: bodies.subarray(head.requestBytes) };
+      return bodiesIn(bodies, head) ?? null;
     }),
   erase: (places) => {
     for (const [segment, group] of Map.groupBy(places, (place) => place.segment))
@@ -39,6 +38,10 @@ export const createLogBodyStore = (directory: string): LogBodyStore => ({
       });
   },
 });
+
+/** Undefined where they are not what was written. */
+export const bodiesIn = (bytes: Buffer, { requestBytes, bodiesCrc }: RecordHead): LogBodies | undefined =>
+  crc32(bytes) === bodiesCrc ? { request: bytes.subarray(0, requestBytes), response: bytes.subarray(requestBytes) } : undefined;
 
 function eraseRecord(file: number, at: number): void {
   const head = headAt(file, at);

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { bodiesIn, type LogBodies } from "./bodies.ts";
 import { type RecordHead, readRecordHead, RECORD_HEAD_BYTES, rowCrcOf, type SegmentHeader, segmentPath } from "./segment.ts";
 
 /** A record of a segment, as the index needs it. */
@@ -15,6 +16,8 @@ export interface SegmentReader {
   readonly columns: readonly string[];
   /** Records that follow one another from `from` on, up to a bound of bytes; `next` is where to go on, `isFull`: the bound was met. */
   read(from: number): { readonly records: readonly ReadRecord[]; readonly next: number; readonly isFull: boolean };
+  /** Both bodies of a record of the last read, as views of what was read; undefined where they are not whole in it. */
+  bodiesOf(record: ReadRecord): LogBodies | undefined;
   close(): void;
 }
 
@@ -31,13 +34,20 @@ export function openSegmentReader(directory: string, segment: number): SegmentRe
     return undefined;
   }
   const { columns, bytes } = header;
+  let start = 0;
+  let view = chunk.subarray(0, 0);
   return {
     columns,
     read: (from) => {
-      const start = Math.max(from, bytes);
-      const view = chunk.subarray(0, readSync(file, chunk, 0, chunk.length, start));
+      start = Math.max(from, bytes);
+      view = chunk.subarray(0, readSync(file, chunk, 0, chunk.length, start));
       const size = fstatSync(file).size;
       return { ...readRecords(view, start, size), isFull: view.length === chunk.length };
+    },
+    bodiesOf: ({ at, head }) => {
+      const first = at - start + RECORD_HEAD_BYTES + head.rowBytes;
+      const end = first + head.requestBytes + head.responseBytes;
+      return first < 0 || end > view.length ? undefined : bodiesIn(view.subarray(first, end), head);
     },
     close: () => closeSync(file),
   };

@@ -3,7 +3,7 @@ import { decodeRow } from "#events/schema.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
 import { createLogBodyStore, type LogBodies } from "./bodies.ts";
 import { segmentsIn } from "./indexer.ts";
-import { openSegmentReader, type ReadRecord } from "./reader.ts";
+import { openSegmentReader, type ReadRecord, type SegmentReader } from "./reader.ts";
 import { segmentPath } from "./segment.ts";
 
 /** A place between two records of the segments. */
@@ -36,13 +36,14 @@ export interface LogTail {
 
 export function createLogTail(directory: string): LogTail {
   const bodies = createLogBodyStore(directory);
-  const tailed = (columns: readonly string[], segment: number, record: ReadRecord): TailedLog[] => {
+  const tailed = (reader: SegmentReader, segment: number, record: ReadRecord): TailedLog[] => {
+    const { columns } = reader;
     const { cells, at, head } = record;
     if (cells === null || cells[columns.indexOf("keep_mode")] === "none") return [];
     const row = decodeRow("gateway_logs", Object.fromEntries(columns.map((name, i) => [name, cells[i]])));
     const bodyBytes = head.requestBytes + head.responseBytes;
     const next = { segment, at: at + head.length };
-    return [{ row, next, bodyBytes, bodies: () => (bodyBytes === 0 ? null : bodies.read({ segment, at })) }];
+    return [{ row, next, bodyBytes, bodies: () => (bodyBytes === 0 ? null : (reader.bodiesOf(record) ?? bodies.read({ segment, at }))) }];
   };
   return {
     start: (sinceMs) => {
@@ -63,7 +64,7 @@ export function createLogTail(directory: string): LogTail {
           const isEnd = successor === undefined;
           return { logs: [], next: isEnd ? { segment, at } : { segment: successor, at: 0 }, isEnd };
         }
-        const logs = records.flatMap((record) => tailed(reader.columns, segment, record));
+        const logs = records.flatMap((record) => tailed(reader, segment, record));
         return { logs, next: { segment, at: next }, isEnd: false };
       } finally {
         reader?.close();
