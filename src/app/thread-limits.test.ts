@@ -4,6 +4,7 @@ import { threadLimits } from "./thread-limits.ts";
 
 test("threads of which there are several have the limits of their kind", () => {
   assert.deepEqual(threadLimits("gateway"), { maxYoungGenerationSizeMb: 24 });
+  assert.deepEqual(threadLimits("logpush"), { maxYoungGenerationSizeMb: 8 });
   assert.ok(threadLimits("edge-1").maxYoungGenerationSizeMb);
   assert.deepEqual(threadLimits("edge-12"), threadLimits("edge-1"));
 });

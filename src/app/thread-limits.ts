@@ -6,7 +6,7 @@ import type { ResourceLimits } from "node:worker_threads";
  * collections with 24, and an edge with 12; it has more, for many visitors at once. Nameservers keep V8's choice, for
  * their tails of latency.
  */
-const YOUNG_MEGABYTES: Readonly<Record<string, number>> = { edge: 48, gateway: 24, events: 8, detector: 8 };
+const YOUNG_MEGABYTES: Readonly<Record<string, number>> = { edge: 48, gateway: 24, events: 8, detector: 8, logpush: 8 };
 
 /** What a thread is started with, by its name, such as "gateway" or "edge-1". */
 export function threadLimits(name: string): ResourceLimits {
