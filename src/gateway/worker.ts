@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { givenWork } from "#kernel/given-work.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
+import { growHeapWhenCollectedOften } from "#kernel/heap-growth.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { createWorkerVoice } from "#kernel/worker-protocol.ts";
@@ -57,3 +58,4 @@ voice.serve({
 const { port, edgePort } = await gateway.listen();
 voice.listening({ http: port, edge: edgePort });
 giveBackHeapWhenQuiet();
+growHeapWhenCollectedOften();
