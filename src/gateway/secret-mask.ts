@@ -3,7 +3,7 @@ import { compileDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/scan.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
 import { createSecretWords } from "./secret-words.ts";
-import { spansInStream, type StreamTexts, textsOfStream } from "./stream-texts.ts";
+import { spansInStream, textsOfStream } from "./stream-texts.ts";
 
 /** Takes secrets out of what is written down. */
 export interface SecretMask {
@@ -32,11 +32,9 @@ export function createSecretMask(): SecretMask {
     for (const secret of secrets) findSecret(bytes, secret, onHit);
     if (hasWord(bytes)) findNamed(bytes, onHit);
   };
-  const holdsAny = ({ distinct, joined }: StreamTexts, secrets: readonly string[]): boolean => {
+  const holdsAny = (bytes: Buffer, secrets: readonly string[]): boolean => {
     let isHit = false;
-    const onHit = (): void => void (isHit = true);
-    find(distinct, secrets, onHit);
-    for (const { bytes } of joined) if (!isHit) find(bytes, secrets, onHit);
+    find(bytes, secrets, () => (isHit = true));
     return isHit;
   };
   return {
@@ -44,12 +42,12 @@ export function createSecretMask(): SecretMask {
       const whole = parts.length === 1 ? (parts[0] as Buffer) : inOne(parts);
       const texts = whole.includes(EVENT) ? textsOfStream(whole) : undefined;
       // Events repeat most of their bytes; where something is found, its places are looked for in all of them.
-      if (texts !== undefined && !holdsAny(texts, secrets)) return parts;
+      if (texts !== undefined && !holdsAny(texts.said, secrets)) return parts;
       const spans: number[] = [];
       const onHit = (from: number, to: number): void => void spans.push(from, to);
       find(whole, secrets, onHit);
       // A secret may come in pieces, of which none is one.
-      for (const joined of texts?.joined ?? []) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
+      for (const joined of texts?.joined() ?? []) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
       return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
     },
   };

@@ -7,7 +7,7 @@ const chunk = (content: string, index = 0): string =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", choices: [{ index, delta: { content }, finish_reason: null }] })}`;
 
 /** What the first choice says, as it is written in JSON. */
-const said = (stream: string): string => textsOfStream(Buffer.from(stream)).joined[0]?.bytes.toString() ?? "";
+const said = (stream: string): string => textsOfStream(Buffer.from(stream)).joined()[0]?.bytes.toString() ?? "";
 
 test("what one choice says is joined, whatever ends lines and stands between events", () => {
   const words = ["the ", "sea", " \\ and", ' "quoted" ', "\n", "é", "漢字", "🌊", "", " end"];
@@ -26,9 +26,9 @@ test("what one choice says is joined, whatever ends lines and stands between eve
 test("a line without end, one that is huge and one that is cut amid a character do no harm", () => {
   const huge = "x".repeat(300_000);
   const stream = Buffer.from([chunk("a "), chunk("b "), chunk(huge), chunk("c "), chunk("🌊")].join("\n\n"));
-  const { joined, distinct } = textsOfStream(stream.subarray(0, stream.length - 40));
-  assert.ok(String(joined[0]?.bytes) === `a b ${huge}c `);
-  assert.ok(distinct.includes(huge));
+  const { joined, said: all } = textsOfStream(stream.subarray(0, stream.length - 40));
+  assert.ok(String(joined()[0]?.bytes) === `a b ${huge}c `);
+  assert.ok(all.includes(huge));
   assert.equal(said("data:"), "");
   assert.equal(said("dat"), "");
   assert.equal(said(""), "");
@@ -46,13 +46,16 @@ test("nothing that is said is lost, and each place holds what was joined", () =>
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.boolean(), (lines, isWhole) => {
       const stream = Buffer.from(lines.join("\n") + (isWhole ? "\n" : ""));
-      const { joined, distinct } = textsOfStream(stream);
-      const rest = String(distinct);
+      const texts = textsOfStream(stream);
+      const joined = texts.joined();
+      const rest = String(texts.said);
       // Each line stands there as it is, or its piece does in quotes.
       for (const each of new Set(lines)) {
         const piece = /"content":("(?:[^"\\]|\\.)*")/.exec(each)?.[1] ?? each;
         assert.ok(rest.includes(piece), `${piece} in ${rest}`);
       }
+      const ending = joined.map(({ bytes }) => `\n${String(bytes)}`).join("");
+      assert.ok(rest.endsWith(ending));
       for (const text of joined)
         for (let from = 0; from < text.bytes.length; from += 3) {
           let copy = "";

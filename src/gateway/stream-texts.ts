@@ -22,12 +22,12 @@ export interface StreamTexts {
    * What is said under one name for one choice belongs together, however many events bring it: a secret may be spread over
    * several of them. The texts stay as they are written in JSON, so that places agree. Only those of several pieces are given.
    */
-  readonly joined: readonly JoinedText[];
+  joined(): readonly JoinedText[];
   /**
    * Everything that is said in the stream, and little of it twice: of an event that differs from one before by its piece
-   * of text alone only that piece, in its quotes. Good until the next call.
+   * of text alone only that piece, in its quotes. Then the joined texts, a line each. Good until the next call.
    */
-  readonly distinct: Buffer;
+  readonly said: Buffer;
 }
 
 const LF = 0x0a;
@@ -39,7 +39,8 @@ const COLON = 0x3a;
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 export function textsOfStream(stream: Buffer): StreamTexts {
-  const distinct = stream.length <= scratch.length ? scratch : Buffer.allocUnsafe(stream.length);
+  const bytesMax = stream.length * 2 + CHANNELS_MAX;
+  const said = bytesMax <= scratch.length ? scratch : Buffer.allocUnsafe(bytesMax);
   const channels = new Channels(stream);
   let length = 0;
   let from = 0;
@@ -51,12 +52,12 @@ export function textsOfStream(stream: Buffer): StreamTexts {
     const end = channels.repeated(at);
     if (end > 0) {
       // An empty line stands between two events.
-      if (at - from > 1) length += copy(stream, from, at, distinct, length);
+      if (at - from > 1) length += copy(stream, from, at, said, length);
       // No longer than the event was.
-      distinct[length++] = QUOTE;
-      length += copy(stream, channels.pieceStart, channels.pieceEnd, distinct, length);
-      distinct[length++] = QUOTE;
-      distinct[length++] = LF;
+      said[length++] = QUOTE;
+      length += copy(stream, channels.pieceStart, channels.pieceEnd, said, length);
+      said[length++] = QUOTE;
+      said[length++] = LF;
       at = from = end;
       continue;
     }
@@ -65,8 +66,9 @@ export function textsOfStream(stream: Buffer): StreamTexts {
     channels.read(at, lineEnd);
     at = lineEnd + 1;
   }
-  length += copy(stream, from, stream.length, distinct, length);
-  return { joined: channels.joined(), distinct: distinct.subarray(0, length) };
+  length += copy(stream, from, stream.length, said, length);
+  length += channels.writeJoined(said, length);
+  return { joined: () => channels.joined(), said: said.subarray(0, length) };
 }
 
 /** Short pieces cost more to hand over than to copy. */
@@ -89,10 +91,17 @@ interface Frame {
 }
 
 interface Channel {
-  readonly ats: number[];
-  readonly places: number[];
+  /** Of its first piece and its last. */
+  first: number;
+  last: number;
+  count: number;
   length: number;
 }
+
+/** Of each piece: where it stands, how long it is, and where the next one of its channel is told. */
+const PIECE_NUMBERS = 3;
+/** Those of most streams fit. */
+const fewPieces = new Int32Array(PIECE_NUMBERS * 2048);
 
 class Channels {
   /** Of the last line that was repeated. */
@@ -102,6 +111,8 @@ class Channels {
   readonly #words: DataView;
   readonly #channels = new Map<string, Channel>();
   #frame: Frame | undefined;
+  #pieces = fewPieces;
+  #used = 0;
 
   constructor(stream: Buffer) {
     this.#stream = stream;
@@ -121,7 +132,7 @@ class Channels {
     if (end + rest > stream.length || !this.#isSame(frame.pieceEnd, end, rest)) return 0;
     this.pieceStart = start;
     this.pieceEnd = end;
-    add(frame.channel, end - start, start);
+    this.#add(frame.channel, end - start, start);
     return end + rest;
   }
 
@@ -140,7 +151,7 @@ class Channels {
         if (channel === undefined) continue;
         const start = at + match.index + whole.length - 1 - piece.length;
         const pieceEnd = start + piece.length;
-        add(channel, piece.length, start);
+        this.#add(channel, piece.length, start);
         const isOnly = found++ === 0 && end < this.#stream.length;
         this.#frame = isOnly ? { start: at, pieceStart: start, pieceEnd, end: end + 1, channel } : undefined;
       }
@@ -148,29 +159,65 @@ class Channels {
   }
 
   joined(): readonly JoinedText[] {
-    const joined: JoinedText[] = [];
-    for (const { ats, places, length } of this.#channels.values()) {
-      if (ats.length < 2) continue;
-      const bytes = Buffer.allocUnsafe(length);
-      for (let i = 0; i < ats.length; i++) {
-        const [at, place] = [ats[i] as number, places[i] as number];
-        copy(this.#stream, place, place + (ats[i + 1] ?? length) - at, bytes, at);
-      }
-      joined.push({ bytes, ats, places });
-    }
-    return joined;
+    return this.#several().map((channel) => {
+      const [ats, places]: [number[], number[]] = [[], []];
+      const bytes = Buffer.allocUnsafe(channel.length);
+      this.#join(channel, bytes, 0, (at, place) => {
+        ats.push(at);
+        places.push(place);
+      });
+      return { bytes, ats, places };
+    });
   }
 
-  /** Whether as many bytes stand at both places; eight at a time. */
+  /** Each text behind the end of a line; gives how many bytes that are. */
+  writeJoined(into: Buffer, start: number): number {
+    let at = start;
+    for (const channel of this.#several()) {
+      into[at++] = LF;
+      this.#join(channel, into, at);
+      at += channel.length;
+    }
+    return at - start;
+  }
+
+  #several(): readonly Channel[] {
+    return Array.from(this.#channels.values()).filter(({ count }) => count > 1);
+  }
+
+  #join({ first, count }: Channel, into: Buffer, start: number, onPiece?: (at: number, place: number) => void): void {
+    const pieces = this.#pieces;
+    let at = 0;
+    for (let i = 0, piece = first; i < count; i++, piece = pieces[piece + 2] as number) {
+      const [place, length] = [pieces[piece] as number, pieces[piece + 1] as number];
+      onPiece?.(at, place);
+      at += copy(this.#stream, place, place + length, into, start + at);
+    }
+  }
+
+  #add(channel: Channel, length: number, place: number): void {
+    if (length === 0) return;
+    const piece = this.#used;
+    this.#used += PIECE_NUMBERS;
+    if (this.#used > this.#pieces.length) {
+      const roomier = new Int32Array(this.#pieces.length * 2);
+      roomier.set(this.#pieces);
+      this.#pieces = roomier;
+    }
+    const pieces = this.#pieces;
+    pieces[piece] = place;
+    pieces[piece + 1] = length;
+    if (channel.count++ === 0) channel.first = piece;
+    else pieces[channel.last + 2] = piece;
+    channel.last = piece;
+    channel.length += length;
+  }
+
+  /** Whether as many bytes stand at both places; eight at a time, as numbers, of which only zeros are alike in several writings. */
   #isSame(one: number, other: number, length: number): boolean {
     const words = this.#words;
     let i = 0;
-    for (; i + 8 <= length; i += 8)
-      if (
-        words.getInt32(one + i, true) !== words.getInt32(other + i, true) ||
-        words.getInt32(one + i + 4, true) !== words.getInt32(other + i + 4, true)
-      )
-        return false;
+    for (; i + 8 <= length; i += 8) if (words.getFloat64(one + i, true) !== words.getFloat64(other + i, true)) return false;
     for (; i < length; i++) if (this.#stream[one + i] !== this.#stream[other + i]) return false;
     return true;
   }
@@ -178,16 +225,9 @@ class Channels {
   #channelOf(key: string): Channel | undefined {
     let channel = this.#channels.get(key);
     if (channel === undefined && this.#channels.size < CHANNELS_MAX)
-      this.#channels.set(key, (channel = { ats: [], places: [], length: 0 }));
+      this.#channels.set(key, (channel = { first: 0, last: 0, count: 0, length: 0 }));
     return channel;
   }
-}
-
-function add(channel: Channel, length: number, place: number): void {
-  if (length === 0) return;
-  channel.ats.push(channel.length);
-  channel.places.push(place);
-  channel.length += length;
 }
 
 /** Tells the spans of the stream that a span of the joined text covers. */
