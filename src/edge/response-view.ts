@@ -7,7 +7,7 @@ import type { Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedLines, listLines, parseLines } from "./field-lines.ts";
 import { charsetOf, wholeMediaType } from "./media-type.ts";
-import { type ResponseEdits, touches } from "./response-edits.ts";
+import { type ResponseEdits, shownValues, touches } from "./response-edits.ts";
 
 const NONE: readonly string[] = [];
 /** The last line's end and the empty line. */
@@ -47,8 +47,6 @@ interface ViewedHead {
   readonly contentEncodings: readonly string[];
 }
 
-const CONTENT_ENCODING = /^content-encoding:/im;
-
 /** Knows by itself where its fields are: it is looked at when the head has become another one's, and its bytes are there still. */
 class ReceivedHead implements ViewedHead {
   private readonly buffer: Buffer;
@@ -56,10 +54,14 @@ class ReceivedHead implements ViewedHead {
   private readonly end: number;
   private readonly typeStart: number;
   private readonly typeEnd: number;
+  readonly contentEncodings: readonly string[];
   private text: string | null = null;
 
-  constructor(buffer: Buffer, { fieldsStart, end, contentTypeIndex: type, offsets }: Head) {
+  constructor(buffer: Buffer, head: Head) {
+    const { fieldsStart, end, contentTypeIndex: type, offsets } = head;
     this.buffer = buffer;
+    // Looking for it among the names costs less than making text of all lines later.
+    this.contentEncodings = shownValues(buffer, head, null, "content-encoding");
     this.start = fieldsStart;
     this.end = end - END_BYTES;
     this.typeStart = type < 0 ? 0 : offsets[type * 4 + 2]!;
@@ -72,10 +74,6 @@ class ReceivedHead implements ViewedHead {
 
   get contentType(): string {
     return latin1(this.buffer, this.typeStart, this.typeEnd);
-  }
-
-  get contentEncodings(): readonly string[] {
-    return CONTENT_ENCODING.test(this.lines) ? (parseLines(this.lines).get("content-encoding") ?? NONE) : NONE;
   }
 }
 

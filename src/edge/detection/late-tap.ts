@@ -17,9 +17,13 @@ export class LateTap implements LateTask {
   private readonly options: LateTapOptions;
   private hasBegun = false;
   private tap: BodyTap | null = null;
-  /** Where the pieces that wait are: begin and end of each. */
+  /** Of the pieces that wait; null where none does. */
   private buffer: Uint8Array | null = null;
-  private readonly ranges: number[] = [];
+  /** The last of them. */
+  private start = 0;
+  private end = 0;
+  /** Begin and end of each before it: most bodies have none. */
+  private earlier: number[] | null = null;
   private isOver = false;
   private isDue = false;
 
@@ -29,9 +33,11 @@ export class LateTap implements LateTask {
   }
 
   chunk(buffer: Uint8Array, start: number, end: number): void {
-    if (buffer !== this.buffer && this.buffer !== null) this.catchUp();
+    if (buffer === this.buffer) (this.earlier ??= []).push(this.start, this.end);
+    else if (this.buffer !== null) this.catchUp();
     this.buffer = buffer;
-    this.ranges.push(start, end);
+    this.start = start;
+    this.end = end;
     this.isDue ||= afterSends(this);
   }
 
@@ -63,8 +69,7 @@ export class LateTap implements LateTask {
       this.options.report(error);
       this.tap = null;
     }
-    this.buffer = null;
-    this.ranges.length = 0;
+    this.buffer = this.earlier = null;
   }
 
   private begin(): void {
@@ -74,16 +79,10 @@ export class LateTap implements LateTask {
   }
 
   private copyTo(tap: BodyTap): void {
-    const { buffer, ranges, isOver } = this;
-    const last = ranges.length - 2;
-    if (buffer !== null) {
-      for (let at = 0; at <= last; at += 2) {
-        const start = ranges[at] as number;
-        const end = ranges[at + 1] as number;
-        if (isOver && at === last) tap.last(buffer, start, end);
-        else tap.chunk(buffer, start, end);
-      }
-    }
-    if (isOver) tap.end();
+    const { buffer, earlier, isOver } = this;
+    if (buffer === null) return isOver ? tap.end() : undefined;
+    for (let at = 0; earlier !== null && at < earlier.length; at += 2) tap.chunk(buffer, earlier[at] as number, earlier[at + 1] as number);
+    if (isOver) tap.last(buffer, this.start, this.end);
+    else tap.chunk(buffer, this.start, this.end);
   }
 }

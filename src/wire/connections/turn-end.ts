@@ -9,7 +9,9 @@ export interface LateTask {
 }
 
 let due: TurnTask[] = [];
-let late: LateTask[] = [];
+/** The first `lateCount` of these: the array keeps its room, since there may be one for each read. */
+const late: (LateTask | null)[] = [];
+let lateCount = 0;
 let isAmidTurn = false;
 /** Where tasks wait that no turn of ours has brought. One may come before it: what its tasks add is for the turn after. */
 let soon: NodeJS.Immediate | null = null;
@@ -25,16 +27,18 @@ export function atTurnEnd(task: TurnTask): void {
  * given in this turn is still as it was. False outside of such a turn, where nothing is known of either. It is to be added once, and must not throw.
  */
 export function afterSends(task: LateTask): boolean {
-  if (isAmidTurn) late.push(task);
+  if (isAmidTurn) late[lateCount++] = task;
   return isAmidTurn;
 }
 
 /** Before the buffer that sockets share is filled anew. */
 export function doLateTasks(): void {
-  if (late.length === 0) return;
-  const tasks = late;
-  late = [];
-  for (const task of tasks) task.onAllSent();
+  for (let index = 0; index < lateCount; index++) {
+    const task = late[index];
+    late[index] = null;
+    task?.onAllSent();
+  }
+  lateCount = 0;
 }
 
 /** Does the work of a turn that reads many sockets, and then what was to be done at its end. */
