@@ -69,7 +69,8 @@ async function startScannedEdge() {
   const visit = async (host: string): Promise<number> => {
     const [before, started] = [threadMicroseconds(engine.pid), performance.now()];
     await visitor.get(host);
-    await delay(Math.max(1, PERIOD_MS - (performance.now() - started)));
+    // The detector has a period of its own, in which pages would otherwise always come at the same time.
+    await delay(Math.max(1, PERIOD_MS * (0.5 + Math.random()) - (performance.now() - started)));
     return threadMicroseconds(engine.pid) - before;
   };
   return {
