@@ -1,3 +1,4 @@
+import { ean13 } from "./check-digits.ts";
 import { digitsOf, isPlaceholder, luhn } from "./checks.ts";
 import type { Detector } from "./detector.ts";
 
@@ -35,7 +36,7 @@ const NETWORKS: readonly Network[] = [
       "pan=4716989580001715211&x=1",
       "4035501000000008 12/29 737",
     ],
-    misses: ["4716461583322104", "0.4716461583322103", "x4716461583322103", "4444444444444448", "47164615833221030"],
+    misses: ["4716461583322104", "0.4716461583322103", "x4716461583322103", "4444444444444448", "47164615833221030", "4006381333924"],
   },
   {
     id: "mastercard",
@@ -169,7 +170,22 @@ const NETWORKS: readonly Network[] = [
   },
 ];
 
-const WORDS_OF_CARDS = ["card", "maestro", "debit", "credit", "payment", "pan", "cc"];
+const WORDS_OF_CARDS = [
+  "card",
+  "maestro",
+  "debit",
+  "credit",
+  "payment",
+  "pan",
+  "cc",
+  "karte",
+  "carte",
+  "carta",
+  "tarjeta",
+  "karta",
+  "カード",
+  "卡号",
+];
 
 /** As they are printed and typed: in one piece, or in groups of which the last may be short. */
 const FORMS = [
@@ -181,7 +197,7 @@ const FORMS = [
   ...["##", "###"].map((rest) => `####~####~####~${rest}`),
 ];
 
-export const CARD_DETECTORS: readonly Detector[] = NETWORKS.map((network) => ({
+const NUMBERS = NETWORKS.map((network): Detector => ({
   id: `fin.card_${network.id}`,
   rule_id: network.rule_id,
   name: `Payment card number (${network.name})`,
@@ -196,7 +212,29 @@ export const CARD_DETECTORS: readonly Detector[] = NETWORKS.map((network) => ({
   misses: network.misses,
 }));
 
-const isCard = (digits: string, network: Network): boolean => fits(digits, network) && luhn(digits) && !isPlaceholder(digits);
+/** The first track of a magnetic stripe, whose number a letter stands before (ISO/IEC 7813); the second one's stands by itself. */
+const TRACK: Detector = {
+  id: "fin.card_track",
+  rule_id: "9e0d7b5c31f84a62b8c9046fd5a1e273",
+  name: "Magnetic stripe of a payment card, first track",
+  category: "financial",
+  anchors: [{ kind: "chain", templates: Array.from({ length: 8 }, (_, more) => `A${"#".repeat(12 + more)}`) }],
+  patterns: [],
+  accepts: (text) => text.startsWith("B") && NETWORKS.some((network) => isCard(text.slice(1), network)),
+  context: ["%"],
+  confidence: "high",
+  enabled: true,
+  hits: ["%B4716461583322103^DOE/JANE^27122010000012300000?"],
+  misses: ["B4716461583322103", "%B4716461583322104^DOE/JANE^2712"],
+};
+
+export const CARD_DETECTORS: readonly Detector[] = [...NUMBERS, TRACK];
+
+/** Articles of German shops begin with the 4 of Visa, whose numbers of 13 digits are all but gone. */
+const isArticle = (digits: string): boolean => digits.length === 13 && ean13(digits);
+
+const isCard = (digits: string, network: Network): boolean =>
+  fits(digits, network) && luhn(digits) && !isPlaceholder(digits) && !isArticle(digits);
 
 const fits = (digits: string, network: Network): boolean =>
   network.lengths.includes(digits.length) &&

@@ -1,5 +1,6 @@
 import type { Detector } from "./detector.ts";
 import { formsOf, type NumberForms } from "./number-forms.ts";
+import { SPELLED_STARTS, spelledSeparator } from "./separators.ts";
 
 /** What a byte is within a number or code: the columns of the automaton. */
 export const DIGIT = 1;
@@ -79,6 +80,7 @@ export class Chains {
       let width = 1;
       let column = CLASSES[byte] as number;
       if (column === 0) {
+        if (MAY_SEPARATE[byte] === 0) return count;
         const wide = wideSeparator(bytes, i);
         if (wide === null) return count;
         ({ width, column } = wide);
@@ -126,7 +128,6 @@ function isEnd(bytes: Uint8Array, at: number): boolean {
 }
 
 const UNDERSCORE = 0x5f;
-const NBSP_ENTITY = Buffer.from("&nbsp;");
 
 interface WideSeparator {
   readonly width: number;
@@ -134,22 +135,29 @@ interface WideSeparator {
 }
 
 const NBSP: WideSeparator = { width: 2, column: SPACE };
-const ENTITY: WideSeparator = { width: NBSP_ENTITY.length, column: SPACE };
 const WIDE_SPACE: WideSeparator = { width: 3, column: SPACE };
 const WIDE_DASH: WideSeparator = { width: 3, column: DASH };
+/** In queries. */
+const PLUS: WideSeparator = { width: 1, column: SPACE };
+/** What they begin with. */
+const MAY_SEPARATE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  `\xc2\xe2+${SPELLED_STARTS}`.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
 
-/** A space or dash of several bytes, in UTF-8 or as an entity of HTML: those that may not break, and those of typesetters. */
+/** A space or dash of several bytes, in UTF-8 or spelled out: those that may not break, and those of typesetters. */
 function wideSeparator(bytes: Uint8Array, at: number): WideSeparator | null {
   const byte = bytes[at];
   if (byte === 0xc2) return bytes[at + 1] === 0xa0 ? NBSP : null;
-  if (byte === 0xe2) return bytes[at + 1] === 0x80 ? generalPunctuation(bytes[at + 2] ?? 0) : null;
-  if (byte !== NBSP_ENTITY[0]) return null;
-  for (let i = 1; i < NBSP_ENTITY.length; i++) if (bytes[at + i] !== NBSP_ENTITY[i]) return null;
-  return ENTITY;
+  if (byte === 0xe2) return generalPunctuation(bytes[at + 1] ?? 0, bytes[at + 2] ?? 0);
+  if (byte === 0x2b) return PLUS;
+  const spelled = spelledSeparator(bytes, at);
+  return spelled === null ? null : { width: spelled.width, column: spelled.kind === "space" ? SPACE : DASH };
 }
 
-/** The last byte of U+2000 to U+203F. */
-function generalPunctuation(byte: number): WideSeparator | null {
-  if ((byte >= 0x80 && byte <= 0x8a) || byte === 0xaf) return WIDE_SPACE;
-  return byte >= 0x90 && byte <= 0x95 ? WIDE_DASH : null;
+/** The last two bytes of U+2000 to U+203F, and of the minus. */
+function generalPunctuation(second: number, third: number): WideSeparator | null {
+  if (second === 0x88) return third === 0x92 ? WIDE_DASH : null;
+  if (second !== 0x80) return null;
+  if ((third >= 0x80 && third <= 0x8b) || third === 0xaf) return WIDE_SPACE;
+  return third >= 0x90 && third <= 0x95 ? WIDE_DASH : null;
 }

@@ -1,5 +1,7 @@
+import { withoutSpelled } from "./separators.ts";
+
 /** The decimal digits of a text, separators dropped. */
-export const digitsOf = (text: string): string => text.replace(/\D/g, "");
+export const digitsOf = (text: string): string => withoutSpelled(text).replace(/\D/g, "");
 
 /** ISO/IEC 7812-1 Annex B. */
 export function luhn(digits: string): boolean {

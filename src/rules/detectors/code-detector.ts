@@ -1,4 +1,5 @@
 import type { Category, Detector } from "./detector.ts";
+import { withoutSpelled } from "./separators.ts";
 
 /** A detector of numbers or codes of fixed forms, with what most of them have in common left out. */
 export interface CodeRow {
@@ -25,7 +26,7 @@ export const codeDetectors = (category: Category, tags: readonly string[], rows:
     tags,
     anchors: [{ kind: "chain", templates }],
     patterns: [],
-    accepts: (text) => (isUpperCase === undefined || !/[a-z]/.test(text.replaceAll("&nbsp;", ""))) && isValid(codeOf(text)),
+    accepts: (text) => (isUpperCase === undefined || !/[a-z]/.test(withoutSpelled(text))) && isValid(codeOf(text)),
     confidence,
     enabled,
   }));
@@ -37,8 +38,7 @@ let lastCode = "";
 function codeOf(text: string): string {
   if (text === lastText) return lastCode;
   lastText = text;
-  lastCode = text
-    .replaceAll("&nbsp;", "")
+  lastCode = withoutSpelled(text)
     .replace(/[^A-Za-z0-9]/g, "")
     .toUpperCase();
   return lastCode;

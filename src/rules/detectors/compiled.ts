@@ -1,5 +1,5 @@
 import { Chains } from "./chains.ts";
-import { contextTest } from "./context.ts";
+import { namedIndex, type NamedIndex } from "./context.ts";
 import type { Anchor, Detector, Pattern } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
 import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.ts";
@@ -22,8 +22,8 @@ export interface CompiledDetectors {
   readonly number: readonly DetectorGroup[];
   readonly literals: LiteralIndex;
   readonly prefilter: Prefilter;
-  /** Whether the text before a match, in lower case, names what the detector looks for. */
-  readonly contexts: ReadonlyMap<Detector, (before: string) => boolean>;
+  /** The detectors with context words that a text names. */
+  readonly named: NamedIndex<Detector>;
 }
 
 /** What stands for numbers without templates. */
@@ -80,7 +80,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
         ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms() : noForms())),
       ]),
     }),
-    contexts: new Map(detectors.flatMap((detector) => (detector.context ? [[detector, contextTest(detector.context)] as const] : []))),
+    named: namedIndex(detectors.map((detector) => [detector, detector.context ?? []])),
   };
 }
 

@@ -40,7 +40,7 @@ export interface Detector {
   readonly patterns: readonly Pattern[];
   /** Decides on what a pattern found; the checks that make a detector precise. */
   readonly accepts: (text: string) => boolean;
-  /** When present, one of these words (lower case) must stand within CONTEXT_BYTES before the match (context.ts). */
+  /** When present, one of these words must stand shortly before the match, or label it in markup (context.ts). */
   readonly context?: readonly string[];
   /** Further tags than the category, which overrides may name. */
   readonly tags?: readonly string[];

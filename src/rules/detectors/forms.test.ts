@@ -38,7 +38,7 @@ const grouped = (text: string, sizes: readonly number[], separator: string): str
   return sizes.map((size) => text.slice(at, (at += size))).join(separator);
 };
 
-const SEPARATORS = ["", "", " ", " ", "-", "&nbsp;", "\u00a0", "\u202f", "\u2011"];
+const SEPARATORS = ["", "", " ", " ", "-", "&nbsp;", "\u00a0", "\u202f", "\u2011", "&#160;", "&#xA0;", "&#8209;", "\\u00a0", "%20", "+"];
 
 function card(random: Random): string {
   const [prefix, length] = pick(random, [
@@ -100,7 +100,11 @@ function ssn(random: Random): string {
   for (;;) {
     const number = digits(random, 9);
     if (/^(?:000|666|9)|^...00|0000$/.test(number)) continue;
-    return grouped(number, [3, 2, 4], pick(random, ["-", "-", "-", " ", ".", "", "&nbsp;", "\u2011"]));
+    return grouped(
+      number,
+      [3, 2, 4],
+      pick(random, ["-", "-", "-", " ", ".", "", "&nbsp;", "\u2011", "&#8209;", "&ndash;", "&#160;", "%20"]),
+    );
   }
 }
 
@@ -188,6 +192,18 @@ const MAKERS: ReadonlyMap<string, (random: Random) => string> = new Map([
     "secret.generic_key",
     (random: Random) =>
       `${pick(random, ["api_key = ", "apiKey: ", "client_secret=", "ACCESS_TOKEN=", "auth_token => "])}${pick(random, ["", "'"])}${word(random, 32)}`,
+  ],
+  [
+    "secret.connection_password",
+    (random: Random) => `Server=db;User Id=app${pick(random, [";Password=", "&password="])}${word(random, 15)}7`,
+  ],
+  [
+    "secret.authorization",
+    (random: Random) => pick(random, [`Bearer ${word(random, 40)}`, `Basic ${Buffer.from(`svc:${word(random, 17)}7`).toString("base64")}`]),
+  ],
+  [
+    "secret.putty_key",
+    (random: Random) => `PuTTY-User-Key-File-3: ssh-rsa\r\nEncryption: none\r\nComment: ${word(random, 9)}\r\nPublic-Lines: 6`,
   ],
   [
     "secret.private_key",

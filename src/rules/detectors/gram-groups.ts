@@ -106,7 +106,7 @@ const COMMON: ReadonlyMap<string, number> = new Map([
   ...["acce", "-pro", "ent-", "th_", "hook", "cord", "auth", "e.co", "ss_", "gent", ".0-", "ooks", "tp:/"].map(
     (text) => [text, 75] as const,
   ),
-  ...["p://", "post", "ttp:", "audi", "figu", "ecre", "ntry", "/api", "keys", "cret", "dk-", "ucti", "et_"].map(
+  ...["p://", "post", "ttp:", "audi", "figu", "ecre", "ntry", "/api", "keys", "cret", "dk-", "ucti", "et_", "ffel", "uffe"].map(
     (text) => [text, 50] as const,
   ),
 ]);

@@ -1,6 +1,6 @@
 import { mod97 } from "./checks.ts";
 import type { Detector } from "./detector.ts";
-import { SEPARATOR } from "./separators.ts";
+import { SEPARATOR, withoutSpelled } from "./separators.ts";
 
 /** ISO 13616: countries by the whole length of their IBANs. */
 const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
@@ -45,7 +45,7 @@ export const IBAN_DETECTOR: Detector = {
   anchors: [{ kind: "country_check" }],
   patterns: [PATTERN],
   accepts: (text) => {
-    const iban = text.replaceAll("&nbsp;", "").replace(/[^A-Z0-9]/g, "");
+    const iban = withoutSpelled(text).replace(/[^A-Z0-9]/g, "");
     return mod97(iban) && !/^....0+$/.test(iban);
   },
   confidence: "high",

@@ -81,6 +81,7 @@ function add(masks: MaskSet, mask: number): void {
   masks[mask >> 3] = (masks[mask >> 3] as number) | (1 << (mask & 7));
 }
 
+/** What is wider has digits of its own, but for names of dashes: before those, numbers of shorter groups are not seen. */
 const WIDTHS: Readonly<Record<string, number>> = { " ": "&nbsp;".length, "-": 3 };
 
 /** Digits among the first bytes, where separators are as wide as they can be. */

@@ -69,6 +69,25 @@ function isHkid(code: string): boolean {
 /** Births since October 2020 are numbered at random; the month, the day and the century have to fit. */
 const isRrn = (digits: string): boolean => hasYearFirst(digits) && /^.{6}[1-8]/.test(digits) && !isUniform(digits.slice(7));
 
+const isItin = (digits: string): boolean => ITIN_GROUP.test(digits) && !isUniform(digits);
+
+const isCuit = (digits: string): boolean => /^(?:2[03457]|3[0345])/.test(digits) && mod11(digits, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]);
+
+const isMyKad = (digits: string): boolean =>
+  hasYearFirst(digits) && Number(digits.slice(6, 8)) > 0 && !["00", "17", "18", "19", "20"].includes(digits.slice(6, 8));
+
+const isCnic = (digits: string): boolean => /^[1-7]/.test(digits) && !isUniform(digits);
+
+const isUruguayan = (digits: string): boolean =>
+  !isUniform(digits) && (10 - (weighted(digits, [2, 9, 8, 7, 6, 3, 4]) % 10)) % 10 === Number(digits[7]);
+
+/** Persons, foreigners, companies, passports and authorities, each with a number for its letter. */
+function isRif(code: string): boolean {
+  const letter = "VEJPG".indexOf(code[0] ?? "?");
+  const sum = 4 * (letter + 1) + weighted(code.slice(1), [3, 2, 7, 6, 5, 4, 3, 2]);
+  return letter >= 0 && "00987654321"[sum % 11] === code[9];
+}
+
 const isTfn = (digits: string): boolean =>
   !isUniform(digits) && weighted(digits, digits.length === 8 ? [10, 7, 8, 4, 6, 3, 5, 1] : [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
 
@@ -114,16 +133,16 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "b647b3bea47c1563e75b6a18a3bf0a8a",
       name: "US individual taxpayer number (ITIN)",
       templates: ["###-##-####"],
-      isValid: (digits) => ITIN_GROUP.test(digits),
+      isValid: isItin,
       hits: ["911-70-1234", "ITIN 999-88-7654"],
-      misses: ["911-48-1234", "911-93-1234"],
+      misses: ["911-48-1234", "911-93-1234", "999-99-9999"],
     },
     {
       id: "pii.itin_us_labelled",
       rule_id: "2a50fe120de3d5f01f57c73abd0d49fa",
       name: "US individual taxpayer number in other forms, beside its name",
       templates: ["#########", "### ## ####", "###-######", "#####-####"],
-      isValid: (digits) => ITIN_GROUP.test(digits),
+      isValid: isItin,
       context: ["itin", "taxpayer", "tax id"],
       hits: ["ITIN 911701234", "itin: 911-701234"],
       misses: ["911701234", "ITIN 911481234"],
@@ -194,9 +213,19 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "927a8490bf9fdec1bdd2f2ec94bba647",
       name: "Argentinian CUIT or CUIL",
       templates: ["##-########-#"],
-      isValid: (digits) => /^(?:2[03457]|3[0345])/.test(digits) && mod11(digits, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]),
+      isValid: isCuit,
       hits: ["20-12345678-6"],
       misses: ["20-12345678-7", "10-12345678-6"],
+    },
+    {
+      id: "pii.cuit_ar_plain",
+      rule_id: "7d20c1a95be84f6d93f4716e0ab852cd",
+      name: "Argentinian CUIT or CUIL without dashes, beside its name",
+      templates: ["###########"],
+      isValid: isCuit,
+      context: ["cuit", "cuil"],
+      hits: ["CUIT 20123456786"],
+      misses: ["20123456786", "CUIT 20123456787"],
     },
     {
       id: "pii.rut_cl",
@@ -206,6 +235,16 @@ export const WORLD_DETECTORS = codeDetectors(
       isValid: isRut,
       hits: ["12.345.678-5", "6.123.456-K"],
       misses: ["12.345.678-6"],
+    },
+    {
+      id: "pii.rut_cl_plain",
+      rule_id: "c49e7b3f10ad4d2e8b65f92d7038e1a6",
+      name: "Chilean RUT without dots, beside its name",
+      templates: ["########-*", "#######-*", "########*", "#######*"],
+      isValid: isRut,
+      context: ["rut", "rol unico", "r.u.t"],
+      hits: ["RUT 12345678-5", '"rut":"6123456K"'],
+      misses: ["12345678-5", "RUT 12345678-6"],
     },
     {
       id: "pii.nit_co",
@@ -325,7 +364,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Korean resident registration number without dash, beside its name",
       templates: ["#############"],
       isValid: isRrn,
-      context: ["rrn", "resident registration", "jumin", "korea", "frn", "national id"],
+      context: ["rrn", "resident registration", "jumin", "korea", "frn", "national id", "주민등록", "외국인등록"],
       hits: ["RRN 9111245678901"],
       misses: ["9111245678901", "RRN 9113245678901"],
     },
@@ -338,7 +377,7 @@ export const WORLD_DETECTORS = codeDetectors(
         const rest = weighted(digits, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
         return !isUniform(digits) && (rest <= 1 ? 0 : 11 - rest) === Number(digits[11]);
       },
-      context: ["my number", "mynumber", "individual number", "kojin bango"],
+      context: ["my number", "individual number", "kojin bango", "マイナンバー", "個人番号"],
       hits: ["My Number: 1234 5678 9018"],
       misses: ["123456789018", "My Number: 1234 5678 9019"],
     },
@@ -358,7 +397,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Hong Kong identity card number",
       templates: ["A######(*", "AA######(*", "A######*", "AA######*"],
       isValid: isHkid,
-      context: ["hkid", "identity card", "hong kong"],
+      context: ["hkid", "identity card", "hong kong", "身份證", "身份证"],
       hits: ["HKID A123456(3)", "hkid: AB9876543"],
       misses: ["A123456(3)", "HKID A123456(4)"],
     },
@@ -399,7 +438,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Thai national identity number in one piece, beside its name",
       templates: ["#############"],
       isValid: isThai,
-      context: ["thai", "national id", "citizen id"],
+      context: ["thai", "national id", "citizen id", "ประจำตัวประชาชน"],
       hits: ["Thai national id 1101230000001"],
       misses: ["1101230000001", "Thai national id 1101230000002"],
     },
@@ -418,10 +457,19 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "3825322b67ce4cb7685344faf8f38c8d",
       name: "Malaysian identity card number (MyKad)",
       templates: ["######-##-####"],
-      isValid: (digits) =>
-        hasYearFirst(digits) && Number(digits.slice(6, 8)) > 0 && !["00", "17", "18", "19", "20"].includes(digits.slice(6, 8)),
+      isValid: isMyKad,
       hits: ["880523-14-5677"],
       misses: ["881323-14-5677", "880523-00-5677"],
+    },
+    {
+      id: "pii.mykad_my_plain",
+      rule_id: "e1750b8d4c9f4e3a92d6870fb31c54ea",
+      name: "Malaysian identity card number without dashes, beside its name",
+      templates: ["############"],
+      isValid: isMyKad,
+      context: ["mykad", "kad pengenalan", "nric", "malaysia"],
+      hits: ["MyKad 880523145677"],
+      misses: ["880523145677", "MyKad 881323145677"],
     },
     {
       id: "pii.tin_ph",
@@ -479,7 +527,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Israeli identity number",
       templates: ["#########", "########-#"],
       isValid: (digits) => !isUniform(digits) && luhn(digits),
-      context: ["teudat", "zehut", "israel", "mispar"],
+      context: ["teudat", "zehut", "israel", "mispar", "תעודת זהות", "מספר זהות"],
       hits: ["teudat zehut 123456782"],
       misses: ["123456782", "teudat zehut 123456783"],
     },
@@ -499,7 +547,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Saudi national identity number",
       templates: ["##########"],
       isValid: (digits) => /^[12]/.test(digits) && luhn(digits),
-      context: ["iqama", "saudi", "national id", "hawiya"],
+      context: ["iqama", "saudi", "national id", "hawiya", "الهوية", "الإقامة"],
       hits: ["Iqama 2123456788"],
       misses: ["1010101013", "Iqama 2123456789"],
     },
@@ -509,7 +557,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Egyptian national identity number",
       templates: ["##############"],
       isValid: (digits) => /^[23]/.test(digits) && hasYearFirst(digits, 1) && /^(?:0[1-4]|1[1-9]|2[1-9]|3[1-5]|88)/.test(digits.slice(7)),
-      context: ["egypt", "national id", "raqam"],
+      context: ["egypt", "national id", "raqam", "القومي"],
       hits: ["national id 29001011234567"],
       misses: ["29001011234567", "national id 29013011234567"],
     },
@@ -518,9 +566,19 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "2a8a93b1000f3f65771a99fb7de0cc71",
       name: "Pakistani identity card number (CNIC)",
       templates: ["#####-#######-#"],
-      isValid: (digits) => /^[1-7]/.test(digits) && !isUniform(digits),
+      isValid: isCnic,
       hits: ["45504-4185771-3"],
       misses: ["85504-4185771-3", "45504-4185771-33"],
+    },
+    {
+      id: "pii.cnic_pk_plain",
+      rule_id: "5a83f2e6d1b740c9ae0c64b7f9d82135",
+      name: "Pakistani identity card number without dashes, beside its name",
+      templates: ["#############"],
+      isValid: isCnic,
+      context: ["cnic", "nadra", "pakistan", "شناختی"],
+      hits: ["CNIC 4550441857713"],
+      misses: ["4550441857713", "CNIC 8550441857713"],
     },
     {
       id: "pii.nic_lk",
@@ -542,7 +600,7 @@ export const WORLD_DETECTORS = codeDetectors(
         const check = first === 10 ? weighted(digits, [3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2]) % 11 : first;
         return check === Number(digits[11]);
       },
-      context: ["iin", "kazakh"],
+      context: ["iin", "kazakh", "иин", "жсн"],
       hits: ["IIN 900101300017"],
       misses: ["900101300017", "IIN 901301300017"],
     },
@@ -552,7 +610,7 @@ export const WORLD_DETECTORS = codeDetectors(
       name: "Nigerian national identification number",
       templates: ["###########"],
       isValid: (digits) => !isUniform(digits),
-      context: ["nin", "nimc", "bvn", "nigeria"],
+      context: ["nin", "nimc", "bvn", "nigeria", "national identification"],
       hits: ["NIN 12345678901"],
       misses: ["12345678901", "NIN 11111111111"],
     },
@@ -582,9 +640,40 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "e40d7d0cca3230db5b599d72d7985406",
       name: "Uruguayan identity card number",
       templates: ["#.###.###-#"],
-      isValid: (digits) => !isUniform(digits) && (10 - (weighted(digits, [2, 9, 8, 7, 6, 3, 4]) % 10)) % 10 === Number(digits[7]),
+      isValid: isUruguayan,
       hits: ["3.423.332-6"],
       misses: ["3.423.332-7"],
+    },
+    {
+      id: "pii.ci_uy_plain",
+      rule_id: "2f6d94c0e5b8471b83c7a1d0649efb52",
+      name: "Uruguayan identity card number without dots, beside its name",
+      templates: ["#######-#", "########"],
+      isValid: isUruguayan,
+      context: ["cedula", "uruguay"],
+      hits: ["cédula de identidad 3423332-6"],
+      misses: ["3423332-6", "cédula 3423332-7"],
+    },
+    {
+      id: "pii.cccd_vn",
+      rule_id: "86b1e7d3f0294cb5a94d2f5c7083ea16",
+      name: "Vietnamese citizen identity number",
+      templates: ["############"],
+      // A province, the century and sex, and the year of birth.
+      isValid: (digits) => /^0(?:0[1-9]|[1-8]\d|9[0-6])[0-3]/.test(digits) && !isUniform(digits.slice(6)),
+      context: ["cccd", "can cuoc", "cmnd", "vietnam", "citizen id"],
+      hits: ["Số CCCD: 001099012345"],
+      misses: ["001099012345", "CCCD 097099012345"],
+    },
+    {
+      id: "pii.rif_ve",
+      rule_id: "b0d25f7c68e14a39957b3ce1f84d6a02",
+      name: "Venezuelan tax number (RIF)",
+      templates: ["A-########-#", "A########-#", "A#########"],
+      isValid: isRif,
+      context: ["rif", "seniat", "venezuela"],
+      hits: ["RIF: V-11470283-4"],
+      misses: ["V-11470283-4", "RIF V-11470283-3"],
     },
   ],
 );

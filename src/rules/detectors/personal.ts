@@ -45,10 +45,10 @@ export const PERSONAL_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "chain", templates: ["#########", "#####-####", "##### ####"] }],
     patterns: [],
     accepts: isSsn,
-    context: ["ssn", "social security", "soc sec", "ss no", "ss number", "ss#"],
+    context: ["ssn", "s.s.n", "social sec", "soc sec", "social number", "social is", "seguro social", "ss no", "ss number", "ss#"],
     confidence: "medium",
     enabled: true,
-    hits: ["ssn: 536904399", "Social Security number 53690 4399"],
+    hits: ["ssn: 536904399", "Social Security number 53690 4399", "Soc. Sec. No. 536904399", "número de seguro social: 536904399"],
     misses: ["536904399", "Boston, MA 02110-1301", "ssn: 000904399"],
   },
 ];

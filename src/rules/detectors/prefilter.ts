@@ -1,5 +1,6 @@
 import { GRAM_BYTES } from "./gram-groups.ts";
 import { FORM_BYTES, MASK_SET_BYTES, type NumberForms } from "./number-forms.ts";
+import { SPELLED_STARTS } from "./separators.ts";
 import { bytes16, type Code, constant, get, i32, I32, loopWhile, moduleOf, set, V128, when } from "./wasm.ts";
 
 /**
@@ -144,11 +145,16 @@ const wordMask = (bytes: Code): Code =>
       isBetween(bytes16.or(bytes, bytes16.splat(0x20)), bytes16.splat(lowest(0x61)), bytes16.splat(belowLowest(26))),
     ),
   );
-/** What begins an entity or is beyond ASCII. */
-const wideMask = (bytes: Code): Code => i32.or(bytes16.mask(bytes), bytes16.mask(bytes16.equal(bytes, bytes16.splat(AMPERSAND))));
+/** What begins a separator that is spelled out, or is beyond ASCII. */
+const wideMask = (bytes: Code): Code =>
+  bytes16.mask(
+    Array.from(SPELLED_STARTS, (char) => bytes16.equal(bytes, bytes16.splat(char.charCodeAt(0)))).reduce(
+      (all, one) => bytes16.or(all, one),
+      bytes,
+    ),
+  );
 const notUnderscoreMask = (bytes: Code): Code => inverted(bytes16.mask(bytes16.equal(bytes, bytes16.splat(UNDERSCORE))));
 
-const AMPERSAND = 0x26;
 const UNDERSCORE = 0x5f;
 
 /** The groups that byte `place` of a gram may belong to, for the sixteen bytes in LOW and HIGH. */

@@ -1,14 +1,15 @@
 import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
+import { LABEL_BYTES, textBefore } from "./context.ts";
 import type { Detector } from "./detector.ts";
 import type { Literal } from "./literals.ts";
 import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
 export const WINDOW_BYTES = 512;
-/** Of these, what a number needs at most: 34 characters of an IBAN and eight `&nbsp;` between them. */
-const NUMBER_WINDOW_BYTES = 96;
-/** Bytes before an anchor in which a context word may stand. */
+/** Of these, what a number needs at most: 34 characters of an IBAN and eight `&#x2011;` between them. */
+const NUMBER_WINDOW_BYTES = 112;
+/** Bytes before an anchor that a match may begin in. */
 export const CONTEXT_BYTES = 64;
 /** sensitive-data.md: without a budget an adversarial body of 1 MB took 828 ms, with this one 35 ms. */
 export const CANDIDATES_MAX = 8192;
@@ -53,7 +54,7 @@ export interface ScannerOptions {
 const BLOCK_BYTES = 64 * 1024;
 
 /** Working memory of a scan under way: a block and what has to stand before and after it. */
-export const scanBuffer = (blockBytes = BLOCK_BYTES): Buffer => Buffer.allocUnsafeSlow(CONTEXT_BYTES + blockBytes + WINDOW_BYTES);
+export const scanBuffer = (blockBytes = BLOCK_BYTES): Buffer => Buffer.allocUnsafeSlow(LABEL_BYTES + blockBytes + WINDOW_BYTES);
 
 interface Tally {
   count: number;
@@ -133,7 +134,7 @@ export class BodyScanner {
   #scanTo(end: number): void {
     const view = this.#buffer.subarray(0, this.#filled);
     this.#scanPlaces(view, end);
-    const kept = Math.max(0, end - CONTEXT_BYTES);
+    const kept = Math.max(0, end - LABEL_BYTES);
     this.#buffer.copyWithin(0, kept, this.#filled);
     this.#filled -= kept;
     this.#base += kept;
@@ -214,18 +215,17 @@ export class BodyScanner {
   /** The longest form that a detector accepts; false where there is none. */
   #atChain(view: Buffer, at: number): boolean {
     if (this.#base + at < this.#foundTo) return true;
-    const { chains, contexts } = this.#detectors;
+    const { chains, named } = this.#detectors;
     const count = chains.read(view, at, ends);
     if (count === 0 || ++this.#candidates > this.#candidatesMax) return false;
-    let before: string | undefined;
+    let namedHere: ReadonlySet<Detector> | undefined;
     for (let i = count - 1; i >= 0; i--) {
       const { end, detectors } = ends[i] as ChainEnd;
       const text = view.toString("latin1", at, end);
       if (continuesSeries(view, at, text)) continue;
       for (const detector of detectors) {
         if (!detector.accepts(text)) continue;
-        const isNamed = contexts.get(detector);
-        if (isNamed !== undefined && !isNamed((before ??= textBefore(view, at)))) continue;
+        if (detector.context !== undefined && !(namedHere ??= named.in(textBefore(view, at))).has(detector)) continue;
         this.#count(detector, this.#base + at, text);
         this.#foundTo = this.#base + end;
         return true;
@@ -253,11 +253,15 @@ export class BodyScanner {
       pattern.lastIndex = 0;
       const found = pattern.exec(window)?.[0];
       if (found === undefined) continue;
-      const detector = detectors.find((one) => one.accepts(found) && (this.#detectors.contexts.get(one)?.(textBefore(view, at)) ?? true));
+      const detector = detectors.find((one) => one.accepts(found) && this.#isNamed(one, view, at));
       if (detector === undefined) continue;
       this.#count(detector, this.#base + at, found);
       return;
     }
+  }
+
+  #isNamed(detector: Detector, view: Buffer, at: number): boolean {
+    return detector.context === undefined || this.#detectors.named.in(textBefore(view, at)).has(detector);
   }
 
   #count(detector: Detector, from: number, text: string): void {
@@ -390,5 +394,3 @@ function continuesSeries(view: Buffer, at: number, text: string): boolean {
   while (length <= first && isWord(view[at - 2 - length])) if (CLASSES[view[at - 2 - length++] as number] === DIGIT) digits++;
   return length === first && digits > 0;
 }
-
-const textBefore = (view: Buffer, at: number): string => view.toString("latin1", Math.max(0, at - CONTEXT_BYTES), at).toLowerCase();

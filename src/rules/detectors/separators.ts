@@ -1,5 +1,73 @@
+/** What a separator of several bytes stands for. */
+export type SeparatorKind = "space" | "dash";
+
 /**
- * One separator between groups of a number, as a pattern over bytes: space, dash, dot, a no-break space in UTF-8,
- * Latin-1 or HTML, or a typesetter's space or dash (U+2000 to U+200A, U+2010 to U+2015, U+202F) in UTF-8.
+ * Separators as pages, data and addresses write them where one character is not enough: by their spelling in small letters.
+ * Of Unicode: the no-break space, typesetters' spaces and dashes (U+2000 to U+200B, U+2010 to U+2015, U+202F), and the minus.
  */
-export const SEPARATOR = String.raw`(?:[ .\-]|\xc2?\xa0|\xe2\x80[\x80-\x8a\x90-\x95\xaf]|&nbsp;)`;
+const NAMED: readonly (readonly [SeparatorKind, readonly string[]])[] = [
+  ["space", ["&nbsp;", "&ensp;", "&emsp;", "&thinsp;", "%20", "%c2%a0"]],
+  ["dash", ["&ndash;", "&mdash;", "&hyphen;", "&dash;", "&minus;", "%2d"]],
+];
+const SPACES = [0x20, 0xa0, ...range(0x2000, 0x200b), 0x202f];
+const DASHES = [0x2d, ...range(0x2010, 0x2015), 0x2212];
+
+/** Entities of HTML by number, and escapes of JSON and scripts. */
+const spellings = (code: number): readonly string[] => {
+  const hex = code.toString(16);
+  return [`&#${code};`, `&#x${hex};`, `\\u${hex.padStart(4, "0")}`];
+};
+
+const KINDS: ReadonlyMap<string, SeparatorKind> = new Map([
+  ...NAMED.flatMap(([kind, texts]) => texts.map((text) => [text, kind] as const)),
+  ...SPACES.flatMap((code) => spellings(code).map((text) => [text, "space"] as const)),
+  ...DASHES.flatMap((code) => spellings(code).map((text) => [text, "dash"] as const)),
+]);
+
+/** The longest of them. */
+export const SPELLED_BYTES_MAX = 8;
+/** What they begin with. */
+export const SPELLED_STARTS = "&%\\";
+
+/** The separator that is spelled out at `at`, where one of SPELLED_STARTS stands. */
+export function spelledSeparator(bytes: Uint8Array, at: number): { readonly kind: SeparatorKind; readonly width: number } | null {
+  let text = "";
+  for (let i = at; i < at + SPELLED_BYTES_MAX; i++) {
+    text += String.fromCharCode(bytes[i] ?? 0).toLowerCase();
+    const kind = KINDS.get(text);
+    if (kind !== undefined) return { kind, width: i + 1 - at };
+  }
+  return null;
+}
+
+const SPELLED = [...KINDS.keys()].toSorted((a, b) => b.length - a.length).map((text) => text.replace(/\\/g, "\\\\"));
+const SPELLED_PATTERN = new RegExp(SPELLED.join("|"), "gi");
+
+// Dozens of detectors look at the same number one after the other.
+let lastText = "";
+let lastBare = "";
+
+/** A number or code without the separators that are spelled out, which have letters and digits of their own. */
+export function withoutSpelled(text: string): string {
+  if (text === lastText) return lastBare;
+  lastText = text;
+  lastBare = /[&%\\]/.test(text) ? text.replace(SPELLED_PATTERN, "") : text;
+  return lastBare;
+}
+
+/**
+ * One separator between groups of a number, as a pattern over bytes: space, dash, dot, plus (a space in queries), a no-break
+ * space or a typesetter's space or dash in UTF-8, and those that are spelled out.
+ */
+export const SEPARATOR = String.raw`(?:[ .+\-]|\xc2?\xa0|\xe2(?:\x80[\x80-\x8b\x90-\x95\xaf]|\x88\x92)|[&%\\](?:${either(SPELLED)}))`;
+
+/** In either case, without what they begin with. */
+function either(spelled: readonly string[]): string {
+  return spelled
+    .map((text) => text.replace(/^(?:\\\\|.)/, "").replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`))
+    .join("|");
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, more) => from + more);
+}

@@ -8,6 +8,7 @@ import { EUROPEAN_DETECTORS } from "./personal-europe.ts";
 import { OTHER_PERSONAL_DETECTORS } from "./personal-other.ts";
 import { WORLD_DETECTORS } from "./personal-world.ts";
 import { PERSONAL_DETECTORS } from "./personal.ts";
+import { MACHINE_READABLE_ZONE } from "./travel-documents.ts";
 import { VAT_DETECTORS } from "./vat.ts";
 import { AI_SECRETS } from "./secrets-ai.ts";
 import { CLOUD_SECRETS } from "./secrets-cloud.ts";
@@ -28,6 +29,7 @@ export const DETECTORS: readonly Detector[] = [
   ...EUROPEAN_DETECTORS,
   ...WORLD_DETECTORS,
   ...OTHER_PERSONAL_DETECTORS,
+  MACHINE_READABLE_ZONE,
   ...BUSINESS_DETECTORS,
   ...CONTACT_DETECTORS,
   ...AI_SECRETS,

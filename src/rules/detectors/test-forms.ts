@@ -115,4 +115,5 @@ export const SURROUNDINGS: readonly ((value: string, word: string) => string)[] 
   (value, word) => `${word} "${value}"\r\n`,
   (value, word) => `# ${word}\n  - ${value}\n`,
   (value, word) => `(${word}) (${value})`,
+  (value, word) => `<dt class="col-sm-3 text-muted">${word}</dt>\n  <dd class="col-sm-9 font-monospace" data-field-id="8812">${value}</dd>`,
 ];

@@ -1,6 +1,7 @@
 import { compileDetectors, type CompiledDetectors } from "./compiled.ts";
+import { LABEL_BYTES } from "./context.ts";
 import { FINDABLE_CHARS_MIN } from "./findable.ts";
-import { BodyScanner, CONTEXT_BYTES, scanBuffer } from "./scan.ts";
+import { BodyScanner, scanBuffer } from "./scan.ts";
 import { DETECTORS } from "./table.ts";
 
 /**
@@ -15,7 +16,7 @@ const TOGETHER_BYTES = 48 * 1024;
 /** Of one text. What has more could keep the thread busy and is hidden as a whole. */
 const CANDIDATES_MAX = 1024;
 /** Wide enough that a word of one text is no context of the next one. */
-const GAP = "\n".repeat(CONTEXT_BYTES);
+const GAP = "\n".repeat(LABEL_BYTES);
 
 /** By the detectors that are on by default. */
 export const createTextMasker = (): TextMasker =>

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Detector } from "./detector.ts";
+import { withoutSpelled } from "./separators.ts";
 
 /** Tells values apart for a zone's allow-list without saying what they are: 32 hexadecimal characters. */
 export type ValueHash = (zoneId: string, detector: Detector, text: string) => string;
@@ -23,8 +24,7 @@ const HASH_CHARACTERS = 32;
 const valueOf = (detector: Detector, text: string): string =>
   detector.category === "secrets" || detector.category === "custom"
     ? text
-    : text
-        .replaceAll("&nbsp;", "")
+    : withoutSpelled(text)
         .replace(/[^A-Za-z0-9@]/g, "")
         .toUpperCase();
 

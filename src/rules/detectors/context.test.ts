@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { namedIndex, textBefore } from "./context.ts";
+
+const NAMES = ["nhs", "sin", "soc sec", "cédula", "инн", "αφμ", "個人番号", "passport", "kt"];
+const index = namedIndex(NAMES.map((name) => [name, [name]]));
+
+/** The names that stand before the number at the text's end. */
+function named(text: string): readonly string[] {
+  const bytes = Buffer.from(`${text}1234567`);
+  return [...index.in(textBefore(bytes, bytes.length - 7))].toSorted();
+}
+
+test("short words are told apart by what stands beside them, longer ones are found within others", () => {
+  for (const text of ["NHS 943", "nhs_number: ", '"nhsNumber":"', "NHSNumber=", "patientNhsNo: ", "kt. "])
+    assert.equal(named(text).length, 1, text);
+  for (const text of ["using ", "sinus ", "SINGLE ", "bkt ", "nhsx "]) assert.deepEqual(named(text), [], text);
+  assert.deepEqual(named("customerpassportno "), ["passport"]);
+});
+
+test("accents, capitals and other alphabets", () => {
+  assert.deepEqual(named("CÉDULA "), ["cédula"]);
+  assert.deepEqual(named("cedula: "), ["cédula"]);
+  assert.deepEqual(named("ИНН "), ["инн"]);
+  assert.deepEqual(named("винный "), []);
+  assert.deepEqual(named("ΑΦΜ: "), ["αφμ"]);
+  assert.deepEqual(named("あなたの個人番号は"), ["個人番号"]);
+  assert.deepEqual(named("Soc. Sec. No. "), ["soc sec"]);
+});
+
+test("words stand near, or label what markup stands before", () => {
+  assert.deepEqual(named(`passport ${"x".repeat(64)} `), []);
+  const attributes = 'class="col-sm-9 font-monospace" data-field-id="8812" aria-describedby="hint-17"';
+  assert.deepEqual(named(`<dt ${attributes}>Passport</dt>\n   <dd ${attributes}>`), ["passport"]);
+  assert.deepEqual(named(`<input name="passport" ${attributes} value="`), ["passport"]);
+  assert.deepEqual(named(`<p>passport</p><p>${"other words ".repeat(6)}</p><p>`), []);
+  assert.deepEqual(named(`<p>passport</p><p ${attributes.repeat(4)}>`), []);
+});
