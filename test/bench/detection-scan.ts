@@ -75,6 +75,8 @@ function scanAll(bodies: readonly Buffer[], bytes: number): Measurement {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1e6;
   };
+  // Once before, for the compilers: a server scans for days with what it has compiled once.
+  for (const body of bodies) scan(body);
   let hits = 0;
   const seconds = timed(() => {
     for (const body of bodies) hits += scan(body);

@@ -96,5 +96,14 @@ export const OBSERVABILITY_SECRETS = secretDetectors(
       hits: ["sdk_key sdk-453d29bd-bdfb-68e9-6e3e-c7f47845fe57"],
       misses: ["sdk-xxxxxxxxxxxx"],
     },
+    {
+      id: "secret.grafana_legacy_key",
+      rule_id: "b104f3a8a254838a8e234ec2a4626960",
+      name: "Grafana API key",
+      starts: ["eyJrIjoi"],
+      rest: String.raw`[A-Za-z0-9]{70,400}={0,3}${END_WORD}`,
+      hits: ["eyJrIjoiG3j5iS4VouQBp9906mkKLXv20SQ49WxHhRL7aGhbjBD7XoqV9W3A5oQ7nxYgB2qb9F57tGbLKqlto2uVO="],
+      misses: ["eyJrIjoixxxxxxxxxxxx"],
+    },
   ],
 );

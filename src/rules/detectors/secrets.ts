@@ -32,8 +32,23 @@ const NAMES_OF_KEYS = [
   "access_token",
   "accessToken",
   "ACCESS_TOKEN",
+  "api_token",
+  "apiToken",
+  "API_TOKEN",
+  "api_secret",
+  "apiSecret",
+  "API_SECRET",
+  "app_key",
+  "APP_KEY",
+  "master_key",
+  "MASTER_KEY",
+  "AUTHTOKEN",
+  // As an environment has them: small letters would stand in every form of a page.
+  "_TOKEN=",
+  "_SECRET=",
 ];
 const NAMES_OF_PASSWORDS = ["password", "Password", "PASSWORD", "passwd", "PASSWD", "passphrase"];
+const NAMES_IN_CONNECTIONS = [";Password=", ";password=", ";PASSWORD=", ";Pwd=", ";pwd=", ";PWD=", "&password="];
 const DATABASES = [
   "postgres://",
   "postgresql://",
@@ -175,6 +190,48 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     misses: ["https://user:password@example.com/", "http://host:8080/@scope"],
   },
   {
+    id: "secret.connection_password",
+    rule_id: "d3b1086f57c94e0fa2e67c95b80f41da",
+    name: "Connection string with a password among its parameters",
+    category: "secrets",
+    tags: ["password"],
+    anchors: anywhere(NAMES_IN_CONNECTIONS),
+    patterns: [/[;&][A-Za-z]{3,8}=[^\s;&"'<>\\(),]{6,128}(?=[\s;&"'<>\\(),]|$)/y],
+    accepts: (text) => isRealPassword(valueOf(text)) && /\d/.test(text) && looksRandom(valueOf(text), 2.7),
+    confidence: "medium",
+    enabled: true,
+    hits: ["Server=db;Database=shop;User Id=app;Password=t9Kq2vLx7w;", "jdbc:postgresql://db:5432/shop?user=app&password=Zr8wQm41xk"],
+    misses: ["Server=db;User Id=app;Password=${DB_PASSWORD1};", "x;password=password1", "User=sa;Password=*********1"],
+  },
+  {
+    id: "secret.authorization",
+    rule_id: "6c4f9ad2e0314b7f8d15c7b3096ae8f1",
+    name: "Credentials of an Authorization header",
+    category: "secrets",
+    tags: ["token"],
+    anchors: words(["Bearer ", "bearer ", "Basic "]),
+    patterns: [/[Bb]earer [A-Za-z0-9_\-.+/=~]{20,400}(?![A-Za-z0-9_])/y, /Basic [A-Za-z0-9+/]{16,300}={0,2}(?![A-Za-z0-9+/=])/y],
+    accepts: (text) => (text.startsWith("Basic ") ? isBasic(text.slice(6)) : isStrong(text.slice(7))),
+    confidence: "medium",
+    enabled: true,
+    hits: ["Authorization: Bearer Vb7kQ2xR9mLp4ZtY8wN3sHc1", "Authorization: Basic c3ZjOnQ5S3Eydkx4N3c0Wg=="],
+    misses: ["Authorization: Bearer YOUR_ACCESS_TOKEN_GOES_HERE", "Authorization: Basic dXNlcjpwYXNzd29yZA==", "Basic authentication"],
+  },
+  {
+    id: "secret.putty_key",
+    rule_id: "a25c80e7b9d64f31860fd41c73be952a",
+    name: "Private key of PuTTY",
+    category: "secrets",
+    tags: ["private-key"],
+    anchors: words(["PuTTY-User-Key-File-"]),
+    patterns: [/PuTTY-User-Key-File-[123]: [a-z0-9-]{5,40}(?:\\[rn]|\s){1,4}Encryption: [a-z0-9-]{4,20}(?:\\[rn]|\s){1,4}Comment/y],
+    accepts: () => true,
+    confidence: "high",
+    enabled: true,
+    hits: ["PuTTY-User-Key-File-3: ssh-ed25519\r\nEncryption: none\r\nComment: deploy\r\nPublic-Lines: 2"],
+    misses: ["a file that begins with PuTTY-User-Key-File-3: ssh-ed25519"],
+  },
+  {
     id: "secret.generic_key",
     rule_id: "e7f9c0368ed7aade07153323e67c6fcf",
     name: "Key or token, by the name it is given",
@@ -211,10 +268,20 @@ export const GENERAL_SECRETS: readonly Detector[] = [
 function hasRealPassword(text: string): boolean {
   if (/@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|localhost|127\.0\.0\.1)(?![a-z0-9.-])/i.test(text)) return false;
   const password = /:\/\/[^:@]*:([^@]*)@/.exec(text)?.[1] ?? "";
+  return isRealPassword(password);
+}
+
+function isRealPassword(password: string): boolean {
   if (/[{}$<>*[\]()]|^%/.test(password) || isPlaceholderSecret(password)) return false;
   return !/^(?:pass(?:word|wd|w)?|pwd|secret|admin|root|test|user(?:name)?|guest|postgres|mysql|redis|mongo|foo|bar|baz|abc|xyz|hunter2|12345+|qwerty|token|key|x+|p+)\d{0,4}$/i.test(
     password,
   );
+}
+
+/** A name and a password, as RFC 7617 puts them. */
+function isBasic(encoded: string): boolean {
+  const [, name, password = ""] = /^([\x20-\x7e]+?):([\x20-\x7e]{6,})$/.exec(Buffer.from(encoded, "base64").toString("latin1")) ?? [];
+  return name !== undefined && isRealPassword(password) && /\d/.test(password) && looksRandom(password, 2.7);
 }
 
 /** As generators make them: letters and digits mixed without words, or hexadecimal; no file name, path or identifier. */
