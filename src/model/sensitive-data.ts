@@ -37,9 +37,9 @@ const Id = Type.String();
 const ALLOWED = {
   /** Of the value, from an event or a scan of a text. */
   value_hash: Type.Optional(Type.String({ pattern: "^[0-9a-f]{32}$" })),
-  /** `$.orders[*].number`. */
+  /** `$.orders[*].number`: `[*]` or `.*` stands for any one step. */
   json_path: Type.Optional(Type.String({ pattern: "^\\$", maxLength: 1024 })),
-  /** Of the request; a star at its end stands for anything. */
+  /** Of the request; stars stand for anything. */
   path: Type.Optional(Type.String({ pattern: "^/", maxLength: 2048 })),
   /** The rule that would have hit; any without it. */
   rule_id: Type.Optional(Type.String({ pattern: "^[0-9a-f]{32}$" })),

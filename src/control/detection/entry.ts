@@ -18,7 +18,7 @@ export function detectionEntry(rows: readonly SensitiveDataRow[]): DetectionEntr
     });
   const patterns = rows
     .filter(({ kind }) => kind === "pattern")
-    .map((row) => ({ id: row.id, ...(JSON.parse(row.value) as Omit<SensitiveDataPattern, "id">) }))
+    .map((row) => ({ ...(JSON.parse(row.value) as SensitiveDataPattern), id: row.id }))
     .map(({ id, name, pattern, context, validator, tags, enabled }) => ({
       ...{ id, name, pattern, context, validator, tags },
       // An override may switch on what is off.

@@ -40,12 +40,16 @@ export interface OwnedObjectsDeps {
   readonly clock: Clock;
   readonly kind: "allowed" | "pattern";
   readonly max: number;
+  /** What is kept of a body: clients send back what they have read, the id among it, and members that nobody knows. */
+  readonly members: readonly string[];
 }
 
-export function createOwnedObjects<Value extends object>({ store, clock, kind, max }: OwnedObjectsDeps): OwnedObjects<Value> {
+export function createOwnedObjects<Value extends object>({ store, clock, kind, max, members }: OwnedObjectsDeps): OwnedObjects<Value> {
+  const known = <Given extends object>(value: Given): Given =>
+    Object.fromEntries(Object.entries(value).filter(([name]) => members.includes(name))) as Given;
   const view = (row: SensitiveDataRow): Value & Kept => ({
     id: row.id,
-    ...(JSON.parse(row.value) as Value),
+    ...known(JSON.parse(row.value) as Value),
     created_on: row.created_on,
     modified_on: row.modified_on,
   });
@@ -79,8 +83,8 @@ export function createOwnedObjects<Value extends object>({ store, clock, kind, m
       write(call, owner, async (unit) => {
         if ((await own(unit.db, owner)).length >= max)
           throw new PlatformError("invalid_input", { message: `${"zone" in owner ? "a zone" : "an account"} has at most ${max} of these` });
-        const now = isoMicros(clock.nowMs());
-        const row = { id: newId(), kind, value: JSON.stringify(value), created_on: now, modified_on: now };
+        const now = isoMicros(clock.nowMicros());
+        const row = { id: newId(), kind, value: JSON.stringify(known(value)), created_on: now, modified_on: now };
         await rowsOf(owner).insert(unit.db, idOf(owner), row);
         unit.audit({ ...audit(call, owner, row.id, "create"), after: view(row) });
         return view(row);
@@ -88,9 +92,9 @@ export function createOwnedObjects<Value extends object>({ store, clock, kind, m
     update: (call, owner, id, change, check) =>
       write(call, owner, async (unit) => {
         const before = await find(unit.db, owner, id);
-        const value = { ...(JSON.parse(before.value) as Value), ...change };
+        const value = known({ ...(JSON.parse(before.value) as Value), ...change });
         check(value);
-        const row = { ...before, value: JSON.stringify(value), modified_on: isoMicros(clock.nowMs()) };
+        const row = { ...before, value: JSON.stringify(value), modified_on: isoMicros(clock.nowMicros()) };
         await rowsOf(owner).update(unit.db, row);
         unit.audit({ ...audit(call, owner, id, "update"), before: view(before), after: view(row) });
         return view(row);

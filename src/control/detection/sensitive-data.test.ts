@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fixedClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
@@ -113,6 +114,27 @@ storeTest("overrides switch patterns of one's own by rule, tag and ruleset, in a
   await assert.rejects(deploy({ rules: [{ id: staff.id, action: "block" }] }), isRulesetError, "the action is always log");
 });
 
+storeTest("ids and times are the service's own: what a body says of them is not kept", async ({ store }) => {
+  const clock = fixedClock("2026-03-04T05:06:07Z");
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const zone = { id, account_id };
+  const foreign = { id: "0,+*", created_on: "1999-01-01T00:00:00Z", colour: "red" };
+  const { allowed, patterns } = control.sensitiveData;
+  const pattern = await patterns.create(call(), { zone }, { ...foreign, name: "Staff", pattern: "EMP-\\d{6}" });
+  assert.match(pattern.id, /^[0-9a-f]{32}$/);
+  assert.equal(Date.parse(pattern.created_on), clock.nowMs());
+  await patterns.update(call(), { zone }, pattern.id, { ...foreign, name: "Staff number" });
+  const place = await allowed.create(call(), { zone }, { ...foreign, path: "/shop/*" });
+  const kept = [await patterns.get({ zone }, pattern.id), await allowed.get({ zone }, place.id)];
+  assert.deepEqual(
+    kept.map((object) => [object.id, object.created_on, "colour" in object]),
+    [pattern, place].map((object) => [object.id, pattern.created_on, false]),
+  );
+  const entry = (await rebuildSnapshot(store)).ops.find((op) => op.kind === "detection")?.value as DetectionEntry;
+  assert.deepEqual([entry.patterns[0]?.id, entry.allowed[0]?.id], [pattern.id, place.id]);
+});
+
 storeTest("patterns that could not be run are refused with the place of the mistake", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
@@ -133,6 +155,17 @@ storeTest("patterns that could not be run are refused with the place of the mist
     control.sensitiveData.allowed.create(call(), { zone: { id, account_id } }, { description: "all of it" }),
     isRefused(/^\/$/),
   );
+  for (const wrong of [
+    { json_path: "$..card" },
+    { json_path: "$.a[?(@.b)]" },
+    { path: "/shop?page=1" },
+    { path: "/shop", rule_id: "f".repeat(32) },
+  ])
+    await assert.rejects(
+      control.sensitiveData.allowed.create(call(), { zone: { id, account_id } }, wrong),
+      isRefused(new RegExp(`^/${Object.keys(wrong).at(-1)}$`)),
+      JSON.stringify(wrong),
+    );
   assert.deepEqual(await control.sensitiveData.patterns.list({ zone: { id, account_id } }), []);
 });
 

@@ -2,18 +2,19 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { Call } from "#control/call.ts";
-import type {
+import {
   AllowedDataCreate,
-  SensitiveDataFindings,
-  SensitiveDataPattern,
-  SensitiveDataPatternChange,
+  type SensitiveDataFindings,
+  type SensitiveDataPattern,
+  type SensitiveDataPatternChange,
   SensitiveDataPatternCreate,
-  SensitiveDataScan,
+  type SensitiveDataScan,
 } from "#model/sensitive-data.ts";
 import type { Store } from "#store/store.ts";
 import { createOwnedObjects, type OwnedObjects, type OwnedZone, type Owner } from "./objects.ts";
 import { ownPatterns } from "./own-patterns.ts";
 import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
+import { jsonSteps } from "#rules/detectors/allowed-place.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { customDetector, type CustomPattern } from "#rules/detectors/custom.ts";
 import { scanText } from "#rules/detectors/scan-text.ts";
@@ -50,8 +51,20 @@ const PATTERNS_MAX = 50;
 
 export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps): SensitiveData {
   const valueHash = createValueHash(sealer.derive(VALUE_HASH_PURPOSE));
-  const allowed = createOwnedObjects<AllowedDataCreate>({ store, clock, kind: "allowed", max: ALLOWED_MAX });
-  const patterns = createOwnedObjects<PatternValue>({ store, clock, kind: "pattern", max: PATTERNS_MAX });
+  const allowed = createOwnedObjects<AllowedDataCreate>({
+    store,
+    clock,
+    kind: "allowed",
+    max: ALLOWED_MAX,
+    members: Object.keys(AllowedDataCreate.properties),
+  });
+  const patterns = createOwnedObjects<PatternValue>({
+    store,
+    clock,
+    kind: "pattern",
+    max: PATTERNS_MAX,
+    members: Object.keys(SensitiveDataPatternCreate.properties),
+  });
   const compiledWith = createCompiled();
   return {
     allowed: {
@@ -59,6 +72,10 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
       create: async (call, owner, value) => {
         if ([value.value_hash, value.json_path, value.path].every((member) => member === undefined))
           throw new PlatformError("invalid_input", { message: "value_hash, json_path or path must say what is allowed", source: "/" });
+        checkPlace(
+          value,
+          "zone" in owner ? await ownPatterns(store.read, { zone_id: owner.zone.id, account_id: owner.zone.account_id }) : [],
+        );
         return allowed.create(call, owner, value);
       },
     },
@@ -109,6 +126,18 @@ function createCompiled(): (own: readonly CustomPattern[]) => CompiledDetectors 
     known.set(key, made);
     return made;
   };
+}
+
+/** Throws `invalid_input` for what nothing could ever fit. */
+function checkPlace({ json_path, path, rule_id }: AllowedDataCreate, own: readonly CustomPattern[]): void {
+  const refuse = (message: string, source: string): never => {
+    throw new PlatformError("invalid_input", { message, source });
+  };
+  if (json_path !== undefined && jsonSteps(json_path) === null)
+    refuse('json_path names members, places and [*] for any of them: $.orders[*].number or $["full name"]', "/json_path");
+  if (path !== undefined && /[?#]/.test(path)) refuse("path is that of requests, without a query; a star stands for anything", "/path");
+  if (rule_id !== undefined && !CATEGORIES.has(rule_id) && !own.some(({ id }) => id === rule_id))
+    refuse("no rule and no pattern has this rule_id", "/rule_id");
 }
 
 /** Throws `invalid_input` for a pattern that could not be run. */

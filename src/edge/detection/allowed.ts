@@ -1,3 +1,4 @@
+import { fitsPath, fitsSteps, type JsonSteps, jsonSteps } from "#rules/detectors/allowed-place.ts";
 import type { Detector } from "#rules/detectors/detector.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
 
@@ -12,26 +13,27 @@ export interface AllowedSubject {
 }
 
 /** Whether one of the entries fits with all of its members. */
-export const isAllowed = (entries: readonly AllowedDataEntry[], subject: AllowedSubject): boolean =>
-  entries.some(
-    ({ rule_id, path, value_hash, json_path }) =>
-      (rule_id === undefined || rule_id === subject.detector.rule_id) &&
-      (path === undefined || fitsPath(path, subject.path)) &&
-      (value_hash === undefined || value_hash === subject.valueHash()) &&
-      (json_path === undefined || fitsJsonPath(json_path, subject.jsonPath())),
-  );
-
-const fitsPath = (wanted: string, path: string): boolean => (wanted.endsWith("*") ? path.startsWith(wanted.slice(0, -1)) : path === wanted);
-
-/** Steps of a path one by one; `[*]` stands for every place of an array. */
-function fitsJsonPath(wanted: string, path: string | null): boolean {
-  if (path === null) return false;
-  const steps = stepsOf(path);
-  const wantedSteps = stepsOf(wanted);
-  return (
-    wantedSteps.length === steps.length &&
-    wantedSteps.every((step, place) => step === steps[place] || (step === "[*]" && /^\[\d+\]$/.test(steps[place] ?? "")))
-  );
+export function isAllowed(entries: readonly AllowedDataEntry[], subject: AllowedSubject): boolean {
+  let steps: JsonSteps | null | undefined;
+  let hash: string | undefined;
+  return entries.some((entry) => {
+    const { rule_id, path, value_hash } = entry;
+    if (rule_id !== undefined && rule_id !== subject.detector.rule_id) return false;
+    if (path !== undefined && !fitsPath(path, subject.path)) return false;
+    if (value_hash !== undefined && value_hash !== (hash ??= subject.valueHash())) return false;
+    const wanted = wantedSteps(entry);
+    if (wanted === null) return entry.json_path === undefined;
+    if (steps === undefined) steps = jsonSteps(subject.jsonPath() ?? "");
+    return steps !== null && fitsSteps(wanted, steps);
+  });
 }
 
-const stepsOf = (path: string): readonly string[] => path.match(/\.[^.[]+|\["(?:[^"\\]|\\.)*"\]|\[[^\]]*\]/g) ?? [];
+/** Entries are frozen, and asked about every hit. */
+const known = new WeakMap<AllowedDataEntry, JsonSteps | null>();
+
+/** Null where it names no place, or none that there is. */
+function wantedSteps(entry: AllowedDataEntry): JsonSteps | null {
+  let steps = known.get(entry);
+  if (steps === undefined) known.set(entry, (steps = jsonSteps(entry.json_path ?? "")));
+  return steps;
+}

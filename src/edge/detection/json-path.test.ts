@@ -14,7 +14,7 @@ function leaves(value: unknown, path: string): (readonly [path: string, text: st
 }
 
 const KEY = fc.oneof(
-  fc.constantFrom("a", "card", "full name", "x-y", "é", "1"),
+  fc.constantFrom("a", "card", "full name", "x-y", "é", "1", 'say "a\\b"', "line\nfeed"),
   fc.string({ unit: fc.constantFrom(..."ab{}[],: "), maxLength: 5 }),
 );
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
@@ -67,4 +67,17 @@ test("any bytes are walked through", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test("of keys that hold something hidden only that is said, however long they are, and of others what they hold", () => {
+  const secret = `eyJ${"k".repeat(200)}`;
+  const text = JSON.stringify({ first: { [`a ${secret}`]: { card: "4111" } }, second: { b: "4112" } });
+  const from = text.indexOf(secret);
+  const offsets = [from, text.indexOf("4111"), text.indexOf("4112")];
+  const hidden = [
+    { from, to: from + secret.length },
+    { from: from + 3, to: from + 9 },
+    { from: offsets[1] ?? 0, to: (offsets[1] ?? 0) + 4 },
+  ];
+  assert.deepEqual(jsonPaths(Buffer.from(text), offsets, hidden), ['$.first["[masked]"]', '$.first["[masked]"].card', "$.second.b"]);
 });

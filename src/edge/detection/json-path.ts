@@ -1,14 +1,21 @@
+import { KEY_CHARACTERS_MAX } from "#rules/detectors/allowed-place.ts";
+
 /** Deeper values are named by what holds them. */
 const DEPTH_MAX = 32;
-const KEY_CHARACTERS_MAX = 64;
+
+/** Bytes of a text that must not be shown. */
+export interface HiddenPart {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * Where in a JSON text the bytes at the offsets stand, which come in ascending order: `$.users[3].card`, RFC 9535's normalised
  * idea in its short form. A key is named by the value it holds. Bytes are read once up to the last offset; what is no JSON gets
- * the place up to where it made sense.
+ * the place up to where it made sense. Of keys that hold a part of `hidden`, which is in the order of `from`, only that they do is said.
  */
-export function jsonPaths(bytes: Uint8Array, offsets: readonly number[]): readonly string[] {
-  const walk = new Walk();
+export function jsonPaths(bytes: Uint8Array, offsets: readonly number[], hidden: readonly HiddenPart[] = []): readonly string[] {
+  const walk = new Walk(hidden);
   const paths: string[] = [];
   let at = 0;
   for (const offset of offsets) {
@@ -29,6 +36,14 @@ class Walk {
   /** Containers below the deepest that is followed. */
   #deeper = 0;
   #keyComes = false;
+  readonly #hidden: readonly HiddenPart[];
+  /** The first hidden part that may reach beyond the keys so far, and how far those before it do. */
+  #nextHidden = 0;
+  #hiddenTo = 0;
+
+  constructor(hidden: readonly HiddenPart[]) {
+    this.#hidden = hidden;
+  }
 
   /** Reads whole tokens until one reaches beyond `offset`; gives where it has come to. */
   to(bytes: Uint8Array, from: number, offset: number): number {
@@ -76,7 +91,27 @@ class Walk {
 
   #name(bytes: Uint8Array, from: number, to: number): void {
     const top = this.#stack.at(-1);
-    if (top !== undefined && top.key !== null) top.key = Buffer.from(bytes.subarray(from, to)).toString().slice(0, KEY_CHARACTERS_MAX);
+    if (top === undefined || top.key === null) return;
+    top.key = this.#isHidden(from, to) ? HIDDEN_KEY : keyOf(Buffer.from(bytes.subarray(from, to)).toString());
+  }
+
+  /** Keys are asked about in the order of the text. */
+  #isHidden(from: number, to: number): boolean {
+    for (; (this.#hidden[this.#nextHidden]?.from ?? to) < to; this.#nextHidden++)
+      this.#hiddenTo = Math.max(this.#hiddenTo, this.#hidden[this.#nextHidden]?.to ?? 0);
+    return this.#hiddenTo > from;
+  }
+}
+
+const HIDDEN_KEY = "[masked]";
+
+/** A key as its readers know it, its beginning if it is long. */
+function keyOf(raw: string): string {
+  if (!raw.includes("\\")) return raw.slice(0, KEY_CHARACTERS_MAX);
+  try {
+    return (JSON.parse(`"${raw}"`) as string).slice(0, KEY_CHARACTERS_MAX);
+  } catch {
+    return raw.slice(0, KEY_CHARACTERS_MAX);
   }
 }
 

@@ -72,7 +72,10 @@ function createPaths(result: ScanResult, { body, allowed }: ExamineDeps): (hit: 
   if (body === null || result.findings.length === 0) return () => null;
   const asked = result.findings.flatMap(({ hits }) => (allowed.length > 0 ? hits : hits.slice(0, 1)));
   const offsets = [...new Set(asked.map(({ offset }) => offset))].sort((a, b) => a - b);
-  const paths = jsonPaths(body, offsets);
+  const hidden = result.findings
+    .flatMap(({ hits }) => hits.map(({ offset, text }) => ({ from: offset, to: offset + text.length })))
+    .sort((a, b) => a.from - b.from);
+  const paths = jsonPaths(body, offsets, hidden);
   const byOffset = new Map(offsets.map((offset, index) => [offset, paths[index]]));
   return ({ offset }) => byOffset.get(offset) ?? null;
 }

@@ -243,7 +243,7 @@ test("the place of a hit in JSON is told, in any coding, and a key that is one i
   const places = rows.map((row) => row.matches.map(({ detector, json_path, count }) => [detector, json_path, count]));
   const expected = [
     ["fin.card_visa", '$.users[1]["full name"]', 2],
-    ["fin.iban", "[masked]", 1],
+    ["fin.iban", '$["[masked]"].iban', 1],
   ];
   assert.deepEqual(places.sort(), [[["fin.card_visa", undefined, 1]], expected, expected].sort());
 });
