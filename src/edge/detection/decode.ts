@@ -15,8 +15,20 @@ export interface DecoderDeps {
   onEnd(): void;
 }
 
+/** Undoes the codings, the last one first; null for none. */
+export function createDecoders(codings: readonly Encoding[], deps: DecoderDeps): Decoder | null {
+  let decoder: Decoder | null = null;
+  for (const coding of codings) decoder = createDecoder(coding, decoder === null ? deps : writingTo(decoder));
+  return decoder;
+}
+
+const writingTo = (decoder: Decoder): DecoderDeps => ({
+  onData: (bytes) => decoder.write(bytes, () => undefined),
+  onEnd: () => decoder.end(),
+});
+
 /** Undoes a content coding, stopping after 1 MiB of output: 1 GiB of zeros is 1.04 MB of gzip (sensitive-data.md). */
-export function createDecoder(encoding: Encoding, { onData, onEnd }: DecoderDeps): Decoder {
+function createDecoder(encoding: Encoding, { onData, onEnd }: DecoderDeps): Decoder {
   let stream: Transform | null = null;
   let left = SCANNED_BYTES_MAX;
   let over = false;

@@ -5,18 +5,19 @@ import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
-import { createDecoder, type Decoder } from "./decode.ts";
+import { createDecoders, type Decoder } from "./decode.ts";
 import { textMaskerOf } from "#rules/detectors/text-masker.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
-import { type DetectorMessage, encodingOf, isJson, planOf, type ScanPlan, subjectOf, type TapMessage } from "./job.ts";
+import { codingsOf, type DetectorMessage, isJson, isUntyped, planOf, type ScanPlan, subjectOf, type TapMessage } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
 import { Borrower } from "./lent-reads.ts";
 import { examine } from "./matches.ts";
 import { NO_JOB } from "./line.ts";
 import { createPoller } from "./poller.ts";
 import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
+import { textOnly } from "./text-only.ts";
 import { createTranscoder, type Transcoder } from "./transcoder.ts";
 
 export interface Detector {
@@ -101,9 +102,9 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       report(plan, text, result, detectors, kept?.take() ?? null);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
     };
-    const encoding = encodingOf(plan.content_encoding) ?? null;
-    const decoder = encoding === null ? null : createDecoder(encoding, { onData: body.write, onEnd: finish });
-    return { decoder, body, finish };
+    const whole = isUntyped(plan.content_type) ? textOnly(body) : body;
+    const decoder = createDecoders(codingsOf(plan.content_encoding) ?? [], { onData: whole.write, onEnd: finish });
+    return { decoder, body: whole, finish };
   };
 
   const take = ({ jobs, plans }: Attached, { job: number, label, text, bytes, isEnd }: RingRecord): void => {

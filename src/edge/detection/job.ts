@@ -92,19 +92,21 @@ type Lines<Count extends number, So extends readonly string[] = []> = So["length
 // SPEC 8: up to 1 MB of a body is scanned; the same bound holds for what decoding makes of it.
 export const SCANNED_BYTES_MAX = 1024 * 1024;
 
-// SPEC 8: text, HTML, JSON and XML.
-const SCANNED_TYPE = /^(?:text\/[\w.+-]+|application\/(?:json|xml|x-ndjson|[\w.+-]+\+(?:json|xml)))$/;
+// SPEC 8: text, HTML, JSON and XML, by whatever name: many texts have no type of their own below text/.
+const SCANNED_TYPE =
+  /^(?:text\/[\w.+-]+|[\w.+-]+\/[\w.+-]+\+(?:json|xml|yaml)|application\/(?:json|xml|xml-dtd|x-ndjson|jsonl|json-seq|json5|(?:x-)?javascript|(?:x-)?yaml|toml|sql|graphql|x-www-form-urlencoded)|multipart\/(?:mixed|form-data))$/;
 
-export const isScannedType = rememberTexts((mediaType: string): boolean => SCANNED_TYPE.test(mediaType));
+/** Programs that send no type, or nothing like one, leave it to their clients to look (WHATWG MIME Sniffing §7). */
+export const isUntyped = (mediaType: string): boolean => !mediaType.includes("/");
+
+export const isScannedType = rememberTexts((mediaType: string): boolean => isUntyped(mediaType) || SCANNED_TYPE.test(mediaType));
 
 /** Whether values of it have a path. */
 export const isJson = (mediaType: string): boolean => /[/+](?:x-nd)?json$/.test(mediaType);
 
 export type Encoding = "gzip" | "br" | "deflate" | "zstd";
 
-const ENCODINGS: ReadonlyMap<string, Encoding | null> = new Map([
-  ["", null],
-  ["identity", null],
+const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
   ["gzip", "gzip"],
   ["x-gzip", "gzip"],
   ["br", "br"],
@@ -112,6 +114,21 @@ const ENCODINGS: ReadonlyMap<string, Encoding | null> = new Map([
   ["zstd", "zstd"],
 ]);
 
-/** The coding to undo, null for none, undefined for one that is not known. */
-export const encodingOf = (contentEncoding: string): Encoding | null | undefined =>
-  contentEncoding === "" ? null : ENCODINGS.get(contentEncoding.trim().toLowerCase());
+/** Registered codings that are not undone. */
+const UNREADABLE: ReadonlySet<string> = new Set(["aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress"]);
+
+/** More of them, one around the other, are nobody's body. */
+const CODINGS_MAX = 3;
+const NO_CODINGS: readonly Encoding[] = [];
+
+/**
+ * The codings to undo, in the order in which they were applied (RFC 9110 §8.4); undefined where one cannot be. Names that are no
+ * codings at all, such as `utf-8` or `aws-chunked`, are those of clients that take the bytes as they are.
+ */
+export function codingsOf(contentEncoding: string): readonly Encoding[] | undefined {
+  if (contentEncoding === "") return NO_CODINGS;
+  const names = contentEncoding.toLowerCase().split(",", CODINGS_MAX + 1);
+  if (names.length > CODINGS_MAX) return undefined;
+  const trimmed = names.map((name) => name.trim());
+  return trimmed.some((name) => UNREADABLE.has(name)) ? undefined : trimmed.flatMap((name) => ENCODINGS.get(name) ?? []);
+}

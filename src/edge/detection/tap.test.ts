@@ -63,22 +63,51 @@ function send(tap: Tap, body: Uint8Array, changes: Parameters<typeof testSubject
 
 test("SPEC 8.6: only text, HTML, JSON and XML are tapped, in codings that are known", (t) => {
   const { tap, metrics } = bench(t);
+  const texts = ["text/html", "text/plain", "text/csv", "application/javascript", "application/yaml", "application/x-www-form-urlencoded"];
+  const json = ["application/json", "application/problem+json", "application/jsonl", "model/gltf+json"];
+  const xml = ["application/xml", "application/xhtml+xml", "image/svg+xml"];
+  for (const content_type of [...texts, ...json, ...xml, "multipart/mixed", "", "nonsense"])
+    assert.notEqual(beginTest(tap, { content_type }), null, content_type);
   for (const content_type of [
-    "text/html",
-    "text/plain",
-    "application/json",
-    "application/problem+json",
-    "application/xml",
-    "image/svg+xml",
-    "application/xhtml+xml",
-  ]) {
-    const accepted = beginTest(tap, { content_type });
-    assert.equal(accepted === null, content_type === "image/svg+xml", content_type);
-  }
-  for (const content_type of ["", "image/png", "application/octet-stream", "video/mp4", "application/pdf", "texty/html"])
+    "image/png",
+    "application/octet-stream",
+    "video/mp4",
+    "application/pdf",
+    "texty/html",
+    "multipart/x-mixed-replace",
+  ])
     assert.equal(beginTest(tap, { content_type }), null, content_type);
-  assert.equal(beginTest(tap, { content_encoding: "exi" }), null);
-  assert.equal(value(metrics, "selvedge_detection_unknown_coding_total"), 1);
+  for (const content_encoding of ["exi", "gzip, compress", "gzip,gzip,gzip,gzip"]) assert.equal(beginTest(tap, { content_encoding }), null);
+  assert.equal(value(metrics, "selvedge_detection_unknown_coding_total"), 3);
+});
+
+test("what has no type is looked at if it begins as a text does", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(PAGE.toString(), "utf16le")]);
+  const image = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d", "hex"), PAGE]);
+  for (const [ray_id, body] of Object.entries({ page: PAGE, utf16, image, packed: PAGE }))
+    if (ray_id === "packed") send(tap, gzipSync(body), { ray_id, content_type: "", content_encoding: "gzip" }, 3);
+    else send(tap, body, { ray_id, content_type: "" }, 1000);
+  await scanned(4);
+  assert.deepEqual(rows.map((row) => row.ray_id).sort(), ["packed", "page", "utf16"]);
+});
+
+test("codings around codings are undone, each within the bound; names that are none leave the bytes as they are", async (t) => {
+  const { tap, rows, scanned, metrics } = bench(t);
+  const codings: readonly (readonly [string, Buffer])[] = [
+    ["gzip, br", brotliCompressSync(gzipSync(PAGE))],
+    ["deflate,GZIP , zstd", zstdCompressSync(gzipSync(deflateSync(PAGE)))],
+    ["identity, gzip", gzipSync(PAGE)],
+    ["utf-8", PAGE],
+    ["aws-chunked", PAGE],
+  ];
+  for (const [content_encoding, bytes] of codings) send(tap, bytes, { content_encoding, ray_id: content_encoding }, 10);
+  await scanned(codings.length);
+  assert.deepEqual(rows.map((row) => row.ray_id).sort(), codings.map(([name]) => name).sort());
+  const before = value(metrics, "selvedge_detection_scanned_bytes_total");
+  send(tap, gzipSync(gzipSync(Buffer.alloc(256 * SCANNED_BYTES_MAX))), { content_encoding: "gzip, gzip" });
+  await scanned(codings.length + 1);
+  assert.equal(value(metrics, "selvedge_detection_scanned_bytes_total") - before, SCANNED_BYTES_MAX);
 });
 
 test("bodies that come interleaved are told apart", async (t) => {

@@ -2,8 +2,8 @@ import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { SocketCalls } from "#wire/connections/socket-calls.ts";
 import {
+  codingsOf,
   type DetectorMessage,
-  encodingOf,
   isScannedType,
   SCANNED_BYTES_MAX,
   type ScannedRequest,
@@ -202,7 +202,7 @@ export function createTap(deps: TapDeps): Tap {
     takes: isScannedType,
     begin: (scope, request, response) => {
       if (!isScannedType(response.content_type)) return null;
-      if (encodingOf(response.content_encoding) === undefined) {
+      if (codingsOf(response.content_encoding) === undefined) {
         unknownCoding.value++;
         return null;
       }
