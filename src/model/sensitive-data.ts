@@ -20,12 +20,15 @@ export const SensitiveDataFindings = Type.Object({
       detector: Type.String(),
       description: Type.String(),
       categories: Type.Array(Type.String()),
+      /** Three kinds that are on, near to each other, make each other high. */
       confidence: Type.Enum(["medium", "high"]),
-      /** Whether a response with the text would leave an event over it. */
+      /** Whether a response with the text would leave an event over it, unless an allow-list holds it. */
       enabled: Type.Boolean(),
       count: Type.Integer(),
       /** Byte offset of the first hit. */
       offset: Type.Integer(),
+      /** Of the first hit, where the text is JSON. */
+      json_path: Type.Optional(Type.String()),
       /** Of the first hit's value, as events and allow-lists have it: under a key of the zone. */
       value_hash: Type.String(),
     }),

@@ -33,6 +33,22 @@ storeTest("a text is looked through by every detector, and nothing of it comes b
   assert.notEqual(other.findings[0]?.value_hash, hash, "each zone has a key of its own");
 });
 
+storeTest("a dry run says where in JSON and how sure, as events do", async ({ store }) => {
+  const { scan } = (await controlOver(store)).control.sensitiveData;
+  const card = "4716461583322103";
+  const parts = ["Reisepass P1630837", "ssn 536904399", card];
+  const sure = async (text: string, overrides = {}) => (await scan(ZONE, { text, overrides })).findings.map(({ confidence }) => confidence);
+  assert.deepEqual(await sure(parts.join(", ")), ["high", "high", "high"], "three kinds near to each other");
+  assert.deepEqual(await sure(parts.join(" ".repeat(300))), ["medium", "medium", "high"]);
+  const financialOff = { categories: [{ category: "financial", enabled: false }] };
+  assert.deepEqual(await sure(parts.join(", "), financialOff), ["medium", "medium", "high"], "a kind that is off confirms nothing");
+
+  const places = async (text: string) => (await scan(ZONE, { text })).findings.map(({ json_path }) => json_path);
+  assert.deepEqual(await places(JSON.stringify({ users: [{}, { card }] })), ["$.users[1].card"]);
+  assert.deepEqual(await places(JSON.stringify({ [card]: { iban: "DE89370400440532013000" } })), ['$["[masked]"]', '$["[masked]"].iban']);
+  assert.deepEqual(await places(`card ${card}`), [undefined]);
+});
+
 storeTest("overrides decide what counts as enabled, and are refused where no rule could have them", async ({ store }) => {
   const { scan } = (await controlOver(store)).control.sensitiveData;
   const overrides = { enabled: false, categories: [{ category: "contact", enabled: true }] };

@@ -17,6 +17,8 @@ import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 import { jsonSteps } from "#rules/detectors/allowed-place.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { customDetector, type CustomPattern } from "#rules/detectors/custom.ts";
+import { jsonPaths } from "#rules/detectors/json-path.ts";
+import { confirmedByProximity } from "#rules/detectors/proximity.ts";
 import { scanText } from "#rules/detectors/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
 import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/value-hash.ts";
@@ -91,7 +93,11 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
     scan: async (zone, { text, overrides }) => {
       const own = await ownPatterns(store.read, { zone_id: zone.id, account_id: zone.account_id });
       const enabled = enabledRules(overrides, own);
-      const { bytes, limited, findings } = scanText(compiledWith(own), text);
+      const body = Buffer.from(text);
+      const { bytes, limited, findings } = scanText(compiledWith(own), body);
+      const confirmed = confirmedByProximity(findings.filter(({ detector }) => enabled.has(detector.rule_id)));
+      const first = findings.flatMap(({ hits }) => hits.slice(0, 1));
+      const paths = first.length > 0 && isJsonText(text) ? jsonPaths(body, first, findings) : null;
       return {
         bytes,
         scan_limited: limited,
@@ -100,15 +106,25 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
           detector: detector.id,
           description: detector.name,
           categories: CATEGORIES.get(detector.rule_id) ?? [detector.category, ...(detector.tags ?? [])],
-          confidence: detector.confidence,
+          confidence: confirmed.has(detector) ? "high" : detector.confidence,
           enabled: enabled.has(detector.rule_id),
           count,
           offset,
+          ...(paths === null ? {} : { json_path: paths.get(offset) ?? "$" }),
           value_hash: valueHash(zone.id, detector, hits[0]?.text ?? ""),
         })),
       };
     },
   };
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const COMPILED_MAX = 16;

@@ -1,6 +1,7 @@
 import { sealEnvelope } from "#kernel/envelope.ts";
 import type { EventMatch } from "#events/rows.ts";
 import type { Detector } from "#rules/detectors/detector.ts";
+import { jsonPaths } from "#rules/detectors/json-path.ts";
 import { confirmedByProximity } from "#rules/detectors/proximity.ts";
 import type { Finding, Hit, ScanResult } from "#rules/detectors/scan.ts";
 import type { TextMasker } from "#rules/detectors/text-masker.ts";
@@ -8,7 +9,6 @@ import { maskedSample, type ValueHash } from "#rules/detectors/value-hash.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
 import { isAllowed } from "./allowed.ts";
 import type { ScanSubject } from "./job.ts";
-import { jsonPaths } from "./json-path.ts";
 
 /** What became of a scan's findings. */
 export interface Examined {
@@ -71,13 +71,8 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
 function createPaths(result: ScanResult, { body, allowed }: ExamineDeps): (hit: Hit) => string | null {
   if (body === null || result.findings.length === 0) return () => null;
   const asked = result.findings.flatMap(({ hits }) => (allowed.length > 0 ? hits : hits.slice(0, 1)));
-  const offsets = [...new Set(asked.map(({ offset }) => offset))].sort((a, b) => a - b);
-  const hidden = result.findings
-    .flatMap(({ hits }) => hits.map(({ offset, text }) => ({ from: offset, to: offset + text.length })))
-    .sort((a, b) => a.from - b.from);
-  const paths = jsonPaths(body, offsets, hidden);
-  const byOffset = new Map(offsets.map((offset, index) => [offset, paths[index]]));
-  return ({ offset }) => byOffset.get(offset) ?? null;
+  const paths = jsonPaths(body, asked, result.findings);
+  return ({ offset }) => paths.get(offset) ?? null;
 }
 
 const COPIES_MAX = 16;

@@ -1,4 +1,5 @@
-import { KEY_CHARACTERS_MAX } from "#rules/detectors/allowed-place.ts";
+import { KEY_CHARACTERS_MAX } from "./allowed-place.ts";
+import type { Finding, Hit } from "./scan.ts";
 
 /** Deeper values are named by what holds them. */
 const DEPTH_MAX = 32;
@@ -9,12 +10,22 @@ export interface HiddenPart {
   readonly to: number;
 }
 
+/** Where the hits stand in a JSON text, by their offsets, in one walk. Keys that hold a part of a find are not shown. */
+export function jsonPaths(bytes: Uint8Array, hits: readonly Hit[], findings: readonly Finding[]): ReadonlyMap<number, string> {
+  const offsets = [...new Set(hits.map(({ offset }) => offset))].sort((a, b) => a - b);
+  const hidden = findings
+    .flatMap(({ hits: all }) => all.map(({ offset, text }) => ({ from: offset, to: offset + text.length })))
+    .sort((a, b) => a.from - b.from);
+  const paths = jsonPathsAt(bytes, offsets, hidden);
+  return new Map(offsets.map((offset, index) => [offset, paths[index] ?? "$"]));
+}
+
 /**
  * Where in a JSON text the bytes at the offsets stand, which come in ascending order: `$.users[3].card`, RFC 9535's normalised
  * idea in its short form. A key is named by the value it holds. Bytes are read once up to the last offset; what is no JSON gets
  * the place up to where it made sense. Of keys that hold a part of `hidden`, which is in the order of `from`, only that they do is said.
  */
-export function jsonPaths(bytes: Uint8Array, offsets: readonly number[], hidden: readonly HiddenPart[] = []): readonly string[] {
+export function jsonPathsAt(bytes: Uint8Array, offsets: readonly number[], hidden: readonly HiddenPart[] = []): readonly string[] {
   const walk = new Walk(hidden);
   const paths: string[] = [];
   let at = 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { jsonPaths } from "./json-path.ts";
+import { jsonPathsAt } from "./json-path.ts";
 
 /** Every text in the value, with the path that a reader of it would write. */
 function leaves(value: unknown, path: string): (readonly [path: string, text: string])[] {
@@ -36,7 +36,7 @@ test("every value is found under its path", () => {
       const expected = leaves(numbered, "$").filter(([, text]) => text.startsWith("LEAF"));
       const found = expected.map(([, text]) => bytes.indexOf(`"${text}"`) + 1).map((offset, index) => ({ offset, index }));
       found.sort((a, b) => a.offset - b.offset);
-      const paths = jsonPaths(
+      const paths = jsonPathsAt(
         bytes,
         found.map(({ offset }) => offset),
       );
@@ -51,14 +51,14 @@ test("every value is found under its path", () => {
 
 test("any bytes are walked through", () => {
   const bytes = Buffer.from('{"a":[{"b":1},{"c":4111}]} {"d": ');
-  assert.deepEqual(jsonPaths(bytes, [19, 200]), ["$.a[1].c", "$.d"]);
-  assert.deepEqual(jsonPaths(Buffer.from("]]}}4111"), [4]), ["$"]);
+  assert.deepEqual(jsonPathsAt(bytes, [19, 200]), ["$.a[1].c", "$.d"]);
+  assert.deepEqual(jsonPathsAt(Buffer.from("]]}}4111"), [4]), ["$"]);
   const deep = Buffer.from(`${'{"k":'.repeat(5000)}4111`);
-  assert.equal(jsonPaths(deep, [deep.length - 4])[0], "$" + ".k".repeat(32));
+  assert.equal(jsonPathsAt(deep, [deep.length - 4])[0], "$" + ".k".repeat(32));
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.array(fc.nat(250), { maxLength: 5 }), (any, offsets) => {
       assert.equal(
-        jsonPaths(
+        jsonPathsAt(
           any,
           offsets.sort((a, b) => a - b),
         ).length,
@@ -79,5 +79,5 @@ test("of keys that hold something hidden only that is said, however long they ar
     { from: from + 3, to: from + 9 },
     { from: offsets[1] ?? 0, to: (offsets[1] ?? 0) + 4 },
   ];
-  assert.deepEqual(jsonPaths(Buffer.from(text), offsets, hidden), ['$.first["[masked]"]', '$.first["[masked]"].card', "$.second.b"]);
+  assert.deepEqual(jsonPathsAt(Buffer.from(text), offsets, hidden), ['$.first["[masked]"]', '$.first["[masked]"].card', "$.second.b"]);
 });
