@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -108,6 +108,19 @@ test("SPEC 6: events say where and of what kind, take allow-lists and own patter
   await writeFile(keyFile, JSON.stringify(keys));
   const opened = selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], card?.matched_data);
   assert.deepEqual(JSON.parse(opened), [{ offset: BODY.indexOf(CARD), text: CARD }]);
+  const answer = await call("GET", `/zones/${zone}/security/events?path=/copied`);
+  const lines = selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], JSON.stringify(answer.body));
+  const texts = lines
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { matched_data: { text: string }[] }).matched_data[0]?.text);
+  assert.deepEqual(texts.slice(0, 2), [CARD, IBAN], "a whole answer at once");
+  await writeFile(keyFile, selvedgeCommand(["matched-data", "keygen"]));
+  assert.throws(
+    () => selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], card?.matched_data),
+    /it is for another key, or was changed/,
+  );
+  await rm(keyFile);
 });
 
 test("SPEC 4.5: another action, another phase and a key that is none are refused and change nothing", async () => {

@@ -170,7 +170,7 @@ function addMatchedData(parent: Command, finish: Finish): void {
     .action(async () => finish((await import("./matched-data.ts")).generateKeys()));
   parent
     .command("decrypt")
-    .description("Print what the matched_data of an event holds.")
+    .description("Print what the matched_data of an event holds, or what all in an answer of the API do.")
     .requiredOption("--private-key-file <path>", "what keygen printed, or the private key alone")
     .option("--data <text>", "the matched_data (default: standard input)")
     .action(async (options: { privateKeyFile: string; data?: string }) =>

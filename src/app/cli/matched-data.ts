@@ -9,22 +9,64 @@ export function generateKeys(): ExitCode {
   return EXIT.ok;
 }
 
-/** Prints what a `matched_data` of an event holds; it is read from standard input where it is not given. */
+/**
+ * Prints what a `matched_data` of an event holds, or of JSON, such as an answer of the API, what every one in it does, a line each.
+ * It is read from standard input where it is not given.
+ */
 export async function decrypt(flags: { readonly privateKeyFile: string; readonly data?: string }): Promise<ExitCode> {
-  const envelope = (flags.data ?? (await text(process.stdin))).trim();
-  try {
-    console.log(openEnvelope(privateKeyOf(readFileSync(flags.privateKeyFile, "utf8")), envelope));
-  } catch (error) {
-    throw new CliError(`cannot decrypt this: ${error instanceof Error ? error.message : String(error)}`);
+  const given = (flags.data ?? (await text(process.stdin))).trim();
+  const key = privateKeyOf(flags.privateKeyFile);
+  if (!/^[[{]/.test(given)) {
+    console.log(opened(key, given));
+    return EXIT.ok;
   }
+  const holders = holdersIn(parsed(given, "the input"));
+  if (holders.length === 0) throw new CliError("no object in this JSON has a matched_data");
+  for (const { matched_data, detector, rule_id } of holders)
+    console.log(JSON.stringify({ detector, rule_id, matched_data: parsed(opened(key, matched_data), "what was encrypted") }));
   return EXIT.ok;
 }
 
+interface Holder {
+  readonly matched_data: string;
+  readonly detector?: unknown;
+  readonly rule_id?: unknown;
+}
+
+/** All objects in the value that have an encrypted copy, in their order. */
+function holdersIn(value: unknown): readonly Holder[] {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.values(value).flatMap(holdersIn);
+  return "matched_data" in value && typeof value.matched_data === "string" ? [value as Holder, ...inner] : inner;
+}
+
+function opened(key: string, envelope: string): string {
+  try {
+    return openEnvelope(key, envelope);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError(`cannot decrypt this: ${why.includes("authenticate") ? "it is for another key, or was changed" : why}`);
+  }
+}
+
+function parsed(json: string, what: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new CliError(`${what} is no JSON`);
+  }
+}
+
 /** The file is what `keygen` prints, or the key alone. */
-function privateKeyOf(file: string): string {
-  const trimmed = file.trim();
-  if (!trimmed.startsWith("{")) return trimmed;
-  const { private_key: key } = JSON.parse(trimmed) as { private_key?: unknown };
-  if (typeof key !== "string") throw new Error("the file holds no private_key");
+function privateKeyOf(path: string): string {
+  let file: string;
+  try {
+    file = readFileSync(path, "utf8").trim();
+  } catch (error) {
+    throw new CliError(`cannot read the private key: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!file.startsWith("{")) return file;
+  const { private_key: key } = parsed(file, path) as { private_key?: unknown };
+  if (typeof key !== "string") throw new CliError(`${path} holds no private_key`);
   return key;
 }
