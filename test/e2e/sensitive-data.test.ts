@@ -120,6 +120,10 @@ test("SPEC 6: events say where and of what kind, take allow-lists and own patter
     () => selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], card?.matched_data),
     /it is for another key, or was changed/,
   );
+  assert.throws(
+    () => selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], JSON.stringify(answer.body)),
+    /4 of 4 are left out/,
+  );
   await rm(keyFile);
 });
 

@@ -22,8 +22,17 @@ export async function decrypt(flags: { readonly privateKeyFile: string; readonly
   }
   const holders = holdersIn(parsed(given, "the input"));
   if (holders.length === 0) throw new CliError("no object in this JSON has a matched_data");
-  for (const { matched_data, detector, rule_id } of holders)
-    console.log(JSON.stringify({ detector, rule_id, matched_data: parsed(opened(key, matched_data), "what was encrypted") }));
+  const refused: string[] = [];
+  for (const { matched_data, detector, rule_id } of holders) {
+    try {
+      console.log(JSON.stringify({ detector, rule_id, matched_data: parsed(opened(key, matched_data), "what was encrypted") }));
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      refused.push(error.message);
+    }
+  }
+  // Events outlive keys.
+  if (refused.length > 0) throw new CliError(`${refused.length} of ${holders.length} are left out; the first: ${refused[0]}`);
   return EXIT.ok;
 }
 
