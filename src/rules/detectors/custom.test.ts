@@ -16,6 +16,8 @@ test("a pattern is found where it begins, by its first characters or its first d
     ["\\bEMP-\\d{4}\\b", "EMP-12345 EMP-1234", [10]],
     ["\\d{2}/[A-Z]{3}", "12/ABC 1234/ABC x12/ABC 34/DEF", [0, 24]],
     ["7[0-9]-(a|b)+", "79-abba 69-a", [0]],
+    ["(?i)emp-\\d{4}", "emp-1234 EMP-1234 eMp-1234 amp-1234", [0, 9, 18]],
+    ["[Ee]mp-\\d{4}", "emp-1234 EMP-1234 Emp-1234", [0, 18]],
   ] as const) {
     const { findings } = scanText(compileDetectors([custom(pattern)]), body);
     assert.deepEqual(
@@ -27,7 +29,18 @@ test("a pattern is found where it begins, by its first characters or its first d
 });
 
 test("patterns without a beginning of their own, and those that no engine takes, are refused", () => {
-  for (const pattern of ["[a-z]{4}-\\d", "ab\\d+", ".*secret", "(?:EMP-|x)\\d", "^EMP-\\d", "(EMP-", "\\p{Greek}+", ""])
+  for (const pattern of [
+    "[a-z]{4}-\\d",
+    "ab\\d+",
+    ".*secret",
+    "(?:EMP-|x)\\d",
+    "^EMP-\\d",
+    "(EMP-",
+    "[abcd]xyz",
+    "[E7]mp",
+    "\\p{Greek}+",
+    "",
+  ])
     assert.throws(() => custom(pattern), RegexError, pattern);
 });
 

@@ -76,8 +76,8 @@ function startOf(regex: Regex): Start | null {
     return known.length < starts.length || texts.length > TEXTS_MAX ? null : { texts, digits: known.some(({ digits }) => digits) };
   }
   const items = regex.kind === "sequence" ? regex.items.filter((item) => item.kind !== "assert" || item.what !== "word") : [regex];
-  const text = leadingText(items);
-  if (text !== "") return { texts: [text], digits: false };
+  const texts = leadingTexts(items);
+  if (texts.length > 0) return { texts, digits: false };
   const [first] = items;
   if (first === undefined) return null;
   if (first.kind === "set") return (first.bytes & ~(CLASSES["d"] ?? 0n)) === 0n ? { texts: [], digits: true } : null;
@@ -85,19 +85,29 @@ function startOf(regex: Regex): Start | null {
   return first.kind === "assert" || first.kind === "sequence" ? null : startOf(first);
 }
 
-function leadingText(items: readonly Regex[]): string {
-  let text = "";
+/** In each way to write them, such as letters in both cases; none where they begin with a digit or with anything else. */
+function leadingTexts(items: readonly Regex[]): readonly string[] {
+  let texts = [""];
   for (const item of items) {
-    const byte = item.kind === "set" ? onlyByte(item.bytes) : -1;
+    const bytes = item.kind === "set" ? fewBytes(item.bytes) : [];
     // A number is found by its digits, whatever they are.
-    if (byte < 0 || (text === "" && byte >= 0x30 && byte <= 0x39)) return text;
-    text += String.fromCharCode(byte);
+    const isNumber = texts[0] === "" && bytes.some((byte) => byte >= 0x30 && byte <= 0x39);
+    if (bytes.length === 0 || isNumber || texts.length * bytes.length > TEXTS_MAX) break;
+    // What is certain enough to begin at is not multiplied any further.
+    if (bytes.length > 1 && (texts[0] as string).length >= LITERAL_CHARACTERS_MIN) break;
+    texts = texts.flatMap((text) => bytes.map((byte) => text + String.fromCharCode(byte)));
   }
-  return text;
+  return texts[0] === "" ? [] : texts;
 }
 
-/** -1 where the set has none, or several. */
-function onlyByte(bytes: bigint): number {
-  const isOne = bytes !== 0n && (bytes & (bytes - 1n)) === 0n;
-  return isOne ? bytes.toString(2).length - 1 : -1;
+const BYTES_MAX = 3;
+
+/** Those of the set; none where it has more than a few. */
+function fewBytes(set: bigint): readonly number[] {
+  const bytes: number[] = [];
+  for (let rest = set; rest !== 0n; rest &= rest - 1n) {
+    if (bytes.length === BYTES_MAX) return [];
+    bytes.push((rest & -rest).toString(2).length - 1);
+  }
+  return bytes;
 }
