@@ -104,6 +104,7 @@ const ADVERSARIAL = [
   "api_key=",
   "1.2.",
   "1a",
+  "%1",
   "postgres://a:b",
 ].map((part) => Buffer.alloc(BODY_BYTES_MAX, part));
 

@@ -24,18 +24,45 @@ const KINDS: ReadonlyMap<string, SeparatorKind> = new Map([
   ...DASHES.flatMap((code) => spellings(code).map((text) => [text, "dash"] as const)),
 ]);
 
-/** The longest of them. */
-export const SPELLED_BYTES_MAX = 8;
 /** What they begin with. */
 export const SPELLED_STARTS = "&%\\";
 
+/** A separator that is spelled out, and the bytes it takes. */
+export interface SpelledSeparator {
+  readonly kind: SeparatorKind;
+  readonly width: number;
+}
+
+/** A step of a spelling, by bytes in either case. */
+interface Step {
+  readonly next: (Step | undefined)[];
+  found: SpelledSeparator | null;
+}
+
+const newStep = (): Step => ({ next: Array.from({ length: 128 }), found: null });
+
+/** The spellings as a tree: a body may be full of what they begin with, and none of that is a candidate yet. */
+const TREE = newStep();
+for (const [text, kind] of KINDS) {
+  let step = TREE;
+  for (const char of text) {
+    const code = char.charCodeAt(0);
+    const next = (step.next[code] ??= newStep());
+    step.next[char.toUpperCase().charCodeAt(0)] = next;
+    step = next;
+  }
+  step.found = { kind, width: text.length };
+}
+
 /** The separator that is spelled out at `at`, where one of SPELLED_STARTS stands. */
-export function spelledSeparator(bytes: Uint8Array, at: number): { readonly kind: SeparatorKind; readonly width: number } | null {
-  let text = "";
-  for (let i = at; i < at + SPELLED_BYTES_MAX; i++) {
-    text += String.fromCharCode(bytes[i] ?? 0).toLowerCase();
-    const kind = KINDS.get(text);
-    if (kind !== undefined) return { kind, width: i + 1 - at };
+export function spelledSeparator(bytes: Uint8Array, at: number): SpelledSeparator | null {
+  let step: Step | undefined = TREE;
+  for (let i = at; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    // None is the beginning of another.
+    step = byte < 128 ? step.next[byte] : undefined;
+    if (step === undefined) return null;
+    if (step.found !== null) return step.found;
   }
   return null;
 }
