@@ -105,6 +105,8 @@ const ADVERSARIAL = [
   "1.2.",
   "1a",
   "%1",
+  "<a 123456789 ",
+  "<b>passnummer</b> <i>12345678901</i>",
   "postgres://a:b",
 ].map((part) => Buffer.alloc(BODY_BYTES_MAX, part));
 

@@ -36,3 +36,32 @@ test("words stand near, or label what markup stands before", () => {
   assert.deepEqual(named(`<p>passport</p><p>${"other words ".repeat(6)}</p><p>`), []);
   assert.deepEqual(named(`<p>passport</p><p ${attributes.repeat(4)}>`), []);
 });
+
+test("what is read of markup is as patterns over the text would say", () => {
+  const ALPHABET = ["<", ">", "<b>", "</i>", '"', "'", " ", "\n", "\t", "\xa0", "a", "Nr", "é", "個", "x".repeat(20)];
+  let seed = 1;
+  const random = (below: number): number => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return (seed >>> 8) % below;
+  };
+  for (let turn = 0; turn < 5000; turn++) {
+    const bytes = Buffer.from(Array.from({ length: random(120) }, () => ALPHABET[random(ALPHABET.length)]).join(""));
+    assert.equal(textBefore(bytes, bytes.length), plainTextBefore(bytes.toString("latin1")));
+  }
+});
+
+/** The definition: `text` is bytes as characters. */
+function plainTextBefore(text: string): string {
+  const near = text.slice(-64);
+  const far = text.slice(-320);
+  const visible = far.replace(/^[^<>]*>/, "").replace(/(?:<[^<>]*>|\s)+/g, " ");
+  const open = visible.includes("<") ? visible.lastIndexOf("<") : visible.length;
+  const all = /[<>]|["']$/.test(near) ? `${near}\n${visible.slice(0, open).slice(-64)}\n${visible.slice(open)}` : near;
+  const isAscii = [...all].every((char) => char < "\u0080");
+  return isAscii
+    ? all
+    : Buffer.from(all, "latin1")
+        .toString()
+        .normalize("NFKD")
+        .replace(/\p{M}+/gu, "");
+}

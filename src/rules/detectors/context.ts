@@ -86,25 +86,73 @@ const isLetter = (char = ""): boolean => isSmall(char) || isCapital(char);
  * the tag that `at` may be in. Without accents.
  */
 export function textBefore(bytes: Buffer, at: number): string {
-  const near = bytes.toString("latin1", Math.max(0, at - NEAR_BYTES), at);
+  const from = Math.max(0, at - NEAR_BYTES);
+  bytes.copy(gathered, 0, from, at);
+  let length = at - from;
   // A value in quotes may be an attribute's, whose tag begins further left.
-  if (!/[<>]|["']$/.test(near)) return withoutAccents(near);
-  const [visible, tag] = withoutMarkup(bytes.toString("latin1", Math.max(0, at - LABEL_BYTES), at));
-  return withoutAccents(`${near}\n${visible.slice(-NEAR_BYTES)}\n${tag}`);
+  if (isQuote(bytes[at - 1]) || hasMarkup(bytes, from, at)) length = gatherVisible(bytes, at, length);
+  return withoutAccents(length);
 }
 
-/** What a reader of the page sees, and the tag that the text ends in. A tag that begins further left is left out. */
-function withoutMarkup(text: string): readonly [visible: string, tag: string] {
-  const cut = /^[^<>]*>/.exec(text)?.[0].length ?? 0;
-  const visible = text.slice(cut).replace(/(?:<[^<>]*>|\s)+/g, " ");
-  const open = visible.lastIndexOf("<");
-  return open < 0 ? [visible, ""] : [visible.slice(0, open), visible.slice(open)];
+/** The text that is being put together, in bytes. */
+const gathered = Buffer.alloc(NEAR_BYTES * 2 + LABEL_BYTES + 2);
+/** What a reader of the page sees, and then the tag that it ends in. */
+const visible = Buffer.alloc(LABEL_BYTES);
+
+function gatherVisible(bytes: Buffer, at: number, length: number): number {
+  const shown = showVisible(bytes, Math.max(0, at - LABEL_BYTES), at);
+  const open = visible.subarray(0, shown).lastIndexOf(LESS);
+  const textEnd = open < 0 ? shown : open;
+  let end = length;
+  gathered[end++] = LINE_FEED;
+  end += visible.copy(gathered, end, Math.max(0, textEnd - NEAR_BYTES), textEnd);
+  gathered[end++] = LINE_FEED;
+  return end + visible.copy(gathered, end, textEnd, shown);
 }
 
-/** Of bytes as characters, which are those of a text in UTF-8 where any is beyond ASCII. */
-const withoutAccents = (bytes: string): string => (isAscii(bytes) ? bytes : bare(Buffer.from(bytes, "latin1").toString("utf8")));
+/** Puts one space for tags and spaces that stand together; a tag that begins further left is left out. Gives the length. */
+function showVisible(bytes: Buffer, from: number, to: number): number {
+  const first = markupFrom(bytes, from, to);
+  let length = 0;
+  let isGap = false;
+  for (let i = bytes[first] === GREATER && first < to ? first + 1 : from; i < to; i++) {
+    const byte = bytes[i] as number;
+    const tagEnd = byte === LESS ? markupFrom(bytes, i + 1, to) : to;
+    const isTag = tagEnd < to && bytes[tagEnd] === GREATER;
+    if (isTag) i = tagEnd;
+    else if (IS_SPACE[byte] === 0) {
+      visible[length++] = byte;
+      isGap = false;
+      continue;
+    }
+    if (!isGap) visible[length++] = SPACE;
+    isGap = true;
+  }
+  return length;
+}
 
-const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);
+const hasMarkup = (bytes: Buffer, from: number, to: number): boolean => markupFrom(bytes, from, to) < to;
+
+/** Where the first `<` or `>` stands; `to` where there is none. */
+function markupFrom(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at] !== LESS && bytes[at] !== GREATER) at++;
+  return at;
+}
+
+const LINE_FEED = 0x0a;
+const SPACE = 0x20;
+const LESS = 0x3c;
+const GREATER = 0x3e;
+const isQuote = (byte: number | undefined): boolean => byte === 0x22 || byte === 0x27;
+/** Of bytes as characters. */
+const IS_SPACE = Uint8Array.from({ length: 256 }, (_, byte) => (/\s/.test(String.fromCharCode(byte)) ? 1 : 0));
+
+/** The gathered bytes, which are a text in UTF-8 where any is beyond ASCII. */
+function withoutAccents(length: number): string {
+  for (let i = 0; i < length; i++) if ((gathered[i] as number) >= 0x80) return bare(gathered.toString("utf8", 0, length));
+  return gathered.toString("latin1", 0, length);
+}
 
 const bare = (text: string): string => text.normalize("NFKD").replace(/\p{M}+/gu, "");
 const folded = (word: string): string => bare(word).toLowerCase();
