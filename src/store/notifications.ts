@@ -137,8 +137,15 @@ export async function claimDelivery(db: Db, row: DeliveryRow, dueMs: number): Pr
   return numUpdatedRows === 1n;
 }
 
-export async function updateDelivery(db: Db, id: string, values: Partial<DeliveryRow>): Promise<void> {
-  await db.updateTable("notification_deliveries").set(values).where("id", "=", id).execute();
+/** Stores how the attempt after `row` ended, unless another one was begun since. */
+export async function endAttempt(db: Db, row: DeliveryRow, values: Partial<DeliveryRow>): Promise<void> {
+  await db
+    .updateTable("notification_deliveries")
+    .set(values)
+    .where("id", "=", row.id)
+    .where("attempts", "=", row.attempts + 1)
+    .where("status", "=", "pending")
+    .execute();
 }
 
 export interface HistoryFilter {

@@ -5,10 +5,10 @@ import {
   deleteDeliveriesBefore,
   type DeliveryRow,
   dueDeliveries,
+  endAttempt,
   insertDeliveries,
   pendingDeliveries,
   type PolicyRow,
-  updateDelivery,
   updateWebhook,
   webhookById,
 } from "#store/notifications.ts";
@@ -41,6 +41,8 @@ export interface DeliveriesDeps {
 
 /** How long after an attempt the next one comes; after the last of them the delivery has failed. */
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+/** Longer than any attempt takes: until then, no other node tries the same. */
+const LEASE_MS = 300_000;
 const AT_ONCE = 8;
 const PER_RUN = 80;
 const KEPT_MS = 90 * 86_400_000;
@@ -51,9 +53,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   /** Undefined where it arrived, or somebody else tries it. */
   const attempt = async (row: DeliveryRow): Promise<string | undefined> => {
     const retryMs = RETRY_MS[row.attempts];
-    const nowMs = clock.nowMs();
     // Should this process end before the outcome is stored, the attempt counts and the next one comes all the same.
-    const claimed = await store.write(({ db }) => claimDelivery(db, row, nowMs + (retryMs ?? RETRY_MS[0] ?? 0)));
+    const claimed = await store.write(({ db }) => claimDelivery(db, row, clock.nowMs() + LEASE_MS));
     if (!claimed.result) return undefined;
     const error = await send(deps, row).then(
       () => null,
@@ -62,9 +63,9 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const outcome =
       error === null
         ? { status: "sent", sent_on: isoMicros(clock.nowMicros()), error: null }
-        : { status: retryMs === undefined ? "failed" : "pending", error };
+        : { status: retryMs === undefined ? "failed" : "pending", error, due_ms: clock.nowMs() + (retryMs ?? 0) };
     await store.write(async ({ db }) => {
-      await updateDelivery(db, row.id, outcome);
+      await endAttempt(db, row, outcome);
       if (row.mechanism_type === "webhook")
         await updateWebhook(db, row.mechanism, { [error === null ? "last_success" : "last_failure"]: isoMicros(clock.nowMicros()) });
     });

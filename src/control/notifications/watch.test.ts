@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 15, 10, 0);
 
 /** Two zones, one of them of the Enterprise plan, whose events the test makes up. */
-async function watching(store: Store) {
+async function watching(store: Store, ofWatch = store) {
   const clock = fixedClock(START);
   const { control, account_id, call } = await controlOver(store, { clock });
   const names = ["one.example", "two.example"];
@@ -40,7 +40,7 @@ async function watching(store: Store) {
     windows: async (_kind: SpikeKind, _zone: string, _service: string | null, fromMs: number, toMs: number) =>
       Array.from({ length: (toMs - fromMs) / (5 * MINUTE_MS) }, () => current.usual),
   };
-  const watch = createNotificationWatch({ store, clock, counts, deliveries });
+  const watch = createNotificationWatch({ store: ofWatch, clock, counts, deliveries });
   const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
   const policy = async (alert_type: string, filters?: Record<string, string[]>, alert_interval?: string) =>
     policies.create(call(), account_id, {
@@ -129,6 +129,48 @@ storeTest("two nodes that see the same spike tell of it once", async ({ store })
     1,
   );
   assert.equal((await subjects()).length, 1);
+});
+
+storeTest("a node that is late to say that a spike is over does not end the next one", async ({ store }) => {
+  let before = async (): Promise<void> => undefined;
+  const late: Store = Object.create(store, {
+    write: {
+      value: async (...args: Parameters<Store["write"]>) => {
+        const first = before;
+        before = async () => undefined;
+        await first();
+        return store.write(...args);
+      },
+    },
+  });
+  const { one, minute, policy } = await watching(store, late);
+  await policy("clickhouse_alert_fw_anomaly", undefined, "2m");
+  assert.equal(await minute(events(one, 500)), 1);
+  // Between what this look reads and what it writes, others see the end of the spike, and another one.
+  before = async () => {
+    await minute();
+    await minute();
+    assert.equal(await minute(events(one, 500)), 1);
+  };
+  await minute();
+  assert.equal(await minute(events(one, 500)), 0, "it has been told of");
+  for (let n = 0; n < 3; n++) assert.equal(await minute(events(one, 500)), 0);
+});
+
+storeTest("a policy that is deleted or disabled amid a look is not told of", async ({ store }) => {
+  let before = async (): Promise<void> => undefined;
+  const late: Store = Object.create(store, {
+    write: { value: async (...args: Parameters<Store["write"]>) => before().then(() => store.write(...args)) },
+  });
+  const { one, minute, policy, policies, call, account_id, subjects } = await watching(store, late);
+  const [deleted, disabled] = [await policy("clickhouse_alert_fw_anomaly"), await policy("clickhouse_alert_fw_anomaly")];
+  before = async () => {
+    before = async () => undefined;
+    await policies.delete(call(), account_id, deleted.id);
+    await policies.update(call(), account_id, disabled.id, { enabled: false });
+  };
+  assert.equal(await minute(events(one, 500)), 0);
+  assert.deepEqual(await subjects(), []);
 });
 
 storeTest("nothing is sent in a silence, of a disabled policy, or of another account's zones", async ({ store }) => {

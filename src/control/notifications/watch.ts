@@ -3,7 +3,7 @@ import { commit } from "#control/commit.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { ALERT_SERVICES, type AlertServiceId, alertService, alertType, type SpikeKind } from "#model/notification.ts";
 import { planOf } from "#model/plan.ts";
-import { enabledPolicies, isSilenced, type PolicyRow, putSpike, spikesOf } from "#store/notifications.ts";
+import { enabledPolicies, isSilenced, policyById, type PolicyRow, putSpike, spikesOf } from "#store/notifications.ts";
 import type { Store } from "#store/store.ts";
 import { zoneRowById, type ZoneRow } from "#store/zones.ts";
 import { spikeAlert } from "./alert.ts";
@@ -108,9 +108,11 @@ async function judge(
   if (over.length + begun.length === 0) return 0;
   const pauseMs = intervalMs(policyValue(policy).alert_interval ?? "") ?? INTERVAL_MS;
   return commit(deps, call, async (unit) => {
-    for (const row of over) await putSpike(unit.db, { ...row, above: 0 });
-    // Another node may have seen the same meanwhile.
+    const { enabled = 0 } = (await policyById(unit.db, policy.account_id, policy.id)) ?? {};
+    if (enabled === 0) return 0;
+    // Another node may have seen the same meanwhile, or the next spike.
     const now = new Map((await spikesOf(unit.db, policy.id)).map((row) => [row.subject, row]));
+    for (const row of over) if (now.get(row.subject)?.told_ms === row.told_ms) await putSpike(unit.db, { ...row, above: 0 });
     const silenced = await isSilenced(unit.db, policy.id, clock.nowMs());
     let told = 0;
     for (const subject of begun) {
