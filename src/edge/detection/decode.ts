@@ -32,11 +32,14 @@ function createDecoder(encoding: Encoding, { onData, onEnd }: DecoderDeps): Deco
   let stream: Transform | null = null;
   let left = SCANNED_BYTES_MAX;
   let over = false;
+  /** Of the bytes that zlib has not dealt with: of a body that is damaged it never says so. */
+  const untaken = new Set<() => void>();
 
   const finish = (): void => {
     if (over) return;
     over = true;
     stream?.destroy();
+    for (const release of untaken) release();
     onEnd();
   };
 
@@ -57,8 +60,12 @@ function createDecoder(encoding: Encoding, { onData, onEnd }: DecoderDeps): Deco
     write: (bytes, taken) => {
       if (over || bytes.length === 0) return taken();
       stream ??= open(bytes[0] ?? 0);
+      const release = (): void => {
+        if (untaken.delete(release)) taken();
+      };
+      untaken.add(release);
       // The edge writes over it while zlib works on another thread, hence the copy.
-      stream.write(Buffer.from(bytes), () => taken());
+      stream.write(Buffer.from(bytes), release);
     },
     end: () => {
       if (stream === null) finish();

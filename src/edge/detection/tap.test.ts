@@ -165,6 +165,25 @@ test("damaged and empty coded bodies end their scans", async (t) => {
   assert.deepEqual(rows, []);
 });
 
+test("damaged bodies leave nothing behind that keeps the detector from looking at others", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  // More of each coding than decoders may have before them.
+  const noise = Buffer.alloc(SCANNED_BYTES_MAX, 0x5a);
+  const codings = ["gzip", "br", "deflate", "zstd", "gzip, zstd"];
+  const bodies = codings.flatMap((content_encoding) => Array.from({ length: 6 }, () => content_encoding));
+  for (const [sent, content_encoding] of bodies.entries()) {
+    send(tap, noise, { content_encoding }, 65_536);
+    await scanned(sent + 1);
+  }
+  send(tap, Buffer.concat([gzipSync("short"), noise]), { content_encoding: "gzip" }, 65_536);
+  send(tap, gzipSync(PAGE), { content_encoding: "gzip", ray_id: "sound" });
+  await scanned(bodies.length + 2);
+  assert.deepEqual(
+    rows.map((row) => row.ray_id),
+    ["sound"],
+  );
+});
+
 test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {
   const { tap, rows, scanned, metrics } = bench(t);
   const beyond = Buffer.concat([Buffer.alloc(SCANNED_BYTES_MAX, " "), PAGE]);
