@@ -10,39 +10,47 @@ import type { ScanSubject } from "./job.ts";
 export type Policies = (id: string) => DetectionEntry | undefined;
 
 type Subject = Pick<ScanSubject, "zone_id" | "account_id" | "ruleset_id" | "enabled" | "own">;
-type Cache = Map<string, CompiledDetectors>;
 
-const COMPILED_MAX = 64;
+/** Each takes 2.5 MB: an account may have patterns of their own in as many zones as it likes. */
+const COMPILED_MAX = 128;
 
 const NOTHING: DetectionEntry = { allowed: [], patterns: [] };
 
-/** Detectors of each combination of overrides that is in use, with the zone's and the account's own; the oldest combination gives way. */
-export function createCompiledCache(policies: Policies): (subject: Subject) => CompiledDetectors {
-  const owned = new WeakMap<DetectionEntry, WeakMap<DetectionEntry, Cache>>();
-  const cacheOf = (zone: DetectionEntry, account: DetectionEntry): Cache => {
-    const ofZone = owned.get(zone) ?? new WeakMap<DetectionEntry, Cache>();
-    owned.set(zone, ofZone);
-    const own: Cache = ofZone.get(account) ?? new Map<string, CompiledDetectors>();
-    ofZone.set(account, own);
-    return own;
+/**
+ * Detectors of each combination of overrides and patterns that is in use, with the zone's and the account's own; the one that was
+ * not asked for the longest gives way.
+ */
+export function createCompiledCache(policies: Policies, compiledMax = COMPILED_MAX): (subject: Subject) => CompiledDetectors {
+  const numbers = new WeakMap<DetectionEntry, number>();
+  let lastNumber = 0;
+  const numberOf = (entry: DetectionEntry): number => {
+    const known = numbers.get(entry);
+    if (known !== undefined) return known;
+    numbers.set(entry, ++lastNumber);
+    return lastNumber;
   };
   const withPatterns = (id: string): DetectionEntry => {
     const entry = policies(id);
     return entry === undefined || entry.patterns.length === 0 ? NOTHING : entry;
   };
+  /** In the order in which they were last asked for. */
+  const compiled = new Map<string, CompiledDetectors>();
   return (subject) => {
     const [zone, account] = [withPatterns(subject.zone_id), withPatterns(subject.account_id)];
-    const cache = cacheOf(zone, account);
-    const key = `${subject.ruleset_id} ${subject.enabled} ${subject.own}`;
-    const known = cache.get(key);
-    if (known !== undefined) return known;
-    const own = [...zone.patterns, ...account.patterns].filter((pattern) => isSwitchedOn(subject.own, pattern));
-    const made = compileDetectors([...own.map(customDetector), ...managedDetectors(subject)]);
-    const [oldest] = cache.keys();
-    if (cache.size >= COMPILED_MAX && oldest !== undefined) cache.delete(oldest);
-    cache.set(key, made);
-    return made;
+    const key = `${numberOf(zone)} ${numberOf(account)} ${subject.ruleset_id} ${subject.enabled} ${subject.own}`;
+    const known = compiled.get(key);
+    compiled.delete(key);
+    const detectors = known ?? compileWith([...zone.patterns, ...account.patterns], subject);
+    compiled.set(key, detectors);
+    const [eldest] = compiled.keys();
+    if (compiled.size > compiledMax && eldest !== undefined) compiled.delete(eldest);
+    return detectors;
   };
+}
+
+function compileWith(patterns: DetectionEntry["patterns"], subject: Subject): CompiledDetectors {
+  const own = patterns.filter((pattern) => isSwitchedOn(subject.own, pattern));
+  return compileDetectors([...own.map(customDetector), ...managedDetectors(subject)]);
 }
 
 function managedDetectors({ ruleset_id, enabled }: Subject) {

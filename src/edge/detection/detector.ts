@@ -87,7 +87,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     events.push("security_events", row);
   };
 
-  const begin = (plan: ScanPlan, text: string): Job => {
+  const begin = (plan: ScanPlan, text: string, ring: RingReader | null): Job => {
     const buffer = buffers.pop() ?? scanBuffer(BREATH_BYTES);
     const detectors = compiled(plan);
     const scanner = new BodyScanner(detectors, { buffer });
@@ -101,18 +101,19 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       const result = scanner.end();
       report(plan, text, result, detectors, kept?.take() ?? null);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
+      ring?.done();
     };
     const whole = isUntyped(plan.content_type) ? textOnly(body) : body;
     const decoder = createDecoders(codingsOf(plan.content_encoding) ?? [], { onData: whole.write, onEnd: finish });
     return { decoder, body: whole, finish };
   };
 
-  const take = ({ jobs, plans }: Attached, { job: number, label, text, bytes, isEnd }: RingRecord): void => {
+  const take = ({ jobs, plans, ring }: Attached, { job: number, label, text, bytes, isEnd }: RingRecord): void => {
     if (number === NO_JOB) return void (plans[label] = planOf(text));
     let job = jobs.get(number);
     const plan = text === "" ? undefined : plans[label];
     if (plan !== undefined) {
-      job = begin(plan, text);
+      job = begin(plan, text, ring);
       if (!isEnd) jobs.set(number, job);
     }
     if (job === undefined) return;

@@ -14,11 +14,19 @@ const NO_BYTES = new Uint8Array(0);
 /** The way to one detector, and the plans that it has been told, by the labels of records. */
 export class Line {
   readonly ring: RingWriter;
+  /** Bodies of which the detector was sent a part. */
+  begun = 0;
   private readonly known = new Map<ScanScope, KnownPlan[]>();
   private count = 0;
 
   constructor(ring: RingWriter) {
     this.ring = ring;
+  }
+
+  /** Bodies that the detector has not come to the end of. */
+  unfinished(): number {
+    // Both are counted in 32 bits.
+    return (this.begun - this.ring.done()) | 0;
   }
 
   /** The label of records that follow this plan, which the detector knows; -1 without room to tell it. */

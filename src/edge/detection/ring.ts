@@ -15,6 +15,8 @@ export interface RingWriter {
   write(job: number, label: number, text: string, bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean;
   /** Says that no more comes of the job: there is room for as many as `endsMax` at any time. */
   end(job: number): void;
+  /** How many jobs the reader has said to be done with. */
+  done(): number;
 }
 
 export interface RingReader {
@@ -24,6 +26,8 @@ export interface RingReader {
   isBehind(): boolean;
   /** The writer calls `wake` (of its own side) for the next record. False where there is one already. */
   sleep(): boolean;
+  /** Says that one more job is done with: should the reader's thread die, the writer knows how many were not. */
+  done(): void;
 }
 
 /** Good during the call that it is given to. */
@@ -52,6 +56,8 @@ export const LABELS_MAX = 2 ** 24;
 
 // Positions are bytes in the part behind the control words; each word has a cache line of its own.
 const [HEAD, TAIL, ASLEEP] = [0, 16, 32];
+/** Written by the reader, as TAIL is. */
+const DONE = TAIL + 1;
 const CONTROL_BYTES = 192;
 // Four words: bytes of the text, bytes of the body, job, then kind and label. Records begin at multiples of it.
 const RECORD = 16;
@@ -156,6 +162,7 @@ export function createRingWriter(
       header(at, 0, 0, job, END);
       publish(at + RECORD);
     },
+    done: () => Atomics.load(control, DONE),
   };
 }
 
@@ -205,5 +212,6 @@ export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | n
       if (isEmpty()) return true;
       return Atomics.exchange(control, ASLEEP, 0) === 0;
     },
+    done: () => void Atomics.add(control, DONE, 1),
   };
 }

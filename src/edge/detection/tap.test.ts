@@ -417,6 +417,39 @@ test("a detector that is started again is sent what comes from then on", async (
   second.port2.close();
 });
 
+test("bodies that a detector has not come to the end of when it dies are counted as shed", async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  const metrics = createMetrics();
+  const tap = createTap({ port: port1, metrics });
+  const shed = (): number => value(metrics, "selvedge_detection_shed_total");
+  const told = new Promise((resolve) => port2.once("message", resolve));
+  const { ring } = (await told) as Exclude<TapMessage, null | { readonly givesWay: true }>;
+  for (let i = 0; i < 5; i++) send(tap, PAGE);
+  const open = beginTest(tap);
+  open?.chunk(PAGE, 0, PAGE.length);
+  const untouched = beginTest(tap);
+  const reader = createRingReader(ring);
+  reader.read(1e6, () => undefined);
+  for (let i = 0; i < 2; i++) reader.done();
+  assert.equal(shed(), 0);
+  port2.close();
+  await eventually(() => shed() > 0);
+  assert.equal(shed(), 4, "three of the five, and the one that is open");
+  open?.chunk(PAGE, 0, PAGE.length);
+  untouched?.chunk(PAGE, 0, PAGE.length);
+  assert.equal(beginTest(tap), null);
+  assert.equal(shed(), 6);
+
+  const again = new MessageChannel();
+  t.after(() => tap.close());
+  tap.reconnect(again.port1);
+  untouched?.end();
+  send(tap, PAGE);
+  tap.reconnect(new MessageChannel().port1);
+  assert.equal(shed(), 7, "once, whether its port was closed first or another came");
+  again.port2.close();
+});
+
 test("a body in one piece is one record, and what many have in common is told once for each kind", (t) => {
   const { port1, port2 } = new MessageChannel();
   const tap = createTap({ port: port1, metrics: createMetrics() });

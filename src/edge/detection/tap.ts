@@ -71,7 +71,7 @@ export function createTap(deps: TapDeps): Tap {
   const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
   const shed = metrics.counter(
     "selvedge_detection_shed_total",
-    "Responses not scanned, or not to their end, because the detector was busy",
+    "Responses not scanned, or not to their end, because the detector was busy or had died",
   );
   const unknownCoding = metrics.counter(
     "selvedge_detection_unknown_coding_total",
@@ -86,8 +86,14 @@ export function createTap(deps: TapDeps): Tap {
   /** Null while the detector is gone. */
   let line: Line | null = null;
 
-  const connect = (next: MessagePort): void => {
+  /** What the detector has not looked at when it goes, nobody will. */
+  const lose = (): void => {
+    shed.value += line?.unfinished() ?? 0;
+    line = null;
     open.clear();
+  };
+  const connect = (next: MessagePort): void => {
+    lose();
     port = next;
     const memory = createRing(ringBytes);
     const tell = (message: TapMessage): void => next.postMessage(message);
@@ -98,9 +104,7 @@ export function createTap(deps: TapDeps): Tap {
       if (yields(thread)) tell({ givesWay: true });
     });
     next.on("close", () => {
-      if (port !== next) return;
-      line = null;
-      open.clear();
+      if (port === next) lose();
     });
     next.unref();
   };
@@ -159,8 +163,11 @@ export function createTap(deps: TapDeps): Tap {
 
     private copy(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
       if (this.isOver) return;
-      // The detector that has the beginning is gone.
-      if (this.line !== line) return void (this.isOver = true);
+      // The detector that has the beginning is gone, or would have got it.
+      if (this.line !== line) {
+        if (this.job === NO_JOB) shed.value++;
+        return void (this.isOver = true);
+      }
       const stop = Math.min(end, start + this.left);
       this.left -= stop - start;
       const isEnd = isLast || this.left === 0;
@@ -194,6 +201,7 @@ export function createTap(deps: TapDeps): Tap {
         return false;
       }
       this.job = lastJob;
+      this.line.begun++;
       return true;
     }
   }

@@ -26,16 +26,16 @@ export interface CompiledDetectors {
   readonly named: NamedIndex<Detector>;
 }
 
-/** What stands for numbers without templates. */
-const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], () => NumberForms> = new Map([
-  // Two check digits behind two capitals; all else may be letters.
-  ["country_check", () => ({ ...noForms(), afterCapital: masksWhere((mask) => (mask & 3) === 3) })],
-  ["number", () => ({ ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 })],
-  // Eight digits, of which a separator may stand before each, and two parentheses.
-  ["plus", () => ({ ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 })],
-]);
-
 const onesOf = (mask: number): number => mask.toString(2).replaceAll("0", "").length;
+
+/** What stands for numbers without templates: found out once, since zones with patterns of their own are compiled by themselves. */
+const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], NumberForms> = new Map([
+  // Two check digits behind two capitals; all else may be letters.
+  ["country_check", { ...noForms(), afterCapital: masksWhere((mask) => (mask & 3) === 3) }],
+  ["number", { ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 }],
+  // Eight digits, of which a separator may stand before each, and two parentheses.
+  ["plus", { ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 }],
+]);
 
 type LiteralAnchor = Anchor & { readonly kind: "literal" };
 
@@ -77,7 +77,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
       signs: [...(at_sign.length > 0 ? [AT_SIGN] : []), ...(colon.length > 0 ? [COLON] : [])],
       forms: allForms([
         chains.forms,
-        ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms() : noForms())),
+        ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms : noForms())),
       ]),
     }),
     named: namedIndex(detectors.map((detector) => [detector, detector.context ?? []])),
