@@ -3,8 +3,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createI
 import { type Encoding, SCANNED_BYTES_MAX } from "./job.ts";
 
 export interface Decoder {
-  /** `taken` is called once the bytes are no longer needed, whatever became of them. */
-  write(bytes: Uint8Array, taken: () => void): void;
+  write(bytes: Uint8Array): void;
   /** No more bytes come. `onEnd` follows. */
   end(): void;
 }
@@ -15,31 +14,43 @@ export interface DecoderDeps {
   onEnd(): void;
 }
 
+/** What all decoders of a thread together have before them. */
+export interface DecodingLoad {
+  /** Coded bytes that have not been dealt with. */
+  bytes: number;
+  /** Decoders that have such bytes, or are on the way to their end. */
+  decoders: number;
+}
+
 /** Undoes the codings, the last one first; null for none. */
-export function createDecoders(codings: readonly Encoding[], deps: DecoderDeps): Decoder | null {
+export function createDecoders(codings: readonly Encoding[], load: DecodingLoad, deps: DecoderDeps): Decoder | null {
   let decoder: Decoder | null = null;
-  for (const coding of codings) decoder = createDecoder(coding, decoder === null ? deps : writingTo(decoder));
+  for (const coding of codings)
+    decoder = createDecoder(coding, load, decoder === null ? deps : { onData: decoder.write, onEnd: decoder.end });
   return decoder;
 }
 
-const writingTo = (decoder: Decoder): DecoderDeps => ({
-  onData: (bytes) => decoder.write(bytes, () => undefined),
-  onEnd: () => decoder.end(),
-});
-
 /** Undoes a content coding, stopping after 1 MiB of output: 1 GiB of zeros is 1.04 MB of gzip (sensitive-data.md). */
-function createDecoder(encoding: Encoding, { onData, onEnd }: DecoderDeps): Decoder {
+function createDecoder(encoding: Encoding, load: DecodingLoad, { onData, onEnd }: DecoderDeps): Decoder {
   let stream: Transform | null = null;
   let left = SCANNED_BYTES_MAX;
-  let over = false;
-  /** Of the bytes that zlib has not dealt with: of a body that is damaged it never says so. */
-  const untaken = new Set<() => void>();
+  let bytesBefore = 0;
+  let [isBusy, isEnding, over] = [false, false, false];
+
+  /** Of a body that is damaged zlib never says that it is done with its bytes. */
+  const have = (bytes: number): void => {
+    load.bytes += bytes - bytesBefore;
+    bytesBefore = bytes;
+    const isBusyNow = !over && (bytes > 0 || isEnding);
+    if (isBusyNow !== isBusy) load.decoders += isBusyNow ? 1 : -1;
+    isBusy = isBusyNow;
+  };
 
   const finish = (): void => {
     if (over) return;
     over = true;
     stream?.destroy();
-    for (const release of untaken) release();
+    have(0);
     onEnd();
   };
 
@@ -57,19 +68,19 @@ function createDecoder(encoding: Encoding, { onData, onEnd }: DecoderDeps): Deco
   };
 
   return {
-    write: (bytes, taken) => {
-      if (over || bytes.length === 0) return taken();
+    write: (bytes) => {
+      const { length } = bytes;
+      if (over || length === 0) return;
       stream ??= open(bytes[0] ?? 0);
-      const release = (): void => {
-        if (untaken.delete(release)) taken();
-      };
-      untaken.add(release);
+      have(bytesBefore + length);
       // The edge writes over it while zlib works on another thread, hence the copy.
-      stream.write(Buffer.from(bytes), release);
+      stream.write(Buffer.from(bytes), () => over || have(bytesBefore - length));
     },
     end: () => {
-      if (stream === null) finish();
-      else if (!over) stream.end();
+      if (stream === null) return finish();
+      isEnding = true;
+      have(bytesBefore);
+      if (!over) stream.end();
     },
   };
 }

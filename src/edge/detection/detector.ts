@@ -5,7 +5,7 @@ import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
-import { createDecoders, type Decoder } from "./decode.ts";
+import { createDecoders, type Decoder, type DecodingLoad } from "./decode.ts";
 import { textMaskerOf } from "#rules/detectors/text-masker.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
@@ -64,8 +64,10 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const compiled = createCompiledCache(policies);
   const keeper = createKeeper();
   const taps = new Map<MessagePort, Attached>();
-  /** Bytes that decoders have not dealt with; while these are many, rings fill and taps shed load. */
-  let decoding = 0;
+  /** While it is high, rings fill and taps shed load. */
+  const load: DecodingLoad = { bytes: 0, decoders: 0 };
+  const isHigh = (): boolean => load.bytes >= DECODING_BYTES_MAX || load.decoders >= DECODERS_MAX;
+  let isHeldUp = false;
   let givesWay = false;
   // Making a buffer costs several times the scan of a small body.
   const buffers: Buffer[] = [];
@@ -102,9 +104,10 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       report(plan, text, result, detectors, kept?.take() ?? null);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
       ring?.done();
+      if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
     };
     const whole = isUntyped(plan.content_type) ? textOnly(body) : body;
-    const decoder = createDecoders(codingsOf(plan.content_encoding) ?? [], { onData: whole.write, onEnd: finish });
+    const decoder = createDecoders(codingsOf(plan.content_encoding) ?? [], load, { onData: whole.write, onEnd: finish });
     return { decoder, body: whole, finish };
   };
 
@@ -118,11 +121,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     }
     if (job === undefined) return;
     if (job.decoder === null) job.body.write(bytes);
-    else if (bytes.length > 0) {
-      const { length } = bytes;
-      decoding += length;
-      job.decoder.write(bytes, () => void (decoding -= length));
-    }
+    else job.decoder.write(bytes);
     if (!isEnd) return;
     jobs.delete(number);
     end(job);
@@ -132,8 +131,11 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const read = (tap: Attached): boolean => {
     const { ring } = tap;
     let sum = 0;
-    while (ring !== null && sum < TURN_BYTES && decoding < DECODING_BYTES_MAX) {
-      const bytes = ring.read(BREATH_BYTES, (record) => take(tap, record));
+    while (ring !== null && sum < TURN_BYTES && !(isHeldUp = isHigh())) {
+      const bytes = ring.read(BREATH_BYTES, (record) => {
+        take(tap, record);
+        return !isHigh();
+      });
       if (bytes === 0) break;
       sum += bytes;
       if (!givesWay && !ring.isBehind()) breathe();
@@ -145,7 +147,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     pollMs,
     poll: () => Array.from(taps.values(), read).includes(true),
     // Nothing moves on by itself while decoders have to catch up.
-    sleep: () => decoding === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
+    sleep: () => load.decoders === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
   });
 
   const finish = (tap: Attached): void => {
@@ -204,3 +206,5 @@ const POLL_MS = 10;
 /** What is read of a tap before other work of the thread has its turn. */
 const TURN_BYTES = 1024 * 1024;
 const DECODING_BYTES_MAX = 4 * 1024 * 1024;
+/** A hundred bytes may become 1 MiB, for which a decoder takes up to 4 MB. */
+const DECODERS_MAX = 64;

@@ -2,6 +2,8 @@
 export interface Poller {
   /** There is work. */
   wake(): void;
+  /** What held up the work that is there is over: its next look need not wait for its time. */
+  hurry(): void;
   stop(): void;
 }
 
@@ -32,6 +34,11 @@ export function createPoller({ pollMs, poll, sleep }: PollerDeps): Poller {
     wake: () => {
       idleTurns = 0;
       if (timer === null) turn();
+    },
+    hurry: () => {
+      if (timer === null) return;
+      clearTimeout(timer);
+      timer = setTimeout(turn, 0);
     },
     stop: () => {
       isStopped = true;

@@ -20,8 +20,8 @@ export interface RingWriter {
 }
 
 export interface RingReader {
-  /** Takes the oldest records until about so many bytes were read; the number of bytes, 0 where there are none. */
-  read(bytesMax: number, take: (record: RingRecord) => void): number;
+  /** Takes the oldest records until about so many bytes were read or `take` says false; the number of bytes, 0 where there are none. */
+  read(bytesMax: number, take: (record: RingRecord) => unknown): number;
   /** Whether more than half of the memory waits to be read. */
   isBehind(): boolean;
   /** The writer calls `wake` (of its own side) for the next record. False where there is one already. */
@@ -177,7 +177,8 @@ export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | n
   return {
     read: (bytesMax, take) => {
       let read = 0;
-      while (read < bytesMax && !isEmpty()) {
+      let goesOn = true;
+      while (goesOn && read < bytesMax && !isEmpty()) {
         const word = tail >> WORD_SHIFT;
         const kind = words[word + 3] as number;
         if ((kind & JUMP) !== 0) {
@@ -193,7 +194,7 @@ export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | n
             lender === null
               ? data.subarray(textAt + textBytes, textAt + textBytes + bodyBytes)
               : lender.bytes(place, words[word + 5] as number, bodyBytes);
-          take({ job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd: (kind & END) !== 0 });
+          goesOn = take({ job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd: (kind & END) !== 0 }) !== false;
           lender?.giveBack(place);
           tail += recordBytes(textBytes + (lender === null ? bodyBytes : RECORD));
           read += RECORD + bodyBytes;

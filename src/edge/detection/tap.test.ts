@@ -184,6 +184,19 @@ test("damaged bodies leave nothing behind that keeps the detector from looking a
   );
 });
 
+test("of small bodies that become long ones only a few are unpacked at the same time, and none is left out", async (t) => {
+  const { tap, metrics, scanned } = bench(t);
+  const bomb = zstdCompressSync(Buffer.alloc(SCANNED_BYTES_MAX));
+  const before = process.memoryUsage().rss;
+  let most = 0;
+  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss - before)), 1);
+  t.after(() => clearInterval(watch));
+  for (let i = 0; i < 500; i++) send(tap, bomb, { content_encoding: "zstd" });
+  await scanned(500);
+  assert.equal(value(metrics, "selvedge_detection_scanned_bytes_total"), 500 * SCANNED_BYTES_MAX);
+  assert.ok(most < 250 * 1024 * 1024, `${most} bytes for 500 bodies of 1 MiB`);
+});
+
 test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {
   const { tap, rows, scanned, metrics } = bench(t);
   const beyond = Buffer.concat([Buffer.alloc(SCANNED_BYTES_MAX, " "), PAGE]);
