@@ -107,6 +107,11 @@ const ADVERSARIAL = [
   "%1",
   "<a 123456789 ",
   "<b>passnummer</b> <i>12345678901</i>",
+  "passnummer 12345678901,",
+  `<${"'12345678901'".repeat(22)}`,
+  `${"㎂".repeat(20)}"123456789"<`,
+  "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa ",
+  "<b>bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq</b>",
   "postgres://a:b",
 ].map((part) => Buffer.alloc(BODY_BYTES_MAX, part));
 

@@ -1,12 +1,20 @@
-/** The digit at a place, and of a letter its place in the alphabet, from A as 10. */
-const value = (char: string | undefined): number => Number.parseInt(char ?? "0", 36);
+/** What each character counts for: a digit itself, a letter its place in the alphabet, from A as 10, anything else no number. */
+const VALUES = Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 36));
+
+/** The value of the character at a place, 0 behind the end. Read by code: dozens of detectors ask for the digits of one number. */
+const valueAt = (text: string, place: number): number =>
+  place >= 0 && place < text.length ? (VALUES[text.charCodeAt(place)] ?? Number.NaN) : 0;
+
+const value = (char = "0"): number => valueAt(char, 0);
 
 /** The sum of each digit times its weight; as many digits as there are weights. */
 export function weighted(digits: string, weights: readonly number[]): number {
-  return weights.reduce((sum, weight, place) => sum + weight * value(digits[place]), 0);
+  let sum = 0;
+  for (let place = 0; place < weights.length; place++) sum += (weights[place] as number) * valueAt(digits, place);
+  return sum;
 }
 
-const at = (digits: string, place: number): number => value(digits.at(place));
+const at = (digits: string, place: number): number => valueAt(digits, place < 0 ? digits.length + place : place);
 
 /** ISO/IEC 7064 MOD 11,10: the last digit is the check digit. */
 export function mod11And10(digits: string): boolean {
@@ -28,7 +36,7 @@ export function mod11Minus2(code: string): boolean {
 /** The remainder of a number of any length. */
 export function remainder(digits: string, divisor: number): number {
   let rest = 0;
-  for (const digit of digits) rest = (rest * 10 + value(digit)) % divisor;
+  for (let place = 0; place < digits.length; place++) rest = (rest * 10 + valueAt(digits, place)) % divisor;
   return rest;
 }
 
@@ -79,4 +87,4 @@ export const isUniform = (digits: string): boolean => /^(.)\1*$/.test(digits);
 
 /** The check digit that makes the weighted sum a multiple of 11; a remainder that would need 10 is never given out. */
 export const mod11 = (digits: string, weights: readonly number[]): boolean =>
-  (11 - (weighted(digits, weights) % 11)) % 11 === value(digits[weights.length]);
+  (11 - (weighted(digits, weights) % 11)) % 11 === valueAt(digits, weights.length);

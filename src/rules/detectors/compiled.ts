@@ -1,5 +1,5 @@
 import { Chains } from "./chains.ts";
-import { namedIndex, type NamedIndex } from "./context.ts";
+import { namedIndex, type NamedIndex } from "./named-index.ts";
 import type { Anchor, Detector, Pattern } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
 import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.ts";

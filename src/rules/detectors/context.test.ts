@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namedIndex, textBefore } from "./context.ts";
+import { textBefore } from "./context.ts";
+import { namedIndex } from "./named-index.ts";
 
 const NAMES = ["nhs", "sin", "soc sec", "cédula", "инн", "αφμ", "個人番号", "passport", "kt"];
 const index = namedIndex(NAMES.map((name) => [name, [name]]));
@@ -8,7 +9,8 @@ const index = namedIndex(NAMES.map((name) => [name, [name]]));
 /** The names that stand before the number at the text's end. */
 function named(text: string): readonly string[] {
   const bytes = Buffer.from(`${text}1234567`);
-  return [...index.in(textBefore(bytes, bytes.length - 7))].toSorted();
+  const found = index.in(textBefore(bytes, bytes.length - 7));
+  return NAMES.filter((name) => found.has(name));
 }
 
 test("short words are told apart by what stands beside them, longer ones are found within others", () => {
@@ -56,7 +58,8 @@ function plainTextBefore(text: string): string {
   const far = text.slice(-320);
   const visible = far.replace(/^[^<>]*>/, "").replace(/(?:<[^<>]*>|\s)+/g, " ");
   const open = visible.includes("<") ? visible.lastIndexOf("<") : visible.length;
-  const all = /[<>]|["']$/.test(near) ? `${near}\n${visible.slice(0, open).slice(-64)}\n${visible.slice(open)}` : near;
+  const marked = /[<>]/.test(far) ? `${near}\n${visible.slice(0, open).slice(-64)}\n${visible.slice(open)}` : visible.slice(-64);
+  const all = /[<>]|["']$/.test(near) ? marked : near;
   const isAscii = [...all].every((char) => char < "\u0080");
   return isAscii
     ? all

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isUniform, weighted } from "./check-digits.ts";
 import { luhn } from "./checks.ts";
 import { codeDetectors } from "./code-detector.ts";
@@ -14,38 +14,50 @@ const isAba = (digits: string): boolean =>
 const isIsin = (code: string): boolean => luhn([...code].map((char) => Number.parseInt(char, 36)).join(""));
 
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const BASE58_VALUES = Int8Array.from({ length: 128 }, (_, code) => BASE58.indexOf(String.fromCharCode(code)));
+const BASE58_BYTES = 25;
+/** The number as digits of base 256, the highest first. */
+const number = Buffer.alloc(BASE58_BYTES);
 
 /** 25 bytes of which the last four are a double SHA-256 of the others. */
 function isBase58Check(text: string): boolean {
-  let number = 0n;
-  for (const char of text) {
-    const digit = BASE58.indexOf(char);
-    if (digit < 0) return false;
-    number = number * 58n + BigInt(digit);
+  number.fill(0);
+  for (let i = 0; i < text.length; i++) {
+    let carry = BASE58_VALUES[text.charCodeAt(i)] ?? -1;
+    if (carry < 0) return false;
+    for (let place = BASE58_BYTES - 1; place >= 0; place--) {
+      carry += (number[place] as number) * 58;
+      number[place] = carry & 255;
+      carry >>= 8;
+    }
+    if (carry > 0) return false;
   }
-  const hex = number.toString(16);
-  if (hex.length > 50) return false;
-  const bytes = Buffer.from(hex.padStart(50, "0"), "hex");
-  const once = createHash("sha256").update(bytes.subarray(0, 21)).digest();
-  return createHash("sha256").update(once).digest().subarray(0, 4).equals(bytes.subarray(21));
+  // As text, which is given in a third of the time that a buffer takes.
+  const once = Buffer.from(hash("sha256", number.subarray(0, 21), "hex"), "hex");
+  return hash("sha256", once, "hex").startsWith(number.toString("hex", 21));
 }
 
 const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+const BECH32_VALUES = Int8Array.from({ length: 256 }, (_, code) => BECH32.indexOf(String.fromCharCode(code)));
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+/** The generators' sum for each value of the five highest bits. */
+const GENERATED = Int32Array.from({ length: 32 }, (_, top) =>
+  GENERATORS.reduce((sum, generator, bit) => ((top >> bit) & 1 ? sum ^ generator : sum), 0),
+);
+const polymod = (sum: number, value: number): number => ((sum & 0x1ffffff) << 5) ^ value ^ (GENERATED[sum >>> 25] as number);
 
 /** BIP 173 and, with the other constant, BIP 350. */
 function isBech32(address: string): boolean {
   const text = address.toLowerCase();
-  const [prefix = ""] = text.split("1", 1);
-  const values = [...prefix].map((char) => char.charCodeAt(0) >> 5);
-  values.push(0, ...[...prefix].map((char) => char.charCodeAt(0) & 31));
-  for (const char of text.slice(prefix.length + 1)) values.push(BECH32.indexOf(char));
+  const one = text.indexOf("1");
   let sum = 1;
-  for (const value of values) {
+  for (let i = 0; i < one; i++) sum = polymod(sum, text.charCodeAt(i) >> 5);
+  sum = polymod(sum, 0);
+  for (let i = 0; i < one; i++) sum = polymod(sum, text.charCodeAt(i) & 31);
+  for (let i = one + 1; i < text.length; i++) {
+    const value = BECH32_VALUES[text.charCodeAt(i)] ?? -1;
     if (value < 0) return false;
-    const top = sum >>> 25;
-    sum = ((sum & 0x1ffffff) << 5) ^ value;
-    for (const [bit, generator] of GENERATORS.entries()) if ((top >> bit) & 1) sum ^= generator;
+    sum = polymod(sum, value);
   }
   return sum === 1 || sum === 0x2bc830a3;
 }

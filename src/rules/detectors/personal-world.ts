@@ -4,16 +4,11 @@ import { codeDetectors } from "./code-detector.ts";
 
 /** Two check digits, each of weights that run up to the one before it. */
 function isCpf(digits: string): boolean {
-  const check = (count: number): number =>
-    ((weighted(
-      digits,
-      Array.from({ length: count }, (_, i) => count + 1 - i),
-    ) *
-      10) %
-      11) %
-    10;
-  return !isUniform(digits) && check(9) === Number(digits[9]) && check(10) === Number(digits[10]);
+  const check = (weights: readonly number[]): number => ((weighted(digits, weights) * 10) % 11) % 10;
+  return !isUniform(digits) && check(CPF_WEIGHTS.slice(1)) === Number(digits[9]) && check(CPF_WEIGHTS) === Number(digits[10]);
 }
+
+const CPF_WEIGHTS = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 
 function isCnpj(digits: string): boolean {
   const weights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];

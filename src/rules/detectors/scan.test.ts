@@ -71,6 +71,27 @@ test("the candidate budget ends the search, and the result says so", () => {
   assert.equal(scan([Buffer.from("AKIA ".repeat(CANDIDATES_MAX + 1))]).limited, true);
 });
 
+test("labels that are looked for count in the budget, by how much text that takes", () => {
+  /** The largest number of repetitions that is looked at as a whole. */
+  const within = (text: string): number => {
+    let [least, most] = [0, CANDIDATES_MAX + 1];
+    while (most - least > 1) {
+      const middle = (least + most) >> 1;
+      if (scan([Buffer.from(text.repeat(middle))]).limited) most = middle;
+      else least = middle;
+    }
+    return least;
+  };
+  const numbers = within("4716461583322103 ");
+  const fields = within('{"passport":"912803456"},');
+  const cells = within("<td>passport</td><td>912803456</td>");
+  const tags = within(`<p ${'data-x="'.repeat(30)}912803456`);
+  assert.equal(numbers, CANDIDATES_MAX);
+  // A megabyte of records has about as many of these.
+  assert.ok(fields > CANDIDATES_MAX / 2 && cells > CANDIDATES_MAX / 3, `${fields} ${cells}`);
+  assert.ok(tags < cells && cells < fields && fields < numbers, `${tags} ${cells} ${fields}`);
+});
+
 test("any bytes can be scanned", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) =>

@@ -3,6 +3,7 @@ import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";
 import type { Detector } from "./detector.ts";
 import type { Literal } from "./literals.ts";
+import type { Named } from "./named-index.ts";
 import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
@@ -13,6 +14,8 @@ const NUMBER_WINDOW_BYTES = 112;
 export const CONTEXT_BYTES = 64;
 /** sensitive-data.md: without a budget an adversarial body of 1 MB took 828 ms, with this one 35 ms. */
 export const CANDIDATES_MAX = 8192;
+/** So much text in which labels are looked for costs as much as a candidate. */
+const LABEL_TEXT_A_CANDIDATE = 128;
 
 /** Customers' patterns may run on an engine that takes microseconds a byte, so they are tried less often. */
 export const CUSTOM_TRIES_MAX = 256;
@@ -77,6 +80,7 @@ export class BodyScanner {
   #filled = 0;
   #base = 0;
   #next = 0;
+  /** What has been looked at, with fractions for the labels before it. */
   #candidates = 0;
   /** Offset in the body behind the last number or code that was found: what lies within it is no number of its own. */
   #foundTo = 0;
@@ -215,17 +219,17 @@ export class BodyScanner {
   /** The longest form that a detector accepts; false where there is none. */
   #atChain(view: Buffer, at: number): boolean {
     if (this.#base + at < this.#foundTo) return true;
-    const { chains, named } = this.#detectors;
+    const { chains } = this.#detectors;
     const count = chains.read(view, at, ends);
     if (count === 0 || ++this.#candidates > this.#candidatesMax) return false;
-    let namedHere: ReadonlySet<Detector> | undefined;
+    let namedHere: Named<Detector> | undefined;
     for (let i = count - 1; i >= 0; i--) {
       const { end, detectors } = ends[i] as ChainEnd;
       const text = view.toString("latin1", at, end);
       if (continuesSeries(view, at, text)) continue;
       for (const detector of detectors) {
         if (!detector.accepts(text)) continue;
-        if (detector.context !== undefined && !(namedHere ??= named.in(textBefore(view, at))).has(detector)) continue;
+        if (detector.context !== undefined && !(namedHere ??= this.#namedBefore(view, at)).has(detector)) continue;
         this.#count(detector, this.#base + at, text);
         this.#foundTo = this.#base + end;
         return true;
@@ -261,7 +265,13 @@ export class BodyScanner {
   }
 
   #isNamed(detector: Detector, view: Buffer, at: number): boolean {
-    return detector.context === undefined || this.#detectors.named.in(textBefore(view, at)).has(detector);
+    return detector.context === undefined || this.#namedBefore(view, at).has(detector);
+  }
+
+  #namedBefore(view: Buffer, at: number): Named<Detector> {
+    const before = textBefore(view, at);
+    this.#candidates += before.length / LABEL_TEXT_A_CANDIDATE;
+    return this.#detectors.named.in(before);
   }
 
   #count(detector: Detector, from: number, text: string): void {
