@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { type EventDatabase, openEventDatabase } from "#events/database.ts";
 import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { newRayId, newUlid } from "#kernel/ids.ts";
+import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
 import { type ApiServer, ask, startApi } from "./support/api-server.ts";
 import { eventually, readUntil } from "./support/eventually.ts";
 
@@ -136,6 +137,32 @@ describe("the activity log", () => {
     reader.leave();
   });
 
+  test("a follower whose token is revoked, or loses the zone, is given nothing more", async () => {
+    const groups = PERMISSION_GROUPS.filter(({ name }) => name === "Analytics Read" || name === "Logs Read").map(({ id }) => ({ id }));
+    const policies = [
+      { effect: "allow", resources: { [`com.cloudflare.api.account.zone.${zone}`]: "*" }, permission_groups: groups },
+    ] as const;
+    const nothing = [{ ...policies[0], resources: { [`com.cloudflare.api.account.zone.${other}`]: "*" } }];
+    for (const path of [`/zones/${zone}/security/events/tail`, `/zones/${zone}/logs/requests/tail`])
+      for (const take of [
+        (id: string) => ask(server, "DELETE", `/user/tokens/${id}`),
+        (id: string) => ask(server, "PUT", `/user/tokens/${id}`, { body: { name: "follower", policies, status: "disabled" } }),
+        (id: string) => ask(server, "PUT", `/user/tokens/${id}`, { body: { name: "follower", policies: nothing } }),
+      ]) {
+        const { id, value } = (await ask(server, "POST", "/user/tokens", { body: { name: "follower", policies } })).body.result;
+        const reader = follow(path, { authorization: `Bearer ${value}` });
+        await reader.until(": events follow");
+        assert.equal((await take(id)).status, 200);
+        database.insert([
+          packed("security_events", [event(zone, { path: "/too-late" })]),
+          packed("requests", [
+            testRequestRow({ ray_id: newRayId(START_MS), account_id: server.account_id, zone_id: zone, path: "/too-late" }),
+          ]),
+        ]);
+        assert.doesNotMatch(await reader.ended(), /too-late/);
+      }
+  });
+
   test("the command line prints what comes, and says what the API refuses", async () => {
     const tail = (...args: readonly string[]) =>
       spawn(process.execPath, [PROGRAM, "events", "tail", "--api", server.url, "--token", server.token, ...args], {
@@ -208,6 +235,15 @@ describe("the activity log", () => {
         (received) => received.includes(wanted),
       );
     };
-    return { until, leave: () => socket.destroy() };
+    /** All of it, once the server has ended it. */
+    const ended = async (): Promise<string> => {
+      await readUntil(
+        () => text,
+        (received) => received.endsWith("\r\n0\r\n\r\n"),
+      );
+      socket.destroy();
+      return text;
+    };
+    return { until, ended, leave: () => socket.destroy() };
   }
 });

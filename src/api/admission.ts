@@ -16,6 +16,8 @@ import type { Resolved, Route } from "./route.ts";
 export interface Admitted {
   readonly call: Call;
   readonly resolved: Resolved;
+  /** Whether the same credential would be admitted again: answers that have no end may outlive what it was granted. */
+  stillAllowed(): Promise<boolean>;
 }
 
 export interface AdmissionRequest {
@@ -89,10 +91,24 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const actor = await authenticate(request);
     countCall(actor, request);
     checkIdentifiers(request.params, request.path);
-    const resolved = await access.authorize(actor, askedScope(route, request.params), route.permissions);
+    const scope = askedScope(route, request.params);
+    const resolved = await access.authorize(actor, scope, route.permissions);
     countCallOf(route, actor);
     const reason = readReason(request.headers, deps.vendorPrefix);
-    return { call: { actor, request_id: request.requestId, rev: null, ...(reason === undefined ? {} : { reason }) }, resolved };
+    const stillAllowed = async (): Promise<boolean> => {
+      try {
+        await access.authorize(await access.authenticate(readCredential(request.headers), request.ip), scope, route.permissions);
+        return true;
+      } catch (error) {
+        if (error instanceof PlatformError && error.status < 500) return false;
+        throw error;
+      }
+    };
+    return {
+      call: { actor, request_id: request.requestId, rev: null, ...(reason === undefined ? {} : { reason }) },
+      resolved,
+      stillAllowed,
+    };
   };
 }
 

@@ -20,6 +20,7 @@ export interface Execution {
   readonly query: Query;
   readonly body: unknown;
   readonly lastEventId?: string | undefined;
+  stillAllowed(): Promise<boolean>;
   /** The interface of the request's day; null where it is the newest. */
   readonly dated: DatedRequest | null;
 }
@@ -46,7 +47,7 @@ const NOTE = 10002;
 export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
   const readQuery = route.query ? compileQuery(route.query, route.invalid_query) : () => ({});
   const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
-  return async ({ call, resolved, params, query: given, body: sent, lastEventId, dated }) => {
+  return async ({ call, resolved, params, query: given, body: sent, lastEventId, dated, stillAllowed }) => {
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
     const page = route.paging === "page" ? readPage(query, route.per_page, route.invalid_query) : FIRST_PAGE;
@@ -64,15 +65,26 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, [], null) };
     const notes = (call.notes ?? []).map((message) => ({ code: NOTE, message }));
     const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled))];
-    if (route.paging === "raw") return rawAnswer(reply as RawReply);
+    if (route.paging === "raw") return rawAnswer(reply as RawReply, route.media_type === "text/event-stream" ? stillAllowed : null);
     return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };
   };
 }
 
-const rawAnswer = ({ body, ...reply }: RawReply): Answer => ({
+const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: (() => Promise<boolean>) | null): Answer => ({
   ...reply,
-  body: typeof body === "string" || Buffer.isBuffer(body) ? body : Readable.from(body, { objectMode: false }),
+  body:
+    typeof body === "string" || Buffer.isBuffer(body)
+      ? body
+      : Readable.from(stillAllowed === null ? body : whileAllowed(body, stillAllowed), { objectMode: false }),
 });
+
+/** Nothing is given to a reader whose token was revoked, has expired or lost its permissions while it read. */
+async function* whileAllowed(parts: AsyncIterable<string>, stillAllowed: () => Promise<boolean>): AsyncGenerator<string> {
+  for await (const part of parts) {
+    if (!(await stillAllowed())) return;
+    yield part;
+  }
+}
 
 /** The change is durable either way; the message says where it cannot be seen yet. */
 async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Message[]> {

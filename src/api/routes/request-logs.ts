@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { followed } from "#api/followed.ts";
 import { route, type Route } from "#api/route.ts";
+import { zoneOf } from "#api/zone-of.ts";
 import { LoggedRequest, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
 
 export const REQUEST_LOG_ROUTES: readonly Route[] = [
@@ -27,7 +28,9 @@ export const REQUEST_LOG_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "text/event-stream",
-    handler: async ({ control, params: { zone_id }, query, last_event_id: seen }) =>
-      followed(control.loggedRequests.tail(zone_id, { ...(seen === undefined ? {} : { last_event_id: seen }), ...query })),
+    handler: async ({ control, resolved, params: { zone_id }, query, last_event_id: seen }) => {
+      const asked = { ...(seen === undefined ? {} : { last_event_id: seen }), ...query };
+      return followed(control.loggedRequests.tail(zone_id, asked, zoneOf(resolved).account_id));
+    },
   }),
 ];

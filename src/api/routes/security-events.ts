@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { followed } from "#api/followed.ts";
 import { route, type Route } from "#api/route.ts";
+import { zoneOf } from "#api/zone-of.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 import { SecurityEvent, SecurityEventExport, SecurityEventQuery, SecurityEventTail } from "#model/security-event.ts";
 
@@ -51,8 +52,10 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "text/event-stream",
-    handler: async ({ control, params: { zone_id }, query, last_event_id: seen }) =>
-      followed(control.securityEvents.tail({ zone_id }, { ...(seen === undefined ? {} : { last_event_id: seen }), ...query })),
+    handler: async ({ control, resolved, params: { zone_id }, query, last_event_id: seen }) => {
+      const asked = { ...(seen === undefined ? {} : { last_event_id: seen }), ...query };
+      return followed(control.securityEvents.tail({ zone_id }, asked, zoneOf(resolved).account_id));
+    },
   }),
   route({
     method: "GET",
@@ -91,8 +94,10 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "text/event-stream",
-    handler: async ({ control, params: { account_id }, query, last_event_id: seen }) =>
-      followed(control.securityEvents.tail({ account_id }, { ...(seen === undefined ? {} : { last_event_id: seen }), ...query })),
+    handler: async ({ control, params: { account_id }, query, last_event_id: seen }) => {
+      const asked = { ...(seen === undefined ? {} : { last_event_id: seen }), ...query };
+      return followed(control.securityEvents.tail({ account_id }, asked, account_id));
+    },
   }),
 ];
 

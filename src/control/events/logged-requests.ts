@@ -9,7 +9,7 @@ export interface LoggedRequests {
   /** Requests of a zone that the edge answered, newest first. Throws `invalid_input` for a time or address that is none. */
   list(zoneId: string, query: LoggedRequestQuery): Promise<readonly LoggedRequest[]>;
   /** What comes from now on, as SecurityEvents has it. */
-  tail(zoneId: string, query: LoggedRequestTail): AsyncIterable<string>;
+  tail(zoneId: string, query: LoggedRequestTail, accountId: string): AsyncIterable<string>;
   /** Ends every tail. */
   close(): void;
 }
@@ -24,8 +24,8 @@ export function createLoggedRequests({ reads }: { readonly reads: EventReads }):
       const { rows } = await reads.page("requests", { where: whereOf(zoneId, query), limit });
       return rows.map(view);
     },
-    tail: (zoneId, { last_event_id: lastEventId, for_seconds: seconds, ...query }) =>
-      tails.open(whereOf(zoneId, query), { lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
+    tail: (zoneId, { last_event_id: lastEventId, for_seconds: seconds, ...query }, accountId) =>
+      tails.open(whereOf(zoneId, query), { accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };
 }
 

@@ -80,3 +80,18 @@ test("filters of the activity log", async (t) => {
     );
   }
 });
+
+test("followers of one account leave places for those of others", async () => {
+  const log = createSecurityEvents({ reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))) });
+  const open = (accountId: string) => log.tail({ zone_id: "zone" }, {}, accountId)[Symbol.asyncIterator]();
+  const isRefused = (error: unknown) => error instanceof PlatformError && error.errorName === "rate_limited";
+  const readers = Array.from({ length: 25 }, () => open("one"));
+  await Promise.all(readers.map((reader) => reader.next()));
+  assert.throws(() => open("one"), isRefused);
+  const other = open("two");
+  assert.equal((await other.next()).done, false);
+  await readers[0]?.return?.();
+  await open("one").next();
+  assert.throws(() => open("one"), isRefused);
+  log.close();
+});

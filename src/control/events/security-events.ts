@@ -26,7 +26,7 @@ export interface SecurityEvents {
    * too little is not waited for: what it misses is counted and told. Throws as `list` does, and `rate_limited` when too
    * many read already.
    */
-  tail(scope: EventScope, query: SecurityEventTail): AsyncIterable<string>;
+  tail(scope: EventScope, query: SecurityEventTail, accountId: string): AsyncIterable<string>;
   /** Ends every tail. */
   close(): void;
 }
@@ -75,8 +75,8 @@ export function createSecurityEvents({ reads }: { readonly reads: EventReads }):
       };
     },
     export: (scope, { format = "ndjson", limit = EVENT_EXPORT_ROWS_MAX, ...filter }) => exported(eventsOf(scope, filter), format, limit),
-    tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }) =>
-      tails.open(eventsOf(scope, filter), { lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
+    tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }, accountId) =>
+      tails.open(eventsOf(scope, filter), { accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };
 }
 

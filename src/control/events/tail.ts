@@ -4,14 +4,18 @@ import type { EventTables } from "#events/rows.ts";
 import type { Where } from "#events/where-sql.ts";
 import { PlatformError } from "#kernel/errors.ts";
 
-/** Readers of what comes, at the same time. */
+/** Readers of what comes, at the same time: of all accounts, and of one, so that none takes all places. */
 const READERS_MAX = 100;
+const READERS_OF_ONE_MAX = 25;
 const LOOK_EVERY_MS = 500;
 /** Rows of all zones that are looked at each time; a reader that takes less misses some. */
 const ROWS_PER_LOOK_MAX = 5_000;
 /** Proxies close connections on which nothing is sent. */
 const SILENCE_MS_MAX = 15_000;
+
 export interface TailOptions {
+  /** The account whose places it takes. */
+  readonly accountId: string;
   readonly lastEventId?: string | undefined;
   /** Ends after this time. */
   readonly forMs?: number | undefined;
@@ -20,7 +24,7 @@ export interface TailOptions {
 export interface Tails<T extends TailedTable> {
   /** Ends all of them, with their next look. */
   close(): void;
-  /** Throws `rate_limited` when too many read already. */
+  /** Throws `rate_limited` when too many read already, of the account or of all. */
   open(where: Where<T>, options: TailOptions): AsyncIterable<string>;
 }
 
@@ -42,11 +46,17 @@ export interface TailSource<T extends TailedTable> {
  * later, and what came between beyond the bound is told it as a number.
  */
 export function createTails<T extends TailedTable>(reads: EventReads, source: TailSource<T>): Tails<T> {
-  let readers = 0;
+  const readers = new Map<string, number>();
   const closing = new AbortController();
 
-  async function* tail(where: Where<T>, { lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
-    readers++;
+  const sit = (accountId: string, seats: number): void => {
+    const taken = (readers.get(accountId) ?? 0) + seats;
+    if (taken === 0) readers.delete(accountId);
+    else readers.set(accountId, taken);
+  };
+
+  async function* tail(where: Where<T>, { accountId, lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
+    sit(accountId, 1);
     try {
       let afterRow = await startOf(reads, source, where, lastEventId);
       yield ": events follow\n\n";
@@ -64,15 +74,18 @@ export function createTails<T extends TailedTable>(reads: EventReads, source: Ta
         await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     } finally {
-      readers--;
+      sit(accountId, -1);
     }
   }
 
   return {
     close: () => closing.abort(),
     open: (where, options) => {
-      if (readers >= READERS_MAX)
-        throw new PlatformError("rate_limited", { message: `No more than ${READERS_MAX} clients can follow events at the same time.` });
+      const all = readers.values().reduce((sum, taken) => sum + taken, 0);
+      if (all >= READERS_MAX || (readers.get(options.accountId) ?? 0) >= READERS_OF_ONE_MAX)
+        throw new PlatformError("rate_limited", {
+          message: `No more than ${READERS_OF_ONE_MAX} clients of an account, and ${READERS_MAX} of all, can follow events at the same time.`,
+        });
       return tail(where, options);
     },
   };
