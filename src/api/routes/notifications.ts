@@ -21,8 +21,11 @@ const WEBHOOKS = `${ALERTING}/destinations/webhooks` as const;
 const POLICIES = `${ALERTING}/policies` as const;
 const SILENCES = `${ALERTING}/silences` as const;
 
-const read = { scope: "account", method: "GET", permissions: ["Notifications Read", "Notifications Write"] } as const;
-const write = { scope: "account", permissions: ["Notifications Write"], invalid_body: "notification_invalid" } as const;
+// contract.md §1, `x-api-token-group` of these operations.
+const WRITERS = ["Notifications Write", "Account Settings Write"] as const;
+const READERS = ["Notifications Read", "Account Settings Read", ...WRITERS] as const;
+const read = { scope: "account", method: "GET", permissions: READERS } as const;
+const write = { scope: "account", permissions: WRITERS, invalid_body: "notification_invalid" } as const;
 
 /** Routes of scope `account` are called with the account resolved. */
 function accountOf(resolved: Resolved): string {

@@ -1,4 +1,5 @@
-import { array, map, object, oneOf, text } from "../parameters.ts";
+import { exceptedProblems } from "../managed/deployment.ts";
+import { array, map, object, oneOf, type Shape, text } from "../parameters.ts";
 import { type PhaseName, PHASES } from "../phases.ts";
 
 const ids = array(text({ bytesMax: 64 }));
@@ -15,6 +16,15 @@ export const PRODUCT_PHASES: Readonly<Record<string, PhaseName>> = {
 /** Phases of requests and responses; what is skipped must come later than the rule, or nothing comes of it. */
 const SKIPPABLE = PHASES.filter(({ side }) => side !== "packet").map(({ name }) => name);
 
+const anyRules = map({ bytesMax: 64 }, ids);
+/** By the ids of their rulesets, of which the managed ones are known here. */
+const rules: Shape = (value, at, place) => {
+  const problems = anyRules(value, at, place);
+  if (problems.length > 0) return problems;
+  const named = Object.entries(value as Readonly<Record<string, readonly string[]>>);
+  return named.flatMap(([id, excepted]) => exceptedProblems(id, excepted, `${at}/${id}`, place));
+};
+
 export const skip = object(
   {
     ruleset: oneOf("current"),
@@ -22,7 +32,7 @@ export const skip = object(
     phases: array(oneOf(...SKIPPABLE)),
     products: array(oneOf(...PRODUCTS)),
     rulesets: ids,
-    rules: map({ bytesMax: 64 }, ids),
+    rules,
   },
   { some: ["ruleset", "phase", "phases", "products", "rulesets", "rules"] },
 );

@@ -52,6 +52,17 @@ const publicKey: Shape = (value, at) =>
 const matchedData = object({ public_key: publicKey, masked_sample: flag });
 const matchedRequestData = object({ public_key: publicKey });
 
+const patternsIn = ({ id }: ManagedRuleset, { around }: ParameterPlace): readonly OwnPattern[] =>
+  id === SENSITIVE_DATA_RULESET_ID ? (around.patterns ?? []) : [];
+
+/** What is wrong with the rules that an exception names of a ruleset: one that is not there would spare nobody anything. */
+export function exceptedProblems(rulesetId: string, rules: readonly string[], at: string, place: ParameterPlace): RuleProblem[] {
+  const ruleset = MANAGED_RULESETS.get(rulesetId);
+  if (ruleset === undefined) return [];
+  const known = new Set([...ruleset.rules, ...patternsIn(ruleset, place)].map(({ id }) => id));
+  return rules.flatMap((id, index) => (known.has(id) ? [] : [problem(`${at}/${index}`, `${ruleset.name} has no rule "${id}"`)]));
+}
+
 function overridesOf(ruleset: ManagedRuleset): Shape {
   const ids = new Map(ruleset.rules.map((rule) => [rule.id, rule]));
   const tags = new Set(ruleset.rules.flatMap((rule) => rule.categories));
@@ -62,13 +73,11 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
     enabled: flag,
     ...(ruleset.has_sensitivity ? { sensitivity_level: oneOf("default", "medium", "low", "eoff") } : {}),
   };
-  const ownOf = ({ around }: ParameterPlace): readonly OwnPattern[] =>
-    ruleset.id === SENSITIVE_DATA_RULESET_ID ? (around.patterns ?? []) : [];
   const id = known("id", (name, place) =>
-    ids.has(name) || ownOf(place).some((own) => own.id === name) ? null : `${ruleset.name} has no rule "${name}"`,
+    ids.has(name) || patternsIn(ruleset, place).some((own) => own.id === name) ? null : `${ruleset.name} has no rule "${name}"`,
   );
   const category = known("category", (name, place) =>
-    tags.has(name) || ownOf(place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
+    tags.has(name) || patternsIn(ruleset, place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
       ? null
       : `${ruleset.name} has no category "${name}"`,
   );
