@@ -8,7 +8,7 @@ import { createTap, type Tap } from "#edge/detection/tap.ts";
 import { testSubject } from "#edge/detection/test-subject.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { allCpus, freePort, otherCpus, startScript } from "./program.ts";
-import { median } from "./statistics.ts";
+import { type Block, differenceOfBlocks, median } from "./statistics.ts";
 import { PageVisitor, startPageOrigin, threadMicroseconds } from "./tap-load.ts";
 
 const execute = promisify(execFile);
@@ -28,8 +28,8 @@ const SETTLING = 2;
 /**
  * What detection costs the thread that answers requests: all of it, with what it does to the caches, since where memory goes
  * back and forth between two processors it is other work that becomes slower. An edge passes pages of 1 MB from an
- * origin to a visitor, over sockets, in turns for a zone that is scanned and for one that is not; the value is the median of
- * the CPU time of its thread for a page of the one, less that for a page of the other, as the scheduler counts it. `copied_us`
+ * origin to a visitor, over sockets, in rows for a zone that is scanned and for one that is not; the value is what the CPU time of
+ * its thread for a page of the one is more than for a page of the other, as the scheduler counts it, in two rows that follow one another. `copied_us`
  * is the way of connections that are not of our own loop, by the clock: a MB handed to the tap in pieces of 64 KB, which copies
  * it; `page_of_1kb_us` the same of a small page. The latter two have no sockets, and so no other work between their pieces.
  */
@@ -42,16 +42,26 @@ export const detectionTap: Benchmark = {
   prepare: async ({ seconds }) => {
     const edge = await startScannedEdge();
     const tap = await startTap();
+    const all: Block[] = [];
     const run = async (): Promise<Measurement> => {
-      const { scanned, other } = await edge.measure(seconds);
-      const copies = await tap.measure(seconds);
-      return { value: median(scanned) - median(other), also: { proxied_us: median(other), ...copies } };
+      const blocks = await edge.measure(seconds);
+      all.push(...blocks);
+      const copies = await tap.measure(seconds / 4);
+      return {
+        value: differenceOfBlocks(blocks).middle,
+        also: { proxied_us: median(blocks.flatMap(({ others }) => others)), ...copies },
+      };
+    };
+    const conclude = (): readonly string[] => {
+      const { middle, low, high } = differenceOfBlocks(all);
+      const interval = `95 % of draws from ${low.toFixed(0)} to ${high.toFixed(0)}`;
+      return [`all rounds      ${middle.toFixed(0)} µs a MB in ${all.length} blocks of two rows of pages, ${interval}`];
     };
     const close = async (): Promise<void> => {
       await edge.close();
       await tap.close();
     };
-    return { ours: { name: "selvedge", run }, close };
+    return { ours: { name: "selvedge", run }, conclude, close };
   },
 };
 
@@ -73,24 +83,28 @@ async function startScannedEdge() {
     await delay(Math.max(1, PERIOD_MS * (0.5 + Math.random()) - (performance.now() - started)));
     return threadMicroseconds(engine.pid) - before;
   };
+  const row = async (host: string): Promise<readonly number[]> => {
+    const costs: number[] = [];
+    for (let page = 0; page < IN_A_ROW; page++) {
+      const cost = await visit(host);
+      if (page >= SETTLING) costs.push(cost);
+    }
+    return costs;
+  };
   return {
-    measure: async (seconds: number) => {
-      const [scanned, other]: [number[], number[]] = [[], []];
+    measure: async (seconds: number): Promise<readonly Block[]> => {
+      const blocks: Block[] = [];
       await pinUs(otherCpus());
       const end = performance.now() + seconds * 1000;
-      while (performance.now() < end || other.length === 0) {
-        for (const [host, costs] of [
-          [SCANNED, scanned],
-          [OTHER, other],
-        ] as const) {
-          for (let page = 0; page < IN_A_ROW; page++) {
-            const cost = await visit(host);
-            if (page >= SETTLING) costs.push(cost);
-          }
-        }
+      while (performance.now() < end || blocks.length === 0) {
+        // Which of the two comes first is left to chance, so that neither always meets what the other leaves behind.
+        const isScannedFirst = Math.random() < 0.5;
+        const first = await row(isScannedFirst ? SCANNED : OTHER);
+        const second = await row(isScannedFirst ? OTHER : SCANNED);
+        blocks.push(isScannedFirst ? { ours: first, others: second } : { ours: second, others: first });
       }
       await pinUs(allCpus());
-      return { scanned, other };
+      return blocks;
     },
     close: async () => {
       visitor.close();

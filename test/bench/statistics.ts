@@ -74,6 +74,19 @@ export function ratioOfBlocks(blocks: readonly Block[], fraction: number, draws 
   };
 }
 
+/**
+ * The median of each block's own values less that of its others: the mean over blocks, without the tenth at each end, and where it
+ * lies by drawing as many blocks anew.
+ */
+export function differenceOfBlocks(blocks: readonly Block[], draws = DRAWS): Between {
+  const differences = blocks.map(({ ours, others }) => median(ours) - median(others));
+  const next = numbersFrom(blocks.length);
+  const drawn = Array.from({ length: draws }, () =>
+    trimmedMean(differences.map(() => differences[Math.floor(next() * blocks.length)] as number)),
+  );
+  return { middle: trimmedMean(differences), low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) };
+}
+
 function trimmedMean(values: readonly number[]): number {
   const cut = Math.floor(values.length * TRIMMED);
   const kept = values.toSorted((a, b) => a - b).slice(cut, values.length - cut);
