@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
-import { joined, median, pairedRatio, quantile, ratioOfBlocks, ratioOfPooled } from "./statistics.ts";
+import { differenceOfBlocks, joined, median, pairedRatio, quantile, ratioOfBlocks, ratioOfPooled } from "./statistics.ts";
 
 test("medians of few values", () => {
   assert.equal(median([3]), 3);
@@ -55,4 +55,11 @@ test("blocks are joined in their order, and an incomplete end is left out", () =
     { ours: [1, 2], others: [-1, -2] },
     { ours: [3, 4], others: [-3, -4] },
   ]);
+});
+
+test("what blocks differ by is told whatever they have in common", () => {
+  const moods = [0, 500, 100, 900, 300, 200, 700, 50, 400, 600, 800, 150];
+  const blocks = moods.map((mood, index) => ({ ours: [mood + 95, mood + 100 + (index % 3), 5000], others: [mood, mood + 1, mood - 1] }));
+  const { middle, low, high } = differenceOfBlocks(blocks, 200);
+  assert.ok(middle > 100 && middle < 102 && low <= middle && high >= middle && high - low < 3, `${low} ${middle} ${high}`);
 });

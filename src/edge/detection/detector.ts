@@ -120,8 +120,11 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       if (!isEnd) jobs.set(number, job);
     }
     if (job === undefined) return;
-    if (job.decoder === null) job.body.write(bytes);
-    else job.decoder.write(bytes);
+    const to = job.decoder ?? job.body;
+    for (let at = 0; at < bytes.length; at += BREATH_BYTES) {
+      if (at > 0 && !givesWay) breathe();
+      to.write(bytes.subarray(at, at + BREATH_BYTES));
+    }
     if (!isEnd) return;
     jobs.delete(number);
     end(job);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readPlaces } from "#wire/connections/read-places.ts";
-import { READ_BUFFER } from "#wire/connections/shared-reads.ts";
+import { PLACE_BYTES, readPlaces } from "#wire/connections/read-places.ts";
 import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
 import { fc } from "../../../test/support/property.ts";
 import { Borrower, ReadLender } from "./lent-reads.ts";
@@ -9,7 +8,7 @@ import { createRing, createRingReader, createRingWriter, type RingReader, type R
 
 const calls = await loadSocketCalls();
 const skip = calls === null && "koffi does not load here";
-const LENGTH = READ_BUFFER.length;
+const LENGTH = PLACE_BYTES;
 const PLACES = 32;
 
 interface Lending {

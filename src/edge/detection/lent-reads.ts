@@ -1,11 +1,9 @@
-import { type ReadPlace, readPlaces } from "#wire/connections/read-places.ts";
-import { READ_BUFFER } from "#wire/connections/shared-reads.ts";
+import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/read-places.ts";
 
 // What sockets of the edge have read is lent to the detector as it is, and not copied, in memory of both threads: as many places
 // for reads, of which each is the sockets', or the detector's until it has looked, or free.
 
 const PLACES = 32;
-const PLACE_BYTES = READ_BUFFER.length;
 /** One bit for each: it is free. */
 const FREE_AT = PLACES * PLACE_BYTES;
 

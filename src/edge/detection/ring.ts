@@ -9,10 +9,12 @@ export interface RingWriter {
   hasRoom(bytes: number): boolean;
   /**
    * Appends `text` (one char a byte) and `bytes[start, end)` as one record; false without room. Long ones are lent where they
-   * can be, and copied otherwise: either way the caller may use its buffer again at once. It keeps text and bytes below
-   * RECORD_BYTES_MAX, and `label` below LABELS_MAX. With `isEnd`, nothing more comes of the job.
+   * can be, and copied otherwise: either way the caller may use its buffer again at once. It keeps text and bytes that are not lent
+   * below RECORD_BYTES_MAX, and `label` below LABELS_MAX. With `isEnd`, nothing more comes of the job.
    */
   write(job: number, label: number, text: string, bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean;
+  /** Whether a piece of any length would be lent instead of copied. */
+  lends(bytes: Uint8Array, start: number, end: number): boolean;
   /** Says that no more comes of the job: there is room for as many as `endsMax` at any time. */
   end(job: number): void;
   /** How many jobs the reader has said to be done with. */
@@ -133,10 +135,14 @@ export function createRingWriter(
     words[word + 3] = kind;
   };
 
+  const lends = (bytes: Uint8Array, start: number, end: number): boolean =>
+    lender !== null && end - start >= LENT_BYTES_MIN && lender.canLend(bytes);
+
   return {
     hasRoom: (bytes) => place(recordBytes(bytes), reserved) >= 0,
+    lends,
     write: (job, label, text, bytes, start, end, isEnd) => {
-      const isLent = lender !== null && end - start >= LENT_BYTES_MIN && lender.canLend(bytes);
+      const isLent = lends(bytes, start, end);
       const need = recordBytes(text.length + (isLent ? RECORD : end - start));
       const at = place(need, reserved);
       if (at < 0) return false;
@@ -146,7 +152,7 @@ export function createRingWriter(
       if (text.length > 0) data.write(text, textAt, "latin1");
       if (isLent) {
         const word = (at + RECORD) >> WORD_SHIFT;
-        words[word] = lender.lend();
+        words[word] = (lender as ReadLender).lend();
         words[word + 1] = start;
       }
       // `set` of a typed array takes shared memory word by word, at half the speed.

@@ -172,7 +172,7 @@ export function createTap(deps: TapDeps): Tap {
       this.left -= stop - start;
       const isEnd = isLast || this.left === 0;
       for (let at = start; at < stop;) {
-        const next = Math.min(stop, at + PIECE_BYTES_MAX);
+        const next = this.line.ring.lends(bytes, at, stop) ? stop : Math.min(stop, at + PIECE_BYTES_MAX);
         if (!this.write(bytes, at, next, isEnd && next === stop)) {
           shed.value++;
           return this.end();

@@ -1,6 +1,5 @@
 import type { SocketCalls } from "./socket-calls.ts";
 import { readPlaces } from "./read-places.ts";
-import { READ_BUFFER } from "./shared-reads.ts";
 
 /**
  * What a socket's bytes pass between our buffers and the kernel: nothing, or TLS. Results are those of `SocketCalls`; what was sent
@@ -15,8 +14,8 @@ export interface Channel {
   waitsForRoom: boolean;
   /** The last `sendQueue` met a kernel that takes no more. */
   isFull: boolean;
-  /** Reads into `read`. */
-  receive(fd: number): number;
+  /** Reads into `read`, `bytesMax` or, of TLS, as much as one call works on. */
+  receive(fd: number, bytesMax: number): number;
   /** A text of at most `TEXT_BYTES_MAX`. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
   /** The text, `bytes[start, end)` and the tail, with the bounds of `SocketCalls`. */
@@ -47,9 +46,9 @@ export class PlainChannel implements Channel {
     return readPlaces.current.buffer;
   }
 
-  receive(fd: number): number {
-    const length = this.calls.receive(fd);
-    this.hasMore = length === READ_BUFFER.length;
+  receive(fd: number, bytesMax: number): number {
+    const length = this.calls.receive(fd, bytesMax);
+    this.hasMore = length === bytesMax;
     return length;
   }
 

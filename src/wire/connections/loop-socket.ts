@@ -3,6 +3,7 @@ import { type IpAddress, parseIp } from "#kernel/ip.ts";
 import { letGo } from "#kernel/own-descriptors.ts";
 import type { Channel } from "./channel.ts";
 import type { SecureChannel } from "./secure-channel.ts";
+import { PLACE_BYTES } from "./read-places.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import * as system from "./socket-calls.ts";
 import { LoopSender, type SendingSocket } from "./loop-sender.ts";
@@ -17,8 +18,11 @@ const READING = EPOLLIN | EPOLLRDHUP | system.EPOLLET;
 const WRITING = READING | EPOLLOUT;
 /** The other side has ended its own, or the connection is broken. */
 const OVER = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-/** Whole buffers that one socket may fill before others have their turn. */
+/** Reads that are filled, or bytes of them, that one socket may have before others have their turn. */
 const READS_MAX = 4;
+const TURN_BYTES = 256 * 1024;
+/** What a read takes at first, and again from a socket that had to wait: what was read and finds no room has to be kept. */
+const READ_BYTES = 64 * 1024;
 
 /** A connection of TCP in our own loop. */
 export class LoopSocket implements Transport, Watched, Task, SendingSocket {
@@ -52,6 +56,8 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   /** Of which telling the other side the end is left. */
   private isEndDue = false;
   private isTask = false;
+  /** Of the next read. */
+  private readBytes = READ_BYTES;
   /** Of the error that it is closed for. */
   private code = "";
   private early: Buffer | null = null;
@@ -119,6 +125,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   pause(): void {
     this.isPaused = true;
+    this.readBytes = READ_BYTES;
   }
 
   rest(): void {
@@ -266,12 +273,15 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   private read(): void {
     const { channel } = this;
+    const turnEnd = this.bytesRead + TURN_BYTES;
     for (let reads = 0; this.fd >= 0; reads++) {
-      if (reads === READS_MAX) return this.runLater();
+      if (reads === READS_MAX || this.bytesRead >= turnEnd) return this.runLater();
       doLateTasks();
-      const length = channel.receive(this.fd);
+      const length = channel.receive(this.fd, this.readBytes);
       if (length <= 0) return this.readNothing(length);
       this.bytesRead += length;
+      // Each read has costs of its own besides those of its bytes.
+      if (length === this.readBytes) this.readBytes = Math.min(length * 2, PLACE_BYTES);
       // That was all; what comes after it is told by an event. Of an end that has been told none comes any more.
       if (!channel.hasMore && !this.isOver) this.isReadable = false;
       this.handler.onBytes(channel.read, length);

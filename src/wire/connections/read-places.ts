@@ -1,26 +1,31 @@
 import { READ_BUFFER } from "./shared-reads.ts";
 
-/** Memory for a read, as long as `READ_BUFFER`. */
+/** The longest read of a socket of our own loop. */
+export const PLACE_BYTES = 512 * 1024;
+
+/** Memory for a read of `PLACE_BYTES` at most. */
 export interface ReadPlace {
   readonly buffer: Buffer;
   /** Its address. */
   readonly at: number;
 }
 
+const NOWHERE: ReadPlace = { buffer: Buffer.alloc(0), at: 0 };
+
 /**
  * Where the sockets of our own loop read to, one for a thread: the same memory each time, until somebody keeps what was read
  * last and gives other memory for what comes next (ADR 0044).
  */
 class ReadPlaces {
-  current: ReadPlace = { buffer: READ_BUFFER, at: 0 };
-  private first = this.current;
+  current: ReadPlace = NOWHERE;
+  /** Where `READ_BUFFER` is: what TLS is read to. */
+  private readBufferAt = 0;
   private next: ReadPlace | null = null;
 
-  /** Where `READ_BUFFER` is. */
-  begin(at: number): void {
-    const isFirst = this.current === this.first;
-    this.first = { buffer: READ_BUFFER, at };
-    if (isFirst) this.current = this.first;
+  /** The place that is read to at first, and where `READ_BUFFER` is. */
+  begin(first: ReadPlace, readBufferAt: number): void {
+    if (this.current === NOWHERE) this.current = first;
+    this.readBufferAt = readBufferAt;
   }
 
   /** Somebody keeps what was read last already. */
@@ -44,8 +49,8 @@ class ReadPlaces {
 
   /** Of what was read last, by a socket of our own loop or into `READ_BUFFER`; 0 of everything else. */
   addressOf(buffer: Uint8Array): number {
-    const { current, first } = this;
-    return buffer === current.buffer ? current.at : buffer === READ_BUFFER ? first.at : 0;
+    const { current } = this;
+    return buffer === current.buffer ? current.at : buffer === READ_BUFFER ? this.readBufferAt : 0;
   }
 }
 

@@ -2,7 +2,7 @@ import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
 import { letGo, opened } from "#kernel/own-descriptors.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/tls/openssl.ts";
-import { type ReadPlace, readPlaces } from "./read-places.ts";
+import { PLACE_BYTES, type ReadPlace, readPlaces } from "./read-places.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { End } from "./transport.ts";
 import { keepLoaded } from "./keep-loaded.ts";
@@ -28,13 +28,13 @@ export interface SocketCalls {
   /** Closing it will not send what waits, but a reset. */
   resetOnClose(fd: number): void;
 
-  /** Reads to the thread's place for reads. */
-  receive(fd: number): number;
+  /** Reads to the thread's place for reads, `PLACE_BYTES` at most. */
+  receive(fd: number, bytesMax: number): number;
   /** Memory of several threads from there on that this one may read to. */
   placeIn(memory: SharedArrayBuffer, offset: number): ReadPlace;
   /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
   sendText(fd: number, text: string, more: boolean): number;
-  /** The text, `bytes[start, end)`, no more of them than `READ_BUFFER` holds, and the tail: it and the text have `TEXT_BYTES_MAX` at most. */
+  /** The text, `bytes[start, end)`, no more than `PLACE_BYTES` of them, and the tail: it and the text have `TEXT_BYTES_MAX` at most. */
   sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number;
   send(fd: number, bytes: Uint8Array): number;
   /** Where sockets of a thread gather what they send. */
@@ -90,8 +90,8 @@ export const TEXT_BYTES_MAX = 32_768;
 export const EVENTS_MAX = 256;
 /** The read buffer, less the longest record of TLS (RFC 5246 §6.2.3). */
 const RAW_BYTES = 48_000;
-/** A text and all of the read buffer. */
-const SEND_BYTES = TEXT_BYTES_MAX + READ_BUFFER.length;
+/** A text and the longest read. */
+const SEND_BYTES = TEXT_BYTES_MAX + PLACE_BYTES;
 /** A hundred answers of a kilobyte. */
 const OUTBOX_BYTES = 128 * 1024;
 
@@ -175,9 +175,8 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
 /** As memory that V8 does not take for shared: it would copy that word by word. */
 function placeIn(koffi: Koffi, memory: SharedArrayBuffer, offset: number): ReadPlace {
   if (!kept.includes(memory)) kept.push(memory);
-  const { length } = READ_BUFFER;
-  const at = koffi.address(Buffer.from(memory, offset, length));
-  return { buffer: Buffer.from(koffi.view(at, length)), at: Number(at) };
+  const at = koffi.address(Buffer.from(memory, offset, PLACE_BYTES));
+  return { buffer: Buffer.from(koffi.view(at, PLACE_BYTES)), at: Number(at) };
 }
 
 function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number): SecureCalls | null {
@@ -263,10 +262,11 @@ function bytes(koffi: Koffi, libc: Libc, outboxAt: number): Bytes {
   const sendAt = libc.func("int send(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
   const [buffer, bufferAt] = memory(koffi, SEND_BYTES);
-  readPlaces.begin(Number(koffi.address(READ_BUFFER)));
+  const [place, placeAt] = memory(koffi, PLACE_BYTES);
+  readPlaces.begin({ buffer: place, at: placeAt }, Number(koffi.address(READ_BUFFER)));
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
-    receive: (fd) => result(recv(fd, readPlaces.forRead().at, READ_BUFFER.length, MSG_DONTWAIT)),
+    receive: (fd, bytesMax) => result(recv(fd, readPlaces.forRead().at, bytesMax, MSG_DONTWAIT)),
     sendText: (fd, text, more) => {
       buffer.write(text, 0, "latin1");
       return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));

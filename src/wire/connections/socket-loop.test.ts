@@ -8,6 +8,7 @@ import { fc } from "../../../test/support/property.ts";
 import { parseIp } from "#kernel/ip.ts";
 import { LoopListener } from "./loop-listener.ts";
 import { dialThroughLoop, type LoopSocket } from "./loop-socket.ts";
+import { PLACE_BYTES } from "./read-places.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import type { SocketCalls } from "./socket-calls.ts";
 import { SocketLoop } from "./socket-loop.ts";
@@ -326,6 +327,40 @@ test(
     }
   },
 );
+
+test("reads become longer while they are filled, and are short again after a wait", { skip }, async (t) => {
+  const SHORTEST = 64 * 1024;
+  const reads: { readonly asked: number; readonly got: number }[] = [];
+  const receive: SocketCalls["receive"] = (fd, bytesMax) => {
+    const length = socketCalls!.receive(fd, bytesMax);
+    if (length > 0) reads.push({ asked: bytesMax, got: length });
+    return length;
+  };
+  let received = 0;
+  const { listener, accepted } = stage(t, () => createEar({ onBytes: (_, length) => void (received += length) }), { receive });
+  const sender = client(t, listener.port);
+  await eventually(() => accepted.length === 1);
+  const [socket] = accepted as [LoopSocket];
+  const send = async (bytes: number): Promise<void> => {
+    const [first, until] = [reads.length, received + bytes];
+    socket.pause();
+    sender.write(Buffer.alloc(bytes));
+    // So much waits that reads are filled.
+    await settled();
+    standStill(30);
+    socket.resume();
+    await eventually(() => received === until);
+    let expected = SHORTEST;
+    for (const { asked, got } of reads.slice(first)) {
+      assert.equal(asked, expected);
+      if (got === asked) expected = Math.min(asked * 2, PLACE_BYTES);
+    }
+  };
+  await send(8_000_000);
+  assert.equal(reads.at(-1)?.asked, PLACE_BYTES);
+  await send(100_000);
+  assert.equal(socket.bytesRead, 8_100_000);
+});
 
 test("what was gathered goes out before an end, a close or a reset, and is not counted as waiting", { skip }, async (t) => {
   for (const last of LASTS) {
