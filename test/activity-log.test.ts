@@ -58,6 +58,17 @@ describe("the activity log", () => {
     );
   });
 
+  test("a parameter that is none is refused, since a mistyped filter would mean all events", async () => {
+    for (const path of ["", "/export", "/tail"]) {
+      for (const scope of [`/zones/${zone}`, `/accounts/${server.account_id}`]) {
+        const { status, body } = await ask(server, "GET", `${scope}/security/events${path}?acton=block`);
+        assert.deepEqual([status, body.errors[0].source.pointer], [400, "/acton"], path);
+      }
+    }
+    for (const path of ["requests?stauts=500", "requests/tail?hots=one.example"])
+      assert.equal((await ask(server, "GET", `/zones/${zone}/logs/${path}`)).status, 400, path);
+  });
+
   test("an export is whole, in lines of JSON and in CSV that no spreadsheet runs", async () => {
     const lines = await ask(server, "GET", `/zones/${zone}/security/events/export`);
     assert.match(lines.headers.get("content-disposition") ?? "", /security-events\.ndjson/);

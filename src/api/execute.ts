@@ -7,7 +7,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { cursorInfo, type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
 import { readCursorPage, readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";
-import type { Answer, RawReply, Resolved, Route } from "./route.ts";
+import type { Answer, Paging, RawReply, Resolved, Route } from "./route.ts";
 import { compileCheck } from "./validation.ts";
 
 /** Resolves once every plane has applied the revision, or names those that have not in time. */
@@ -39,13 +39,21 @@ function isTrial(value: Query[string] | undefined): boolean {
 
 const FIRST_PAGE = { page: 1, per_page: 1 } as const;
 
+/** What is read besides the route's own query, by `paging`. */
+const PAGE_PARAMETERS: Readonly<Record<Paging, readonly string[]>> = {
+  page: ["page", "per_page"],
+  cursor: ["per_page", "cursor"],
+  ...{ one: [], list: [], raw: [] },
+};
+
 const PLANES_BEHIND = 10001;
 /** What a use-case has to say beside its result. */
 const NOTE = 10002;
 
 /** Compiles a route's schemas once. */
 export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
-  const readQuery = route.query ? compileQuery(route.query, route.invalid_query) : () => ({});
+  const others = route.strict_query ? PAGE_PARAMETERS[route.paging] : null;
+  const readQuery = route.query ? compileQuery(route.query, route.invalid_query, others) : () => ({});
   const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
   return async ({ call, resolved, params, query: given, body: sent, lastEventId, dated, stillAllowed }) => {
     const query = dated ? dated.query(given) : given;

@@ -40,6 +40,16 @@ test("parameters are read by the types of the schema", () => {
   assert.deepEqual(read({ unknown: "x", __proto__: "y" } as never), {});
 });
 
+test("parameters that nothing reads are refused where a mistyped name would stand for everything", () => {
+  const strict = compileQuery(Type.Object({ host: Type.Optional(Type.String()) }), "invalid_input", ["page", "per_page"]);
+  assert.deepEqual(strict({ host: "a.example", page: "2" }), { host: "a.example" });
+  for (const name of ["hots", "Host", "host[]", "constructor", ""])
+    assert.throws(
+      () => strict({ [name]: "a.example" }),
+      (error) => error instanceof PlatformError && error.source === `/${name}` && error.message.includes("host, page, per_page"),
+    );
+});
+
 test("what does not fit is refused with the parameter's name", () => {
   assert.equal(place({ count: "0" }), "/count");
   assert.equal(place({ count: "three" }), "/count");

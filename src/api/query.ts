@@ -6,7 +6,8 @@ import { compileCheck } from "./validation.ts";
 
 /**
  * Reads the parameters that the schema names, by its types: numbers and booleans from their text, a repeated name
- * as a list. Parameters that the schema does not name are left out. Throws `error` where one does not fit.
+ * as a list. Parameters that the schema does not name are left out, or refused but for those that `others` names. Throws `error`
+ * where one does not fit.
  */
 export type QueryReader = (query: Query) => Record<string, unknown>;
 
@@ -17,10 +18,18 @@ interface Parameter {
   readonly list: "never" | "may" | "always";
 }
 
-export function compileQuery(schema: TSchema, error: ErrorName = "invalid_input"): QueryReader {
+export function compileQuery(schema: TSchema, error: ErrorName = "invalid_input", others: readonly string[] | null = null): QueryReader {
   const parameters = Object.entries(propertiesOf(schema)).map(([name, property]) => [name, parameterOf(property)] as const);
   const check = compileCheck(schema, "query", error);
+  const known = new Set([...parameters.map(([name]) => name), ...(others ?? [])]);
+  const refuseOthers = (query: Query): void => {
+    const unknown = Object.keys(query).find((name) => !known.has(name));
+    if (unknown === undefined) return;
+    const message = `"${unknown.slice(0, NAME_SHOWN_MAX)}" is not a parameter here: there are ${[...known].join(", ")}.`;
+    throw new PlatformError(error, { message, source: `/${unknown.slice(0, NAME_SHOWN_MAX)}` });
+  };
   return (query) => {
+    if (others !== null) refuseOthers(query);
     const read: Record<string, unknown> = {};
     for (const [name, parameter] of parameters) {
       const given = query[name];
@@ -46,6 +55,7 @@ function readParameter(name: string, parameter: Parameter, given: string | reado
 }
 
 const REPEATS_MAX = 1000;
+const NAME_SHOWN_MAX = 64;
 
 /** Text that is not of any kind stays text, which the schema then refuses with its own words. */
 function readValue(text: string, kinds: readonly Kind[]): unknown {

@@ -98,6 +98,8 @@ export interface Route<
   /** Any one of these groups suffices; empty means that a valid credential is enough. */
   readonly permissions: readonly PermissionGroupName[];
   readonly query?: Q;
+  /** Parameters that nothing reads are refused: where they filter, a mistyped name would stand for everything. */
+  readonly strict_query?: true;
   /** Brings other ways to write the query to the one that the schema names. */
   readonly fold_query?: (query: Query) => Query;
   readonly body?: B;

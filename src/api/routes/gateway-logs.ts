@@ -60,6 +60,7 @@ export const GATEWAY_LOG_ROUTES: readonly Route[] = [
     permissions: WRITE,
     invalid_query: "gateway_input_invalid",
     query: GatewayLogDelete,
+    strict_query: true,
     fold_query: foldLogFilters,
     result: Nothing,
     paging: "one",
