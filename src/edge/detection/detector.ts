@@ -10,7 +10,8 @@ import { textMaskerOf } from "#rules/detectors/text-masker.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
-import { codingsOf, type DetectorMessage, isJson, isUntyped, planOf, type ScanPlan, subjectOf, type TapMessage } from "./job.ts";
+import { codingsOf, type DetectorMessage, isJson, isUntyped, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./job.ts";
+import { createFairShare } from "./fair-share.ts";
 import { createKeeper } from "./keeper.ts";
 import { Borrower } from "./lent-reads.ts";
 import { examine } from "./matches.ts";
@@ -49,6 +50,7 @@ interface Attached {
 }
 
 interface Job {
+  readonly account: string;
   readonly decoder: Decoder | null;
   readonly body: Transcoder;
   finish(): void;
@@ -60,10 +62,12 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
   const limited = metrics.counter("selvedge_detection_limited_total", "Scans that spent their candidate budget");
   const matched = metrics.counter("selvedge_detection_events_total", "Responses with sensitive data");
+  const shed = metrics.counter(...SHED);
   const allowed = metrics.counter("selvedge_detection_allowed_total", "Hits of sensitive data that allow-lists hold");
   const compiled = createCompiledCache(policies);
   const keeper = createKeeper();
   const taps = new Map<MessagePort, Attached>();
+  const shares = createFairShare(clock);
   /** While it is high, rings fill and taps shed load. */
   const load: DecodingLoad = { bytes: 0, decoders: 0 };
   const isHigh = (): boolean => load.bytes >= DECODING_BYTES_MAX || load.decoders >= DECODERS_MAX;
@@ -89,6 +93,12 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     events.push("security_events", row);
   };
 
+  const timed = (account: string, work: () => void): void => {
+    const fromMs = clock.monotonicMs();
+    work();
+    shares.took(account, fromMs, clock.monotonicMs());
+  };
+
   const begin = (plan: ScanPlan, text: string, ring: RingReader | null): Job => {
     const buffer = buffers.pop() ?? scanBuffer(BREATH_BYTES);
     const detectors = compiled(plan);
@@ -107,8 +117,20 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
     };
     const whole = isUntyped(plan.content_type) ? textOnly(body) : body;
-    const decoder = createDecoders(codingsOf(plan.content_encoding) ?? [], load, { onData: whole.write, onEnd: finish });
-    return { decoder, body: whole, finish };
+    const account = plan.account_id;
+    const decoder = createDecoders(codingsOf(plan.content_encoding) ?? [], load, {
+      onData: (bytes) => timed(account, () => whole.write(bytes)),
+      onEnd: () => timed(account, finish),
+    });
+    return { account, decoder, body: whole, finish };
+  };
+
+  const pass = ({ decoder, body }: Job, bytes: Uint8Array): void => {
+    const to = decoder ?? body;
+    for (let at = 0; at < bytes.length; at += BREATH_BYTES) {
+      if (at > 0 && !givesWay) breathe();
+      to.write(bytes.subarray(at, at + BREATH_BYTES));
+    }
   };
 
   const take = ({ jobs, plans, ring }: Attached, { job: number, label, text, bytes, isEnd }: RingRecord): void => {
@@ -116,18 +138,19 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     let job = jobs.get(number);
     const plan = text === "" ? undefined : plans[label];
     if (plan !== undefined) {
+      if (shares.isOver(plan.account_id)) {
+        shed.value++;
+        return void ring?.done();
+      }
       job = begin(plan, text, ring);
       if (!isEnd) jobs.set(number, job);
     }
     if (job === undefined) return;
-    const to = job.decoder ?? job.body;
-    for (let at = 0; at < bytes.length; at += BREATH_BYTES) {
-      if (at > 0 && !givesWay) breathe();
-      to.write(bytes.subarray(at, at + BREATH_BYTES));
-    }
-    if (!isEnd) return;
-    jobs.delete(number);
-    end(job);
+    timed(job.account, () => {
+      pass(job, bytes);
+      if (isEnd) end(job);
+    });
+    if (isEnd) jobs.delete(number);
   };
 
   /** Whether there was anything. */
@@ -148,7 +171,11 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
 
   const poller = createPoller({
     pollMs,
-    poll: () => Array.from(taps.values(), read).includes(true),
+    poll: () => {
+      const hasRead = Array.from(taps.values(), read).includes(true);
+      if (!hasRead && load.decoders === 0) shares.rest();
+      return hasRead;
+    },
     // Nothing moves on by itself while decoders have to catch up.
     sleep: () => load.decoders === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
   });
@@ -165,7 +192,10 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       const tap: Attached = { plans: [], jobs: new Map(), ring: null };
       taps.set(port, tap);
       port.on("message", (message: TapMessage) => {
-        if (message === null) return poller.wake();
+        if (message === null) {
+          shares.rest();
+          return poller.wake();
+        }
         if ("givesWay" in message) return void (givesWay = message.givesWay);
         tap.ring = createRingReader(message.ring, message.lent === null ? null : new Borrower(message.lent));
         poller.wake();

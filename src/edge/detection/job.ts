@@ -89,6 +89,12 @@ export function subjectOf(plan: ScanPlan, text: string): ScanSubject | null {
 
 type Lines<Count extends number, So extends readonly string[] = []> = So["length"] extends Count ? So : Lines<Count, [...So, string]>;
 
+/** Counted by whoever leaves a body out. */
+export const SHED = [
+  "selvedge_detection_shed_total",
+  "Responses not scanned, or not to their end, because the detector was busy or had died",
+] as const;
+
 // SPEC 8: up to 1 MB of a body is scanned; the same bound holds for what decoding makes of it.
 export const SCANNED_BYTES_MAX = 1024 * 1024;
 

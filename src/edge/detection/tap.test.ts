@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { fixedClock } from "#kernel/clock.ts";
+import { type Clock, fixedClock } from "#kernel/clock.ts";
 import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
 import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
 import type { SecurityEventRow } from "#events/rows.ts";
@@ -30,13 +30,19 @@ interface Bench {
 }
 
 /** A tap and a detector on one thread, over a real channel. */
-function bench(t: TestContext, options: Partial<TapDeps> = {}, policy?: DetectionEntry, ofAccount?: DetectionEntry): Bench {
+function bench(
+  t: TestContext,
+  options: Partial<TapDeps> = {},
+  policy?: DetectionEntry,
+  ofAccount?: DetectionEntry,
+  clock: Clock = fixedClock(1_700_000_000_000),
+): Bench {
   const { port1, port2 } = new MessageChannel();
   const metrics = createMetrics();
   const rows: SecurityEventRow[] = [];
   const detector = createDetector({
     events: { push: (_table, row) => void rows.push(row as SecurityEventRow) },
-    clock: fixedClock(1_700_000_000_000),
+    clock,
     metrics,
     policies: (id) => (id === testSubject().account_id ? ofAccount : policy),
     valueHash: createValueHash(Buffer.alloc(32, 1)),
@@ -195,6 +201,24 @@ test("of small bodies that become long ones only a few are unpacked at the same 
   await scanned(500);
   assert.equal(value(metrics, "selvedge_detection_scanned_bytes_total"), 500 * SCANNED_BYTES_MAX);
   assert.ok(most < 250 * 1024 * 1024, `${most} bytes for 500 bodies of 1 MiB`);
+});
+
+test("an account whose bodies keep the detector busy for long is left out until nobody else waits", async (t) => {
+  const clock = fixedClock(1_700_000_000_000);
+  // Each look at it takes a second.
+  const slow: Clock = { ...clock, monotonicMs: () => (clock.advance(1000), clock.monotonicMs()) };
+  const { tap, rows, metrics } = bench(t, {}, undefined, undefined, slow);
+  for (let i = 0; i < 20; i++) send(tap, PAGE, { account_id: "d".repeat(32), ray_id: "much" });
+  send(tap, PAGE, { ray_id: "other" });
+  await eventually(() => rows.some(({ ray_id }) => ray_id === "other"));
+  const scannedOfMuch = rows.filter(({ ray_id }) => ray_id === "much").length;
+  const shed = value(metrics, "selvedge_detection_shed_total");
+  assert.ok(scannedOfMuch > 0 && shed > 0, `${scannedOfMuch} and ${shed}`);
+  assert.equal(scannedOfMuch + shed, 20);
+  await eventually(() => {
+    send(tap, PAGE, { account_id: "d".repeat(32), ray_id: "again" });
+    return rows.some(({ ray_id }) => ray_id === "again");
+  });
 });
 
 test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {

@@ -6,6 +6,7 @@ import {
   type DetectorMessage,
   isScannedType,
   SCANNED_BYTES_MAX,
+  SHED,
   type ScannedRequest,
   type ScannedResponse,
   type ScanScope,
@@ -69,10 +70,7 @@ const JOB_MAX = 2 ** 31 - 1;
 export function createTap(deps: TapDeps): Tap {
   const { port: firstPort, metrics, onFirstUse, yields = () => false, placeIn, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
   const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
-  const shed = metrics.counter(
-    "selvedge_detection_shed_total",
-    "Responses not scanned, or not to their end, because the detector was busy or had died",
-  );
+  const shed = metrics.counter(...SHED);
   const unknownCoding = metrics.counter(
     "selvedge_detection_unknown_coding_total",
     "Responses not scanned because of their Content-Encoding",

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fixedClock } from "#kernel/clock.ts";
+import { createFairShare } from "./fair-share.ts";
+
+test("whoever takes most of the time is over its share once others have waited for long, and not before", () => {
+  const clock = fixedClock(0);
+  const shares = createFairShare(clock);
+  const took = (accountId: string, ms: number): void => shares.took(accountId, clock.monotonicMs() - ms, clock.monotonicMs());
+  const work = (seconds: number): void => {
+    for (let second = 0; second < seconds; second++) {
+      took("much", 900);
+      took("little", 10);
+      clock.advance(1000);
+    }
+  };
+  work(5);
+  assert.deepEqual([shares.isOver("much"), shares.isOver("little")], [false, false], "a burst is waited for");
+  work(1);
+  assert.deepEqual([shares.isOver("much"), shares.isOver("little"), shares.isOver("new")], [true, false, false]);
+  shares.rest();
+  assert.equal(shares.isOver("much"), false, "nothing waits");
+  work(6);
+  assert.equal(shares.isOver("much"), true);
+});
+
+test("what was long ago is forgotten", () => {
+  const clock = fixedClock(0);
+  const shares = createFairShare(clock);
+  const took = (accountId: string, ms: number): void => shares.took(accountId, clock.monotonicMs() - ms, clock.monotonicMs());
+  took("before", 10_000);
+  for (let n = 0; n < 100; n++) {
+    clock.advance(1000);
+    took(`account ${n % 10}`, 500);
+  }
+  assert.equal(shares.isOver("before"), false);
+  assert.equal(shares.isOver("account 1"), false, "a tenth is nobody's fault");
+});
