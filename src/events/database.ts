@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "#kernel/clock.ts";
+import { createPrivately } from "#kernel/private-file.ts";
 import { BLOCK_ROWS_MIN, blockStatements, type BlockTable, blockTable, BLOCK_TABLES, createBlockTable } from "./blocks/block-tables.ts";
 import { carryOver } from "./carry-over.ts";
 import { createFacetStore, type FacetStore } from "./facet-store.ts";
@@ -62,6 +63,7 @@ export function openEventDatabase(path: string, nowMs: () => number = systemCloc
 }
 
 function openDatabase(path: string, nowMs: () => number): EventDatabase {
+  createPrivately(path);
   const db = new DatabaseSync(path);
   // Before the first table, or it has no effect.
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");

@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { createPrivately } from "#kernel/private-file.ts";
 import type { Rows, Session } from "./session.ts";
 
 /**
@@ -6,6 +7,7 @@ import type { Rows, Session } from "./session.ts";
  * to disk before it returns; a reading one refuses to write.
  */
 export function openSqlite(path: string, mode: "write" | "read"): Session {
+  if (mode === "write") createPrivately(path);
   // A wait inside SQLite stops the whole thread, so it is short; the writer retries without blocking.
   const db = new DatabaseSync(path, { readOnly: mode === "read", enableForeignKeyConstraints: true, timeout: BUSY_TIMEOUT_MS });
   try {

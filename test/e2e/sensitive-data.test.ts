@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -157,6 +157,14 @@ test("what was found is in no file, no log and no metric", async () => {
   for (const planted of [CARD, IBAN, STAFF, SECRET])
     for (const [name, content] of [...contents, ["the log", selvedge.log()], ["the metrics", metrics]] as const)
       assert.ok(!content.includes(planted), `${planted.slice(0, 4)}… is in ${name}`);
+});
+
+test("what holds data of visitors and tenants is for the server's own user alone, whatever the directory's mode", async () => {
+  for (const name of ["control.db", "control.db-wal", "events.db", "events.db-wal", "events.db-shm", "seal.key", "snapshot.last-good"]) {
+    const file = await stat(join(selvedge.dataDir, name)).catch(() => null);
+    if (file === null) assert.match(name, /-(?:wal|shm)$/, name);
+    else assert.equal(file.mode & 0o777, 0o600, name);
+  }
 });
 
 function selvedgeCommand(args: readonly string[], input = ""): string {

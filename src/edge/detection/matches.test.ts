@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
 import { compileDetectors } from "#rules/detectors/compiled.ts";
 import { scanText } from "#rules/detectors/scan-text.ts";
+import { customDetector } from "#rules/detectors/custom.ts";
 import { DETECTORS } from "#rules/detectors/table.ts";
 import { textMaskerOf } from "#rules/detectors/text-masker.ts";
 import { examine } from "./matches.ts";
@@ -25,4 +27,26 @@ test("nothing of what was found is in a match, also where it is a key of what el
   );
   const shown = JSON.stringify(matches.map(({ match }) => match));
   for (const part of [TOKEN.slice(0, 12), TOKEN.slice(-12), CARD.slice(0, 8), CARD.slice(-8)]) assert.ok(!shown.includes(part), part);
+});
+
+test("the copies of an event have a bound, however much was found", () => {
+  const long = "a".repeat(500);
+  const own = Array.from({ length: 12 }, (_, n) => {
+    const pattern = `TXT${n}-[a-z]{500}`;
+    return customDetector({ id: String(n).padStart(32, "0"), name: "Long", pattern, context: [], validator: "none", tags: [] });
+  });
+  const body = Buffer.from(own.map((_, n) => `TXT${n}-${long} `.repeat(20)).join(""));
+  const { public_key, private_key } = newEnvelopeKeys();
+  const subject = testSubject({ public_key });
+  const compiled = compileDetectors(own);
+  const { matches } = examine(scanText(compiled, body), { subject, body, allowed: [], valueHash: () => "", mask: textMaskerOf(compiled) });
+  assert.deepEqual(
+    matches.map(({ match }) => match.count),
+    own.map(() => 20),
+  );
+  const copies = matches.map(({ match }) => (match.matched_data === undefined ? "[]" : openEnvelope(private_key, match.matched_data)));
+  assert.equal((JSON.parse(copies[0] ?? "") as object[]).length, 16);
+  assert.ok((JSON.parse(copies.at(-1) ?? "") as object[]).length < 16);
+  const { length } = copies.join("");
+  assert.ok(length > 60 * 1024 && length < 70 * 1024, `${length}`);
 });

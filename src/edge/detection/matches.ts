@@ -49,6 +49,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
     return [{ ...finding, count: finding.count - gone, offset: hits[0]?.offset ?? finding.offset, hits }];
   });
   const confirmed = confirmedByProximity(kept);
+  const copiesOf = createCopies();
   const matches = kept.map((finding): ExaminedMatch => {
     const { detector, count, offset } = finding;
     const [first] = finding.hits;
@@ -60,7 +61,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
       offset,
       confidence: confirmed.has(detector) ? "high" : detector.confidence,
       ...(path === null ? {} : { json_path: deps.mask([path], "")[0] ?? "" }),
-      ...(first === undefined ? {} : { value_hash: hashOf(detector, first), ...asked(subject, finding) }),
+      ...(first === undefined ? {} : { value_hash: hashOf(detector, first), ...asked(subject, finding, copiesOf) }),
     };
     return { detector, match };
   });
@@ -76,12 +77,29 @@ function createPaths(result: ScanResult, { body, allowed }: ExamineDeps): (hit: 
 }
 
 const COPIES_MAX = 16;
+/** Of all copies of an event: a page may be full of finds, and a database that is full gives up the oldest rows of everybody. */
+const COPIES_CHARS_MAX = 64 * 1024;
+
+function createCopies(): (hits: readonly Hit[]) => readonly Hit[] {
+  let left = COPIES_CHARS_MAX;
+  return (hits) =>
+    hits.slice(0, COPIES_MAX).filter((hit) => {
+      const { length } = JSON.stringify(hit);
+      if (length > left) return false;
+      left -= length;
+      return true;
+    });
+}
 
 /** What the execute rule's `matched_data` asks for. */
-function asked({ public_key, masked_sample }: ScanSubject, { hits }: Finding): Pick<EventMatch, "sample" | "matched_data"> {
-  const copies = hits.slice(0, COPIES_MAX);
+function asked(
+  { public_key, masked_sample }: ScanSubject,
+  { hits }: Finding,
+  copiesOf: (hits: readonly Hit[]) => readonly Hit[],
+): Pick<EventMatch, "sample" | "matched_data"> {
+  const copies = public_key === "" ? [] : copiesOf(hits);
   return {
-    ...(masked_sample ? { sample: maskedSample(copies[0]?.text ?? "") } : {}),
-    ...(public_key === "" ? {} : { matched_data: sealEnvelope(public_key, JSON.stringify(copies)) }),
+    ...(masked_sample ? { sample: maskedSample(hits[0]?.text ?? "") } : {}),
+    ...(copies.length === 0 ? {} : { matched_data: sealEnvelope(public_key, JSON.stringify(copies)) }),
   };
 }
