@@ -44,7 +44,8 @@ export interface DetectorDeps {
 interface Attached {
   /** By the labels of records. */
   readonly plans: ScanPlan[];
-  readonly jobs: Map<number, Job>;
+  /** Null of those that are left out. */
+  readonly jobs: Map<number, Job | null>;
   /** Null until the tap has told where it is. */
   ring: RingReader | null;
 }
@@ -53,6 +54,8 @@ interface Job {
   readonly account: string;
   readonly decoder: Decoder | null;
   readonly body: Transcoder;
+  /** The tap counts it as shed already. */
+  isCut: boolean;
   finish(): void;
 }
 
@@ -113,7 +116,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       const result = scanner.end();
       report(plan, text, result, detectors, kept?.take() ?? null);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
-      ring?.done();
+      if (!job.isCut) ring?.done();
       if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
     };
     const whole = isUntyped(plan.content_type) ? textOnly(body) : body;
@@ -122,7 +125,8 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       onData: (bytes) => timed(account, () => whole.write(bytes)),
       onEnd: () => timed(account, finish),
     });
-    return { account, decoder, body: whole, finish };
+    const job: Job = { account, decoder, body: whole, isCut: false, finish };
+    return job;
   };
 
   const pass = ({ decoder, body }: Job, bytes: Uint8Array): void => {
@@ -133,24 +137,29 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     }
   };
 
-  const take = ({ jobs, plans, ring }: Attached, { job: number, label, text, bytes, isEnd }: RingRecord): void => {
+  const take = ({ jobs, plans, ring }: Attached, { job: number, label, text, bytes, isEnd, isCut }: RingRecord): void => {
     if (number === NO_JOB) return void (plans[label] = planOf(text));
     let job = jobs.get(number);
     const plan = text === "" ? undefined : plans[label];
     if (plan !== undefined) {
-      if (shares.isOver(plan.account_id)) {
-        shed.value++;
-        return void ring?.done();
-      }
-      job = begin(plan, text, ring);
+      job = shares.isOver(plan.account_id) ? null : begin(plan, text, ring);
       if (!isEnd) jobs.set(number, job);
     }
     if (job === undefined) return;
-    timed(job.account, () => {
+    if (isEnd) jobs.delete(number);
+    if (job === null) return isEnd && !isCut ? leaveOut(ring) : undefined;
+    const { account } = job;
+    job.isCut = isCut;
+    timed(account, () => {
       pass(job, bytes);
       if (isEnd) end(job);
     });
-    if (isEnd) jobs.delete(number);
+  };
+
+  /** Once it has ended: until then the tap may cut it short, or we may die, and it is the tap that counts it. */
+  const leaveOut = (ring: RingReader | null): void => {
+    shed.value++;
+    ring?.done();
   };
 
   /** Whether there was anything. */
@@ -183,7 +192,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const finish = (tap: Attached): void => {
     tap.ring?.read(Number.POSITIVE_INFINITY, (record) => take(tap, record));
     tap.ring = null;
-    for (const job of tap.jobs.values()) end(job);
+    for (const job of tap.jobs.values()) if (job !== null) end(job);
     tap.jobs.clear();
   };
 

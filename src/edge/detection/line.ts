@@ -14,7 +14,7 @@ const NO_BYTES = new Uint8Array(0);
 /** The way to one detector, and the plans that it has been told, by the labels of records. */
 export class Line {
   readonly ring: RingWriter;
-  /** Bodies of which the detector was sent a part. */
+  /** Bodies of which the detector was sent a part, but for those that were cut short. */
   begun = 0;
   private readonly known = new Map<ScanScope, KnownPlan[]>();
   private count = 0;

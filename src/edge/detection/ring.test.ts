@@ -43,7 +43,7 @@ test("what was written is read, in order and whole, however writing and reading 
         } else if (ends < ENDS_MAX && written.length > 0) {
           // Behind every record there is room for the ends of all jobs that may be open.
           ends++;
-          writer.end(job);
+          writer.end(job, false);
           written.push(`${job} 0   true`);
         }
       }

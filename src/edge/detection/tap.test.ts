@@ -487,6 +487,26 @@ test("bodies that a detector has not come to the end of when it dies are counted
   again.port2.close();
 });
 
+test("a body that was cut short is shed once, wherever the detector was when it died", async () => {
+  for (const isRead of [true, false]) {
+    const { port1, port2 } = new MessageChannel();
+    const metrics = createMetrics();
+    const tap = createTap({ port: port1, metrics, jobsMax: 1 });
+    const shed = (): number => value(metrics, "selvedge_detection_shed_total");
+    const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
+    for (let i = 0; i < 2; i++) beginTest(tap)?.chunk(PAGE, 0, PAGE.length);
+    assert.equal(shed(), 1, "the first, for the second");
+    const ends: boolean[] = [];
+    const reader = createRingReader(message.ring);
+    if (isRead) reader.read(1e6, ({ isEnd, isCut }) => !isEnd || ends.push(isCut));
+    assert.deepEqual(ends, isRead ? [true] : []);
+    port2.close();
+    await eventually(() => shed() > 1);
+    assert.equal(shed(), 2, "and the second, which is open");
+    tap.close();
+  }
+});
+
 test("a body in one piece is one record, and what many have in common is told once for each kind", (t) => {
   const { port1, port2 } = new MessageChannel();
   const tap = createTap({ port: port1, metrics: createMetrics() });

@@ -116,10 +116,7 @@ export function createTap(deps: TapDeps): Tap {
   /** Takes the body's place among those that are open; the oldest one gives its own up for it. */
   const keep = (body: Body): void => {
     const [oldest] = open.size < jobsMax ? [] : open;
-    if (oldest !== undefined) {
-      shed.value++;
-      oldest.end();
-    }
+    oldest?.cut();
     open.add(body);
   };
 
@@ -152,11 +149,20 @@ export function createTap(deps: TapDeps): Tap {
       if (this.isOver) return;
       this.isOver = true;
       // A body of which nothing was copied never reached the detector; one that is not open any more is known to have ended.
-      if (open.delete(this)) this.line.ring.end(this.job);
+      if (open.delete(this)) this.line.ring.end(this.job, false);
     }
 
     abort(): void {
       this.end();
+    }
+
+    /** It is shed, once: should the detector die before it comes to that end, it is not counted again. */
+    cut(): void {
+      shed.value++;
+      this.isOver = true;
+      if (!open.delete(this)) return;
+      this.line.begun--;
+      this.line.ring.end(this.job, true);
     }
 
     private copy(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
@@ -171,10 +177,7 @@ export function createTap(deps: TapDeps): Tap {
       const isEnd = isLast || this.left === 0;
       for (let at = start; at < stop;) {
         const next = this.line.ring.lends(bytes, at, stop) ? stop : Math.min(stop, at + PIECE_BYTES_MAX);
-        if (!this.write(bytes, at, next, isEnd && next === stop)) {
-          shed.value++;
-          return this.end();
-        }
+        if (!this.write(bytes, at, next, isEnd && next === stop)) return this.cut();
         at = next;
       }
       if (isEnd) this.end();
