@@ -50,3 +50,20 @@ test("the copies of an event have a bound, however much was found", () => {
   const { length } = copies.join("");
   assert.ok(length > 60 * 1024 && length < 70 * 1024, `${length}`);
 });
+
+test("keys that name somebody are in no path, whether or not their kind is looked for", () => {
+  const people = { "jo@shop.test": { card: CARD }, "+41 44 668 18 00": [CARD], "not@anything": { n: CARD } };
+  const plain = JSON.stringify(people);
+  for (const text of [plain, plain.replaceAll("@", String.raw`\u0040`)]) {
+    const body = Buffer.from(text);
+    const pathWith = (json_path: string): string | undefined => {
+      const allowed = [{ id: "1", json_path }];
+      const mask = textMaskerOf(detectors);
+      return examine(scanText(detectors, body), { subject: testSubject(), body, allowed, valueHash: () => "", mask }).matches[0]?.match
+        .json_path;
+    };
+    assert.equal(pathWith("$.none"), '$["[masked]"].card');
+    assert.equal(pathWith('$["[masked]"].card'), '$["[masked]"][0]', "allow-lists take what events tell");
+    assert.equal(pathWith('$["[masked]"][*]'), '$["not@anything"].n');
+  }
+});

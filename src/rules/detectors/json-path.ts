@@ -1,4 +1,5 @@
 import { KEY_CHARACTERS_MAX } from "./allowed-place.ts";
+import { isPersonalKey } from "./personal-keys.ts";
 import type { Finding, Hit } from "./scan.ts";
 
 /** Deeper values are named by what holds them. */
@@ -10,7 +11,7 @@ export interface HiddenPart {
   readonly to: number;
 }
 
-/** Where the hits stand in a JSON text, by their offsets, in one walk. Keys that hold a part of a find are not shown. */
+/** Where the hits stand in a JSON text, by their offsets, in one walk. Keys that hold a part of a find, or name somebody, are not shown. */
 export function jsonPaths(bytes: Uint8Array, hits: readonly Hit[], findings: readonly Finding[]): ReadonlyMap<number, string> {
   const offsets = [...new Set(hits.map(({ offset }) => offset))].sort((a, b) => a - b);
   const hidden = findings
@@ -78,7 +79,7 @@ class Walk {
   }
 
   path(): string {
-    return this.#stack.reduce((path, { key, index }) => path + (key === null ? `[${index}]` : member(key)), "$");
+    return this.#stack.reduce((path, { key, index }) => path + (key === null ? `[${index}]` : member(shownKey(key))), "$");
   }
 
   #open(isObject: boolean): void {
@@ -115,6 +116,7 @@ class Walk {
 }
 
 const HIDDEN_KEY = "[masked]";
+const shownKey = (key: string): string => (isPersonalKey(key) ? HIDDEN_KEY : key);
 
 /** A key as its readers know it, its beginning if it is long. */
 function keyOf(raw: string): string {
