@@ -1,18 +1,29 @@
 import type { PermissionGroupName } from "./permission-groups.ts";
 
 /** A field of a dataset, by which rows are shown, counted and filtered. Times are cut to whole intervals (UTC). */
-export interface AnalyticsField {
+export type AnalyticsField = StoredField | ConstantField;
+
+export interface StoredField {
   /** Of the row in the events database. */
   readonly column: string;
   readonly kind: "text" | "integer" | "boolean" | "time" | "date";
   readonly intervalMs?: number;
+  /** Stored in capitals, and shown and asked for in small letters. */
+  readonly isLowerCase?: boolean;
+}
+
+/** The same of every row: what clients ask for to tell rows apart that here are all alike. */
+export interface ConstantField {
+  readonly kind: "constant";
+  readonly value: string;
 }
 
 /** Rows of one kind, and the names under which analytics know what they hold. */
 export interface AnalyticsDataset {
   /** Begins the names of the dataset's types. */
   readonly type: string;
-  readonly table: "security_events" | "requests" | "dns_queries" | "gateway_logs";
+  /** Null where nothing of the kind ever happens here, so that the answer is always empty. */
+  readonly table: "security_events" | "requests" | "dns_queries" | "gateway_logs" | null;
   readonly description: string;
   readonly fields: Readonly<Record<string, AnalyticsField>>;
   /** Columns by the names of their sums; averages and percentiles likewise. */
@@ -20,6 +31,8 @@ export interface AnalyticsDataset {
   readonly averages: Readonly<Record<string, string>>;
   readonly quantiles: Readonly<Record<string, string>>;
   readonly uniques: Readonly<Record<string, string>>;
+  /** Measures that clients ask for beside others and that nothing here measures: they are null. */
+  readonly unmeasured?: Readonly<Partial<Record<"sum" | "avg" | "quantiles", readonly string[]>>>;
   /** Any one of these lets a token read a zone's, or an account's. */
   readonly zonePermissions: readonly PermissionGroupName[];
   readonly accountPermissions: readonly PermissionGroupName[];
@@ -30,10 +43,13 @@ const TIMES = {
   datetimeMinute: { column: "at_ms", kind: "time", intervalMs: 60_000 },
   datetimeFiveMinutes: { column: "at_ms", kind: "time", intervalMs: 300_000 },
   datetimeFifteenMinutes: { column: "at_ms", kind: "time", intervalMs: 900_000 },
+  datetimeHalfOfHour: { column: "at_ms", kind: "time", intervalMs: 1_800_000 },
   datetimeHour: { column: "at_ms", kind: "time", intervalMs: 3_600_000 },
+  datetimeSixHours: { column: "at_ms", kind: "time", intervalMs: 21_600_000 },
   date: { column: "at_ms", kind: "date", intervalMs: 86_400_000 },
 } as const satisfies Readonly<Record<string, AnalyticsField>>;
 
+const constant = (value: string): AnalyticsField => ({ kind: "constant", value });
 const text = (column: string): AnalyticsField => ({ column, kind: "text" });
 const integer = (column: string): AnalyticsField => ({ column, kind: "integer" });
 
@@ -92,15 +108,23 @@ export const ANALYTICS_DATASETS = {
       ...REQUEST_FIELDS,
       clientRequestHTTPProtocol: text("http_version"),
       clientSSLProtocol: text("tls_version"),
-      cacheStatus: text("cache_status"),
+      cacheStatus: { column: "cache_status", kind: "text", isLowerCase: true },
       edgeResponseContentTypeName: text("content_type"),
       edgeError: text("edge_error"),
       originResponseStatus: integer("origin_status"),
+      // Visitors', where elsewhere there are those of code at the edge as well; and every installation is one place.
+      requestSource: constant("eyeball"),
+      coloCode: constant("local"),
     },
     sums: { edgeRequestBytes: "bytes_in", edgeResponseBytes: "bytes_out", edgeDurationMs: "duration_ms" },
     averages: { edgeRequestBytes: "bytes_in", edgeResponseBytes: "bytes_out", edgeDurationMs: "duration_ms" },
     quantiles: { edgeDurationMs: "duration_ms", edgeResponseBytes: "bytes_out" },
     uniques: { clientIPs: "client_ip", rayNames: "ray_id" },
+    unmeasured: {
+      sum: ["visits"],
+      avg: ["edgeTimeToFirstByteMs", "originResponseDurationMs"],
+      quantiles: ["edgeTimeToFirstByteMs", "originResponseDurationMs"],
+    },
     zonePermissions: ["Analytics Read", "Logs Read"],
     accountPermissions: ACCOUNT_READERS,
   },
@@ -148,6 +172,25 @@ export const ANALYTICS_DATASETS = {
     zonePermissions: [],
     accountPermissions: [...ACCOUNT_READERS, "AI Gateway Read", "AI Gateway Write"],
   },
+  healthCheckEvents: {
+    type: "HealthCheckEvents",
+    table: null,
+    description: "Health checks of origins, of which there are none: always empty, for exporters that ask for them with the rest.",
+    fields: {
+      ...TIMES,
+      fqdn: constant(""),
+      healthStatus: constant(""),
+      failureReason: constant(""),
+      originIP: constant(""),
+      region: constant(""),
+    },
+    sums: {},
+    averages: {},
+    quantiles: {},
+    uniques: {},
+    zonePermissions: ["Analytics Read", "Logs Read"],
+    accountPermissions: ACCOUNT_READERS,
+  },
 } as const satisfies Readonly<Record<string, AnalyticsDataset>>;
 
 export type AnalyticsDatasetName = keyof typeof ANALYTICS_DATASETS;
@@ -174,6 +217,7 @@ export const ANALYTICS_NODES: readonly AnalyticsNode[] = [
   { name: "httpRequests1dGroups", dataset: "httpRequests", kind: "totals", intervalMs: 86_400_000, scopes: BOTH },
   { name: "dnsAnalyticsAdaptive", dataset: "dnsAnalytics", kind: "rows", scopes: BOTH },
   { name: "dnsAnalyticsAdaptiveGroups", dataset: "dnsAnalytics", kind: "groups", scopes: BOTH },
+  { name: "healthCheckEventsAdaptiveGroups", dataset: "healthCheckEvents", kind: "groups", scopes: ["zone"] },
   { name: "aiGatewayRequestsAdaptive", dataset: "aiGatewayRequests", kind: "rows", scopes: ["account"] },
   { name: "aiGatewayRequestsAdaptiveGroups", dataset: "aiGatewayRequests", kind: "groups", scopes: ["account"] },
 ];
@@ -183,6 +227,7 @@ export const ANALYTICS_OPERATORS = {
   text: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _like: "like", _notlike: "not_like" },
   integer: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   boolean: { "": "eq", _neq: "ne" },
+  constant: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in" },
   time: { "": "eq", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   date: { "": "eq", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
 } as const;
@@ -229,6 +274,5 @@ export interface AnalyticsGroup {
 
 export type AnalyticsValue = string | number | boolean | null;
 
-/** Rows or groups that one node may ask for, and all nodes of one request together. */
+/** Rows or groups that one node may ask for. */
 export const ANALYTICS_LIMIT_MAX = 10_000;
-export const ANALYTICS_LIMITS_SUM_MAX = 50_000;

@@ -11,9 +11,11 @@ import { parseTimestamp } from "#model/timestamp.ts";
 export type FilterInput = { readonly [name: string]: string | number | boolean | null | readonly (string | number | FilterInput)[] };
 
 const DEPTH_MAX = 5;
-/** Conditions of one node, and values of one list. */
+/** Conditions of one node, and values in all of its lists together: each row that is read is held against each of them. */
 const CONDITIONS_MAX = 200;
 const VALUES_MAX = 1_000;
+/** Conditions of one node that go through a text letter by letter. */
+const PATTERNS_MAX = 10;
 
 /**
  * The conditions of a node, as GraphQL has checked their types. Fields that a node calls otherwise are given by `renamed`.
@@ -25,6 +27,8 @@ export function filtersOf(
   renamed: Readonly<Record<string, string>> = {},
 ): readonly AnalyticsFilter[] {
   let conditions = 0;
+  let values = 0;
+  let patterns = 0;
   const walk = (given: FilterInput, depth: number): AnalyticsFilter[] => {
     if (depth > DEPTH_MAX) throw new PlatformError("invalid_input", { message: `AND and OR can stand ${DEPTH_MAX} deep in each other.` });
     return Object.entries(given).flatMap(([name, value]): AnalyticsFilter[] => {
@@ -35,6 +39,14 @@ export function filtersOf(
       conditions += 1;
       if (conditions > CONDITIONS_MAX)
         throw new PlatformError("invalid_input", { message: `A filter can have ${CONDITIONS_MAX} conditions.` });
+      values += Array.isArray(value) ? value.length : 0;
+      if (values > VALUES_MAX)
+        throw new PlatformError("invalid_input", { message: `The lists of a filter can have ${VALUES_MAX} values.` });
+      patterns += /_(?:not)?like$/.test(name) ? 1 : 0;
+      if (patterns > PATTERNS_MAX)
+        throw new PlatformError("invalid_input", {
+          message: `A filter can have ${PATTERNS_MAX} conditions that end with _like or _notlike.`,
+        });
       return [condition(dataset, name, value as Value, renamed)];
     });
   };
@@ -49,8 +61,6 @@ function condition(dataset: AnalyticsDataset, name: string, value: Value, rename
   const known: AnalyticsField | undefined = dataset.fields[field];
   if (known === undefined) throw new PlatformError("invalid_input", { message: `${name} is not among the conditions of this node.` });
   const operator = (ANALYTICS_OPERATORS[known.kind] as Readonly<Record<string, AnalyticsOperator>>)[suffix]!;
-  if (Array.isArray(value) && value.length > VALUES_MAX)
-    throw new PlatformError("invalid_input", { message: `${name} can have ${VALUES_MAX} values.` });
   return { field, operator, value: known.kind === "time" || known.kind === "date" ? timeOf(name, known.kind, String(value)) : value };
 }
 

@@ -46,8 +46,8 @@ function rowsNode(graphql: typeof GraphQl, { dataset: name }: AnalyticsNode, typ
     resolve: ({ scope }: ScopeSource, args: NodeArguments, context, info) => {
       const fields = selectedFields(info, null).filter((field) => Object.hasOwn(dataset.fields, field));
       const direction = (args.orderBy?.[0] ?? "desc") as Direction;
-      const query = { filters: filtersOf(dataset, args.filter ?? {}), fields, direction, limit: limitOf(args, context) };
-      return context.req.control.analytics.rows(context.req.call, scope, name, query);
+      const query = { filters: filtersOf(dataset, args.filter ?? {}), fields, direction, limit: limitOf(args) };
+      return context.inTurn(info, async () => context.req.control.analytics.rows(context.req.call, scope, name, query));
     },
   };
 }
@@ -77,13 +77,14 @@ function groupsNode(graphql: typeof GraphQl, { dataset: name }: AnalyticsNode, t
         if (at < 0) at = measures.push(measure(by.kind, by.name)) - 1;
         return { by: { measure: at }, direction };
       });
-      const groups = await context.req.control.analytics.groups(context.req.call, scope, name, {
+      const query = {
         filters: filtersOf(dataset, args.filter ?? {}),
         dimensions: selectedFields(info, "dimensions").filter((field) => Object.hasOwn(dataset.fields, field)),
         measures,
         order,
-        limit: limitOf(args, context),
-      });
+        limit: limitOf(args),
+      };
+      const groups = await context.inTurn(info, async () => context.req.control.analytics.groups(context.req.call, scope, name, query));
       return groups.map(({ count, dimensions, measures: values, sampleInterval }) => {
         const shown: Record<string, Record<string, number>> = mapValues(known, () => ({}));
         for (const [i, asked] of measures.entries()) shown[asked.of]![asked.name] = values[i] ?? 0;

@@ -48,6 +48,11 @@ export function measuresOf(
   };
 }
 
+function unmeasuredOf({ unmeasured }: AnalyticsDataset, kind: string): readonly string[] {
+  const names = unmeasured?.[kind as "sum" | "avg" | "quantiles"] ?? [];
+  return kind === "quantiles" ? names.flatMap((name) => PERCENTILES.map((percentile) => `${name}P${percentile}`)) : names;
+}
+
 export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: AnalyticsDatasetName): DatasetTypes {
   const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
   const { GraphQLEnumType, GraphQLFloat, GraphQLObjectType } = graphql;
@@ -56,7 +61,8 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
   const measures = Object.entries(measuresOf(dataset)).flatMap(([kind, named]) => {
     // How many rows each row that was read stands for.
     const also = kind === "avg" ? { sampleInterval: { type: GraphQLFloat } } : {};
-    const numbers = { ...mapValues(named, () => ({ type: GraphQLFloat })), ...also };
+    const unmeasured = Object.fromEntries(unmeasuredOf(dataset, kind).map((measure) => [measure, { type: GraphQLFloat }]));
+    const numbers = { ...mapValues(named, () => ({ type: GraphQLFloat })), ...unmeasured, ...also };
     if (Object.keys(numbers).length === 0) return [];
     return [[kind, { type: new GraphQLObjectType({ name: `${dataset.type}${kind}`, fields: numbers }) }] as const];
   });
@@ -116,7 +122,13 @@ function filterType(graphql: typeof GraphQl, scalars: Scalars, dataset: Analytic
 const scalarsOf =
   ({ GraphQLBoolean, GraphQLInt, GraphQLString }: typeof GraphQl, scalars: Scalars) =>
   ({ kind }: AnalyticsField): GraphQl.GraphQLScalarType =>
-    kind === "text" ? GraphQLString : kind === "integer" ? GraphQLInt : kind === "boolean" ? GraphQLBoolean : scalars[kind];
+    kind === "text" || kind === "constant"
+      ? GraphQLString
+      : kind === "integer"
+        ? GraphQLInt
+        : kind === "boolean"
+          ? GraphQLBoolean
+          : scalars[kind];
 
 export const mapValues = <T, U>(values: Readonly<Record<string, T>>, work: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, work(value)]));

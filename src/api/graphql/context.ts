@@ -1,12 +1,13 @@
 import type * as GraphQl from "graphql";
 import type { Req } from "#api/route.ts";
 import type { AnalyticsScope } from "#model/analytics.ts";
+import type { InTurn } from "./turns.ts";
 
 /** What resolvers get besides the query. */
 export interface GraphQlContext {
   readonly req: Pick<Req<string, unknown, unknown>, "control" | "call">;
-  /** Called for each node with the rows it may give; throws where one request asks for too many. */
-  spend(limit: number): void;
+  /** Every node does its reading in this. */
+  readonly inTurn: InTurn;
 }
 
 /** The zone or account that a node stands in. */

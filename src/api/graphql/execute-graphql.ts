@@ -1,9 +1,11 @@
 import type * as GraphQl from "graphql";
+import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { ANALYTICS_LIMIT_MAX, ANALYTICS_LIMITS_SUM_MAX, ANALYTICS_NODES, type AnalyticsScope } from "#model/analytics.ts";
+import { ANALYTICS_LIMIT_MAX, ANALYTICS_NODES, type AnalyticsScope } from "#model/analytics.ts";
 import { analyticsNodes } from "./analytics-nodes.ts";
 import type { GraphQlContext, ScopeSource } from "./context.ts";
-import { withPlainTypes } from "./type-names.ts";
+import { withKnownVariables } from "./known-variables.ts";
+import { createTurns, VALUES_IN_ROW_MAX } from "./turns.ts";
 
 export interface GraphQlRequest {
   readonly query: string;
@@ -13,8 +15,8 @@ export interface GraphQlRequest {
 
 /** A query of more than these is refused before it is understood. */
 const TOKENS_MAX = 2_000;
-/** Nodes that one request may ask for; each may read many rows. */
-const NODES_MAX = 20;
+/** Zones or accounts that one field may name; exporters ask for ten at once. */
+const TAGS_MAX = 20;
 /** Fields in each other: no query of ours needs more than nine. */
 const DEPTH_MAX = 15;
 
@@ -23,25 +25,16 @@ export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContex
   const { graphql, schema } = await (loaded ??= load());
   let document: GraphQl.DocumentNode;
   try {
-    document = withPlainTypes(graphql, graphql.parse(request.query, { maxTokens: TOKENS_MAX }));
+    document = withKnownVariables(graphql, schema, graphql.parse(request.query, { maxTokens: TOKENS_MAX }));
   } catch (error) {
     return { data: null, errors: [shownError(error)] };
   }
   const problems = graphql.validate(schema, document, [...graphql.specifiedRules, depthRule(graphql)]);
   if (problems.length > 0) return { data: null, errors: problems.map(shownError) };
-  let nodes = 0;
-  let limits = 0;
-  const spend = (limit: number): void => {
-    nodes += 1;
-    limits += limit;
-    if (nodes > NODES_MAX) throw new PlatformError("invalid_input", { message: `one request may hold at most ${NODES_MAX} nodes of data` });
-    if (limits > ANALYTICS_LIMITS_SUM_MAX)
-      throw new PlatformError("invalid_input", { message: `the limits of one request may add up to ${ANALYTICS_LIMITS_SUM_MAX}` });
-  };
   const { data = null, errors } = await graphql.execute({
     schema,
     document,
-    contextValue: { req, spend } satisfies GraphQlContext,
+    contextValue: { req, inTurn: createTurns() } satisfies GraphQlContext,
     variableValues: request.variables ?? {},
     operationName: request.operationName ?? null,
   });
@@ -101,9 +94,9 @@ interface TagArguments {
 /** Each is asked for by its identifier, and whether the caller may read it is seen with each node. */
 function tagsOf(tag: string, { filter, limit }: TagArguments): readonly string[] {
   const tags = [filter[tag] ?? [], filter[`${tag}_in`] ?? []].flat();
-  if (tags.length === 0 || tags.length > NODES_MAX)
-    throw new PlatformError("invalid_input", { message: `filter must name from 1 to ${NODES_MAX} by ${tag} or ${tag}_in` });
-  return tags.slice(0, limit ?? NODES_MAX);
+  if (tags.length === 0 || tags.length > TAGS_MAX)
+    throw new PlatformError("invalid_input", { message: `filter must name from 1 to ${TAGS_MAX} by ${tag} or ${tag}_in` });
+  return tags.slice(0, limit ?? TAGS_MAX);
 }
 
 /** What the nodes allow, as clients ask for it before they ask for data. */
@@ -114,7 +107,7 @@ const nodeSettings = (scope: "zone" | "account"): Record<string, object> =>
       {
         enabled: true,
         maxPageSize: ANALYTICS_LIMIT_MAX,
-        maxNumberOfFields: TOKENS_MAX,
+        maxNumberOfFields: VALUES_IN_ROW_MAX,
         maxDuration: KEPT_SECONDS,
         notOlderThan: KEPT_SECONDS,
       },
@@ -162,8 +155,10 @@ const depthRule =
 function shownError(error: unknown): object {
   const { message, path, locations, originalError } = error as GraphQl.GraphQLError;
   const at = { path: path ?? null, locations: locations ?? null };
-  if (originalError instanceof PlatformError) return { message: originalError.message, ...at, extensions: { code: codeOf(originalError) } };
-  if (!originalError || originalError.name === "GraphQLError") return { message, ...at, extensions: { code: "invalid_input" } };
+  const timestamp = new Date(systemClock.nowMs()).toISOString();
+  if (originalError instanceof PlatformError)
+    return { message: originalError.message, ...at, extensions: { code: codeOf(originalError), timestamp } };
+  if (!originalError || originalError.name === "GraphQLError") return { message, ...at, extensions: { code: "invalid_input", timestamp } };
   throw originalError;
 }
 

@@ -2,7 +2,6 @@ import type * as GraphQl from "graphql";
 import { PlatformError } from "#kernel/errors.ts";
 import { ANALYTICS_LIMIT_MAX } from "#model/analytics.ts";
 import type { FilterInput } from "./analytics-filter.ts";
-import type { GraphQlContext } from "./context.ts";
 
 export interface NodeArguments {
   readonly limit?: number | null;
@@ -11,10 +10,9 @@ export interface NodeArguments {
 }
 
 /** Rows or groups that are asked for, within the bounds. */
-export function limitOf({ limit }: NodeArguments, { spend }: GraphQlContext): number {
+export function limitOf({ limit }: NodeArguments): number {
   if (limit === undefined || limit === null || limit < 1 || limit > ANALYTICS_LIMIT_MAX)
     throw new PlatformError("invalid_input", { message: `limit must be between 1 and ${ANALYTICS_LIMIT_MAX}` });
-  spend(limit);
   return limit;
 }
 

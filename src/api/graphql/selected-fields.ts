@@ -1,24 +1,76 @@
-import type { FragmentDefinitionNode, GraphQLResolveInfo, SelectionSetNode } from "graphql";
+import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo, SelectionNode, SelectionSetNode } from "graphql";
 
 /**
- * Names of the fields asked for under the field `parent` of what is being resolved, or of itself where it is null, through
- * fragments of either kind, each once. Validation has refused fragments that contain themselves (GraphQL §5.5.2.2), so that the walk ends.
+ * Names of the fields asked for under the field `parent` of what is being resolved, or of itself where it is null, each once:
+ * what `@skip` and `@include` leave out is not asked for.
  */
 export function selectedFields(info: GraphQLResolveInfo, parent: string | null): readonly string[] {
-  const fragments = info.fragments as unknown as Readonly<
-    Record<string, FragmentDefinitionNode | { readonly definition: FragmentDefinitionNode }>
-  >;
-  const found = new Set<string>();
-  const walk = (set: SelectionSetNode | undefined, inside: boolean): void => {
-    for (const selection of set?.selections ?? []) {
-      if (selection.kind === "InlineFragment") walk(selection.selectionSet, inside);
-      else if (selection.kind === "FragmentSpread") {
-        const fragment = fragments[selection.name.value];
-        walk(fragment && "definition" in fragment ? fragment.definition.selectionSet : fragment?.selectionSet, inside);
-      } else if (inside) found.add(selection.name.value);
-      else if (selection.name.value === parent) walk(selection.selectionSet, true);
+  const top = [...collected(info, info.fieldNodes).values()].flat();
+  const fields =
+    parent === null
+      ? top
+      : [
+          ...collected(
+            info,
+            top.filter((node) => node.name.value === parent),
+          ).values(),
+        ].flat();
+  return [...new Set(fields.map((node) => node.name.value))];
+}
+
+/** How many values each row of what is being resolved will show, names of lists inside it counted once; counts no further than `max`. */
+export function valuesInRow(info: GraphQLResolveInfo, max: number): number {
+  let values = 0;
+  const count = (nodes: readonly FieldNode[]): void => {
+    for (const inner of collected(info, nodes).values()) {
+      if (values >= max) return;
+      if (inner[0]?.selectionSet === undefined) values += 1;
+      else count(inner);
     }
   };
-  for (const node of info.fieldNodes) walk(node.selectionSet, parent === null);
-  return [...found];
+  count(info.fieldNodes);
+  return values;
+}
+
+/**
+ * The fields below these, by the names that the answer will have (GraphQL §6.3.2). A fragment is entered once, however often it
+ * is spread, so that fragments made of fragments cost no more than the text that they are written in.
+ */
+function collected(info: GraphQLResolveInfo, parents: readonly FieldNode[]): ReadonlyMap<string, FieldNode[]> {
+  const found = new Map<string, FieldNode[]>();
+  const entered = new Set<string>();
+  const walk = (set: SelectionSetNode | undefined): void => {
+    for (const selection of set?.selections ?? []) {
+      if (!isIncluded(info, selection)) continue;
+      if (selection.kind === "InlineFragment") walk(selection.selectionSet);
+      else if (selection.kind === "FragmentSpread") {
+        if (entered.has(selection.name.value)) continue;
+        entered.add(selection.name.value);
+        walk(fragmentOf(info, selection.name.value)?.selectionSet);
+      } else {
+        const key = (selection.alias ?? selection.name).value;
+        const same = found.get(key);
+        if (same === undefined) found.set(key, [selection]);
+        else same.push(selection);
+      }
+    }
+  };
+  for (const { selectionSet } of parents) walk(selectionSet);
+  return found;
+}
+
+function fragmentOf({ fragments }: GraphQLResolveInfo, name: string): FragmentDefinitionNode | undefined {
+  const fragment = (fragments as unknown as Readonly<Record<string, FragmentDefinitionNode | { definition: FragmentDefinitionNode }>>)[
+    name
+  ];
+  return fragment && "definition" in fragment ? fragment.definition : fragment;
+}
+
+function isIncluded({ variableValues }: GraphQLResolveInfo, { directives = [] }: SelectionNode): boolean {
+  return directives.every(({ name, arguments: given = [] }) => {
+    if (name.value !== "skip" && name.value !== "include") return true;
+    const value = given[0]?.value;
+    const isSet = value?.kind === "Variable" ? variableValues.coerced[value.name.value] : value?.kind === "BooleanValue" && value.value;
+    return (isSet === true) === (name.value === "include");
+  });
 }

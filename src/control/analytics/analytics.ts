@@ -15,6 +15,7 @@ import {
   type AnalyticsQuery,
   type AnalyticsScope,
   type AnalyticsValue,
+  type StoredField,
 } from "#model/analytics.ts";
 
 /**
@@ -43,22 +44,31 @@ export function createAnalytics({ access, reads }: { readonly access: Pick<Acces
     groups: async (call, scope, name, query) => {
       const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
       await admit(call, scope, dataset);
-      const groups = await reads.groups<EventTable>(dataset.table, groupQuery(dataset, scope, query));
+      const stored = query.dimensions.filter((field) => dataset.fields[field]?.kind !== "constant");
+      const asked = groupQuery(dataset, scope, query, stored);
+      if (dataset.table === null) return [];
+      const groups = await reads.groups<EventTable>(dataset.table, asked);
+      const constants = Object.fromEntries(query.dimensions.map((field) => [field, constantOf(dataset.fields[field]!)]));
       return groups.map(({ count, dimensions, measures, sampleInterval }) => ({
         count,
         sampleInterval,
-        dimensions: Object.fromEntries(query.dimensions.map((field, i) => [field, shown(dataset.fields[field]!, dimensions[i] ?? null)])),
+        dimensions: {
+          ...constants,
+          ...Object.fromEntries(stored.map((field, i) => [field, shown(dataset.fields[field]!, dimensions[i] ?? null)])),
+        },
         measures: measures.map((value, i) => (query.measures[i]?.kind === "average" ? value / Math.max(1, count) : value)),
       }));
     },
     rows: async (call, scope, name, { filters, fields, direction, limit }) => {
       const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
       await admit(call, scope, dataset);
+      if (dataset.table === null) return [];
       const { rows } = await reads.page<EventTable>(dataset.table, { where: whereOf(dataset, scope, filters), direction, limit });
       return rows.map((row) =>
         Object.fromEntries(
           fields.map((field) => {
             const known = dataset.fields[field]!;
+            if (known.kind === "constant") return [field, known.value];
             const cell = (row as unknown as Readonly<Record<string, string | number | null>>)[known.column] ?? null;
             return [
               field,
@@ -72,14 +82,16 @@ export function createAnalytics({ access, reads }: { readonly access: Pick<Acces
 }
 
 /** Column names come from the table of datasets, which a test holds against the rows. */
-function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: AnalyticsQuery): GroupQuery {
-  const by = query.dimensions.map((name) => {
-    const { column, intervalMs } = dataset.fields[name]!;
+function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: AnalyticsQuery, dimensions: readonly string[]): GroupQuery {
+  const by = dimensions.map((name) => {
+    const { column, intervalMs } = dataset.fields[name] as StoredField;
     return intervalMs === undefined ? { column } : { column, intervalMs };
   });
-  const order = query.order.map(({ by: wanted, direction }) => {
+  const order = query.order.flatMap(({ by: wanted, direction }) => {
     if (typeof wanted !== "object" || "measure" in wanted) return { by: wanted, direction };
-    const at = query.dimensions.indexOf(wanted.dimension);
+    // What is the same everywhere orders nothing.
+    if (dataset.fields[wanted.dimension]?.kind === "constant") return [];
+    const at = dimensions.indexOf(wanted.dimension);
     if (at < 0)
       throw new PlatformError("invalid_input", {
         message: `orderBy ${wanted.dimension} needs ${wanted.dimension} among the dimensions asked for`,
@@ -100,9 +112,14 @@ function whereOf(dataset: AnalyticsDataset, scope: AnalyticsScope, filters: read
 
 function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly WherePart[] {
   if ("any" in filter) return [{ any: filter.any.map((all) => all.flatMap((inner) => partsOf(dataset, inner))) }];
-  const { column, intervalMs } = dataset.fields[filter.field]!;
+  const known = dataset.fields[filter.field]!;
+  if (known.kind === "constant") {
+    const isAmong = [filter.value].flat().includes(known.value);
+    return isAmong === (filter.operator === "eq" || filter.operator === "in") ? [] : [{ any: [] }];
+  }
+  const { column, intervalMs } = known;
   if (intervalMs !== undefined) return timeParts(filter.operator, Number(filter.value), intervalMs);
-  return [{ column, operator: filter.operator, value: filter.value } as WherePart];
+  return [{ column, operator: filter.operator, value: known.isLowerCase ? inCapitals(filter.value) : filter.value } as WherePart];
 }
 
 /** A time that is cut to whole intervals, compared as its cut value is. */
@@ -125,8 +142,14 @@ function timeParts(operator: string, ms: number, intervalMs: number): readonly W
   }
 }
 
-function shown({ kind }: AnalyticsField, value: string | number | boolean | null): AnalyticsValue {
+const inCapitals = <T>(value: T): T =>
+  (Array.isArray(value) ? value.map(inCapitals) : typeof value === "string" ? value.toUpperCase() : value) as T;
+
+const constantOf = (field: AnalyticsField): string | null => (field.kind === "constant" ? field.value : null);
+
+function shown({ kind, ...field }: AnalyticsField, value: string | number | boolean | null): AnalyticsValue {
   if (value === null) return null;
+  if ("isLowerCase" in field) return String(value).toLowerCase();
   if (kind === "time") return `${new Date(Number(value)).toISOString().slice(0, 19)}Z`;
   if (kind === "date") return new Date(Number(value)).toISOString().slice(0, 10);
   return kind === "boolean" ? Boolean(value) : value;

@@ -4,13 +4,19 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { DashboardQuery, DashboardTotals, ZoneDashboard } from "#model/zone-dashboard.ts";
 import type { AnalyticsFilter } from "#model/analytics.ts";
 import type { Analytics } from "./analytics.ts";
-import { type HttpSums, httpTotals } from "./http-totals.ts";
+import type { HttpSums } from "./http-sums.ts";
+import { httpTotals } from "./http-totals.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const SINCE_DEFAULT_MS = 7 * DAY_MS;
 const SPAN_MAX_MS = 366 * DAY_MS;
+
+const SUMS: ReadonlySet<string> = new Set([
+  ...["requests", "bytes", "cachedRequests", "cachedBytes", "encryptedRequests", "encryptedBytes", "pageViews", "threats"],
+  ...["contentTypeMap", "countryMap", "responseStatusMap"],
+]);
 
 /** How a stretch of time is cut, by how long it is. */
 const INTERVALS = [
@@ -39,7 +45,7 @@ export async function zoneDashboard(
     { field, operator: "lt", value: toMs },
   ];
   const scope = { zone_id: zoneId };
-  const asked = { filters, direction: "asc" as const, limit: 10_000, countsUniques: true };
+  const asked = { filters, order: [], limit: 10_000, wanted: SUMS, countsUniques: true };
   const [all] = await httpTotals(deps.analytics, call, scope, { ...asked, dimensions: [] });
   const parts = await httpTotals(deps.analytics, call, scope, { ...asked, dimensions: [field] });
   return {
@@ -73,12 +79,16 @@ function totalsOf(fromMs: number, toMs: number, sum: HttpSums | undefined, uniqu
       all,
       cached,
       uncached: all - cached,
-      content_type: Object.fromEntries((sum?.contentTypeMap ?? []).map((part) => [String(part.edgeResponseContentTypeName), part[what]])),
-      country: Object.fromEntries((sum?.countryMap ?? []).map((part) => [String(part.clientCountryName), part[what]])),
+      content_type: Object.fromEntries(
+        (sum?.contentTypeMap ?? []).map((part) => [String(part["edgeResponseContentTypeName"]), Number(part[what])]),
+      ),
+      country: Object.fromEntries((sum?.countryMap ?? []).map((part) => [String(part["clientCountryName"]), Number(part[what])])),
       ssl: { encrypted, unencrypted: all - encrypted },
     };
   };
-  const http_status = Object.fromEntries((sum?.responseStatusMap ?? []).map((part) => [String(part.edgeResponseStatus), part.requests]));
+  const http_status = Object.fromEntries(
+    (sum?.responseStatusMap ?? []).map((part) => [String(part["edgeResponseStatus"]), Number(part["requests"])]),
+  );
   return {
     since: iso(fromMs),
     until: iso(toMs),

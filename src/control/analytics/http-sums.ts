@@ -1,0 +1,158 @@
+import type { AnalyticsGroup } from "#model/analytics.ts";
+
+/** What the sums of a stretch of time are made of: requests by what they have in common, threats, and page views by browser. */
+export interface HttpParts {
+  readonly requests: readonly AnalyticsGroup[];
+  readonly threats: readonly AnalyticsGroup[];
+  /** Page views by user agent. */
+  readonly pages: readonly AnalyticsGroup[];
+}
+
+export type HttpSums = Readonly<Record<HttpNumber, number>> & Readonly<Record<HttpMap, readonly HttpMapEntry[]>>;
+export type HttpMapEntry = Readonly<Record<string, string | number>>;
+
+interface Part {
+  /** Fields that requests are told apart by for it. */
+  readonly fields: readonly string[];
+  readonly from: keyof HttpParts;
+}
+
+/** What came out of the cache, in whole or confirmed. */
+const FROM_CACHE: ReadonlySet<unknown> = new Set(["hit", "stale", "updating", "revalidated"]);
+const isCached = ({ dimensions }: AnalyticsGroup): boolean => FROM_CACHE.has(dimensions["cacheStatus"]);
+const isEncrypted = ({ dimensions }: AnalyticsGroup): boolean => dimensions["clientRequestScheme"] === "https";
+/** HTML that was found. */
+const isPage = ({ dimensions }: AnalyticsGroup): boolean =>
+  dimensions["edgeResponseContentTypeName"] === "text/html" && Math.floor(Number(dimensions["edgeResponseStatus"]) / 100) === 2;
+
+interface NumberPart extends Part {
+  readonly counts: "requests" | "bytes";
+  readonly holds?: (group: AnalyticsGroup) => boolean;
+}
+
+export const HTTP_NUMBERS = {
+  requests: { from: "requests", fields: [], counts: "requests" },
+  bytes: { from: "requests", fields: [], counts: "bytes" },
+  cachedRequests: { from: "requests", fields: ["cacheStatus"], counts: "requests", holds: isCached },
+  cachedBytes: { from: "requests", fields: ["cacheStatus"], counts: "bytes", holds: isCached },
+  encryptedRequests: { from: "requests", fields: ["clientRequestScheme"], counts: "requests", holds: isEncrypted },
+  encryptedBytes: { from: "requests", fields: ["clientRequestScheme"], counts: "bytes", holds: isEncrypted },
+  pageViews: { from: "requests", fields: ["edgeResponseContentTypeName", "edgeResponseStatus"], counts: "requests", holds: isPage },
+  /** Requests that rules stopped. */
+  threats: { from: "threats", fields: [], counts: "requests" },
+} as const satisfies Readonly<Record<string, NumberPart>>;
+export type HttpNumber = keyof typeof HTTP_NUMBERS;
+
+interface MapPart extends Part {
+  /** How its entries call what they are told apart by. */
+  readonly key: string;
+  readonly keyOf: (value: string) => string;
+  /** Numbers of its entries, each with what it counts. */
+  readonly shows: Readonly<Record<string, { readonly from: keyof HttpParts; readonly counts: "requests" | "bytes" }>>;
+}
+
+const REQUESTS = { from: "requests", counts: "requests" } as const;
+const TRAFFIC = { requests: REQUESTS, bytes: { from: "requests", counts: "bytes" } } as const;
+const asIs = (value: string): string => value;
+const byField = (field: string, key = field) => ({ from: "requests", fields: [field], key, keyOf: asIs, shows: TRAFFIC }) as const;
+
+export const HTTP_MAPS = {
+  responseStatusMap: byField("edgeResponseStatus"),
+  contentTypeMap: byField("edgeResponseContentTypeName"),
+  countryMap: { ...byField("clientCountryName"), shows: { ...TRAFFIC, threats: { from: "threats", counts: "requests" } } },
+  clientHTTPVersionMap: byField("clientRequestHTTPProtocol", "clientHTTPProtocol"),
+  clientSSLMap: byField("clientSSLProtocol"),
+  cacheStatusMap: byField("cacheStatus"),
+  browserMap: {
+    from: "pages",
+    fields: ["userAgent"],
+    key: "uaBrowserFamily",
+    keyOf: browserFamily,
+    shows: { pageViews: { from: "pages", counts: "requests" } },
+  },
+  /** What is known of an address from elsewhere: nothing, so that all are of one class. */
+  ipClassMap: { from: "requests", fields: [], key: "ipType", keyOf: () => "noRecord", shows: { requests: REQUESTS } },
+  /** By the action that stopped them. */
+  threatPathingMap: {
+    from: "threats",
+    fields: ["action"],
+    key: "threatPathingName",
+    keyOf: asIs,
+    shows: { requests: { from: "threats", counts: "requests" } },
+  },
+} as const satisfies Readonly<Record<string, MapPart>>;
+export type HttpMap = keyof typeof HTTP_MAPS;
+
+const NUMBERS = Object.entries(HTTP_NUMBERS) as [HttpNumber, NumberPart][];
+const MAPS = Object.entries(HTTP_MAPS) as [HttpMap, MapPart][];
+/** What an order may be by: numbers, but not maps. */
+export const HTTP_NUMBER_NAMES = NUMBERS.map(([name]) => name);
+
+/** The fields that groups of one kind are asked for by, where these sums are wanted. */
+export function fieldsFor(kind: keyof HttpParts, wanted: ReadonlySet<string>): readonly string[] {
+  const of = (parts: readonly (readonly [string, Part])[]): string[] =>
+    parts.flatMap(([name, part]) => (wanted.has(name) && part.from === kind ? part.fields : []));
+  // Threats by country stand in a map of requests.
+  const threats = kind === "threats" && wanted.has("countryMap") ? ["clientCountryName"] : [];
+  return [...new Set([...of(NUMBERS), ...of(MAPS), ...threats])];
+}
+
+export const needs = (kind: keyof HttpParts, wanted: ReadonlySet<string>): boolean =>
+  fieldsFor(kind, wanted).length > 0 ||
+  NUMBERS.some(([name, { from }]) => from === kind && wanted.has(name)) ||
+  MAPS.some(([name, { from }]) => from === kind && wanted.has(name));
+
+const amount = ({ count, measures: [bytes = 0] }: AnalyticsGroup, counts: "requests" | "bytes"): number =>
+  counts === "requests" ? count : bytes;
+
+/** Sums that nobody wants are 0 or empty. Each group is looked at once for each of the sums. */
+export function httpSums(parts: HttpParts, wanted: ReadonlySet<string>): HttpSums {
+  const numbers = NUMBERS.map(([name, { from, counts, holds }]) => {
+    let sum = 0;
+    if (wanted.has(name)) for (const group of parts[from]) if (holds === undefined || holds(group)) sum += amount(group, counts);
+    return [name, sum] as const;
+  });
+  const maps = MAPS.map(([name, part]) => [name, wanted.has(name) ? mapEntries(parts, part) : []] as const);
+  return {
+    ...(Object.fromEntries(numbers) as Record<HttpNumber, number>),
+    ...(Object.fromEntries(maps) as Record<HttpMap, HttpMapEntry[]>),
+  };
+}
+
+function mapEntries(parts: HttpParts, { from, fields: [field], key, keyOf, shows }: MapPart): HttpMapEntry[] {
+  const entries = new Map<string, Record<string, string | number>>();
+  const shown = Object.entries(shows);
+  for (const kind of new Set([from, ...shown.map(([, { from: other }]) => other)])) {
+    for (const group of parts[kind]) {
+      const value = field === undefined ? "" : (group.dimensions[field] ?? "");
+      const name = keyOf(String(value));
+      let entry = entries.get(name);
+      if (entry === undefined) {
+        // A status stays the number that it is.
+        entry = { [key]: typeof value === "number" ? value : name, ...Object.fromEntries(shown.map(([what]) => [what, 0])) };
+        entries.set(name, entry);
+      }
+      for (const [what, { from: counted, counts }] of shown)
+        if (counted === kind) entry[what] = Number(entry[what]) + amount(group, counts);
+    }
+  }
+  const [first = ""] = Object.keys(shows);
+  return [...entries.values()].toSorted((a, b) => Number(b[first]) - Number(a[first]));
+}
+
+/** Browsers by what their user agents say, the first that fits: most also name those that they want to be taken for. */
+const FAMILIES: readonly (readonly [RegExp, string])[] = [
+  [/bot\b|crawl|spider|slurp/i, "Bot"],
+  [/\bEdg(?:e|A|iOS)?\//, "Edge"],
+  [/\bOPR\/|\bOpera\b/, "Opera"],
+  [/\bSamsungBrowser\//, "SamsungBrowser"],
+  [/\bFirefox\/|\bFxiOS\//, "Firefox"],
+  [/\bMSIE |\bTrident\//, "InternetExplorer"],
+  [/\bChrome\/|\bCriOS\/|\bChromium\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+  [/^curl\//, "Curl"],
+];
+
+function browserFamily(userAgent: string): string {
+  return FAMILIES.find(([pattern]) => pattern.test(userAgent))?.[1] ?? "Unknown";
+}
