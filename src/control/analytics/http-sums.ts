@@ -128,6 +128,8 @@ function mapEntries(parts: HttpParts, { from, fields: [field], key, keyOf, shows
       const name = keyOf(String(value));
       let entry = entries.get(name);
       if (entry === undefined) {
+        // Other kinds add to what there is, and make nothing of their own.
+        if (kind !== from) continue;
         // A status stays the number that it is.
         entry = { [key]: typeof value === "number" ? value : name, ...Object.fromEntries(shown.map(([what]) => [what, 0])) };
         entries.set(name, entry);
