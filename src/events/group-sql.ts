@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { blockGroups } from "./blocks/block-groups.ts";
+import { computedColumn, type ComputedColumn } from "./computed-columns.ts";
 import { ROLLUP_LEVELS, type Rollup, type RollupLevel, rollupOf, rollupTable } from "./rollups.ts";
 import type { ColumnOf, EventTable } from "./rows.ts";
 import { facetColumns } from "./schema.ts";
@@ -17,7 +18,7 @@ export interface GroupBy<T extends EventTable = EventTable> {
 export interface Measure<T extends EventTable = EventTable> {
   /** `sum` counts each row as often as it stands for; `unique` counts different values; a number is a percentile. */
   readonly kind: "sum" | "unique" | number;
-  readonly column: ColumnOf<T>;
+  readonly column: ColumnOf<T> | ComputedColumn<T>;
 }
 
 export interface GroupQuery<T extends EventTable = EventTable> {
@@ -115,7 +116,8 @@ function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition:
   const isEach = query.measures.some(({ kind }) => kind !== "sum");
   const weight = WEIGHTS[table] ?? "1";
   const total = (sql: string): string => `${isEach ? sql : `SUM(${sql})`}${every === 1 ? "" : ` * ${every}`}`;
-  const measures = query.measures.map(({ kind, column }, i) => {
+  const measures = query.measures.map(({ kind, column: name }, i) => {
+    const column = computedColumn(table, name) ?? name;
     if (kind !== "sum") return `${column} AS m${i}`;
     return `${total(piece.counted ? column : `${column} * ${weight}`)} AS m${i}`;
   });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery, validateSchema } from "graphql";
 import { openEventDatabase } from "#events/database.ts";
 import type { RequestRow, SecurityEventRow } from "#events/rows.ts";
-import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { type ApiServer, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../support/api-server.ts";
 
 const HOUR_MS = 3_600_000;
@@ -229,6 +229,51 @@ describe("GraphQL analytics, as clients ask", () => {
       ),
       [],
     );
+  });
+
+  test("what gateways cost, with and without their caches", async () => {
+    const rows = Array.from({ length: 24 }, (_, n) =>
+      testGatewayRow({
+        ...{ id: `01HF00000000000000000000${n + 10}`, account_id: server.account_id, gateway_id: n % 4 === 0 ? "b" : "a" },
+        ...{ at_ms: START_MS + n * 900_000, model: n % 2 === 0 ? "m" : "n", cached: n % 3 === 0, success: n % 5 !== 0 },
+        ...{ tokens_in: n, tokens_out: n % 6 === 0 ? null : 2, cost: n / 8, metadata: JSON.stringify({ team: n % 3 }) },
+      }),
+    );
+    const database = openEventDatabase(server.eventsPath);
+    database.insert([packed("gateway_logs", rows)]);
+    database.close();
+    const query = `{ viewer { scope: accounts(filter: { accountTag: $accountTag }) { g: aiGatewayRequestsAdaptiveGroups(limit: $limit, orderBy: [model_ASC],
+      filter: { gateway: $gateway, datetimeHour_geq: $start, datetimeHour_leq: $end, metadataRaw_like: "%team%" }) {
+        count dimensions { model __typename } __typename
+        sum { cost cachedRequests erroredRequests uncachedTokensIn uncachedTokensOut cachedTokensIn cachedTokensOut totalTokens }
+      } } } }`;
+    const variables = { accountTag: server.account_id, gateway: "a", start: iso(START_MS), end: iso(START_MS + 3 * HOUR_MS), limit: 10 };
+    const { scope } = await given({ query, variables, operationName: null as unknown as string });
+    const inTime = rows.filter((row) => row.gateway_id === "a" && row.at_ms < START_MS + 4 * HOUR_MS);
+    const tokens = (all: typeof rows, of: "tokens_in" | "tokens_out", cached?: boolean): number =>
+      total(all.filter((row) => cached === undefined || row.cached === cached).map((row) => row[of] ?? 0));
+    assert.deepEqual(
+      scope[0].g.map(({ count, dimensions, sum }: any) => ({ count, model: dimensions.model, ...sum })),
+      ["m", "n"].flatMap((model) => {
+        const all = inTime.filter((row) => row.model === model);
+        if (all.length === 0) return [];
+        return [
+          {
+            count: all.length,
+            model,
+            cost: total(all.map((row) => row.cost ?? 0)),
+            cachedRequests: all.filter((row) => row.cached).length,
+            erroredRequests: all.filter((row) => !row.success).length,
+            uncachedTokensIn: tokens(all, "tokens_in", false),
+            uncachedTokensOut: tokens(all, "tokens_out", false),
+            cachedTokensIn: tokens(all, "tokens_in", true),
+            cachedTokensOut: tokens(all, "tokens_out", true),
+            totalTokens: tokens(all, "tokens_in") + tokens(all, "tokens_out"),
+          },
+        ];
+      }),
+    );
+    assert.equal(scope[0].g.length, 2);
   });
 
   test("the schema builds a client", async () => {
