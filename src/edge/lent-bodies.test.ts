@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { get } from "node:http";
+import { get as getSecurely } from "node:https";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/socket-calls.ts";
@@ -13,7 +16,7 @@ import type { TapMessage } from "./detection/job.ts";
 import { Borrower } from "./detection/lent-reads.ts";
 import { createRingReader } from "./detection/ring.ts";
 import { createTap } from "./detection/tap.ts";
-import { httpOrigin, siteOps, startEdge } from "./test-edge.ts";
+import { httpOrigin, siteOps, startEdge, type TestEdge } from "./test-edge.ts";
 import { rulesetOp } from "./test-entries.ts";
 
 const calls = await loadSocketCalls();
@@ -22,6 +25,7 @@ const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\
 
 interface Site {
   readonly http: number;
+  readonly edge: TestEdge;
   /** Of each body, what the detector has got of it. */
   readonly bodies: Buffer[];
   readonly ended: Set<number>;
@@ -44,9 +48,9 @@ async function site(t: TestContext, socketCalls: SocketCalls | null, answer: Par
     borrower === null
       ? null
       : Object.assign(Object.create(borrower) as Borrower, {
-          giveBack: (place: number) => {
+          giveBack: (place: number, length: number) => {
             lent++;
-            borrower.giveBack(place);
+            borrower.giveBack(place, length);
           },
         });
   const reader = createRingReader(ring, counted);
@@ -69,7 +73,7 @@ async function site(t: TestContext, socketCalls: SocketCalls | null, answer: Par
   });
   const free = (): number =>
     memory === null ? 0 : ((new Int32Array(memory, memory.byteLength - 4, 1)[0] as number) >>> 0).toString(2).replaceAll("0", "").length;
-  return { http: edge.http, bodies, ended, lent: () => lent, free };
+  return { http: edge.http, edge, bodies, ended, lent: () => lent, free };
 }
 
 const asHtml = { "content-type": "text/html" };
@@ -116,9 +120,26 @@ for (const socketCalls of [calls, null]) {
   });
 }
 
-function getBytes(port: number, headers: Record<string, string> = {}): Promise<Buffer> {
+test("what a plain origin answers to visitors over TLS is lent as well", { skip: (calls?.secure ?? null) === null }, async (t) => {
+  const all = await site(t, calls, (_, response) => {
+    response.writeHead(200, { ...asHtml, "content-length": LARGE.length }).end(LARGE);
+  });
+  const hosts = ["www.example.com"];
+  const { chain, privateKey, notAfter } = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue(hosts);
+  const private_key = all.edge.sealer.seal(privateKey, "certificate:c1");
+  all.edge.replica.apply([{ kind: "certificate", id: "c1", value: { zone_id: "zone", hosts, chain, private_key, not_after: notAfter } }]);
+  for (let visits = 1; visits <= 3; visits++) {
+    assert.ok(LARGE.equals(await getBytes(all.edge.https, {}, getSecurely)), "what the visitor got");
+    await eventually(() => all.ended.size === visits);
+  }
+  for (const body of all.bodies.slice(1)) assert.ok(LARGE.equals(body), "what the detector got");
+  assert.ok(all.lent() >= 3, "some of each without a copy");
+});
+
+function getBytes(port: number, headers: Record<string, string> = {}, from: typeof getSecurely = get): Promise<Buffer> {
+  const tls = { servername: "www.example.com", rejectUnauthorized: false };
   return new Promise((resolve, reject) => {
-    get({ port, host: "127.0.0.1", agent: false, headers: { host: "www.example.com", ...headers } }, (response) => {
+    from({ port, host: "127.0.0.1", agent: false, headers: { host: "www.example.com", ...headers }, ...tls }, (response) => {
       const pieces: Buffer[] = [];
       response.on("data", (piece: Buffer) => void pieces.push(piece));
       response.on("end", () => resolve(Buffer.concat(pieces)));

@@ -25,9 +25,9 @@ function lending(ringBytes = 1024 * 1024): Lending {
   const borrower = new Borrower(lender.memory);
   let lent = 0;
   const counted = Object.assign(Object.create(borrower) as Borrower, {
-    giveBack: (place: number) => {
+    giveBack: (place: number, length: number) => {
       lent++;
-      borrower.giveBack(place);
+      borrower.giveBack(place, length);
     },
   });
   const writer = createRingWriter(ring, { endsMax: 4, lender, wake: () => undefined });
@@ -106,30 +106,38 @@ test("a read is lent once, from the second on, and where it is long", { skip }, 
   assert.equal(write(readPlaces.current.buffer, LENGTH), 1);
 });
 
-test("where all places are lent, bytes are copied, until some come back", { skip }, () => {
-  const all = lending(16 * LENGTH);
-  let pieces = 0;
-  for (let i = 0; i < PLACES + 5; i++) pieces += all.writer.write(i + 1, 0, "", receive(i), 0, LENGTH, false) ? 1 : 0;
-  assert.equal(pieces, PLACES + 5);
-  assert.equal(free(all), 0);
-  let read = 0;
-  all.reader.read(Number.POSITIVE_INFINITY, ({ job, bytes }) => {
-    read++;
-    assert.ok(bytes.subarray(0, LENGTH / 2).every((byte) => byte === job - 1));
-  });
-  assert.equal(read, PLACES + 5);
-  assert.equal(all.lent(), PLACES - 1);
-  assert.equal(free(all), PLACES - 1);
+test("where all places are lent, or 4 MB, bytes are copied, until some come back", { skip }, () => {
+  for (const [length, lent] of [
+    [16 * 1024, PLACES - 1],
+    [LENGTH, 8],
+  ] as const) {
+    const all = lending(16 * LENGTH);
+    const count = lent + 6;
+    for (let again = 0; again < 3; again++) {
+      const before = all.lent();
+      for (let i = 0; i < count; i++) assert.ok(all.writer.write(i + 1, 0, "", receive(i), 0, length, false));
+      assert.equal(free(all), PLACES - 1 - lent);
+      let read = 0;
+      all.reader.read(Number.POSITIVE_INFINITY, ({ job, bytes }) => {
+        read++;
+        assert.ok(bytes.subarray(0, length / 2).every((byte) => byte === job - 1));
+      });
+      assert.equal(read, count);
+      assert.equal(all.lent() - before, lent);
+      assert.equal(free(all), PLACES - 1);
+    }
+  }
 });
 
 test("what a reader never looked at is taken back, but for where sockets read to", { skip }, () => {
   const all = lending();
-  for (let i = 0; i < 5; i++) all.writer.write(1, 0, "", receive(i), 0, LENGTH, false);
-  assert.equal(free(all), PLACES - 5);
+  for (let i = 0; i < 12; i++) all.writer.write(1, 0, "", receive(i), 0, LENGTH, false);
+  assert.equal(free(all), PLACES - 9, "as many bytes as are lent at most");
+  assert.equal(all.lender.canLend(readPlaces.forRead().buffer, LENGTH), false);
   all.lender.takeBack();
   assert.equal(free(all), PLACES - 1);
   const { buffer } = readPlaces.forRead();
-  assert.ok(all.lender.canLend(buffer));
-  all.lender.lend();
+  assert.ok(all.lender.canLend(buffer, LENGTH));
+  all.lender.lend(LENGTH);
   assert.notEqual(readPlaces.forRead().buffer, buffer);
 });

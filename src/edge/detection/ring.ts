@@ -138,7 +138,7 @@ export function createRingWriter(
   };
 
   const lends = (bytes: Uint8Array, start: number, end: number): boolean =>
-    lender !== null && end - start >= LENT_BYTES_MIN && lender.canLend(bytes);
+    lender !== null && end - start >= LENT_BYTES_MIN && lender.canLend(bytes, end - start);
 
   return {
     hasRoom: (bytes) => place(recordBytes(bytes), reserved) >= 0,
@@ -154,7 +154,7 @@ export function createRingWriter(
       if (text.length > 0) data.write(text, textAt, "latin1");
       if (isLent) {
         const word = (at + RECORD) >> WORD_SHIFT;
-        words[word] = (lender as ReadLender).lend();
+        words[word] = (lender as ReadLender).lend(end - start);
         words[word + 1] = start;
       }
       // `set` of a typed array takes shared memory word by word, at half the speed.
@@ -204,7 +204,7 @@ export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | n
               : lender.bytes(place, words[word + 5] as number, bodyBytes);
           const [isEnd, isCut] = [(kind & END) !== 0, (kind & CUT) !== 0];
           goesOn = take({ job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd, isCut }) !== false;
-          lender?.giveBack(place);
+          lender?.giveBack(place, bodyBytes);
           tail += recordBytes(textBytes + (lender === null ? bodyBytes : RECORD));
           read += RECORD + bodyBytes;
         }
