@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 
 /** What a text is looked through for; nothing of it is kept. */
 export const SensitiveDataScan = Type.Object({
@@ -37,21 +37,38 @@ export const SensitiveDataFindings = Type.Object({
 export type SensitiveDataFindings = Static<typeof SensitiveDataFindings>;
 
 const Id = Type.String();
+/** Of the value, from an event or a scan of a text. */
+const ValueHash = Type.String({ pattern: "^[0-9a-f]{32}$" });
+/** `$.orders[*].number`: `[*]` or `.*` stands for any one step. */
+const JsonPath = Type.String({ pattern: "^\\$", maxLength: 1024 });
+/** Of the request; stars stand for anything. */
+const Path = Type.String({ pattern: "^/", maxLength: 2048 });
+/** The rule that would have hit; any without it. */
+const RuleId = Type.String({ pattern: "^[0-9a-f]{32}$" });
+const Description = Type.String({ maxLength: 500 });
 const ALLOWED = {
-  /** Of the value, from an event or a scan of a text. */
-  value_hash: Type.Optional(Type.String({ pattern: "^[0-9a-f]{32}$" })),
-  /** `$.orders[*].number`: `[*]` or `.*` stands for any one step. */
-  json_path: Type.Optional(Type.String({ pattern: "^\\$", maxLength: 1024 })),
-  /** Of the request; stars stand for anything. */
-  path: Type.Optional(Type.String({ pattern: "^/", maxLength: 2048 })),
-  /** The rule that would have hit; any without it. */
-  rule_id: Type.Optional(Type.String({ pattern: "^[0-9a-f]{32}$" })),
-  description: Type.Optional(Type.String({ maxLength: 500 })),
+  value_hash: Type.Optional(ValueHash),
+  json_path: Type.Optional(JsonPath),
+  path: Type.Optional(Path),
+  rule_id: Type.Optional(RuleId),
+  description: Type.Optional(Description),
 };
 
 /** What fits all of its members is no hit. */
 export const AllowedDataCreate = Type.Object(ALLOWED);
 export type AllowedDataCreate = Static<typeof AllowedDataCreate>;
+
+const Removable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** What is null is taken away. */
+export const AllowedDataChange = Type.Object({
+  value_hash: Removable(ValueHash),
+  json_path: Removable(JsonPath),
+  path: Removable(Path),
+  rule_id: Removable(RuleId),
+  description: Removable(Description),
+});
+export type AllowedDataChange = Static<typeof AllowedDataChange>;
 
 export const AllowedData = Type.Object({ id: Id, ...ALLOWED, created_on: Type.String(), modified_on: Type.String() });
 export type AllowedData = Static<typeof AllowedData>;

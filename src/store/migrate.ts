@@ -24,6 +24,7 @@ import { previousWaf } from "./migrations/0030-previous-waf.ts";
 import { accessApps } from "./migrations/0031-access-apps.ts";
 import { customCertificates } from "./migrations/0032-custom-certificates.ts";
 import { logpushJobs } from "./migrations/0033-logpush-jobs.ts";
+import { sensitiveDataTimes } from "./migrations/0035-sensitive-data-times.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -59,6 +60,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 31, name: "access-apps", statements: accessApps },
   { version: 32, name: "custom-certificates", statements: customCertificates },
   { version: 33, name: "logpush-jobs", statements: logpushJobs },
+  { version: 35, name: "sensitive-data-times", statements: sensitiveDataTimes },
 ];
 
 /**

@@ -467,6 +467,7 @@ export const routeFixtures = (
   "sensitive-data-allowed-list": {},
   "sensitive-data-allowed-create": { body: { json_path: "$.order" } },
   "sensitive-data-allowed-get": {},
+  "sensitive-data-allowed-edit": { body: { description: "orders" } },
   "sensitive-data-allowed-delete": {},
   "sensitive-data-patterns-list": {},
   "sensitive-data-patterns-create": { body: { name: "another", pattern: "ANO-[0-9]{6}" } },

@@ -6,6 +6,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
 import {
   AllowedData,
+  AllowedDataChange,
   AllowedDataCreate,
   SensitiveDataFindings,
   SensitiveDataPattern,
@@ -85,6 +86,17 @@ export const SENSITIVE_DATA_ROUTES: readonly Route[] = [
     result: AllowedData,
     paging: "one",
     handler: ({ control, resolved, params }) => control.sensitiveData.allowed.get({ zone: zoneOf(resolved) }, params.allowed_id),
+  }),
+  route({
+    ...write,
+    method: "PATCH",
+    path: `${ALLOWED}/:allowed_id`,
+    id: "sensitive-data-allowed-edit",
+    summary: "Change what sensitive data detection passes over",
+    body: AllowedDataChange,
+    result: AllowedData,
+    handler: ({ control, call, resolved, params, body }) =>
+      control.sensitiveData.allowed.update(call, { zone: zoneOf(resolved) }, params.allowed_id, body),
   }),
   route({
     ...write,

@@ -23,11 +23,13 @@ export interface OwnedObjects<Value extends object> {
   get(owner: Owner, id: string): Promise<Value & Kept>;
   /** Throws `invalid_input` where there are too many. */
   create(call: Call, owner: Owner, value: Value): Promise<Value & Kept>;
-  /** Throws `not_found`. */
-  update(call: Call, owner: Owner, id: string, change: Partial<Value>, check: (value: Value) => void): Promise<Value & Kept>;
+  /** Members that are null are taken away. Throws `not_found`. */
+  update(call: Call, owner: Owner, id: string, change: Change<Value>, check: (value: Value) => void): Promise<Value & Kept>;
   /** Throws `not_found`. */
   delete(call: Call, owner: Owner, id: string): Promise<{ id: string }>;
 }
+
+type Change<Value> = { readonly [Name in keyof Value]?: Value[Name] | null };
 
 interface Kept {
   readonly id: string;
@@ -46,7 +48,7 @@ export interface OwnedObjectsDeps {
 
 export function createOwnedObjects<Value extends object>({ store, clock, kind, max, members }: OwnedObjectsDeps): OwnedObjects<Value> {
   const known = <Given extends object>(value: Given): Given =>
-    Object.fromEntries(Object.entries(value).filter(([name]) => members.includes(name))) as Given;
+    Object.fromEntries(Object.entries(value).filter(([name, member]) => members.includes(name) && member !== null)) as Given;
   const view = (row: SensitiveDataRow): Value & Kept => ({
     id: row.id,
     ...known(JSON.parse(row.value) as Value),
@@ -92,7 +94,7 @@ export function createOwnedObjects<Value extends object>({ store, clock, kind, m
     update: (call, owner, id, change, check) =>
       write(call, owner, async (unit) => {
         const before = await find(unit.db, owner, id);
-        const value = known({ ...(JSON.parse(before.value) as Value), ...change });
+        const value = known({ ...(JSON.parse(before.value) as Value), ...change }) as Value;
         check(value);
         const row = { ...before, value: JSON.stringify(value), modified_on: isoMicros(clock.nowMicros()) };
         await rowsOf(owner).update(unit.db, row);

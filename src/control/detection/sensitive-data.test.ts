@@ -185,6 +185,31 @@ storeTest("patterns that could not be run are refused with the place of the mist
   assert.deepEqual(await control.sensitiveData.patterns.list({ zone: { id, account_id } }), []);
 });
 
+storeTest("what is allowed may be changed, a member taken away, and never to what fits nothing or everything", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id: zoneId } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
+  const { allowed } = control.sensitiveData;
+  const owner = { zone: { id: zoneId, account_id } };
+  const { id, created_on } = await allowed.create(call(), owner, { path: "/shop", description: "the shop" });
+  const entry = async () =>
+    (await rebuildSnapshot(store)).ops.find((op) => op.kind === "detection" && op.id === zoneId)?.value as DetectionEntry | undefined;
+  const first = call();
+  const changed = await allowed.update(first, owner, id, { path: "/shop/*", json_path: "$.order" });
+  assert.ok((first.rev ?? 0) > 0, "the answer waits for the detector");
+  assert.deepEqual([changed.path, changed.description, changed.created_on], ["/shop/*", "the shop", created_on]);
+  assert.deepEqual((await entry())?.allowed, [{ id, json_path: "$.order", path: "/shop/*" }]);
+  await allowed.update(call(), owner, id, { path: null, description: null });
+  const { modified_on, ...kept } = await allowed.get(owner, id);
+  assert.deepEqual(kept, { id, json_path: "$.order", created_on });
+  assert.ok(modified_on > created_on);
+  await assert.rejects(allowed.update(call(), owner, id, { json_path: null }), isRefused(/^\/$/));
+  await assert.rejects(allowed.update(call(), owner, id, { path: "/a?b" }), isRefused(/^\/path$/));
+  await assert.rejects(allowed.update(call(), owner, "f".repeat(32), { path: "/a" }), /./);
+  const other = { zone: { id: "e".repeat(32), account_id } };
+  await assert.rejects(allowed.update(call(), other, id, { path: "/a" }), /./, "of another zone");
+  assert.deepEqual((await entry())?.allowed, [{ id, json_path: "$.order" }]);
+});
+
 storeTest("a pattern of an account holds in each of its zones, beside what the zones have themselves", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { patterns, scan } = control.sensitiveData;

@@ -3,6 +3,8 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { Call } from "#control/call.ts";
 import {
+  type AllowedData,
+  type AllowedDataChange,
   AllowedDataCreate,
   type SensitiveDataFindings,
   type SensitiveDataPattern,
@@ -32,7 +34,10 @@ export interface SensitiveData {
    * could have.
    */
   scan(zone: OwnedZone, request: SensitiveDataScan): Promise<SensitiveDataFindings>;
-  readonly allowed: Omit<OwnedObjects<AllowedDataCreate>, "update">;
+  readonly allowed: Omit<OwnedObjects<AllowedDataCreate>, "update"> & {
+    /** Throws `invalid_input` for what nothing could ever fit, and for what everything would. */
+    update(call: Call, owner: Owner, id: string, change: AllowedDataChange): Promise<AllowedData>;
+  };
   readonly patterns: Omit<OwnedObjects<PatternValue>, "create" | "update"> & {
     /** Throws `invalid_input` with the place of a mistake. */
     create(call: Call, owner: Owner, pattern: SensitiveDataPatternCreate): Promise<SensitiveDataPattern>;
@@ -68,17 +73,18 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
     members: Object.keys(SensitiveDataPatternCreate.properties),
   });
   const compiledWith = createCompiled();
+  const patternsOf = async (owner: Owner): Promise<readonly CustomPattern[]> =>
+    "zone" in owner ? ownPatterns(store.read, { zone_id: owner.zone.id, account_id: owner.zone.account_id }) : [];
   return {
     allowed: {
       ...allowed,
       create: async (call, owner, value) => {
-        if ([value.value_hash, value.json_path, value.path].every((member) => member === undefined))
-          throw new PlatformError("invalid_input", { message: "value_hash, json_path or path must say what is allowed", source: "/" });
-        checkPlace(
-          value,
-          "zone" in owner ? await ownPatterns(store.read, { zone_id: owner.zone.id, account_id: owner.zone.account_id }) : [],
-        );
+        checkAllowed(value, await patternsOf(owner));
         return allowed.create(call, owner, value);
+      },
+      update: async (call, owner, id, change) => {
+        const own = await patternsOf(owner);
+        return allowed.update(call, owner, id, change, (value) => checkAllowed(value, own));
       },
     },
     patterns: {
@@ -144,11 +150,13 @@ function createCompiled(): (own: readonly CustomPattern[]) => CompiledDetectors 
   };
 }
 
-/** Throws `invalid_input` for what nothing could ever fit. */
-function checkPlace({ json_path, path, rule_id }: AllowedDataCreate, own: readonly CustomPattern[]): void {
+/** Throws `invalid_input` for what nothing could ever fit, and for what everything would. */
+function checkAllowed({ value_hash, json_path, path, rule_id }: AllowedDataCreate, own: readonly CustomPattern[]): void {
   const refuse = (message: string, source: string): never => {
     throw new PlatformError("invalid_input", { message, source });
   };
+  if (value_hash === undefined && json_path === undefined && path === undefined)
+    refuse("value_hash, json_path or path must say what is allowed", "/");
   if (json_path !== undefined && jsonSteps(json_path) === null)
     refuse('json_path names members, places and [*] for any of them: $.orders[*].number or $["full name"]', "/json_path");
   if (path !== undefined && /[?#]/.test(path)) refuse("path is that of requests, without a query; a star stands for anything", "/path");
