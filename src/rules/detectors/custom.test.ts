@@ -50,3 +50,12 @@ test("a body full of beginnings spends the patterns' own budget, and the rest is
   assert.deepEqual([full.limited, full.findings.length], [true, 1]);
   assert.equal(scanText(detectors, "EMP-abc CARD123").limited, false);
 });
+
+test("large patterns are tried less often, since each try takes longer", () => {
+  const triesOf = (pattern: string): number => custom(pattern).tries ?? 1;
+  assert.equal(triesOf("EMP-\\d{6}"), 1);
+  assert.ok(triesOf("EMP-(?:a|b|ab){1,150}c") > 10);
+  const text = "EMP-ababab ".repeat(50);
+  assert.equal(scanText(compileDetectors([custom("EMP-(?:a|b|ab){1,10}c")]), text).limited, false);
+  assert.equal(scanText(compileDetectors([custom("EMP-(?:a|b|ab){1,150}c")]), text).limited, true);
+});

@@ -1,5 +1,5 @@
 import { CLASSES } from "../expression/byte-set.ts";
-import { parseRegex, type Regex, RegexError } from "../expression/regex-syntax.ts";
+import { parseRegex, type Regex, RegexError, sizeOf } from "../expression/regex-syntax.ts";
 import { compileRegexReplacer } from "../expression/regex.ts";
 import { luhn, mod97 } from "./checks.ts";
 import type { Anchor, Detector, Pattern } from "./detector.ts";
@@ -22,7 +22,8 @@ export interface CustomPattern {
 /** Compiles the pattern to a detector. Throws RegexError for what cannot be run, or has no place to begin at. */
 export function customDetector({ id, name, pattern, context, validator, tags }: CustomPattern): Detector {
   // First as it was written, so that a mistake is told where it stands there.
-  const start = startOf(parseRegex(pattern));
+  const parsed = parseRegex(pattern);
+  const start = startOf(parsed);
   const find = compileRegexReplacer(`^(?:${pattern})`);
   if (start === null || start.texts.some((text) => text.length < LITERAL_CHARACTERS_MIN)) throw new RegexError(NO_START, 0);
   const sticky: Pattern = {
@@ -43,6 +44,7 @@ export function customDetector({ id, name, pattern, context, validator, tags }: 
     patterns: [sticky],
     accepts: VALIDATORS[validator],
     ...(context.length === 0 ? {} : { context: context.map((word) => word.toLowerCase()) }),
+    tries: Math.ceil(sizeOf(parsed) / TRY_SIZE),
     confidence: "medium",
     enabled: true,
     hits: [],
@@ -51,6 +53,8 @@ export function customDetector({ id, name, pattern, context, validator, tags }: 
 }
 
 const LITERAL_CHARACTERS_MIN = 3;
+/** An automaton's time is linear in its size: of the largest, 1,000, a try at 512 bytes takes a millisecond and more. */
+const TRY_SIZE = 64;
 const NO_START = `the pattern must begin with at least ${LITERAL_CHARACTERS_MIN} characters that stand for themselves, such as EMP-, or with a digit`;
 
 const VALIDATORS: Readonly<Record<CustomPattern["validator"], (text: string) => boolean>> = {

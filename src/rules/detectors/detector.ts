@@ -44,6 +44,8 @@ export interface Detector {
   readonly context?: readonly string[];
   /** Further tags than the category, which overrides may name. */
   readonly tags?: readonly string[];
+  /** Of customers' patterns: how many tries (CUSTOM_TRIES_MAX) one of it counts for. */
+  readonly tries?: number;
   readonly confidence: "medium" | "high";
   /** Whether it runs without an override (SPEC 8). */
   readonly enabled: boolean;

@@ -252,7 +252,7 @@ export class BodyScanner {
   }
 
   #tryGroup(view: Buffer, at: number, { patterns, detectors }: DetectorGroup, window: string): void {
-    if (detectors[0]?.category === "custom" && ++this.#customTries > CUSTOM_TRIES_MAX) return;
+    if (detectors[0]?.category === "custom" && (this.#customTries += detectors[0].tries ?? 1) > CUSTOM_TRIES_MAX) return;
     for (const pattern of patterns) {
       pattern.lastIndex = 0;
       const found = pattern.exec(window)?.[0];
