@@ -10,12 +10,14 @@ export interface StoredField {
   readonly intervalMs?: number;
   /** Stored in capitals, and shown and asked for in small letters. */
   readonly isLowerCase?: boolean;
+  /** What clients know an empty text as. */
+  readonly emptyAs?: string;
 }
 
 /** The same of every row: what clients ask for to tell rows apart that here are all alike. */
 export interface ConstantField {
   readonly kind: "constant";
-  readonly value: string;
+  readonly value: string | number;
 }
 
 /** Rows of one kind, and the names under which analytics know what they hold. */
@@ -49,13 +51,16 @@ const TIMES = {
   date: { column: "at_ms", kind: "date", intervalMs: 86_400_000 },
 } as const satisfies Readonly<Record<string, AnalyticsField>>;
 
-const constant = (value: string): AnalyticsField => ({ kind: "constant", value });
+const constant = (value: string | number): AnalyticsField => ({ kind: "constant", value });
 const text = (column: string): AnalyticsField => ({ column, kind: "text" });
 const integer = (column: string): AnalyticsField => ({ column, kind: "integer" });
 
 const REQUEST_FIELDS = {
   clientIP: text("client_ip"),
   clientCountryName: text("country"),
+  // Nothing here knows whose networks addresses are in.
+  clientAsn: constant(""),
+  clientASNDescription: constant(""),
   clientRequestHTTPHost: text("host"),
   clientRequestHTTPMethodName: text("method"),
   clientRequestPath: text("path"),
@@ -65,6 +70,8 @@ const REQUEST_FIELDS = {
   rayName: text("ray_id"),
   userAgent: text("user_agent"),
   zoneTag: text("zone_id"),
+  // Of rows; avg { sampleInterval } tells that of groups.
+  sampleInterval: constant(1),
 } as const;
 
 const ACCOUNT_READERS: readonly PermissionGroupName[] = ["Account Analytics Read", "Logs Read"];
@@ -107,8 +114,8 @@ export const ANALYTICS_DATASETS = {
       ...TIMES,
       ...REQUEST_FIELDS,
       clientRequestHTTPProtocol: text("http_version"),
-      clientSSLProtocol: text("tls_version"),
-      cacheStatus: { column: "cache_status", kind: "text", isLowerCase: true },
+      clientSSLProtocol: { column: "tls_version", kind: "text", emptyAs: "none" },
+      cacheStatus: { column: "cache_status", kind: "text", isLowerCase: true, emptyAs: "none" },
       edgeResponseContentTypeName: text("content_type"),
       edgeError: text("edge_error"),
       originResponseStatus: integer("origin_status"),

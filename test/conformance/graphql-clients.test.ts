@@ -152,7 +152,7 @@ describe("GraphQL analytics, as clients ask", () => {
             .map(([name, group]) => [name, total(group.map(({ count }) => count))])
             .toSorted(),
         ),
-        counted(rows, (row) => row.cache_status!.toLowerCase()),
+        counted(rows, (row) => row.cache_status!.toLowerCase() || "none"),
       );
       for (const { sum, dimensions } of zone.edge)
         assert.deepEqual([sum.visits, dimensions.coloCode, dimensions.requestSource], [null, "local", "eyeball"]);

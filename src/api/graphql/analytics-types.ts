@@ -121,14 +121,11 @@ function filterType(graphql: typeof GraphQl, scalars: Scalars, dataset: Analytic
 
 const scalarsOf =
   ({ GraphQLBoolean, GraphQLInt, GraphQLString }: typeof GraphQl, scalars: Scalars) =>
-  ({ kind }: AnalyticsField): GraphQl.GraphQLScalarType =>
-    kind === "text" || kind === "constant"
-      ? GraphQLString
-      : kind === "integer"
-        ? GraphQLInt
-        : kind === "boolean"
-          ? GraphQLBoolean
-          : scalars[kind];
+  (field: AnalyticsField): GraphQl.GraphQLScalarType => {
+    if (field.kind === "constant") return typeof field.value === "number" ? GraphQLInt : GraphQLString;
+    const plain = { text: GraphQLString, integer: GraphQLInt, boolean: GraphQLBoolean, ...scalars };
+    return plain[field.kind];
+  };
 
 export const mapValues = <T, U>(values: Readonly<Record<string, T>>, work: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, work(value)]));

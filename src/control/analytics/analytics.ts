@@ -119,7 +119,7 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
   }
   const { column, intervalMs } = known;
   if (intervalMs !== undefined) return timeParts(filter.operator, Number(filter.value), intervalMs);
-  return [{ column, operator: filter.operator, value: known.isLowerCase ? inCapitals(filter.value) : filter.value } as WherePart];
+  return [{ column, operator: filter.operator, value: asStored(known, filter.value) } as WherePart];
 }
 
 /** A time that is cut to whole intervals, compared as its cut value is. */
@@ -142,14 +142,19 @@ function timeParts(operator: string, ms: number, intervalMs: number): readonly W
   }
 }
 
-const inCapitals = <T>(value: T): T =>
-  (Array.isArray(value) ? value.map(inCapitals) : typeof value === "string" ? value.toUpperCase() : value) as T;
+function asStored<T>(field: StoredField, value: T): T {
+  if (Array.isArray(value)) return value.map((each: unknown) => asStored(field, each)) as T;
+  if (typeof value !== "string") return value;
+  if (field.emptyAs !== undefined && value.toLowerCase() === field.emptyAs) return "" as T;
+  return (field.isLowerCase ? value.toUpperCase() : value) as T;
+}
 
-const constantOf = (field: AnalyticsField): string | null => (field.kind === "constant" ? field.value : null);
+const constantOf = (field: AnalyticsField): string | number | null => (field.kind === "constant" ? field.value : null);
 
-function shown({ kind, ...field }: AnalyticsField, value: string | number | boolean | null): AnalyticsValue {
+function shown(field: AnalyticsField, value: string | number | boolean | null): AnalyticsValue {
   if (value === null) return null;
-  if ("isLowerCase" in field) return String(value).toLowerCase();
+  const { kind } = field;
+  if (kind === "text") return value === "" ? (field.emptyAs ?? "") : field.isLowerCase ? String(value).toLowerCase() : value;
   if (kind === "time") return `${new Date(Number(value)).toISOString().slice(0, 19)}Z`;
   if (kind === "date") return new Date(Number(value)).toISOString().slice(0, 10);
   return kind === "boolean" ? Boolean(value) : value;
