@@ -322,4 +322,25 @@ describe("GraphQL analytics, as clients ask", () => {
     assert.equal(error?.extensions["code"], "invalid_input");
     assert.ok(Date.parse(String(error?.extensions["timestamp"])) > 0);
   });
+
+  // The last, since it deletes the rows of all others.
+  test("whole hours answer the same once retention has removed their rows", async () => {
+    const whole = `filter: { datetime_geq: "${iso(START_MS)}", datetime_lt: "${iso(START_MS + 2 * HOUR_MS)}" }`;
+    const query = `{ viewer { zones(filter: { zoneTag: "${zones[2]}" }) {
+      hours: httpRequests1hGroups(limit: 10, ${whole}) { dimensions { datetime } sum { requests bytes cachedRequests threats countryMap { clientCountryName requests threats } } }
+      groups: httpRequestsAdaptiveGroups(limit: 100, ${whole}, orderBy: [datetimeHour_ASC, cacheStatus_DESC, edgeResponseStatus_ASC]) {
+        count sum { edgeResponseBytes } avg { edgeResponseBytes } dimensions { datetimeHour cacheStatus edgeResponseStatus requestSource }
+      }
+      events: firewallEventsAdaptiveGroups(limit: 100, ${whole}, orderBy: [action_ASC, datetimeMinute_ASC]) { count dimensions { action datetimeMinute } }
+      rows: httpRequestsAdaptive(limit: 1, ${whole}) { rayName }
+    } } }`;
+    const [before] = (await given({ query })).zones;
+    assert.equal(before.rows.length, 1);
+    assert.ok(before.hours.length === 2 && before.groups.length > 4 && before.events.length > 1);
+    const database = openEventDatabase(server.eventsPath);
+    while (database.deleteBefore(START_MS + 10 * HOUR_MS, 5000) > 0);
+    database.close();
+    const [after] = (await given({ query })).zones;
+    assert.deepEqual(after, { ...before, rows: [] });
+  });
 });
