@@ -3,13 +3,16 @@ import type { NotificationWatch } from "#control/notifications/watch.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;
+/** A database that is away makes every policy fail for the same reason. */
+const TOLD_MAX = 10;
 
 /** Tells of spikes in security events. */
 export const watchSecurityEvents = (watch: NotificationWatch): Job => ({
   name: "watch-security-events",
   everyMs: EVERY_MS,
   run: async () => {
-    const { told } = await watch.look(systemCall("watch-security-events"));
-    return told === 0 ? null : { told };
+    const { told, failed } = await watch.look(systemCall("watch-security-events"));
+    if (told === 0 && failed.length === 0) return null;
+    return { told, failures: failed.length, failed: failed.slice(0, TOLD_MAX) };
   },
 });

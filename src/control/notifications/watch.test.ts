@@ -11,7 +11,7 @@ import { createDeliveries } from "./deliveries.ts";
 import type { WindowCount } from "./event-counts.ts";
 import { createNotificationPolicies } from "./policies.ts";
 import { createSilences } from "./silences.ts";
-import { createNotificationWatch } from "./watch.ts";
+import { createNotificationWatch, type FailedLook } from "./watch.ts";
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 15, 10, 0);
@@ -53,11 +53,14 @@ async function watching(store: Store, ofWatch = store) {
     });
   const subjects = async (): Promise<string[]> =>
     (await deliveriesOf(store.read, account_id, {}, { limit: 100, offset: 0 })).map(({ body }) => JSON.parse(body).subject).toReversed();
+  const failures: FailedLook[] = [];
   /** A minute later, with these events in the last five minutes. */
   const minute = async (...now: WindowCount[]): Promise<number> => {
     clock.advance(MINUTE_MS);
     current.counts = now;
-    return (await watch.look(call())).told;
+    const { told, failed } = await watch.look(call());
+    failures.push(...failed);
+    return told;
   };
   return {
     store,
@@ -71,6 +74,7 @@ async function watching(store: Store, ofWatch = store) {
     policy,
     policies,
     subjects,
+    failures,
     silences: createSilences({ store, clock }),
   };
 }
@@ -155,6 +159,30 @@ storeTest("a node that is late to say that a spike is over does not end the next
   await minute();
   assert.equal(await minute(events(one, 500)), 0, "it has been told of");
   for (let n = 0; n < 3; n++) assert.equal(await minute(events(one, 500)), 0);
+});
+
+storeTest("what fails for one policy is told to nobody else's cost, and with the next look", async ({ store }) => {
+  let fails = "";
+  const failing: Store = Object.create(store, {
+    write: {
+      value: async (...args: Parameters<Store["write"]>) => {
+        if (fails !== "" && turn++ === 0) throw new Error(fails);
+        return store.write(...args);
+      },
+    },
+  });
+  let turn = 0;
+  const { one, minute, policy, failures } = await watching(store, failing);
+  for (let n = 0; n < 3; n++) await policy("clickhouse_alert_fw_anomaly");
+  fails = "the disk is full";
+  assert.equal(await minute(events(one, 500)), 2);
+  assert.deepEqual(
+    failures.map(({ reason }) => reason),
+    ["the disk is full"],
+  );
+  fails = "";
+  assert.equal(await minute(events(one, 500)), 1);
+  assert.equal(await minute(events(one, 500)), 0);
 });
 
 storeTest("a policy that is deleted or disabled amid a look is not told of", async ({ store }) => {

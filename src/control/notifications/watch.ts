@@ -16,9 +16,16 @@ import { historyOf, SPIKE_FLOOR, type Usual, usualOf, WINDOW_MS } from "./spikes
 export interface NotificationWatch {
   /**
    * Looks at the last five whole minutes. Each spike is told of once, when it begins; the next one of the same zone and
-   * service at the earliest after the policy's interval.
+   * service at the earliest after the policy's interval. What fails for one policy is tried again with the next look, and keeps
+   * nobody else's from being told.
    */
-  look(call: Call): Promise<{ readonly told: number }>;
+  look(call: Call): Promise<{ readonly told: number; readonly failed: readonly FailedLook[] }>;
+}
+
+export interface FailedLook {
+  /** Of one policy, or of all of a kind. */
+  readonly policy: string | SpikeKind;
+  readonly reason: string;
 }
 
 export interface NotificationWatchDeps {
@@ -47,21 +54,32 @@ export function createNotificationWatch(deps: NotificationWatchDeps): Notificati
   return {
     look: async (call) => {
       const policies = await enabledPolicies(store.read);
-      if (policies.length === 0) return { told: 0 };
+      if (policies.length === 0) return { told: 0, failed: [] };
       const endMs = Math.floor((clock.nowMs() - SETTLE_MS) / MINUTE_MS) * MINUTE_MS;
       const window = { startMs: endMs - WINDOW_MS, endMs };
       const usual = memoized(async (subject: Subject) => usualOf(await samplesOf(counts, subject, window.startMs)));
       const requests = memoized(({ zone }: Subject) => counts.requests(zone.id, window.startMs, window.endMs));
       let told = 0;
+      const failed: FailedLook[] = [];
+      const attempt = async (policy: string, work: () => Promise<void>): Promise<void> => {
+        await work().catch((error: unknown) => void failed.push({ policy, reason: reasonOf(error) }));
+      };
       for (const [kind, ofKind] of Map.groupBy(policies, ({ alert_type }) => alertType(alert_type)?.spike)) {
         if (kind === undefined) continue;
-        const subjects = await subjectsOf(store, kind, await counts.inWindow(kind, window.startMs, window.endMs));
-        for (const policy of ofKind) told += await judge(deps, call, { policy, subjects, usual, requests, ...window });
+        await attempt(kind, async () => {
+          const subjects = await subjectsOf(store, kind, await counts.inWindow(kind, window.startMs, window.endMs));
+          for (const policy of ofKind)
+            await attempt(policy.id, async () => {
+              told += await judge(deps, call, { policy, subjects, usual, requests, ...window });
+            });
+        });
       }
-      return { told };
+      return { told, failed };
     },
   };
 }
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Zones with so many events that they may be told of, as a whole and by service. */
 async function subjectsOf(store: Store, kind: SpikeKind, counts: readonly WindowCount[]): Promise<readonly Subject[]> {
