@@ -35,8 +35,24 @@ const NETWORKS: readonly Network[] = [
       "4111-1111-1111-1111",
       "pan=4716989580001715211&x=1",
       "4035501000000008 12/29 737",
+      "4929\t7226\t5379\t7141",
+      "4929  7226  5379  7141",
+      "4929\r\n7226\r\n5379\r\n7141",
+      '<span>4929</span> <span class="c2">7226</span> <span>5379</span> <span>7141</span>',
+      "4929<b>7226</b>5379<b>7141</b>",
+      "VISA4716461583322103",
+      "Visa4929 7226 5379 7141",
     ],
-    misses: ["4716461583322104", "0.4716461583322103", "x4716461583322103", "4444444444444448", "47164615833221030", "4006381333924"],
+    misses: [
+      "4716461583322104",
+      "0.4716461583322103",
+      "x4716461583322103",
+      "<td>4929</td><td>7226</td><td>5379</td><td>7141</td>",
+      "4929 7226\t5379<hr>7141",
+      "4444444444444448",
+      "47164615833221030",
+      "4006381333924",
+    ],
   },
   {
     id: "mastercard",
@@ -195,6 +211,7 @@ const FORMS = [
   "####~######~#####",
   ...["#", "##", "###"].map((rest) => `####~####~####~####~${rest}`),
   ...["##", "###"].map((rest) => `####~####~####~${rest}`),
+  ...["####_####_####_####", "####_######_####", "####_######_#####"],
 ];
 
 const NUMBERS = NETWORKS.map((network): Detector => ({
@@ -202,7 +219,7 @@ const NUMBERS = NETWORKS.map((network): Detector => ({
   rule_id: network.rule_id,
   name: `Payment card number (${network.name})`,
   category: "financial",
-  anchors: [{ kind: "chain", templates: FORMS }],
+  anchors: [{ kind: "chain", templates: FORMS, stuck: true }],
   patterns: [],
   accepts: (text) => isCard(digitsOf(text), network),
   ...(network.labelled ? { context: WORDS_OF_CARDS } : {}),

@@ -1,4 +1,5 @@
 import type { Detector } from "./detector.ts";
+import { gapEnd, GAP_STARTS } from "./gaps.ts";
 import { formsOf, type NumberForms } from "./number-forms.ts";
 import { SPELLED_STARTS, spelledSeparator } from "./separators.ts";
 
@@ -11,7 +12,9 @@ const DOT = 5;
 const SLASH = 6;
 const PAREN = 7;
 const CLOSING = 8;
-const COLUMNS = 9;
+/** A wide gap (gaps.ts). */
+const GAP = 9;
+const COLUMNS = 10;
 
 const CODES: ReadonlyMap<string, number> = new Map([
   [" ", SPACE],
@@ -38,7 +41,7 @@ export interface ChainEnd {
 
 /**
  * The templates of numbers and codes as one automaton, so that a text is read once for all of them. In a template `#` is
- * a digit, `A` a letter, `*` either, and `~` a space, a dash or a dot, the same at each of its places; ` `, `-`, `.`, `/`,
+ * a digit, `A` a letter, `*` either, and `~` a space, a dash or a dot, the same at each of its places, and `_` a wide gap; ` `, `-`, `.`, `/`,
  * `(` and `)` stand for themselves.
  */
 export class Chains {
@@ -52,12 +55,14 @@ export class Chains {
     const states: number[][] = [emptyState()];
     const ends: (Detector[] | undefined)[] = [undefined];
     const templates: string[] = [];
+    const stuck: string[] = [];
     for (const detector of detectors) {
       for (const anchor of detector.anchors) {
         if (anchor.kind !== "chain") continue;
         // Without a digit there is no place to begin at.
         for (const template of anchor.templates.flatMap(expanded).filter((one) => one.includes("#"))) {
           templates.push(template);
+          if (anchor.stuck === true) stuck.push(template);
           const state = addPath(states, ends, template);
           const known = (ends[state] ??= []);
           if (!known.includes(detector)) known.push(detector);
@@ -66,7 +71,7 @@ export class Chains {
     }
     this.#next = Uint16Array.from(states.flat());
     this.#detectors = ends;
-    this.forms = formsOf(templates);
+    this.forms = formsOf(templates, stuck);
   }
 
   /** Where a template ends that starts at `at`, the shortest first; `found` is filled and its count returned. */
@@ -77,6 +82,15 @@ export class Chains {
       const byte = bytes[i] ?? 0;
       const detectors = this.#detectors[state];
       if (detectors !== undefined && count < ENDS_MAX && isEnd(bytes, i)) found[count++] = { end: i, detectors };
+      const afterGap = this.#next[state * COLUMNS + GAP] as number;
+      if (afterGap !== 0 && MAY_BE_GAP[byte] === 1) {
+        const to = gapEnd(bytes, i);
+        if (to > i) {
+          state = afterGap;
+          i = to;
+          continue;
+        }
+      }
       let width = 1;
       let column = CLASSES[byte] as number;
       if (column === 0) {
@@ -93,13 +107,14 @@ export class Chains {
 }
 
 const ENDS_MAX = 8;
+const MAY_BE_GAP = Uint8Array.from({ length: 256 }, (_, byte) => (GAP_STARTS.includes(String.fromCharCode(byte)) ? 1 : 0));
 
 const emptyState = (): number[] => Array.from({ length: COLUMNS }, () => 0);
 
 function addPath(states: number[][], ends: unknown[], template: string): number {
   let state = 0;
   for (const char of template) {
-    const column = char === "#" ? DIGIT : char === "A" ? LETTER : CODES.get(char);
+    const column = char === "#" ? DIGIT : char === "A" ? LETTER : char === "_" ? GAP : CODES.get(char);
     if (column === undefined) throw new Error(`the template "${template}" holds "${char}"`);
     const from = states[state] as number[];
     if (from[column] === 0) {

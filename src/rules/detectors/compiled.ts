@@ -30,8 +30,15 @@ const onesOf = (mask: number): number => mask.toString(2).replaceAll("0", "").le
 
 /** What stands for numbers without templates: found out once, since zones with patterns of their own are compiled by themselves. */
 const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], NumberForms> = new Map([
-  // Two check digits behind two capitals; all else may be letters.
-  ["country_check", { ...noForms(), afterCapital: masksWhere((mask) => (mask & 3) === 3) }],
+  // Two check digits behind two letters. All else may be letters; behind small ones, which texts are full of, digits have to follow.
+  [
+    "country_check",
+    {
+      ...noForms(),
+      afterCapital: masksWhere((mask) => (mask & 3) === 3),
+      afterSmall: masksWhere((mask) => (mask & 3) === 3 && onesOf(mask) >= 9 && onesOf(mask & 0xfc00) >= 5),
+    },
+  ],
   ["number", { ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 }],
   // Eight digits, of which a separator may stand before each, and two parentheses.
   ["plus", { ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 }],
@@ -53,10 +60,11 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
       byLiteral.set(key, known.add(detector));
     }
   }
-  const literals: Literal[] = Array.from(anchors, ([key, { text, word, needs }]) => ({
+  const literals: Literal[] = Array.from(anchors, ([key, { text, word, needs, behindName }]) => ({
     bytes: Buffer.from(text, "latin1"),
     word,
     needs: needs?.charCodeAt(0),
+    behindName: behindName === true,
     groups: grouped([...(byLiteral.get(key) ?? [])]),
   }));
   const index = createLiteralIndex(literals);
@@ -84,7 +92,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
   };
 }
 
-const keyOf = ({ text, word, needs = "" }: LiteralAnchor): string => `${word} ${needs} ${text}`;
+const keyOf = ({ text, word, needs = "", behindName }: LiteralAnchor): string => `${word} ${behindName} ${needs} ${text}`;
 
 const grouped = (detectors: readonly Detector[]): readonly DetectorGroup[] =>
   Array.from(

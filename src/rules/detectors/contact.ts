@@ -65,6 +65,9 @@ const PHONE_FORMS = [
   ],
 ];
 
+/** As addresses, pages and JSON write it. */
+const SPELLED_AT_SIGNS = ["%40", "&#64;", "&#x40;", "&#X40;", "&commat;", "\\u0040"];
+
 const octets = ["#", "##", "###"];
 const IPV4_FORMS = octets.flatMap((a) => octets.flatMap((b) => octets.flatMap((c) => octets.map((d) => `${a}.${b}.${c}.${d}`))));
 
@@ -73,12 +76,21 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     id: "pii.email",
     rule_id: "61e6155b6f3ea327e1e910c1d8ae30fb",
     name: "E-mail address",
-    anchors: [{ kind: "at_sign" }],
-    patterns: [/[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_@-])/y],
-    accepts: (text) => !/@(?:[a-z0-9-]+\.)*example\.(?:com|net|org)$/i.test(text) && !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
+    anchors: [{ kind: "at_sign" }, ...SPELLED_AT_SIGNS.map((text) => ({ kind: "literal", text, word: false, behindName: true }) as const)],
+    patterns: [
+      /[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}(?:@|%40|&#64;|&#[Xx]40;|&commat;|\\u0040)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_@-])/y,
+    ],
+    accepts: (text) =>
+      !/[@04t];?(?:[a-z0-9-]+\.)*example\.(?:com|net|org)$/i.test(text) && !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
     confidence: "high",
-    hits: ["write to foo.bar@bar.com.au.", "<a href=mailto:x@x.au>"],
-    misses: ["foo@example.com", "logo@2x.png", "@bar.com", "foo@bar"],
+    hits: [
+      "write to foo.bar@bar.com.au.",
+      "<a href=mailto:x@x.au>",
+      "?mail=jane.doe%40shop.test&x=1",
+      "jane&#64;shop.test",
+      "jane&#x40;shop.test",
+    ],
+    misses: ["foo@example.com", "foo%40example.com", "foo&#64;example.com", "logo@2x.png", "@bar.com", "foo@bar"],
   }),
   contact({
     id: "pii.phone_international",

@@ -1,7 +1,7 @@
 /** Where a detector may begin to look. Every detector has an anchor, so that a scan stays linear. */
 export type Anchor =
-  /** A number or code of one of these forms (chains.ts) that stands by itself. The detector has no patterns then. */
-  | { readonly kind: "chain"; readonly templates: readonly string[] }
+  /** A number or code of one of these forms (chains.ts) that stands by itself. The detector has no patterns then. `stuck`: also right behind a name such as `VISA` (scan.ts). */
+  | { readonly kind: "chain"; readonly templates: readonly string[]; readonly stuck?: true }
   /** A digit before which a plus stands; the match begins with the plus. */
   | { readonly kind: "plus" }
   /** A word of letters and digits that begins with 1 or 3, and is long. */
@@ -16,9 +16,10 @@ export type Anchor =
   | { readonly kind: "country_check" }
   /**
    * This text, exactly; at the start of a word where `word` says so. The character that it `needs` has to follow before any
-   * white space, quote, slash or angle bracket: a cheap look that spares the patterns most places of a common text.
+   * white space, quote, slash or angle bracket: a cheap look that spares the patterns most places of a common text. With
+   * `behindName` the match begins with the name before the text, as it does with an at sign.
    */
-  | { readonly kind: "literal"; readonly text: string; readonly word: boolean; readonly needs?: string };
+  | { readonly kind: "literal"; readonly text: string; readonly word: boolean; readonly needs?: string; readonly behindName?: true };
 
 /** What detectors use of a sticky regular expression. */
 export interface Pattern {
@@ -42,6 +43,8 @@ export interface Detector {
   readonly accepts: (text: string) => boolean;
   /** When present, one of these words must stand shortly before the match, or label it in markup (context.ts). */
   readonly context?: readonly string[];
+  /** For numbers with `context`: what may stand right behind the number instead of a word before it; tried on BEHIND_BYTES (scan.ts). */
+  readonly namedBehind?: RegExp;
   /** Further tags than the category, which overrides may name. */
   readonly tags?: readonly string[];
   /** Of customers' patterns: how many tries (CUSTOM_TRIES_MAX) one of it counts for. */

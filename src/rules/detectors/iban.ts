@@ -1,5 +1,6 @@
 import { mod97 } from "./checks.ts";
 import type { Detector } from "./detector.ts";
+import { GAP } from "./gaps.ts";
 import { SEPARATOR, withoutSpelled } from "./separators.ts";
 
 /** ISO 13616: countries by the whole length of their IBANs. */
@@ -24,18 +25,24 @@ const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
   [33, "RU"],
 ];
 
+const BETWEEN = `(?:${SEPARATOR}|${GAP})`;
+
 /** Groups of four after the country and check digits, each with or without a separator before it. */
 function shape(length: number, countries: string): string {
   const groups = Math.floor((length - 4) / 4);
   const rest = (length - 4) % 4;
-  const tail = rest === 0 ? "" : `${SEPARATOR}?[A-Z0-9]{${rest}}`;
-  return String.raw`(?:${countries.replaceAll(" ", "|")})\d{2}(?:${SEPARATOR}?[A-Z0-9]{4}){${groups}}${tail}`;
+  const tail = rest === 0 ? "" : `${BETWEEN}?[A-Za-z0-9]{${rest}}`;
+  const names = `${countries} ${countries.toLowerCase()}`.replaceAll(" ", "|");
+  return String.raw`(?:${names})\d{2}(?:${BETWEEN}?[A-Za-z0-9]{4}){${groups}}${tail}`;
 }
 
 const PATTERN = new RegExp(
   `(?:${COUNTRIES_BY_LENGTH.map(([length, countries]) => shape(length, countries)).join("|")})(?![A-Za-z0-9_])`,
   "y",
 );
+
+/** One case all the way, and digits as accounts have them, which words and keys have not. */
+const isSmallIban = (iban: string): boolean => !/[A-Z]/.test(iban) && /\d{6}/.test(iban);
 
 export const IBAN_DETECTOR: Detector = {
   id: "fin.iban",
@@ -45,8 +52,9 @@ export const IBAN_DETECTOR: Detector = {
   anchors: [{ kind: "country_check" }],
   patterns: [PATTERN],
   accepts: (text) => {
-    const iban = withoutSpelled(text).replace(/[^A-Z0-9]/g, "");
-    return mod97(iban) && !/^....0+$/.test(iban);
+    const iban = withoutSpelled(text).replace(/[^A-Za-z0-9]/g, "");
+    if (/[a-z]/.test(iban) && !isSmallIban(iban)) return false;
+    return mod97(iban.toUpperCase()) && !/^....0+$/.test(iban);
   },
   confidence: "high",
   enabled: true,
@@ -55,6 +63,12 @@ export const IBAN_DETECTOR: Detector = {
     "GB82WEST12345698765432",
     "this is an iban VG96 VPVG 0000 0123 4567 8901 X in a sentence",
     "AL47-2121-1009-0000-0002-3569-8741",
+    "de89370400440532013000",
+    "gb82 west 1234 5698 7654 32",
+    "IBANDE89370400440532013000",
+    "IBAN:DE89.3704.0044.0532.0130.00",
+    "DE89\t3704\t0044\t0532\t0130\t00",
+    "<b>DE89</b> <b>3704</b> <b>0044</b> <b>0532</b> <b>0130</b> <b>00</b>",
     "<td>NL91&nbsp;ABNA&nbsp;0417&nbsp;1643&nbsp;00</td>",
   ],
   misses: [
@@ -63,5 +77,7 @@ export const IBAN_DETECTOR: Detector = {
     "XDE89370400440532013000",
     "DE89370400440532013000A",
     "ZZ89370400440532013000",
+    "de89370400440532013001",
+    "De89370400440532013000",
   ],
 };

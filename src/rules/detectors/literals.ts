@@ -9,6 +9,8 @@ export interface Literal {
   readonly word: boolean;
   /** The byte that has to follow (detector.ts). */
   readonly needs: number | undefined;
+  /** The match begins with the name before the text (detector.ts). */
+  readonly behindName: boolean;
   readonly groups: readonly DetectorGroup[];
 }
 

@@ -43,8 +43,8 @@ function addSet(masks: MaskSet, more: MaskSet): void {
   for (let i = 0; i < masks.length; i++) masks[i] = (masks[i] as number) | (more[i] as number);
 }
 
-/** Of templates (chains.ts) without `*`. */
-export function formsOf(templates: readonly string[]): NumberForms {
+/** Of templates (chains.ts) without `*`; those of `stuck` may have a letter before them that is none of theirs. */
+export function formsOf(templates: readonly string[], stuck: readonly string[] = []): NumberForms {
   const forms = noForms();
   let spacedDigitsMin = NO_SPACED;
   const known = new Set<string>();
@@ -53,11 +53,12 @@ export function formsOf(templates: readonly string[]): NumberForms {
     const rest = template.slice(first);
     const afterLetter = template[first - 1] === "A";
     if (/[ -]/.test(rest)) spacedDigitsMin = Math.min(spacedDigitsMin, digitsOfSpaced(rest));
-    const key = `${afterLetter} ${rest.replaceAll(/[^#]/g, ".")}`;
+    const key = `${afterLetter} ${rest.replaceAll(/[^#_]/g, ".")}`;
     if (known.has(key)) continue;
     known.add(key);
     addTemplate(afterLetter ? forms.afterSmall : forms.alone, rest);
   }
+  for (const template of new Set(stuck)) addTemplate(forms.afterSmall, template);
   return { ...forms, afterCapital: forms.afterSmall, spacedDigitsMin };
 }
 
@@ -70,11 +71,25 @@ export function masksWhere(holds: (mask: number) => boolean): MaskSet {
 
 /** Behind a number stands no digit (chains.ts), and what comes after that may be anything. */
 function addTemplate(masks: MaskSet, template: string): void {
+  const [beforeGap = "", behindGap] = template.split("_");
+  if (behindGap !== undefined) addGaps(masks, beforeGap, behindGap);
   let mask = 0;
   for (let i = 0; i < Math.min(FORM_BYTES, template.length); i++) if (template[i] === "#") mask |= 1 << i;
   const freeFrom = template.length + 1;
   if (freeFrom >= FORM_BYTES) add(masks, mask);
   else for (let free = 0; free < 2 ** (FORM_BYTES - freeFrom); free++) add(masks, mask | (free << freeFrom));
+}
+
+/** With gaps of two bytes and more before the second group, of which the window may see less than all or nothing. */
+function addGaps(masks: MaskSet, first: string, second: string): void {
+  for (let gap = 2; first.length + gap <= FORM_BYTES; gap++) {
+    const text = `${first}${".".repeat(gap)}${second}`;
+    let mask = 0;
+    for (let i = 0; i < Math.min(FORM_BYTES, text.length); i++) if (text[i] === "#") mask |= 1 << i;
+    // Behind the second group stands another gap.
+    const freeFrom = Math.min(FORM_BYTES, text.length + 1);
+    for (let free = 0; free < 2 ** (FORM_BYTES - freeFrom); free++) add(masks, mask | (free << freeFrom));
+  }
 }
 
 function add(masks: MaskSet, mask: number): void {

@@ -20,6 +20,7 @@ const CLASSES: Readonly<Record<string, (random: Random) => string>> = {
   A: (random) => pick(random, LETTERS),
   "*": (random) => pick(random, [...LETTERS, ..."0123456789"]),
   "~": () => "-",
+  _: (random) => pick(random, ["  ", "\t", "\r\n", "</b> <b>"]),
 };
 
 const templatesOf = ({ anchors }: Detector): readonly string[] =>

@@ -67,6 +67,9 @@ export function spelledSeparator(bytes: Uint8Array, at: number): SpelledSeparato
   return null;
 }
 
+/** The parts of a gap that have letters. */
+const GAP_PATTERN = /<[^<>]*>|\\[nrt]/g;
+
 const SPELLED = [...KINDS.keys()].toSorted((a, b) => b.length - a.length).map((text) => text.replace(/\\/g, "\\\\"));
 const SPELLED_PATTERN = new RegExp(SPELLED.join("|"), "gi");
 
@@ -74,11 +77,11 @@ const SPELLED_PATTERN = new RegExp(SPELLED.join("|"), "gi");
 let lastText = "";
 let lastBare = "";
 
-/** A number or code without the separators that are spelled out, which have letters and digits of their own. */
+/** A number or code without the separators and markup that are spelled out, which have letters and digits of their own. */
 export function withoutSpelled(text: string): string {
   if (text === lastText) return lastBare;
   lastText = text;
-  lastBare = /[&%\\]/.test(text) ? text.replace(SPELLED_PATTERN, "") : text;
+  lastBare = /[&%\\<]/.test(text) ? text.replace(SPELLED_PATTERN, "").replace(GAP_PATTERN, "") : text;
   return lastBare;
 }
 

@@ -1,0 +1,50 @@
+/**
+ * What stands between the groups of a number where pages and forms put more than one separator: several spaces, tabs and line ends,
+ * also as JSON escapes them, and elements of running text. A single space is none: it is a separator as any other.
+ */
+const INLINE: ReadonlySet<string> = new Set("b bdi bdo br code em font i kbd mark nobr s samp small span strong tt u var wbr".split(" "));
+const NAME_BYTES_MAX = 6;
+const GAP_BYTES_MAX = 96;
+
+/** What gaps begin with. */
+export const GAP_STARTS = " \t\r\n<\\";
+
+/** The same as a pattern, for those that are not read by an automaton. */
+export const GAP = String.raw`(?:[ \t\r\n]|\\[nrt]|</?(?:${[...INLINE].join("|")})(?: [^<>]{0,48})?/?>){1,8}`;
+
+/** Where the gap ends that begins at `at`, where one of GAP_STARTS stands; `at` where there is none. */
+export function gapEnd(bytes: Uint8Array, at: number): number {
+  const stop = Math.min(bytes.length, at + GAP_BYTES_MAX);
+  let end = at;
+  for (;;) {
+    const byte = bytes[end];
+    const next = byte === LESS ? tagEnd(bytes, end, stop) : byte === BACKSLASH ? escapeEnd(bytes, end) : isBlank(byte) ? end + 1 : end;
+    if (next === end || next > stop) break;
+    end = next;
+  }
+  return end === at + 1 && bytes[at] === SPACE ? at : end;
+}
+
+const escapeEnd = (bytes: Uint8Array, at: number): number => (ESCAPED.has(bytes[at + 1] ?? 0) ? at + 2 : at);
+
+/** Behind the tag of an inline element; `at` where something else stands. */
+function tagEnd(bytes: Uint8Array, at: number, stop: number): number {
+  const from = bytes[at + 1] === SLASH ? at + 2 : at + 1;
+  let name = "";
+  let end = from;
+  while (end < stop && end - from <= NAME_BYTES_MAX && isLetter(bytes[end])) name += String.fromCharCode((bytes[end++] as number) | 0x20);
+  if (!INLINE.has(name)) return at;
+  while (end < stop && bytes[end] !== GREATER && bytes[end] !== LESS) end++;
+  return bytes[end] === GREATER && end < stop ? end + 1 : at;
+}
+
+const SPACE = 0x20;
+const SLASH = 0x2f;
+const LESS = 0x3c;
+const GREATER = 0x3e;
+const BACKSLASH = 0x5c;
+/** `n`, `r` and `t`. */
+const ESCAPED: ReadonlySet<number> = new Set([0x6e, 0x72, 0x74]);
+
+const isBlank = (byte: number | undefined): boolean => byte === SPACE || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+const isLetter = (byte: number | undefined): boolean => byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
