@@ -165,6 +165,7 @@ test("recall of each secret on values made by chance", (t) => {
 const WORDS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const word = (random: Random, count: number, alphabet = WORDS): string =>
   Array.from({ length: count }, () => pick(random, [...alphabet])).join("");
+const HEX = "0123456789abcdef";
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** Those whose patterns are wider than the texts that are accepted. */
@@ -173,6 +174,16 @@ const MAKERS: ReadonlyMap<string, (random: Random) => string> = new Map([
     "secret.jwt",
     (random: Random) =>
       `${base64url({ alg: pick(random, ["HS256", "RS256", "ES256"]), typ: "JWT" })}.${base64url({ sub: word(random, 9), exp: random(2e9) })}.${word(random, 43)}`,
+  ],
+  [
+    "secret.ghost_key",
+    (random: Random) => `ghost ${pick(random, [`${word(random, 24, HEX)}:${word(random, 64, HEX)}`, word(random, 26, HEX)])}`,
+  ],
+  ["secret.postmark_token", (random: Random) => `Postmark-Token: ${[8, 4, 4, 4, 12].map((count) => word(random, count, HEX)).join("-")}`],
+  [
+    "secret.discord_bot_token",
+    (random: Random) =>
+      `${Buffer.from(`${1 + random(9)}${digits(random, 17)}`).toString("base64url")}.${word(random, 6)}.${word(random, pick(random, [27, 38]))}`,
   ],
   [
     "secret.aws_secret_access_key",

@@ -1,5 +1,5 @@
 import { hasYearFirst, isDay, isUniform, mod11, mod11Minus2, verhoeff, weighted } from "./check-digits.ts";
-import { luhn } from "./checks.ts";
+import { isPlaceholder, luhn } from "./checks.ts";
 import { codeDetectors } from "./code-detector.ts";
 
 /** Two check digits, each of weights that run up to the one before it. */
@@ -291,7 +291,7 @@ export const WORLD_DETECTORS = codeDetectors(
       templates: ["#### #### ####", "####-####-####"],
       isValid: (digits) => /^[2-9]/.test(digits) && !isUniform(digits) && verhoeff(digits),
       hits: ["2341 2341 2346", "2345-6789-0124"],
-      misses: ["2341 2341 2347", "1341 2341 2346"],
+      misses: ["BG80 BNBG 9661 1020 3456 79", "2341 2341 2347", "1341 2341 2346"],
     },
     {
       id: "pii.aadhaar_in_plain",
@@ -391,10 +391,10 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "c5232820ce233725c8328683f89c3721",
       name: "Taiwanese national identity number",
       templates: ["A#########", "AA########"],
-      isValid: isTaiwanese,
+      isValid: (code) => isTaiwanese(code) && !isPlaceholder(code.slice(1)),
       isUpperCase: true,
-      hits: ["A123456789", "B176944193"],
-      misses: ["A123456788", "A323456789"],
+      hits: ["K101189797", "B176944193"],
+      misses: ["A123456789", "K101189798", "A323456789"],
     },
     {
       id: "pii.hkid",
@@ -481,10 +481,10 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "6f9c957b7e01343f93ede8ee27800f21",
       name: "Philippine taxpayer number",
       templates: ["###-###-###-###", "###-###-###", "#########", "############", "###-###-###-#####"],
-      isValid: (digits) => !isUniform(digits.slice(0, 9)),
+      isValid: (digits) => !isUniform(digits.slice(0, 9)) && weighted(digits, [9, 8, 7, 6, 5, 4, 3, 2]) % 11 === Number(digits[8]),
       context: ["tin", "taxpayer", "bir", "tax id"],
-      hits: ["My TIN is 123-456-789-000", "BIR TIN: 000123456000"],
-      misses: ["123-456-789-000", "TIN 000-000-000-000"],
+      hits: ["My TIN is 123-456-782-000", "BIR TIN: 000123456000"],
+      misses: ["123-456-782-000", "TIN 000-000-000-000", "TIN 123-456-789-000"],
     },
     {
       id: "pii.tfn_au",
@@ -590,9 +590,10 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "fae5f1d624d0948aaec146b7d60a0644",
       name: "Sri Lankan identity card number",
       templates: ["#########A"],
-      isValid: (code) => /[VX]$/.test(code) && Number(code.slice(2, 5)) % 500 >= 1 && Number(code.slice(2, 5)) % 500 <= 366,
+      // Numbers with a letter went to those who were born before 2000.
+      isValid: (code) => /^[1-9].*[VX]$/.test(code) && Number(code.slice(2, 5)) % 500 >= 1 && Number(code.slice(2, 5)) % 500 <= 366,
       hits: ["722222222v", "NIC 993151225X"],
-      misses: ["729992222v", "722222222A"],
+      misses: ["729992222v", "722222222A", "023125648V"],
     },
     {
       id: "pii.nic_lk_new",

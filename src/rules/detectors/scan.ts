@@ -429,8 +429,16 @@ function continuesNumber(view: Buffer, at: number): boolean {
 function continuesSeries(view: Buffer, at: number, text: string): boolean {
   const first = /^\d+(?= )/.exec(text)?.[0].length;
   if (first === undefined || view[at - 1] !== SPACE) return false;
-  let digits = 0;
+  const before = groupBefore(view, at - 1, first);
+  if (before === null || view[at - 2 - first] !== SPACE) return before?.hasDigit === true;
+  // The bank of an IBAN has letters alone.
+  return before.hasDigit || groupBefore(view, at - 2 - first, first)?.hasDigit === true;
+}
+
+/** The word that ends before `end`; null where it is of another length. */
+function groupBefore(view: Buffer, end: number, expected: number): { readonly hasDigit: boolean } | null {
+  let hasDigit = false;
   let length = 0;
-  while (length <= first && isWord(view[at - 2 - length])) if (CLASSES[view[at - 2 - length++] as number] === DIGIT) digits++;
-  return length === first && digits > 0;
+  for (; length <= expected && isWord(view[end - 1 - length]); length++) hasDigit ||= CLASSES[view[end - 1 - length] as number] === DIGIT;
+  return length === expected ? { hasDigit } : null;
 }

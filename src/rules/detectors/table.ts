@@ -16,6 +16,7 @@ import { CLOUD_SECRETS } from "./secrets-cloud.ts";
 import { COMMUNICATION_SECRETS } from "./secrets-communication.ts";
 import { DATA_SECRETS } from "./secrets-data.ts";
 import { DEVELOPMENT_SECRETS } from "./secrets-development.ts";
+import { NAMED_SECRETS } from "./secrets-named.ts";
 import { OBSERVABILITY_SECRETS } from "./secrets-observability.ts";
 import { PAYMENT_SECRETS } from "./secrets-payment.ts";
 import { GENERAL_SECRETS } from "./secrets.ts";
@@ -37,6 +38,7 @@ export const DETECTORS: readonly Detector[] = [
   ...AI_SECRETS,
   ...CLOUD_SECRETS,
   ...COMMUNICATION_SECRETS,
+  ...NAMED_SECRETS,
   ...DATA_SECRETS,
   ...DEVELOPMENT_SECRETS,
   ...OBSERVABILITY_SECRETS,
