@@ -1,17 +1,24 @@
 import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import { type Encoding, SCANNED_BYTES_MAX } from "./job.ts";
+import { createKeeper, type Keeper, type KeptText } from "./keeper.ts";
+import { beginsAsAscii, beginsAsText } from "./text-only.ts";
 
 export interface Decoder {
   write(bytes: Uint8Array): void;
-  /** No more bytes come. `onEnd` follows. */
-  end(): void;
+  /** No more bytes come; `isCut` where there would have been more. `onEnd` follows. */
+  end(isCut?: boolean): void;
+  /** Nothing more is decoded, and `onEnd` is called with what was. */
+  close(): void;
 }
 
 export interface DecoderDeps {
   onData(bytes: Uint8Array): void;
-  /** Once: everything was decoded, the bound was reached, or the rest is damaged. */
-  onEnd(): void;
+  /** Once: everything was decoded, the bound was reached, or the rest is damaged; `isCut` unless it is the first. */
+  onEnd(isCut: boolean): void;
+  readonly load: DecodingLoad;
+  /** Has what damaged bodies are decoded from once more. */
+  readonly keeper: Keeper;
 }
 
 /** What all decoders of a thread together have before them. */
@@ -23,66 +30,217 @@ export interface DecodingLoad {
 }
 
 /** Undoes the codings, the last one first; null for none. */
-export function createDecoders(codings: readonly Encoding[], load: DecodingLoad, deps: DecoderDeps): Decoder | null {
+export function createDecoders(codings: readonly Encoding[], deps: DecoderDeps): Decoder | null {
   let decoder: Decoder | null = null;
-  for (const coding of codings)
-    decoder = createDecoder(coding, load, decoder === null ? deps : { onData: decoder.write, onEnd: decoder.end });
+  for (const coding of codings) decoder = new Decoding(coding, decoder === null ? deps : writingTo(decoder, deps));
   return decoder;
 }
 
+/** For what is decoded: bodies of which only the last 16 KB before some damage would be missing otherwise. */
+export const createCodedKeeper = (): Keeper => createKeeper(KEPT_BYTES_MAX);
+const KEPT_BYTES_MAX = 32 * 1024 * 1024;
+
+const writingTo = (decoder: Decoder, deps: DecoderDeps): DecoderDeps => ({
+  ...deps,
+  onData: (bytes) => decoder.write(bytes),
+  onEnd: (isCut) => decoder.end(isCut),
+});
+
+type Opened = Transform & { readonly bytesWritten: number };
+
 /** Undoes a content coding, stopping after 1 MiB of output: 1 GiB of zeros is 1.04 MB of gzip (sensitive-data.md). */
-function createDecoder(encoding: Encoding, load: DecodingLoad, { onData, onEnd }: DecoderDeps): Decoder {
-  let stream: Transform | null = null;
-  let left = SCANNED_BYTES_MAX;
-  let bytesBefore = 0;
-  let [isBusy, isEnding, over] = [false, false, false];
+class Decoding implements Decoder {
+  readonly #encoding: Encoding;
+  readonly #deps: DecoderDeps;
+  readonly #waiting: Uint8Array[] = [];
+  #stream: Opened | null = null;
+  #kept: KeptText | null = null;
+  /** What the stream has now, and how many bytes it had before and has given. */
+  #current: Uint8Array | null = null;
+  #fed = 0;
+  #given = 0;
+  #frames = 0;
+  #left = SCANNED_BYTES_MAX;
+  /** Null until enough has come to tell. */
+  #isPlain: boolean | null = null;
+  #isEnded = false;
+  #isCut = false;
+  #isOver = false;
+  #isBusy = false;
+  #bytesBefore = 0;
 
-  /** Of a body that is damaged zlib never says that it is done with its bytes. */
-  const have = (bytes: number): void => {
-    load.bytes += bytes - bytesBefore;
-    bytesBefore = bytes;
-    const isBusyNow = !over && (bytes > 0 || isEnding);
-    if (isBusyNow !== isBusy) load.decoders += isBusyNow ? 1 : -1;
-    isBusy = isBusyNow;
-  };
+  constructor(encoding: Encoding, deps: DecoderDeps) {
+    this.#encoding = encoding;
+    this.#deps = deps;
+  }
 
-  const finish = (): void => {
-    if (over) return;
-    over = true;
-    stream?.destroy();
-    have(0);
-    onEnd();
-  };
+  write(bytes: Uint8Array): void {
+    if (this.#isOver || bytes.length === 0) return;
+    // The edge writes over it while zlib works on another thread, hence the copy.
+    this.#waiting.push(Buffer.from(bytes));
+    this.#go();
+  }
 
-  const open = (first: number): Transform => {
-    const opened = OPENERS[encoding](first);
-    opened.on("data", (bytes: Buffer) => {
-      if (over) return;
-      onData(bytes.length > left ? bytes.subarray(0, left) : bytes);
-      left -= bytes.length;
-      if (left <= 0) finish();
+  end(isCut = false): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#isCut = isCut;
+    this.#go();
+  }
+
+  close(): void {
+    this.#finish(true);
+  }
+
+  #go(): void {
+    this.#goOn();
+    this.#tellLoad();
+  }
+
+  #goOn(): void {
+    if (this.#isPlain === null && !this.#decide()) return;
+    while (!this.#isOver && this.#current === null) {
+      const bytes = this.#waiting.shift();
+      if (bytes === undefined) return this.#isEnded ? this.#endStream() : undefined;
+      if (this.#isPlain === true) this.#give(bytes);
+      else this.#feed(bytes);
+    }
+  }
+
+  /** What waits for the beginning to be whole, for as long as that may take, is no load. */
+  #tellLoad(): void {
+    const { load } = this.#deps;
+    const isIdle = this.#isOver || (this.#isPlain === null && !this.#isEnded);
+    const bytes = isIdle ? 0 : this.#waiting.reduce((sum, { length }) => sum + length, this.#current?.length ?? 0);
+    const isBusy = !isIdle && (bytes > 0 || this.#isEnded);
+    load.bytes += bytes - this.#bytesBefore;
+    if (isBusy !== this.#isBusy) load.decoders += isBusy ? 1 : -1;
+    this.#bytesBefore = bytes;
+    this.#isBusy = isBusy;
+  }
+
+  /** Servers name codings that they did not apply; clients then take the bytes as they are. */
+  #decide(): boolean {
+    const head = Buffer.concat(this.#waiting);
+    if (head.length < HEAD_BYTES && !this.#isEnded) return false;
+    this.#waiting.splice(0, Infinity, ...(head.length === 0 ? [] : [head]));
+    this.#isPlain = isPlain(this.#encoding, head);
+    return true;
+  }
+
+  #feed(bytes: Uint8Array): void {
+    this.#current = bytes;
+    const stream = (this.#stream ??= this.#open(bytes[0] ?? 0));
+    this.#kept?.add(bytes);
+    stream.write(bytes, (error) => {
+      if (error || stream !== this.#stream) return;
+      this.#fed += bytes.length;
+      this.#current = null;
+      this.#go();
     });
-    opened.on("end", finish);
-    opened.on("error", finish);
-    return opened;
-  };
+  }
 
-  return {
-    write: (bytes) => {
-      const { length } = bytes;
-      if (over || length === 0) return;
-      stream ??= open(bytes[0] ?? 0);
-      have(bytesBefore + length);
-      // The edge writes over it while zlib works on another thread, hence the copy.
-      stream.write(Buffer.from(bytes), () => over || have(bytesBefore - length));
-    },
-    end: () => {
-      if (stream === null) return finish();
-      isEnding = true;
-      have(bytesBefore);
-      if (!over) stream.end();
-    },
-  };
+  #open(first: number): Opened {
+    const stream = OPENERS[this.#encoding](first);
+    this.#kept = this.#deps.keeper.begin();
+    this.#fed = this.#given = 0;
+    stream.on("data", (bytes: Buffer) => {
+      this.#given += bytes.length;
+      this.#give(bytes);
+    });
+    stream.on("end", () => this.#atEnd(stream));
+    stream.on("error", () => this.#atDamage());
+    return stream;
+  }
+
+  /** Of what came, or of a frame: more of them may follow (RFC 8878 §3.1), and be of no content at all. */
+  #atEnd(stream: Opened): void {
+    const rest = this.#current?.subarray(stream.bytesWritten - this.#fed);
+    if (rest === undefined || rest.length === 0 || this.#encoding !== "zstd" || ++this.#frames === FRAMES_MAX) return this.#finish(false);
+    this.#closeStream();
+    this.#current = null;
+    this.#waiting.unshift(rest);
+    this.#go();
+  }
+
+  /** zlib tells of damage instead of giving what it has made up to there, so that is made once more, of pieces that become small. */
+  #atDamage(): void {
+    const [fed, piece, all] = [this.#fed, this.#current, this.#kept?.take() ?? null];
+    if (this.#isOver || piece === null || all === null) return this.#finish(true);
+    const pieces = fed === 0 ? [] : [all.subarray(0, fed)];
+    const size = Math.ceil(piece.length / SMALL_PIECES);
+    for (let at = fed; at < all.length; at += size) pieces.push(all.subarray(at, at + size));
+    let known = this.#given;
+    const stream = (this.#stream = OPENERS[this.#encoding](all[0] ?? 0));
+    stream.on("data", (bytes: Buffer) => {
+      const fresh = bytes.subarray(known);
+      known -= bytes.length - fresh.length;
+      if (fresh.length > 0) this.#give(fresh);
+    });
+    const finish = (): void => this.#finish(true);
+    stream.on("end", finish);
+    stream.on("error", finish);
+    const next = (error?: Error | null): void => {
+      const small = pieces.shift();
+      if (error || small === undefined) finish();
+      else if (!this.#isOver) stream.write(small, next);
+    };
+    next();
+  }
+
+  #endStream(): void {
+    if (this.#stream === null) this.#finish(this.#isCut);
+    else this.#stream.end();
+  }
+
+  #give(bytes: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#deps.onData(bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes);
+    this.#left -= bytes.length;
+    if (this.#left <= 0) this.#finish(true);
+  }
+
+  #finish(isCut: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#closeStream();
+    this.#current = null;
+    this.#waiting.length = 0;
+    this.#tellLoad();
+    this.#deps.onEnd(isCut || this.#isCut);
+  }
+
+  #closeStream(): void {
+    this.#kept?.take();
+    this.#stream?.destroy();
+    this.#stream = null;
+  }
+}
+
+/** What a coding is told from text by. */
+const HEAD_BYTES = 16;
+/** A writer that flushes makes a frame of each line, and 1 MiB may be 100,000 empty ones. */
+const FRAMES_MAX = 256;
+const SMALL_PIECES = 256;
+
+const GZIP_MAGIC = [0x1f, 0x8b, 0x08];
+const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
+const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((byte, index) => bytes[index] === byte);
+
+/** RFC 8878 §3.1.2: frames to be skipped. */
+const isSkipped = (bytes: Uint8Array): boolean => ((bytes[0] ?? 0) & 0xf0) === 0x50 && startsWith(bytes.subarray(1), [0x2a, 0x4d, 0x18]);
+
+/** The coding of a body that has one though its head names none: some servers send files as they lie on the disk. */
+export function unnamedCodingOf(bytes: Uint8Array): readonly Encoding[] {
+  if (startsWith(bytes, GZIP_MAGIC)) return ["gzip"];
+  return startsWith(bytes, ZSTD_MAGIC) ? ["zstd"] : [];
+}
+
+/** RFC 1952 §2.3.1 and RFC 8878 §3.1.1 have magic numbers; in brotli and deflate sixteen bytes are hardly ever all printable. */
+function isPlain(encoding: Encoding, head: Uint8Array): boolean {
+  if (encoding === "gzip") return !startsWith(head, GZIP_MAGIC.slice(0, 2)) && beginsAsText(head);
+  if (encoding === "zstd") return !startsWith(head, ZSTD_MAGIC) && !isSkipped(head) && beginsAsText(head);
+  return head.length >= HEAD_BYTES && beginsAsAscii(head);
 }
 
 // A body may be cut at 1 MB, so an early end is no error: what came out so far counts.
@@ -90,7 +248,8 @@ const ZLIB = { finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 const ZSTD = { finishFlush: constants.ZSTD_e_flush };
 
-const OPENERS: Readonly<Record<Encoding, (first: number) => Transform>> = {
+const OPENERS: Readonly<Record<Encoding, (first: number) => Opened>> = {
+  // Members that follow are undone as well (RFC 1952 §2.2).
   gzip: () => createGunzip(ZLIB),
   br: () => createBrotliDecompress(BROTLI),
   // RFC 9110 §8.4.1.2: some servers send "deflate" without the zlib header, whose low four bits are 8.

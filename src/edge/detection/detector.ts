@@ -4,22 +4,20 @@ import { newUlid } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
-import { createDecoders, type Decoder, type DecodingLoad } from "./decode.ts";
+import type { ScanResult } from "#rules/detectors/scan.ts";
+import { type BodyJob, createBodyJobs } from "./body-jobs.ts";
+import type { DecodingLoad } from "./decode.ts";
 import { textMaskerOf } from "#rules/detectors/text-masker.ts";
 import type { ValueHash } from "#rules/detectors/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
-import { codingsOf, type DetectorMessage, isJson, isUntyped, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./job.ts";
+import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./job.ts";
 import { createFairShare } from "./fair-share.ts";
-import { createKeeper } from "./keeper.ts";
 import { Borrower } from "./lent-reads.ts";
 import { examine } from "./matches.ts";
 import { NO_JOB } from "./line.ts";
 import { createPoller } from "./poller.ts";
 import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
-import { textOnly } from "./text-only.ts";
-import { createTranscoder, type Transcoder } from "./transcoder.ts";
 
 export interface Detector {
   /** Takes a tap's bodies from now on. */
@@ -44,19 +42,18 @@ export interface DetectorDeps {
 interface Attached {
   /** By the labels of records. */
   readonly plans: ScanPlan[];
-  /** Null of those that are left out. */
+  /** In the order in which they began; null of those that are left out. */
   readonly jobs: Map<number, Job | null>;
   /** Null until the tap has told where it is. */
   ring: RingReader | null;
 }
 
 interface Job {
-  readonly account: string;
-  readonly decoder: Decoder | null;
-  readonly body: Transcoder;
+  readonly body: BodyJob;
   /** The tap counts it as shed already. */
   isCut: boolean;
-  finish(): void;
+  /** Told of before its end: what still comes of it is not looked at. */
+  isTold: boolean;
 }
 
 /** Scans the bodies that taps copy and pushes one event for each that has a match. Runs outside the response path. */
@@ -68,7 +65,6 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const shed = metrics.counter(...SHED);
   const allowed = metrics.counter("selvedge_detection_allowed_total", "Hits of sensitive data that allow-lists hold");
   const compiled = createCompiledCache(policies);
-  const keeper = createKeeper();
   const taps = new Map<MessagePort, Attached>();
   const shares = createFairShare(clock);
   /** While it is high, rings fill and taps shed load. */
@@ -76,8 +72,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const isHigh = (): boolean => load.bytes >= DECODING_BYTES_MAX || load.decoders >= DECODERS_MAX;
   let isHeldUp = false;
   let givesWay = false;
-  // Making a buffer costs several times the scan of a small body.
-  const buffers: Buffer[] = [];
+  const beginBody = createBodyJobs(BREATH_BYTES, load);
 
   const report = (plan: ScanPlan, text: string, result: ScanResult, detectors: CompiledDetectors, body: Uint8Array | null): void => {
     scanned.value++;
@@ -102,38 +97,24 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     shares.took(account, fromMs, clock.monotonicMs());
   };
 
-  const begin = (plan: ScanPlan, text: string, ring: RingReader | null): Job => {
-    const buffer = buffers.pop() ?? scanBuffer(BREATH_BYTES);
+  const begin = (plan: ScanPlan, text: string, first: Uint8Array, ring: RingReader | null): Job => {
     const detectors = compiled(plan);
-    const scanner = new BodyScanner(detectors, { buffer });
-    const kept = isJson(plan.content_type) ? keeper.begin() : null;
-    const body = createTranscoder(plan.charset, (bytes) => {
-      scanner.push(bytes);
-      kept?.add(bytes);
-    });
-    const finish = (): void => {
-      body.end();
-      const result = scanner.end();
-      report(plan, text, result, detectors, kept?.take() ?? null);
-      if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
-      if (!job.isCut) ring?.done();
+    const onResult = (result: ScanResult, whole: Uint8Array | null): void => {
+      report(plan, text, result, detectors, whole);
+      // One that is told of early is done with once its end has come.
+      if (!job.isCut && !job.isTold) ring?.done();
       if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
     };
-    const whole = isUntyped(plan.content_type) ? textOnly(body) : body;
-    const account = plan.account_id;
-    const decoder = createDecoders(codingsOf(plan.content_encoding) ?? [], load, {
-      onData: (bytes) => timed(account, () => whole.write(bytes)),
-      onEnd: () => timed(account, finish),
-    });
-    const job: Job = { account, decoder, body: whole, isCut: false, finish };
+    const inTime = (work: () => void): void => timed(plan.account_id, work);
+    const body = beginBody({ plan, first, detectors, startedMs: clock.monotonicMs(), timed: inTime, onResult });
+    const job: Job = { body, isCut: false, isTold: false };
     return job;
   };
 
-  const pass = ({ decoder, body }: Job, bytes: Uint8Array): void => {
-    const to = decoder ?? body;
+  const pass = (body: BodyJob, bytes: Uint8Array): void => {
     for (let at = 0; at < bytes.length; at += BREATH_BYTES) {
       if (at > 0 && !givesWay) breathe();
-      to.write(bytes.subarray(at, at + BREATH_BYTES));
+      body.write(bytes.subarray(at, at + BREATH_BYTES));
     }
   };
 
@@ -142,17 +123,18 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     let job = jobs.get(number);
     const plan = text === "" ? undefined : plans[label];
     if (plan !== undefined) {
-      job = shares.isOver(plan.account_id) ? null : begin(plan, text, ring);
+      job = shares.isOver(plan.account_id) ? null : begin(plan, text, bytes, ring);
       if (!isEnd) jobs.set(number, job);
     }
     if (job === undefined) return;
     if (isEnd) jobs.delete(number);
     if (job === null) return isEnd && !isCut ? leaveOut(ring) : undefined;
-    const { account } = job;
+    if (job.isTold) return isEnd && !isCut ? ring?.done() : undefined;
+    const { body } = job;
     job.isCut = isCut;
-    timed(account, () => {
-      pass(job, bytes);
-      if (isEnd) end(job);
+    timed(body.account, () => {
+      pass(body, bytes);
+      if (isEnd) body.end(isCut);
     });
   };
 
@@ -189,10 +171,26 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     sleep: () => load.decoders === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
   });
 
+  /** An answer that goes on for minutes is told of before its end, as soon as there is something to tell. */
+  const lookAtLong = (): void => {
+    const before = clock.monotonicMs() - LONG_MS;
+    for (const { jobs } of taps.values()) {
+      for (const job of jobs.values()) {
+        if (job === null || job.isTold) continue;
+        if (job.body.startedMs > before) break;
+        if (!job.body.hasFindings()) continue;
+        job.isTold = true;
+        job.body.endEarly();
+      }
+    }
+  };
+  const looking = setInterval(lookAtLong, LOOK_MS);
+  looking.unref();
+
   const finish = (tap: Attached): void => {
     tap.ring?.read(Number.POSITIVE_INFINITY, (record) => take(tap, record));
     tap.ring = null;
-    for (const job of tap.jobs.values()) if (job !== null) end(job);
+    for (const job of tap.jobs.values()) if (job !== null && !job.isTold) job.body.end(true);
     tap.jobs.clear();
   };
 
@@ -218,6 +216,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     },
     close: () => {
       poller.stop();
+      clearInterval(looking);
       for (const [port, tap] of taps) {
         finish(tap);
         port.close();
@@ -226,12 +225,6 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   };
 }
 
-function end(job: Job): void {
-  if (job.decoder === null) job.finish();
-  else job.decoder.end();
-}
-
-const BUFFERS_MAX = 64;
 /** Takes less than 0.1 ms to scan. */
 const BREATH_BYTES = 32 * 1024;
 const BREATH_MS = 0.05;
@@ -244,6 +237,9 @@ const nothing = new Int32Array(new SharedArrayBuffer(4));
  */
 const breathe = (): void => void Atomics.wait(nothing, 0, 0, BREATH_MS);
 
+/** A body under way longer than this is long. */
+const LONG_MS = 30_000;
+const LOOK_MS = 2000;
 const POLL_MS = 10;
 /** What is read of a tap before other work of the thread has its turn. */
 const TURN_BYTES = 1024 * 1024;

@@ -100,7 +100,7 @@ export const SCANNED_BYTES_MAX = 1024 * 1024;
 
 // SPEC 8: text, HTML, JSON and XML, by whatever name: many texts have no type of their own below text/.
 const SCANNED_TYPE =
-  /^(?:text\/[\w.+-]+|[\w.+-]+\/[\w.+-]+\+(?:json|xml|yaml)|application\/(?:json|xml|xml-dtd|x-ndjson|jsonl|json-seq|json5|(?:x-)?javascript|(?:x-)?yaml|toml|sql|graphql|x-www-form-urlencoded)|multipart\/(?:mixed|form-data))$/;
+  /^(?:text\/[\w.+-]+|[\w.+-]+\/[\w.+-]+\+(?:json|xml|yaml)|application\/(?:json|xml|xml-dtd|x-ndjson|jsonl|json-seq|json5|(?:x-)?javascript|(?:x-)?yaml|toml|sql|graphql|x-www-form-urlencoded)|multipart\/(?:mixed|form-data|byteranges|related|alternative))$/;
 
 /** Programs that send no type, or nothing like one, leave it to their clients to look (WHATWG MIME Sniffing §7). */
 export const isUntyped = (mediaType: string): boolean => !mediaType.includes("/");

@@ -35,12 +35,21 @@ function encoded(charset: string, text: string): Buffer {
 
 const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
 
+const utf32le = (text: string): Buffer => Buffer.from(Uint32Array.from([...text], (char) => char.codePointAt(0) ?? 0).buffer);
+const utf32be = (text: string): Buffer => utf32le(text).swap32();
+
 const BODIES: readonly (readonly [name: string, charset: string, bytes: Buffer, text: string])[] = [
   ["UTF-16, little end first, with a mark", "", Buffer.from("\ufeff<p>4716461583322103é", "utf16le"), "<p>4716461583322103é"],
   ["UTF-16, big end first, with a mark against its header", "utf-8", utf16be('\ufeff{"pan":1}'), '{"pan":1}'],
   ["UTF-16 by its header alone", "utf-16le", Buffer.from("é4716", "utf16le"), "é4716"],
   ["UTF-16 by its zeros", "", utf16be('{"a":"4716"}'), '{"a":"4716"}'],
   ["UTF-16 by its zeros, little end first", "utf-16", Buffer.from("<?xml?>4716", "utf16le"), "<?xml?>4716"],
+  ["UTF-32, little end first, with a mark", "utf-16", utf32le("\ufeff<p>4716é😀"), "<p>4716é😀"],
+  ["UTF-32, big end first, with a mark", "", utf32be("\ufeff<p>4716é😀"), "<p>4716é😀"],
+  ["UTF-32 by its header alone", "utf-32", utf32be("é😀4716"), "é😀4716"],
+  ["UTF-32 by its header alone, little end first", "utf-32le", utf32le("é😀4716"), "é😀4716"],
+  ["UTF-32 by its zeros", "", utf32le('{"a":"4716"}'), '{"a":"4716"}'],
+  ["UTF-32 by its zeros, big end first", "", utf32be('{"a":"4716"}'), '{"a":"4716"}'],
   ["Shift_JIS", "shift_jis", encoded("shift_jis", "カード番号 4716-4615"), "カード番号 4716-4615"],
   ["GB18030", "gb18030", encoded("gb18030", "护照号码 E12345678"), "护照号码 E12345678"],
   ["GBK under its old name", "gb2312", encoded("gbk", "卡号 4716"), "卡号 4716"],
@@ -74,6 +83,7 @@ test("text of which ASCII is a part is passed on byte for byte", () => {
 test("damaged text loses its damage alone", () => {
   assert.equal(transcoded("shift_jis", Buffer.from([0x82, 0x34, 0x37, 0x31, 0x36, 0x82])), "\ufffd4716\ufffd");
   assert.equal(transcoded("utf-16le", Buffer.from([0x34, 0, 0x37])), "4\ufffd");
+  assert.equal(transcoded("utf-32le", Buffer.from([0x34, 0, 0, 0, 0, 0, 0, 0x37, 0, 0xd8, 0, 0, 1])), "4\ufffd\ufffd\ufffd");
 });
 
 test("the charset is read from Content-Type as servers write it", () => {

@@ -1,4 +1,5 @@
 import { TextDecoder } from "node:util";
+import { createUtf32Decoder, type Utf32Decoder } from "./utf32.ts";
 
 /** Makes UTF-8, or what a scan may take for it, of a body's text. */
 export interface Transcoder {
@@ -9,12 +10,12 @@ export interface Transcoder {
 
 /**
  * `charset` is what Content-Type says, lower case, empty for nothing. A byte order mark has the last word (WHATWG Encoding §6),
- * and UTF-16 is recognised without one. Numbers and keys are ASCII, so text of which each ASCII byte is a character of its own
+ * and UTF-16 and UTF-32 are recognised without one. Numbers and keys are ASCII, so text of which each ASCII byte is a character of its own
  * is passed on as it is: UTF-8, ISO 8859, Windows-125x and unknown ones.
  */
 export function createTranscoder(charset: string, onText: (bytes: Uint8Array) => void): Transcoder {
-  let decoder: TextDecoder | null | undefined;
-  /** The first bytes, until there are enough to tell UTF-16 by. */
+  let decoder: TextDecoder | Utf32Decoder | null | undefined;
+  /** The first bytes, until there are enough to tell UTF-16 and UTF-32 by. */
   let head: Uint8Array | null = null;
 
   const give = (bytes: Uint8Array, stream: boolean): void => {
@@ -24,8 +25,10 @@ export function createTranscoder(charset: string, onText: (bytes: Uint8Array) =>
   };
 
   const begin = (bytes: Uint8Array): void => {
+    const order = utf32Of(bytes) ?? (utf16Of(bytes) === null ? UTF_32_NAMES.get(charset) : undefined);
     const encoding = utf16Of(bytes) ?? decodedEncoding(charset);
-    decoder = encoding === null ? null : new TextDecoder(encoding);
+    if (order !== undefined) decoder = createUtf32Decoder(order);
+    else decoder = encoding === null ? null : new TextDecoder(encoding);
     head = null;
   };
 
@@ -47,6 +50,22 @@ export function createTranscoder(charset: string, onText: (bytes: Uint8Array) =>
 }
 
 const HEAD_BYTES = 4;
+
+/** By its byte order mark, or by a first character whose upper bytes are zero. UTF-16's mark followed by a zero is no text. */
+function utf32Of(bytes: Uint8Array): "le" | "be" | undefined {
+  const [first, second, third, fourth] = bytes;
+  if (bytes.length < HEAD_BYTES) return undefined;
+  if (third === 0 && fourth === 0 && (first === 0xff ? second === 0xfe : first !== 0 && second === 0)) return "le";
+  return first === 0 && second === 0 && (third === 0xfe ? fourth === 0xff : third === 0 && fourth !== 0) ? "be" : undefined;
+}
+
+/** The WHATWG Encoding Standard has left them out. Without a mark the big end comes first (RFC 2781 §4.3 says so of UTF-16). */
+const UTF_32_NAMES: ReadonlyMap<string, "le" | "be"> = new Map([
+  ["utf-32", "be"],
+  ["utf-32be", "be"],
+  ["utf-32le", "le"],
+  ["ucs-4", "be"],
+]);
 
 /** By its byte order mark, or by two characters of which the upper bytes are zero, as JSON, XML and HTML begin. */
 function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {

@@ -89,6 +89,7 @@ export class BodyScanner {
   /** Offset in the body behind the last number or code that was found: what lies within it is no number of its own. */
   #foundTo = 0;
   #hits = 0;
+  #isCut = false;
   #customTries = 0;
   readonly #tallies = new Map<Detector, Tally>();
 
@@ -108,6 +109,22 @@ export class BodyScanner {
     return this.#tallies.size > 0;
   }
 
+  /** Bytes that came so far. */
+  get bytes(): number {
+    return this.#base + this.#filled;
+  }
+
+  /** Whether there is anything in what waits for more to come; `spare` is as large as the scan's own buffer. Changes nothing. */
+  findsInRest(spare: Buffer): boolean {
+    if (this.isLimited) return false;
+    const rest = new BodyScanner(this.#detectors, { buffer: spare, candidatesMax: this.#candidatesMax });
+    this.#buffer.copy(spare, 0, 0, this.#filled);
+    rest.#filled = this.#filled;
+    rest.#next = this.#next;
+    rest.#foundTo = this.#foundTo - this.#base;
+    return rest.end(true).findings.length > 0;
+  }
+
   /** The candidate budget is spent: nothing is found any more. */
   get isLimited(): boolean {
     return this.#candidates > this.#candidatesMax || this.#customTries > CUSTOM_TRIES_MAX;
@@ -124,8 +141,10 @@ export class BodyScanner {
     }
   }
 
-  end(): ScanResult {
-    const bytes = this.#base + this.#filled;
+  /** `isCut` where the body goes on: what may go on beyond the cut is not known to be what it looks like, and does not count. */
+  end(isCut = false): ScanResult {
+    const { bytes } = this;
+    this.#isCut = isCut;
     this.#scanPlaces(this.#buffer.subarray(0, this.#filled), this.#filled);
     this.#next = this.#filled;
     if (this.#tallies.size === 0) return { findings: NO_FINDINGS, limited: this.isLimited, bytes };
@@ -282,6 +301,7 @@ export class BodyScanner {
 
   #count(detector: Detector, from: number, text: string): void {
     const last = { from, to: from + text.length };
+    if (this.#isCut && mayGoOn(this.#buffer.subarray(last.to - this.#base, this.#filled))) return;
     this.#onHit?.(last.from, last.to);
     const tally = this.#tallies.get(detector);
     if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
@@ -298,6 +318,13 @@ export class BodyScanner {
 }
 
 const NO_FINDINGS: readonly Finding[] = [];
+
+/** Separators, spelled ones and such as are cut themselves among them, and digits: a number of five groups may be cut to one of four. */
+const GOES_ON = /^[^A-Za-z"'<>{}()[\],\r\n\t|]*(?:[&\\%][#\w]*;?)?$/;
+const GAP_BYTES_MAX = 12;
+
+/** Whether what was found may be longer than it was found to be; `rest` is what stands between it and the cut. */
+const mayGoOn = (rest: Buffer): boolean => rest.length <= GAP_BYTES_MAX && GOES_ON.test(rest.toString("latin1"));
 
 /** Where the last reading found ends; used before the next one. */
 const ends: ChainEnd[] = [];

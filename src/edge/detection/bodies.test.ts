@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { get, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { test, type TestContext } from "node:test";
+import { MessageChannel } from "node:worker_threads";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { type FixedClock, fixedClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import type { SecurityEventRow } from "#events/rows.ts";
+import { createValueHash } from "#rules/detectors/value-hash.ts";
+import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
+import { httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { rulesetOp } from "#edge/test-entries.ts";
+import { createDetector } from "./detector.ts";
+import { SCANNED_BYTES_MAX } from "./job.ts";
+import { createTap } from "./tap.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+
+const CARD = "4716461583322103";
+const PAGE = Buffer.from(`<p>${CARD}</p>`);
+const OTHER = Buffer.from("<p>5398228707871527</p>");
+const { concat } = Buffer;
+
+interface Site {
+  readonly clock: FixedClock;
+  readonly rows: SecurityEventRow[];
+  metric(name: string): number;
+  /** Reads the whole answer. */
+  fetch(path: string, method?: string): Promise<IncomingMessage>;
+  /** The answer's head has come. */
+  open(path: string): Promise<IncomingMessage>;
+}
+
+/** Origin, edge and detector; only the threads are one. */
+async function site(t: TestContext, answer: RequestListener): Promise<Site> {
+  const origin = await httpOrigin(answer);
+  const { port1, port2 } = new MessageChannel();
+  const metrics = createMetrics();
+  const clock = fixedClock(1_700_000_000_000);
+  const rows: SecurityEventRow[] = [];
+  const detector = createDetector({
+    ...{ clock, metrics, pollMs: 1 },
+    events: { push: (_table, row) => void rows.push(row as SecurityEventRow) },
+    policies: () => undefined,
+    valueHash: createValueHash(Buffer.alloc(32, 1)),
+  });
+  detector.attach(port2);
+  const tap = createTap({ port: port1, metrics });
+  const scan = { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } };
+  const ops = [...siteOps(origin.port), rulesetOp("scan", "zone", "zone", "http_response_firewall_managed", [scan])];
+  const edge = await startEdge(ops, { tap });
+  t.after(async () => {
+    await edge.close();
+    tap.close();
+    detector.close();
+    origin.close();
+  });
+  const open = async (path: string, method = "GET"): Promise<IncomingMessage> => {
+    const request = get({ ...{ port: edge.http, path, method, host: "127.0.0.1", agent: false }, headers: { host: "www.example.com" } });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    response.on("error", () => undefined);
+    return response;
+  };
+  const fetch = async (path: string, method?: string): Promise<IncomingMessage> => {
+    const response = await open(path, method);
+    response.resume();
+    if (!response.complete) await once(response, "close");
+    return response;
+  };
+  const metric = (name: string): number => metrics.samples().find((sample) => sample.name === name)?.value ?? 0;
+  return { clock, rows, metric, fetch, open };
+}
+
+interface Body {
+  readonly bytes: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly status?: number;
+  readonly found: readonly string[];
+}
+
+const BOTH = ["fin.card_mastercard", "fin.card_visa"];
+const VISA = ["fin.card_visa"];
+const coded = (coding: string) => ({ "content-encoding": coding });
+const garbage = Buffer.from([0xff, 1, 2, 3, 0xfe, 5, 6, 7, 8]);
+const skipped = concat([Buffer.from("502a4d1803000000", "hex"), Buffer.from("xyz")]);
+const noise = randomBytes(3000);
+const utf32le = (text: string): Buffer => Buffer.from(Uint32Array.from([...text], (char) => char.codePointAt(0) ?? 0).buffer);
+
+/** Some bytes of it overwritten, far behind the page that it begins with. */
+function damaged(packed: Buffer): Buffer {
+  const bytes = Buffer.from(packed);
+  return Buffer.from(bytes.fill(0xff, bytes.length - 400, bytes.length - 300));
+}
+
+function wrongSum(packed: Buffer): Buffer {
+  const bytes = Buffer.from(packed);
+  bytes[bytes.length - 5] = (bytes[bytes.length - 5] ?? 0) ^ 1;
+  return bytes;
+}
+
+const multipart = (subtype: string, part: string) => ({
+  bytes: Buffer.from(`--cut\r\n${part}\r\n\r\n${PAGE.toString()}\r\n--cut--\r\n`),
+  headers: { "content-type": `multipart/${subtype}; boundary=cut` },
+  found: VISA,
+});
+
+const BODIES: Readonly<Record<string, Body>> = {
+  "two gzip members": { bytes: concat([gzipSync(PAGE), gzipSync(OTHER)]), headers: coded("gzip"), found: BOTH },
+  "garbage behind a gzip member": { bytes: concat([gzipSync(PAGE), garbage]), headers: coded("gzip"), found: VISA },
+  "zeros behind a gzip member": { bytes: concat([gzipSync(PAGE), Buffer.alloc(99)]), headers: coded("gzip"), found: VISA },
+  "half a second gzip member": { bytes: concat([gzipSync(PAGE), gzipSync(OTHER).subarray(0, 6)]), headers: coded("gzip"), found: VISA },
+  "a gzip member with a wrong checksum": { bytes: wrongSum(gzipSync(PAGE)), headers: coded("gzip"), found: VISA },
+  "damaged gzip": { bytes: damaged(gzipSync(concat([PAGE, noise]))), headers: coded("gzip"), found: VISA },
+  "two zstd frames": { bytes: concat([zstdCompressSync(PAGE), zstdCompressSync(OTHER)]), headers: coded("zstd"), found: BOTH },
+  "skippable zstd frames": {
+    bytes: concat([skipped, skipped, zstdCompressSync(PAGE), skipped, zstdCompressSync(OTHER), skipped]),
+    headers: coded("zstd"),
+    found: BOTH,
+  },
+  "garbage behind a zstd frame": { bytes: concat([zstdCompressSync(PAGE), garbage]), headers: coded("zstd"), found: VISA },
+  "garbage behind brotli": { bytes: concat([brotliCompressSync(PAGE), garbage]), headers: coded("br"), found: VISA },
+  "garbage behind deflate": { bytes: concat([deflateSync(PAGE), garbage]), headers: coded("deflate"), found: VISA },
+  "garbage behind raw deflate": { bytes: concat([deflateRawSync(PAGE), garbage]), headers: coded("deflate"), found: VISA },
+  "a wrong checksum of deflate": { bytes: wrongSum(deflateSync(PAGE)), headers: coded("deflate"), found: VISA },
+  "damaged gzip within brotli": {
+    bytes: brotliCompressSync(concat([gzipSync(PAGE), garbage])),
+    headers: coded("gzip, br"),
+    found: VISA,
+  },
+  "text that is called gzip": { bytes: PAGE, headers: coded("gzip"), found: VISA },
+  "text that is called zstd": { bytes: PAGE, headers: coded("zstd"), found: VISA },
+  "text that is called brotli": { bytes: PAGE, headers: coded("br"), found: VISA },
+  "text that is called deflate": { bytes: PAGE, headers: coded("deflate"), found: VISA },
+  "gzip that is not called so": { bytes: gzipSync(PAGE), found: VISA },
+  "zstd that is not called so": { bytes: zstdCompressSync(PAGE), found: VISA },
+  "UTF-32 with a mark": { bytes: utf32le(`\ufeff${PAGE.toString()}`), found: VISA },
+  "UTF-32, big end first, with a mark": { bytes: utf32le(`\ufeff${PAGE.toString()}`).swap32(), found: VISA },
+  "UTF-32 by its name": { bytes: utf32le(`é${PAGE.toString()}`), headers: { "content-type": "text/html; charset=UTF-32LE" }, found: VISA },
+  "UTF-32 of no type": { bytes: utf32le(`\ufeff${PAGE.toString()}`).swap32(), headers: { "content-type": "" }, found: VISA },
+  "UTF-16 with a mark alone": { bytes: Buffer.from(`\ufeff${PAGE.toString()}`, "utf16le").swap16(), found: VISA },
+  "parts of a form": multipart("form-data", 'Content-Disposition: form-data; name="page"'),
+  "parts of several types": multipart("mixed", "Content-Type: text/html"),
+  "several ranges": { ...multipart("byteranges", "Content-Type: text/html\r\nContent-Range: bytes 0-22/23"), status: 206 },
+  "one range": { bytes: PAGE, headers: { "content-range": `bytes 100-${99 + PAGE.length}/900` }, status: 206, found: VISA },
+};
+
+test("bodies are found in as clients would read them, whatever follows or is damaged", async (t) => {
+  const names = Object.keys(BODIES);
+  const all = await site(t, (request, response) => {
+    const { bytes, headers, status } = BODIES[names[Number(request.url?.slice(1))] ?? ""]!;
+    response.writeHead(status ?? 200, { "content-type": "text/html", ...headers, "content-length": bytes.length }).end(bytes);
+  });
+  for (const index of names.keys()) await all.fetch(`/${index}`);
+  await eventually(() => all.metric("selvedge_detection_scanned_total") === names.length);
+  const found = names.map((name, index) => [
+    name,
+    all.rows.filter(({ path }) => path === `/${index}`).flatMap(({ matches }) => matches.map(({ detector }) => detector).sort()),
+  ]);
+  assert.deepEqual(
+    found,
+    names.map((name) => [name, BODIES[name]?.found]),
+  );
+});
+
+test("damaged bodies give back the room that they took in the detector", async (t) => {
+  const bytes = concat([gzipSync(Buffer.alloc(900)), Buffer.alloc(700_000, 0x81)]);
+  const all = await site(t, (request, response) => {
+    const isPage = request.url === "/page";
+    response.writeHead(200, { "content-type": "text/html", ...(isPage ? {} : coded("gzip")) }).end(isPage ? PAGE : bytes);
+  });
+  // Several times what the detector lets wait for its decoders.
+  for (let i = 1; i <= 20; i++) {
+    await all.fetch("/");
+    await eventually(() => all.metric("selvedge_detection_scanned_total") === i);
+  }
+  await all.fetch("/page");
+  await eventually(() => all.rows.length === 1);
+});
+
+test("answers without a body cost nothing", async (t) => {
+  const all = await site(t, (request, response) => {
+    const status = Number(request.url?.slice(1));
+    response.writeHead(status, { "content-type": "text/html", ...(status === 200 ? { "content-length": PAGE.length } : {}) }).end();
+  });
+  await all.fetch("/204");
+  await all.fetch("/304");
+  await all.fetch("/200", "HEAD");
+  assert.equal(all.metric("selvedge_detection_responses_total"), 0);
+});
+
+test("SPEC 6: a stream that goes on is told of after half a minute, once", async (t) => {
+  const streams: ServerResponse[] = [];
+  const all = await site(t, (request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream", ...(request.url === "/packed" ? coded("gzip") : {}) });
+    response.write(request.url === "/packed" ? gzipSync(PAGE) : `data: ${request.url === "/late" ? "-" : CARD}\n\n`);
+    streams.push(response);
+  });
+  const visitors = [await all.open("/found"), await all.open("/packed"), await all.open("/late")];
+  for (const visitor of visitors) visitor.resume();
+  const paths = () => all.rows.map(({ path }) => path).sort();
+  all.clock.advance(29_000);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  assert.deepEqual(paths(), [], "not yet");
+  all.clock.advance(2000);
+  await eventually(() => all.rows.length === 2);
+  assert.deepEqual(paths(), ["/found", "/packed"]);
+  // What begins to be a number may be a longer one.
+  streams[2]?.write(`data: ${CARD}`);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  assert.equal(all.rows.length, 2);
+  streams[2]?.write("\n\n");
+  await eventually(() => all.rows.length === 3);
+  for (const stream of streams) stream.end(`data: 5398228707871527\n\n`);
+  for (const visitor of visitors) if (!visitor.complete) await once(visitor, "close");
+  assert.deepEqual(paths(), ["/found", "/late", "/packed"]);
+  assert.deepEqual(
+    all.rows.map((row) => [row.scan_limited, row.matches.length]),
+    [
+      [true, 1],
+      [true, 1],
+      [true, 1],
+    ],
+  );
+});
+
+test("a number that the bound cuts is none", async (t) => {
+  const filler = (text: string, kept: number) => concat([Buffer.alloc(SCANNED_BYTES_MAX - kept, " "), Buffer.from(text)]);
+  const bodies: readonly (readonly [bytes: Buffer, found: number])[] = [
+    [filler(`${CARD}123</p>`, CARD.length), 0],
+    [filler(`${CARD}</p>`, CARD.length + 1), 1],
+    [filler("4716 4615 8332 2103 123 ", 20), 0],
+    [filler(`${CARD} or`, 19), 1],
+    [filler(`${CARD}`, CARD.length + 20), 1],
+  ];
+  const all = await site(t, (request, response) => {
+    const isPacked = request.url?.endsWith("z") === true;
+    const [bytes] = bodies[Number.parseInt(request.url?.slice(1) ?? "", 10)]!;
+    response.writeHead(200, { "content-type": "text/html", ...(isPacked ? coded("gzip") : {}) }).end(isPacked ? gzipSync(bytes) : bytes);
+  });
+  let scanned = 0;
+  for (const [index, [, found]] of bodies.entries()) {
+    for (const path of [`/${index}`, `/${index}z`]) {
+      await all.fetch(path);
+      scanned++;
+      await eventually(() => all.metric("selvedge_detection_scanned_total") === scanned);
+      assert.equal(all.rows.filter((row) => row.path === path).length, found, path);
+    }
+  }
+});

@@ -1,0 +1,93 @@
+import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
+import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
+import { createCodedKeeper, createDecoders, type Decoder, type DecodingLoad, unnamedCodingOf } from "./decode.ts";
+import { codingsOf, isJson, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";
+import { createKeeper } from "./keeper.ts";
+import { textOnly } from "./text-only.ts";
+import { createTranscoder } from "./transcoder.ts";
+
+/** A body under way. After `end` or `endEarly`, `onResult` is called once. */
+export interface BodyJob {
+  readonly startedMs: number;
+  readonly account: string;
+  write(bytes: Uint8Array): void;
+  /** `isCut` where there would have been more. */
+  end(isCut: boolean): void;
+  /** Tells what there is of a body that goes on; the result says that it is not all. */
+  endEarly(): void;
+  /** Whether anything has been found so far. */
+  hasFindings(): boolean;
+}
+
+export interface BodyJobOptions {
+  readonly plan: ScanPlan;
+  /** The beginning of the body, which is written all the same. */
+  readonly first: Uint8Array;
+  readonly detectors: CompiledDetectors;
+  readonly startedMs: number;
+  /** Does some of what the body needs, at once. */
+  timed(work: () => void): void;
+  /** `body` is the text as it was scanned, where it is JSON and there was memory to keep it. */
+  onResult(result: ScanResult, body: Uint8Array | null): void;
+}
+
+/** Decoder, transcoder and scanner of each body, over buffers of `bufferBytes` that serve one after the other. */
+export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (options: BodyJobOptions) => BodyJob {
+  const keeper = createKeeper();
+  const codedKeeper = createCodedKeeper();
+  // Making a buffer costs several times the scan of a small body.
+  const buffers: Buffer[] = [];
+  const spare = scanBuffer(bufferBytes);
+
+  return ({ plan, first, detectors, startedMs, timed, onResult }) => {
+    const buffer = buffers.pop() ?? scanBuffer(bufferBytes);
+    const scanner = new BodyScanner(detectors, { buffer });
+    const kept = isJson(plan.content_type) ? keeper.begin() : null;
+    let came = 0;
+    let lookedTo = 0;
+    let isEarly = false;
+    const text = createTranscoder(plan.charset, (bytes) => {
+      scanner.push(bytes);
+      kept?.add(bytes);
+    });
+    const finish = (isCut: boolean): void => {
+      text.end();
+      const result = scanner.end(isCut);
+      onResult(isEarly ? { ...result, limited: true } : result, kept?.take() ?? null);
+      if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
+    };
+    const body = isUntyped(plan.content_type) ? textOnly(text) : text;
+    const named = codingsOf(plan.content_encoding) ?? [];
+    const codings = named.length > 0 ? named : unnamedCodingOf(first);
+    const decoder: Decoder | null = createDecoders(codings, {
+      ...{ load, keeper: codedKeeper },
+      onData: (bytes) => timed(() => body.write(bytes)),
+      onEnd: (isCut) => timed(() => finish(isCut)),
+    });
+    return {
+      startedMs,
+      account: plan.account_id,
+      write: (bytes) => {
+        came += bytes.length;
+        (decoder ?? body).write(bytes);
+      },
+      end: (cut) => {
+        const isCut = cut || came >= SCANNED_BYTES_MAX;
+        if (decoder === null) finish(isCut);
+        else decoder.end(isCut);
+      },
+      endEarly: () => {
+        isEarly = true;
+        if (decoder === null) finish(true);
+        else decoder.close();
+      },
+      hasFindings: () => {
+        if (scanner.bytes === lookedTo) return false;
+        lookedTo = scanner.bytes;
+        return scanner.hasFindings || scanner.findsInRest(spare);
+      },
+    };
+  };
+}
+
+const BUFFERS_MAX = 64;
