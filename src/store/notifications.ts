@@ -109,12 +109,26 @@ export async function insertDeliveries(db: Db, rows: readonly DeliveryRow[]): Pr
 }
 
 /** Oldest first. */
-export const dueDeliveries = (db: Db, nowMs: number, limit: number): Promise<DeliveryRow[]> =>
+/** Those that have been due longest of each account, `eachMax` of one at most: first the first of all accounts. */
+export const dueDeliveries = (db: Db, nowMs: number, eachMax: number, limit: number): Promise<DeliveryRow[]> =>
   db
-    .selectFrom("notification_deliveries")
+    .selectFrom((from) =>
+      from
+        .selectFrom("notification_deliveries")
+        .selectAll()
+        .select(({ fn }) =>
+          fn
+            .agg<number>("row_number")
+            .over((over) => over.partitionBy("account_id").orderBy("due_ms"))
+            .as("place"),
+        )
+        .where("status", "=", "pending")
+        .where("due_ms", "<=", nowMs)
+        .as("due"),
+    )
     .selectAll()
-    .where("status", "=", "pending")
-    .where("due_ms", "<=", nowMs)
+    .where("place", "<=", eachMax)
+    .orderBy("place")
     .orderBy("due_ms")
     .limit(limit)
     .execute();

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
+import { newId } from "#kernel/ids.ts";
 import { createSealer } from "#kernel/seal.ts";
+import { insertAccount } from "#store/accounts.ts";
 import { deliveriesOf, policyById } from "#store/notifications.ts";
 import { controlOver } from "../../../test/support/control.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createNotificationPolicies } from "./policies.ts";
@@ -74,4 +77,69 @@ storeTest("the next attempt comes as long after the end of a failed one as the s
     after.push(attempts);
   }
   assert.deepEqual(after, [1, 1, 2, 2, 3, 4, 5, 6, 6]);
+});
+
+storeTest("receivers of one account that hang hold up nobody else's, and many that answer are all told at once", async ({ store }) => {
+  const clock = fixedClock(START);
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const hangs = Promise.withResolvers<void>();
+  const told: string[] = [];
+  const deliveries = createDeliveries({
+    ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendEmail: null },
+    sendWebhook: async ({ url }) => {
+      if (url.includes("hangs")) await hangs.promise;
+      told.push(url);
+    },
+  });
+  const other = newId();
+  await store.write(({ db }) => insertAccount(db, { id: other, name: "Other", type: "standard", settings: "{}", created_on: "" }));
+  const accounts = [
+    { account: account_id, url: "https://hangs.example/", count: 100 },
+    { account: other, url: "https://answers.example/", count: 50 },
+  ];
+  for (const { account, url, count } of accounts) {
+    const { id: webhook } = await control.notifications.webhooks.create(call(), account, { name: "hook", url });
+    const { id } = await createNotificationPolicies({ store, clock, deliveries, ready: { email: false } }).create(call(), account, {
+      ...{ name: "p", enabled: true, alert_type: "clickhouse_alert_fw_anomaly" },
+      mechanisms: { webhooks: [{ id: webhook }] },
+    });
+    const policy = await policyById(store.read, account, id);
+    assert.ok(policy);
+    for (let n = 0; n < count; n++) await store.write((unit) => deliveries.add(unit, policy, { subject: `${n}`, text: "t", data: {} }));
+    // Those that hang have been due for longer.
+    clock.advance(1);
+  }
+  const run = deliveries.sendDue();
+  await eventually(() => told.length === 4);
+  assert.ok(told.every((url) => url.includes("answers")));
+  hangs.resolve();
+  assert.deepEqual(await run, { sent: 130, failures: [] }, "twenty rounds of four, and all of the other's");
+  assert.equal(told.filter((url) => url.includes("answers")).length, 50);
+});
+
+storeTest("what was told long ago is deleted, whether or not anything is due", async ({ store }) => {
+  const clock = fixedClock(START);
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const deliveries = createDeliveries({
+    ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendEmail: null },
+    sendWebhook: async () => {},
+  });
+  const { id: webhook } = await control.notifications.webhooks.create(call(), account_id, { name: "hook", url: "https://example.com/" });
+  const { id } = await createNotificationPolicies({ store, clock, deliveries, ready: { email: false } }).create(call(), account_id, {
+    ...{ name: "p", enabled: true, alert_type: "clickhouse_alert_fw_anomaly" },
+    mechanisms: { webhooks: [{ id: webhook }] },
+  });
+  const policy = await policyById(store.read, account_id, id);
+  assert.ok(policy);
+  await store.write((unit) => deliveries.add(unit, policy, { subject: "s", text: "t", data: {} }));
+  await deliveries.sendDue();
+  const kept = async (): Promise<number> => (await deliveriesOf(store.read, account_id, {}, { limit: 10, offset: 0 })).length;
+  for (const [days, count] of [
+    [89, 1],
+    [2, 0],
+  ] as const) {
+    clock.advance(days * 86_400_000);
+    await deliveries.sendDue();
+    assert.equal(await kept(), count);
+  }
 });

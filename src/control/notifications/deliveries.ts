@@ -43,9 +43,15 @@ export interface DeliveriesDeps {
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 /** Longer than any attempt takes: until then, no other node tries the same. */
 const LEASE_MS = 300_000;
-const AT_ONCE = 8;
-const PER_RUN = 80;
+const AT_ONCE = 16;
+/** Of one account in one round: receivers that hang hold up their own account's, and others for one attempt at most. */
+const EACH_AT_ONCE = 4;
+const PER_ROUND = 80;
+/** Rounds follow one another as long as they are quick. */
+const ROUNDS_MAX = 20;
+const QUICK_MS = 2000;
 const KEPT_MS = 90 * 86_400_000;
+const CLEAN_EVERY_MS = 3_600_000;
 
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, clock } = deps;
@@ -72,13 +78,25 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     return error === null ? undefined : `${row.mechanism_type} ${row.mechanism}: ${error}`;
   };
 
+  /** In their order, `AT_ONCE` at a time: one that takes long keeps its own place only. */
   const attemptAll = async (rows: readonly DeliveryRow[]): Promise<string[]> => {
     const failures: string[] = [];
-    for (let at = 0; at < rows.length; at += AT_ONCE) {
-      const ended = await Promise.all(rows.slice(at, at + AT_ONCE).map(attempt));
-      failures.push(...ended.filter((failure) => failure !== undefined));
-    }
+    const left = rows.values();
+    const work = async (): Promise<void> => {
+      for (const row of left) {
+        const failure = await attempt(row);
+        if (failure !== undefined) failures.push(failure);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
     return failures;
+  };
+
+  let cleanedMs = 0;
+  const clean = async (): Promise<void> => {
+    if (clock.nowMs() - cleanedMs < CLEAN_EVERY_MS) return;
+    cleanedMs = clock.nowMs();
+    await store.write(({ db }) => deleteDeliveriesBefore(db, cleanedMs - KEPT_MS));
   };
 
   return {
@@ -91,11 +109,16 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       return attemptAll(await pendingDeliveries(store.read, ids));
     },
     sendDue: async () => {
-      const due = await dueDeliveries(store.read, clock.nowMs(), PER_RUN);
-      if (due.length === 0) return { sent: 0, failures: [] };
-      const failures = await attemptAll(due);
-      await store.write(({ db }) => deleteDeliveriesBefore(db, clock.nowMs() - KEPT_MS));
-      return { sent: due.length - failures.length, failures };
+      await clean();
+      const failures: string[] = [];
+      let tried = 0;
+      for (let round = 0, begunMs = clock.nowMs(); round < ROUNDS_MAX && clock.nowMs() - begunMs < QUICK_MS; round++) {
+        const due = await dueDeliveries(store.read, clock.nowMs(), EACH_AT_ONCE, PER_ROUND);
+        if (due.length === 0) break;
+        tried += due.length;
+        failures.push(...(await attemptAll(due)));
+      }
+      return { sent: tried - failures.length, failures };
     },
   };
 }
