@@ -1,3 +1,4 @@
+import { connect, type Socket } from "node:net";
 import type { Transporter } from "nodemailer";
 import { classifyIp } from "#kernel/ip-class.ts";
 import { parseIp } from "#kernel/ip.ts";
@@ -18,6 +19,8 @@ export type SendEmail = (to: string, alert: Alert, id: string) => Promise<void>;
 
 const CONNECT_MS = 10_000;
 const IDLE_MS = 20_000;
+/** Of a message in all: a server that says a little now and then would otherwise keep it for ever. */
+const MESSAGE_MS = 60_000;
 /** RFC 8314 §3.3: this port speaks TLS from the first byte. */
 const SUBMISSIONS_PORT = 465;
 
@@ -25,11 +28,12 @@ const SUBMISSIONS_PORT = 465;
  * Through the operator's mail server: TLS from the first byte at port 465, by STARTTLS elsewhere. Without TLS nothing
  * leaves this machine.
  */
-export function createEmailSender(server: MailServer): SendEmail {
+export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS): SendEmail {
+  const domain = /@([^\s@<>]+)>?\s*$/.exec(server.from)?.[1] ?? "localhost";
   let transport: Promise<Transporter> | undefined;
   return async (to, { subject, text, data }, id) => {
     const facts = Object.entries(data).map(([name, value]) => `${name}: ${value}`);
-    transport ??= openTransport(server);
+    transport ??= openTransport(server, messageMs);
     await (
       await transport
     ).sendMail({
@@ -39,14 +43,14 @@ export function createEmailSender(server: MailServer): SendEmail {
       subject,
       text: `${text}\n\n${facts.join("\n")}\n`,
       // The same for each attempt, so that mail programs can tell a repetition.
-      messageId: `<${id}@${server.from.split("@")[1] ?? "localhost"}>`,
+      messageId: `<${id}@${domain}>`,
       headers: { "Auto-Submitted": "auto-generated" },
     });
   };
 }
 
 /** The library is loaded with the first letter. */
-async function openTransport(server: MailServer): Promise<Transporter> {
+async function openTransport(server: MailServer, messageMs: number): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   const secure = server.port === SUBMISSIONS_PORT;
   return createTransport({
@@ -58,8 +62,29 @@ async function openTransport(server: MailServer): Promise<Transporter> {
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: IDLE_MS,
+    getSocket: (_, done) => dial(server, messageMs, done),
     disableFileAccess: true,
     disableUrlAccess: true,
+  });
+}
+
+type Dialled = (error: Error | null, socket?: { readonly connection: Socket }) => void;
+
+/** A connection for one message. */
+function dial({ host, port }: MailServer, messageMs: number, done: Dialled): void {
+  const socket = connect({ host, port });
+  const endWith = (reason: string) => () => void socket.destroy(new Error(`the mail server ${reason}`));
+  const connecting = setTimeout(endWith(`did not answer within ${CONNECT_MS / 1000} s`), Math.min(CONNECT_MS, messageMs));
+  const sending = setTimeout(endWith(`did not take the message within ${messageMs / 1000} s`), messageMs);
+  socket.once("close", () => {
+    clearTimeout(connecting);
+    clearTimeout(sending);
+  });
+  socket.once("error", done);
+  socket.once("connect", () => {
+    clearTimeout(connecting);
+    socket.off("error", done);
+    done(null, { connection: socket });
   });
 }
 

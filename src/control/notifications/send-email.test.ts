@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { SMTPServer } from "smtp-server";
+import { createEmailSender } from "./send-email.ts";
+
+const ALERT = { subject: "Security events in one.example", text: "Many.\r\nBcc: other@example.net", data: { count: 7 } };
+
+/** A mail server that takes everything; what it took. */
+async function takesAll(t: TestContext) {
+  const sources: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    onData: (stream, _, done) => {
+      let source = "";
+      stream.setEncoding("utf8").on("data", (part: string) => (source += part));
+      stream.on("end", () => {
+        sources.push(source);
+        done();
+      });
+    },
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  t.after(() => server.close());
+  return { sources, port: (server.server.address() as AddressInfo).port };
+}
+
+/** A server of bare TCP. */
+async function listening(t: TestContext, onConnection: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => undefined));
+    onConnection(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const to = (port: number, from = "alerts@edge.example") => ({ host: "127.0.0.1", port, username: "", password: "", from });
+
+test("the message's id has the sender's domain, whatever else the sender is called", async (t) => {
+  const { sources, port } = await takesAll(t);
+  for (const from of ["alerts@edge.example", "Edge alerts <alerts@edge.example>"])
+    await createEmailSender(to(port, from))("someone@example.net", ALERT, "01ABC");
+  assert.equal(sources.length, 2);
+  for (const source of sources) {
+    assert.match(source, /^Message-ID: <01ABC@edge\.example>\r$/m);
+    const [head = ""] = source.split("\r\n\r\n", 1);
+    assert.doesNotMatch(head, /^Bcc:/m, "what the text holds is no header");
+  }
+});
+
+test("a server that says a little now and then is left in the end, and its connection with it", async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const port = await listening(t, (socket) => {
+    socket.on("close", () => closed.resolve());
+    const drip = setInterval(() => socket.write("220-wait\r\n"), 20);
+    socket.on("close", () => clearInterval(drip));
+  });
+  await assert.rejects(createEmailSender(to(port), 400)("someone@example.net", ALERT, "1"), /did not take the message within 0\.4 s/);
+  await closed.promise;
+});
+
+test("a server that is away is named by the system's reason", async () => {
+  await assert.rejects(createEmailSender(to(1))("someone@example.net", ALERT, "1"), /ECONNREFUSED/);
+});
