@@ -15,7 +15,7 @@ import { rulesetOp } from "#edge/test-entries.ts";
 import { createDetector } from "./detector.ts";
 import { SCANNED_BYTES_MAX } from "./job.ts";
 import { createTap } from "./tap.ts";
-import { eventually } from "../../../test/support/eventually.ts";
+import { eventually, settled } from "../../../test/support/eventually.ts";
 
 const CARD = "4716461583322103";
 const PAGE = Buffer.from(`<p>${CARD}</p>`);
@@ -51,10 +51,10 @@ async function site(t: TestContext, answer: RequestListener): Promise<Site> {
   const ops = [...siteOps(origin.port), rulesetOp("scan", "zone", "zone", "http_response_firewall_managed", [scan])];
   const edge = await startEdge(ops, { tap });
   t.after(async () => {
+    origin.close();
     await edge.close();
     tap.close();
     detector.close();
-    origin.close();
   });
   const open = async (path: string, method = "GET"): Promise<IncomingMessage> => {
     const request = get({ ...{ port: edge.http, path, method, host: "127.0.0.1", agent: false }, headers: { host: "www.example.com" } });
@@ -198,6 +198,9 @@ test("SPEC 6: a stream that goes on is told of after half a minute, once", async
   });
   const visitors = [await all.open("/found"), await all.open("/packed"), await all.open("/late")];
   for (const visitor of visitors) visitor.resume();
+  // Their time begins when the detector has begun with them.
+  await eventually(() => all.metric("selvedge_detection_responses_total") === visitors.length);
+  await settled(200);
   const paths = () => all.rows.map(({ path }) => path).sort();
   all.clock.advance(29_000);
   await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -212,7 +215,7 @@ test("SPEC 6: a stream that goes on is told of after half a minute, once", async
   streams[2]?.write("\n\n");
   await eventually(() => all.rows.length === 3);
   for (const stream of streams) stream.end(`data: 5398228707871527\n\n`);
-  for (const visitor of visitors) if (!visitor.complete) await once(visitor, "close");
+  await eventually(() => visitors.every(({ complete }) => complete));
   assert.deepEqual(paths(), ["/found", "/late", "/packed"]);
   assert.deepEqual(
     all.rows.map((row) => [row.scan_limited, row.matches.length]),
