@@ -190,7 +190,7 @@ describe("the activity log", () => {
     assert.equal(JSON.parse(printed.split("\n")[0] ?? "").path, "/printed");
     const refused = tail("--zone", "one.example", "--filter", "client_ip=nowhere");
     const [complaint, [code]] = await Promise.all([text(refused.stderr), once(refused, "exit")]);
-    assert.match(complaint, /client_ip must be an IP address or a network/);
+    assert.match(complaint, /"client_ip" must be an IP address or a network/);
     assert.equal(code, 1);
   });
 

@@ -48,6 +48,7 @@ test("values that cannot be given to one filter each are refused", () => {
     () => filtersOf("filters.key=provider&filters.key=cached&filters.operator=eq&filters.operator=eq&filters.value=a"),
     /one value for each/,
   );
+  assert.throws(() => filtersOf("filters.value=openai"), /one value for each/, "would stand for all logs");
 });
 
 test("whatever is wrong with a query of the AI gateway's, its code is that of the family", async (t) => {

@@ -44,7 +44,7 @@ function addPart(filters: Map<string, Filter>, index: string, part: string, valu
 
 /** Several filters in one each of key and operator: their values can be told apart where there is one for each. */
 function unfolded({ key = [], operator = [], value = [] }: Readonly<Record<string, readonly string[]>>): readonly Filter[] {
-  if (key.length === 0 && operator.length === 0) return [];
+  if (key.length === 0 && operator.length === 0 && value.length === 0) return [];
   if (key.length === 1 && operator.length === 1) return [{ key: key[0] ?? "", operator: operator[0] ?? "", value: [...value] }];
   if (key.length !== operator.length || key.length !== value.length || key.length > FILTERS_MAX)
     throw new PlatformError("gateway_input_invalid", {

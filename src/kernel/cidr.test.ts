@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { cidrContains, createCidrSet, formatCidr, parseCidr } from "./cidr.ts";
+import { cidrContains, createCidrSet, formatCidr, parseCidr, unmapCidr } from "./cidr.ts";
 import { formatIp, parseIp } from "./ip.ts";
 
 const ip = (text: string) => parseIp(text) ?? assert.fail(text);
@@ -14,6 +14,14 @@ test("a block is canonical: host bits cleared, a plain address is a block of one
   assert.equal(formatCidr(cidr("2001:DB8::1/33")), "2001:db8::/33");
   assert.equal(formatCidr(cidr("255.255.255.255/31")), "255.255.255.254/31");
   assert.equal(formatCidr(cidr("::/0")), "::/0");
+});
+
+test("a block of IPv4 addresses that is written as IPv6 is the block of IPv4", () => {
+  assert.equal(formatCidr(unmapCidr(cidr("::ffff:192.0.2.77/120"))), "192.0.2.0/24");
+  assert.equal(formatCidr(unmapCidr(cidr("::ffff:c000:24d"))), "192.0.2.77/32");
+  assert.equal(formatCidr(unmapCidr(cidr("::ffff:0:0/96"))), "0.0.0.0/0");
+  for (const text of ["192.0.2.0/24", "2001:db8::/32", "::ffff:0:0/95", "::/0", "::fffe:192.0.2.0/120"])
+    assert.deepEqual(unmapCidr(cidr(text)), cidr(text), text);
 });
 
 test("what is no block is refused", () => {

@@ -1,4 +1,4 @@
-import { formatIp, type IpAddress, parseIp, readIp } from "#kernel/ip.ts";
+import { formatIp, type IpAddress, parseIp, readIp, unmapIp } from "#kernel/ip.ts";
 
 /** An address block; the bits of `base` below the prefix are zero. */
 export interface Cidr {
@@ -31,6 +31,15 @@ export function parseCidr(text: string): Cidr | undefined {
 }
 
 export const formatCidr = (cidr: Cidr): string => `${formatIp(cidr.base)}/${cidr.prefix}`;
+
+/** A block within `::ffff:0:0/96` as the IPv4 block that it is; others, wider ones among them, as they are. */
+export function unmapCidr(cidr: Cidr): Cidr {
+  const base = unmapIp(cidr.base);
+  return base === cidr.base || cidr.prefix < MAPPED_BITS ? cidr : { base, prefix: cidr.prefix - MAPPED_BITS };
+}
+
+/** RFC 4291 §2.5.5.2. */
+const MAPPED_BITS = 96;
 
 /** Whether the block holds the address; families never mix. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {

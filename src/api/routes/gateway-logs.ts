@@ -45,6 +45,7 @@ export const GATEWAY_LOG_ROUTES: readonly Route[] = [
     permissions: READ,
     invalid_query: "gateway_input_invalid",
     query: GatewayLogList,
+    strict_query: true,
     fold_query: foldLogFilters,
     result: GatewayLog,
     paging: "page",

@@ -1,8 +1,9 @@
 import type { EventTables } from "#events/rows.ts";
 import type { Condition, Where, WherePart } from "#events/where-sql.ts";
+import { formatCidr, parseCidr, unmapCidr } from "#kernel/cidr.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { rayTimeMs } from "#kernel/ids.ts";
-import { canonicalIp, isIpv4 } from "#kernel/ip.ts";
+import { formatIp } from "#kernel/ip.ts";
 import type { SecurityEventFilter } from "#model/security-event.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 
@@ -40,8 +41,7 @@ export function eventsOf(scope: EventScope, filter: SecurityEventFilter): Events
   if (filter["user_agent.contains"] !== undefined)
     where.push({ column: "user_agent", operator: "has", value: filter["user_agent.contains"] });
   if (filter.ray_id !== undefined) where.push({ column: "ray_id", operator: "eq", value: filter.ray_id }, ...aroundRay(filter.ray_id));
-  if (filter.since !== undefined) where.push({ column: "at_ms", operator: "ge", value: timeOf("since", filter.since) });
-  if (filter.until !== undefined) where.push({ column: "at_ms", operator: "lt", value: timeOf("until", filter.until) });
+  where.push(...betweenTimes(filter));
   if (filter.client_ip !== undefined) where.push(listOf(filter.client_ip).map(fromNetwork));
   if (filter.rule_id !== undefined) where.push(listOf(filter.rule_id).flatMap(ruleIs));
   return where;
@@ -69,17 +69,41 @@ const ruleIs = (id: string): Condition<"security_events">[] => [
   { column: "matches", operator: "has", value: JSON.stringify({ rule_id: id }).slice(1, -1) },
 ];
 
-export function timeOf(name: string, text: string): number {
+/** From `since` on and before `until`. Throws `invalid_input` for what is no time, and for times between which there is nothing. */
+export function betweenTimes({ since, until }: { readonly since?: string; readonly until?: string }): readonly TimeBound[] {
+  const fromMs = since === undefined ? undefined : timeOf("since", since);
+  const toMs = until === undefined ? undefined : timeOf("until", until);
+  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
+    throw new PlatformError("invalid_input", { message: `"since" must be before "until".`, source: "/since" });
+  return [
+    ...(fromMs === undefined ? [] : [{ column: "at_ms", operator: "ge", value: fromMs } as const]),
+    ...(toMs === undefined ? [] : [{ column: "at_ms", operator: "lt", value: toMs } as const]),
+  ];
+}
+
+interface TimeBound {
+  readonly column: "at_ms";
+  readonly operator: "ge" | "lt";
+  readonly value: number;
+}
+
+function timeOf(name: string, text: string): number {
   const ms = parseTimestamp(text);
-  if (ms === undefined) throw new PlatformError("invalid_input", { message: `${name} must be a time like 2030-01-31T08:00:00Z` });
+  if (ms === undefined)
+    throw new PlatformError("invalid_input", { message: `"${name}" must be a time like 2030-01-31T08:00:00Z.`, source: `/${name}` });
   return ms;
 }
 
+/** Rows have addresses in canonical form, IPv4 never as IPv6: a filter that writes it so means the same. */
 export function fromNetwork(text: string): { readonly column: "client_ip"; readonly operator: "eq" | "within"; readonly value: string } {
-  const [, address = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const canonical = canonicalIp(address);
-  if (canonical === undefined || Number(bits ?? 0) > (isIpv4(address) ? 32 : 128))
-    throw new PlatformError("invalid_input", { message: "client_ip must be an IP address or a network like 192.0.2.0/24" });
-  if (bits === undefined) return { column: "client_ip", operator: "eq", value: canonical };
-  return { column: "client_ip", operator: "within", value: `${canonical}/${bits}` };
+  const cidr = parseCidr(text);
+  if (cidr === undefined)
+    throw new PlatformError("invalid_input", {
+      message: `"client_ip" must be an IP address or a network like 192.0.2.0/24.`,
+      source: "/client_ip",
+    });
+  const network = unmapCidr(cidr);
+  return text.includes("/")
+    ? { column: "client_ip", operator: "within", value: formatCidr(network) }
+    : { column: "client_ip", operator: "eq", value: formatIp(network.base) };
 }

@@ -2,7 +2,7 @@ import type { EventReads } from "#events/reads.ts";
 import type { RequestRow } from "#events/rows.ts";
 import type { Where, WherePart } from "#events/where-sql.ts";
 import type { LoggedRequest, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
-import { aroundRay, fromNetwork, timeOf } from "./event-filter.ts";
+import { aroundRay, betweenTimes, fromNetwork } from "./event-filter.ts";
 import { createTails, type TailSource } from "./tail.ts";
 
 export interface LoggedRequests {
@@ -68,8 +68,7 @@ function whereOf(zoneId: string, query: Omit<LoggedRequestQuery, "limit">): Wher
     if (value !== undefined) where.push({ column, operator: "eq", value });
   }
   if (query.ray_id !== undefined) where.push(...aroundRay(query.ray_id));
-  if (query.since !== undefined) where.push({ column: "at_ms", operator: "ge", value: timeOf("since", query.since) });
-  if (query.until !== undefined) where.push({ column: "at_ms", operator: "lt", value: timeOf("until", query.until) });
+  where.push(...betweenTimes(query));
   if (query.client_ip !== undefined) where.push(fromNetwork(query.client_ip));
   return where;
 }

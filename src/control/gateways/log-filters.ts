@@ -64,8 +64,11 @@ const OLD_PARAMETERS: Readonly<Record<OldParameter, readonly [LogFilterKey, LogO
   response_content_type: ["response_content_type", "eq"],
 };
 
-/** A bound keeps what is not beyond it, and what has a value at all. */
+/** A bound keeps what is not beyond it, and what has a value at all. Throws `gateway_input_invalid` for times that are none, or in the wrong order. */
 export function oldParameterFilters(query: GatewayLogList): readonly LogFilter[] {
+  const [fromMs, toMs] = (["start_date", "end_date"] as const).map((name) => timeOf(name, query[name]));
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs)
+    throw invalid(`"start_date" must not be after "end_date".`, "/start_date");
   return Object.entries(OLD_PARAMETERS).flatMap(([name, [key, operator]]): readonly LogFilter[] => {
     const value = query[name as OldParameter];
     if (value === undefined) return [];
@@ -75,4 +78,11 @@ export function oldParameterFilters(query: GatewayLogList): readonly LogFilter[]
       { key, operator: "neq", value: [null] },
     ];
   });
+}
+
+function timeOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw invalid(`"${name}" must be a time like 2030-01-31T08:00:00Z.`, `/${name}`);
+  return ms;
 }
