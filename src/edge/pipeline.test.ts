@@ -195,6 +195,7 @@ test("detection gets the decoded body and everything its event says, and the vis
       content_type: "text/html",
       charset: "utf-8",
       content_encoding: "",
+      cut: "none",
       ruleset_id: SENSITIVE_DATA_RULESET_ID,
       enabled: "",
       own: "",

@@ -251,3 +251,61 @@ test("a number that the bound cuts is none", async (t) => {
     }
   }
 });
+
+/** Longer numbers, of which a piece looks like a card; the last one is as long as any, so that a piece of it is shorter. */
+const LONGER = `<p>${CARD}0</p> <p>472${CARD}</p> <p>${CARD}</p>`;
+
+test("a number that a range begins or ends inside is none", async (t) => {
+  const all = await site(t, (request, response) => {
+    const [from = 0, to = 0] = (request.url?.slice(1) ?? "").split("-").map(Number);
+    const headers = { "content-type": "text/html", "content-range": `bytes ${from}-${to - 1}/${LONGER.length}` };
+    response.writeHead(206, headers).end(LONGER.slice(from, to));
+  });
+  const second = LONGER.indexOf(`472${CARD}`);
+  const third = LONGER.lastIndexOf(CARD);
+  const ranges: readonly (readonly [from: number, to: number, offset: number | null])[] = [
+    [0, LONGER.length, third],
+    [0, "<p>".length + CARD.length, null],
+    [0, "<p>".length + CARD.length + 1, null],
+    [second + 3, second + 3 + CARD.length + 4, null],
+    [second + 3, LONGER.length, third - second - 3],
+    [third, LONGER.length, null],
+    [third - 1, LONGER.length, 1],
+    [third - 1, third + CARD.length, null],
+    [third - 1, third + CARD.length + 1, 1],
+  ];
+  for (const [index, [from, to, offset]] of ranges.entries()) {
+    await all.fetch(`/${from}-${to}`);
+    await eventually(() => all.metric("selvedge_detection_scanned_total") === index + 1);
+    const row = all.rows.find(({ path }) => path === `/${from}-${to}`);
+    assert.equal(row?.matches[0]?.offset ?? null, offset, `${from}-${to}`);
+  }
+});
+
+test("a number that the origin or the visitor breaks off in is none; what stands before it is found", async (t) => {
+  const begun: ServerResponse[] = [];
+  let sent = "";
+  const all = await site(t, (request, response) => {
+    const isLong = request.url?.startsWith("/length") === true;
+    response.writeHead(200, { "content-type": "text/html", ...(isLong ? { "content-length": 1000 } : {}) }).write(sent);
+    begun.push(response);
+  });
+  let scanned = 0;
+  const found = async (who: "length" | "chunks" | "visitor", text: string): Promise<number> => {
+    const path = `/${who}/${scanned}`;
+    sent = text;
+    const visitor = await all.open(path);
+    await once(visitor, "data");
+    if (who === "visitor") visitor.destroy();
+    else begun.at(-1)?.destroy();
+    await eventually(() => all.metric("selvedge_detection_scanned_total") === scanned + 1);
+    scanned++;
+    return all.rows.filter((row) => row.path === path).length;
+  };
+  for (const who of ["length", "chunks", "visitor"] as const) {
+    assert.equal(await found(who, `<p>${CARD}`), 0, who);
+    assert.equal(await found(who, `<p>${CARD} `), 0, who);
+    assert.equal(await found(who, `<p>${CARD}<`), 1, who);
+    assert.equal(await found(who, `<p>${CARD}</p><p>${CARD}`), 1, who);
+  }
+});

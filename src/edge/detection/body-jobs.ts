@@ -1,5 +1,6 @@
 import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
+import { isCutAtEnd, isCutAtStart } from "./body-cut.ts";
 import { createCodedKeeper, createDecoders, type Decoder, type DecodingLoad, unnamedCodingOf } from "./decode.ts";
 import { codingsOf, isJson, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
@@ -41,7 +42,7 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
 
   return ({ plan, first, detectors, startedMs, timed, onResult }) => {
     const buffer = buffers.pop() ?? scanBuffer(bufferBytes);
-    const scanner = new BodyScanner(detectors, { buffer });
+    const scanner = new BodyScanner(detectors, { buffer, startsInside: isCutAtStart(plan.cut) });
     const kept = isJson(plan.content_type) ? keeper.begin() : null;
     let came = 0;
     let lookedTo = 0;
@@ -72,7 +73,7 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
         (decoder ?? body).write(bytes);
       },
       end: (cut) => {
-        const isCut = cut || came >= SCANNED_BYTES_MAX;
+        const isCut = cut || came >= SCANNED_BYTES_MAX || isCutAtEnd(plan.cut);
         if (decoder === null) finish(isCut);
         else decoder.end(isCut);
       },

@@ -118,7 +118,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     }
   };
 
-  const take = ({ jobs, plans, ring }: Attached, { job: number, label, text, bytes, isEnd, isCut }: RingRecord): void => {
+  const take = ({ jobs, plans, ring }: Attached, { job: number, label, text, bytes, isEnd, isCut, isBroken }: RingRecord): void => {
     if (number === NO_JOB) return void (plans[label] = planOf(text));
     let job = jobs.get(number);
     const plan = text === "" ? undefined : plans[label];
@@ -134,7 +134,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     job.isCut = isCut;
     timed(body.account, () => {
       pass(body, bytes);
-      if (isEnd) body.end(isCut);
+      if (isEnd) body.end(isCut || isBroken);
     });
   };
 

@@ -1,4 +1,5 @@
 import { rememberTexts } from "#rules/expression/memo.ts";
+import type { BodyCut } from "./body-cut.ts";
 
 /** What all responses have in common that one rule has scanned in one zone: the same object for each of them. */
 export interface ScanScope {
@@ -24,6 +25,7 @@ export interface BodyKind {
   readonly charset: string;
   /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
   readonly content_encoding: string;
+  readonly cut: BodyCut;
 }
 
 /** What a scan needs to know: plain, since it crosses threads, once for all responses of which it is the same. */
@@ -68,7 +70,7 @@ export const planText = (
 ): string =>
   JSON.stringify({
     ...{ account_id, zone_id, ruleset_id, enabled, own, public_key, masked_sample, deployed_by },
-    ...{ content_type: kind.content_type, charset: kind.charset, content_encoding: kind.content_encoding },
+    ...{ content_type: kind.content_type, charset: kind.charset, content_encoding: kind.content_encoding, cut: kind.cut },
   } satisfies ScanPlan);
 
 export const planOf = (text: string): ScanPlan => JSON.parse(text) as ScanPlan;

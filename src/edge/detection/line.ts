@@ -60,4 +60,7 @@ interface KnownPlan {
 }
 
 const isSame = (one: BodyKind, other: BodyKind): boolean =>
-  one.content_type === other.content_type && one.charset === other.charset && one.content_encoding === other.content_encoding;
+  one.content_type === other.content_type &&
+  one.charset === other.charset &&
+  one.content_encoding === other.content_encoding &&
+  one.cut === other.cut;

@@ -28,7 +28,8 @@ test("what was written is read, in order and whole, however writing and reading 
       const take = (bytesMax: number): number =>
         reader.read(
           bytesMax,
-          ({ job, label, text, bytes, isEnd }) => void read.push(`${job} ${label} ${text} ${Buffer.from(bytes).toString("hex")} ${isEnd}`),
+          ({ job, label, text, bytes, isEnd, isBroken }) =>
+            void read.push(`${job} ${label} ${text} ${Buffer.from(bytes).toString("hex")} ${isEnd} ${isBroken}`),
         );
       let ends = 0;
       for (const [job, one] of steps.entries()) {
@@ -38,13 +39,13 @@ test("what was written is read, in order and whole, however writing and reading 
           const room = writer.hasRoom(text.length + one.bytes.length);
           assert.equal(writer.write(job, one.label, text, one.bytes, 0, one.bytes.length, one.isEnd), room);
           if (!room) continue;
-          written.push(`${job} ${one.label} ${text} ${Buffer.from(one.bytes).toString("hex")} ${one.isEnd}`);
+          written.push(`${job} ${one.label} ${text} ${Buffer.from(one.bytes).toString("hex")} ${one.isEnd} false`);
           ends = 0;
         } else if (ends < ENDS_MAX && written.length > 0) {
           // Behind every record there is room for the ends of all jobs that may be open.
           ends++;
-          writer.end(job, false);
-          written.push(`${job} 0   true`);
+          writer.end(job, job % 2 === 0 ? "whole" : "broken");
+          written.push(`${job} 0   true ${job % 2 === 1}`);
         }
       }
       take(Number.POSITIVE_INFINITY);

@@ -15,8 +15,8 @@ export interface RingWriter {
   write(job: number, label: number, text: string, bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean;
   /** Whether a piece of any length would be lent instead of copied. */
   lends(bytes: Uint8Array, start: number, end: number): boolean;
-  /** Says that no more comes of the job: there is room for as many as `endsMax` at any time. `isCut`: its `done` is not to be counted. */
-  end(job: number, isCut: boolean): void;
+  /** Says that no more comes of the job: there is room for as many as `endsMax` at any time. */
+  end(job: number, how: JobEnd): void;
   /** How many jobs the reader has said to be done with. */
   done(): number;
 }
@@ -32,6 +32,9 @@ export interface RingReader {
   done(): void;
 }
 
+/** All of the body has come; it broke off, and goes no further; or it goes on and its `done` is not to be counted. */
+export type JobEnd = "whole" | "broken" | "cut";
+
 /** Good during the call that it is given to. */
 export interface RingRecord {
   readonly job: number;
@@ -42,6 +45,8 @@ export interface RingRecord {
   readonly isEnd: boolean;
   /** The end came before that of the body, and the writer has counted it already. */
   readonly isCut: boolean;
+  /** There would have been more. */
+  readonly isBroken: boolean;
 }
 
 export interface RingWriterOptions {
@@ -66,8 +71,9 @@ const CONTROL_BYTES = 192;
 // Four words: bytes of the text, bytes of the body, job, then kind and label. Records begin at multiples of it.
 const RECORD = 16;
 // Of a jump, the first word says where it goes on. Of what is lent, two words behind these four say where it is.
-const [END, JUMP, LENT, CUT] = [1, 2, 4, 8];
-const KIND_BITS = 4;
+const [END, JUMP, LENT, CUT, BROKEN] = [1, 2, 4, 8, 16];
+const KIND_BITS = 5;
+const ENDS: Readonly<Record<JobEnd, number>> = { whole: END, broken: END | BROKEN, cut: END | CUT };
 const WORD_SHIFT = 2;
 /** Less costs about as much to copy as to lend, and would keep memory from who has more. */
 const LENT_BYTES_MIN = 16 * 1024;
@@ -163,11 +169,11 @@ export function createRingWriter(
       publish(at + need);
       return true;
     },
-    end: (job, isCut) => {
+    end: (job, how) => {
       const at = place(RECORD, 0);
       if (at < 0) throw new Error("more jobs were ended than may be open");
       if (at !== head) jump(at);
-      header(at, 0, 0, job, isCut ? END | CUT : END);
+      header(at, 0, 0, job, ENDS[how]);
       publish(at + RECORD);
     },
     done: () => Atomics.load(control, DONE),
@@ -202,8 +208,9 @@ export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | n
             lender === null
               ? data.subarray(textAt + textBytes, textAt + textBytes + bodyBytes)
               : lender.bytes(place, words[word + 5] as number, bodyBytes);
-          const [isEnd, isCut] = [(kind & END) !== 0, (kind & CUT) !== 0];
-          goesOn = take({ job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd, isCut }) !== false;
+          const [isEnd, isCut, isBroken] = [(kind & END) !== 0, (kind & CUT) !== 0, (kind & BROKEN) !== 0];
+          const record = { job: words[word + 2] as number, label: kind >> KIND_BITS, text, bytes, isEnd, isCut, isBroken };
+          goesOn = take(record) !== false;
           lender?.giveBack(place, bodyBytes);
           tail += recordBytes(textBytes + (lender === null ? bodyBytes : RECORD));
           read += RECORD + bodyBytes;

@@ -15,7 +15,7 @@ import {
 } from "./job.ts";
 import { Line, NO_JOB, PIECE_BYTES_MAX } from "./line.ts";
 import { ReadLender } from "./lent-reads.ts";
-import { createRing, createRingWriter } from "./ring.ts";
+import { createRing, createRingWriter, type JobEnd } from "./ring.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
 export interface Tap {
@@ -39,7 +39,7 @@ export interface BodyTap {
   /** `chunk` and `end` in one: a body that comes in one piece is one record for the detector. */
   last(bytes: Uint8Array, start: number, end: number): void;
   end(): void;
-  /** The response broke off: what was sent to the visitor is scanned. */
+  /** The response broke off: what was sent to the visitor is scanned, but for what the break goes through. */
   abort(): void;
 }
 
@@ -146,14 +146,18 @@ export function createTap(deps: TapDeps): Tap {
     }
 
     end(): void {
-      if (this.isOver) return;
-      this.isOver = true;
-      // A body of which nothing was copied never reached the detector; one that is not open any more is known to have ended.
-      if (open.delete(this)) this.line.ring.end(this.job, false);
+      this.finish("whole");
     }
 
     abort(): void {
-      this.end();
+      this.finish("broken");
+    }
+
+    private finish(how: JobEnd): void {
+      if (this.isOver) return;
+      this.isOver = true;
+      // A body of which nothing was copied never reached the detector; one that is not open any more is known to have ended.
+      if (open.delete(this)) this.line.ring.end(this.job, how);
     }
 
     /** It is shed, once: should the detector die before it comes to that end, it is not counted again. */
@@ -162,7 +166,7 @@ export function createTap(deps: TapDeps): Tap {
       this.isOver = true;
       if (!open.delete(this)) return;
       this.line.begun--;
-      this.line.ring.end(this.job, true);
+      this.line.ring.end(this.job, "cut");
     }
 
     private copy(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
@@ -224,7 +228,7 @@ export function createTap(deps: TapDeps): Tap {
     },
     reconnect: connect,
     close: () => {
-      for (const body of Array.from(open)) body.end();
+      for (const body of Array.from(open)) body.abort();
       line = null;
       port.close();
     },

@@ -21,6 +21,7 @@ export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => 
   content_type: "text/html",
   charset: "",
   content_encoding: "",
+  cut: "none",
   ruleset_id: SENSITIVE_DATA_RULESET_ID,
   enabled: managed?.enabled ?? "0",
   own: "",

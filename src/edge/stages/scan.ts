@@ -3,6 +3,7 @@ import { phaseNumber } from "#rules/phases.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ManagedExecution } from "#rules/managed/rulesets.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
+import { cutOf } from "../detection/body-cut.ts";
 import type { ScanScope } from "../detection/job.ts";
 import type { BodyTap, Tap } from "../detection/tap.ts";
 import { EDGE_ERRORS } from "../edge-errors.ts";
@@ -40,8 +41,10 @@ function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, match: Mat
   const { content_type } = response;
   if (match.managed === null || zone === null || !tap.takes(content_type)) return null;
   const { status, charset } = response;
-  const { content_encoding } = response.raw ?? response;
-  return tap.begin(scopeOf(match, match.managed, zone.entry), exchange, { status, content_type, charset, content_encoding });
+  const original = response.raw ?? response;
+  const { content_encoding } = original;
+  const cut = cutOf(status, content_type, () => original.headers("content-range")[0]);
+  return tap.begin(scopeOf(match, match.managed, zone.entry), exchange, { status, content_type, charset, content_encoding, cut });
 }
 
 const bothOf = (first: BodyTap, second: BodyTap): BodyTap => ({

@@ -54,6 +54,8 @@ export interface ScannerOptions {
   /** Chunks are gathered in it, whatever their size, and scanned when it is full. Free again after `end`; `scanBuffer` makes one. */
   readonly buffer?: Buffer;
   readonly candidatesMax?: number;
+  /** What comes is the rest of something longer: what may have begun before it does not count. */
+  readonly startsInside?: boolean;
   /** Told of each hit, in no certain order and one within another as well; `from` and `to` are offsets in the body. */
   readonly onHit?: (from: number, to: number) => void;
 }
@@ -79,6 +81,7 @@ export class BodyScanner {
   readonly #detectors: CompiledDetectors;
   readonly #candidatesMax: number;
   readonly #onHit: ScannerOptions["onHit"];
+  readonly #startsInside: boolean;
   readonly #buffer: Buffer;
   /** Bytes in the buffer, the offset in the body of its first byte, and the first anchor place not yet looked at. */
   #filled = 0;
@@ -93,7 +96,9 @@ export class BodyScanner {
   #customTries = 0;
   readonly #tallies = new Map<Detector, Tally>();
 
-  constructor(detectors: CompiledDetectors, { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX, onHit }: ScannerOptions = {}) {
+  constructor(detectors: CompiledDetectors, options: ScannerOptions = {}) {
+    const { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX, startsInside = false, onHit } = options;
+    this.#startsInside = startsInside;
     this.#detectors = detectors;
     this.#onHit = onHit;
     this.#candidatesMax = candidatesMax;
@@ -117,7 +122,8 @@ export class BodyScanner {
   /** Whether there is anything in what waits for more to come; `spare` is as large as the scan's own buffer. Changes nothing. */
   findsInRest(spare: Buffer): boolean {
     if (this.isLimited) return false;
-    const rest = new BodyScanner(this.#detectors, { buffer: spare, candidatesMax: this.#candidatesMax });
+    const startsInside = this.#startsInside && this.#base === 0;
+    const rest = new BodyScanner(this.#detectors, { buffer: spare, candidatesMax: this.#candidatesMax, startsInside });
     this.#buffer.copy(spare, 0, 0, this.#filled);
     rest.#filled = this.#filled;
     rest.#next = this.#next;
@@ -302,6 +308,8 @@ export class BodyScanner {
   #count(detector: Detector, from: number, text: string): void {
     const last = { from, to: from + text.length };
     if (this.#isCut && mayGoOn(this.#buffer.subarray(last.to - this.#base, this.#filled))) return;
+    // Whatever is so near the start is found while the start is there.
+    if (this.#startsInside && this.#base === 0 && mayGoBack(this.#buffer.subarray(0, from))) return;
     this.#onHit?.(last.from, last.to);
     const tally = this.#tallies.get(detector);
     if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
@@ -325,6 +333,11 @@ const GAP_BYTES_MAX = 12;
 
 /** Whether what was found may be longer than it was found to be; `rest` is what stands between it and the cut. */
 const mayGoOn = (rest: Buffer): boolean => rest.length <= GAP_BYTES_MAX && GOES_ON.test(rest.toString("latin1"));
+
+const GOES_BACK = /^(?:[#\w]*;)?[^A-Za-z"'<>{}()[\],\r\n\t|]*$/;
+
+/** The same at the other end: `before` is what stands between the beginning and what was found. */
+const mayGoBack = (before: Buffer): boolean => before.length <= GAP_BYTES_MAX && GOES_BACK.test(before.toString("latin1"));
 
 /** Where the last reading found ends; used before the next one. */
 const ends: ChainEnd[] = [];

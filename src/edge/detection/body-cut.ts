@@ -1,0 +1,25 @@
+import { parseContentRange } from "#wire/http/content-range.ts";
+
+/** At which ends a body is a piece of something longer: what stands there may be the rest of something, or its beginning. */
+export type BodyCut = "none" | "start" | "end" | "both";
+
+export const isCutAtStart = (cut: BodyCut): boolean => cut === "start" || cut === "both";
+export const isCutAtEnd = (cut: BodyCut): boolean => cut === "end" || cut === "both";
+
+/** What a Content-Range says of the bytes beside it; of one that says nothing, anything may be true. */
+export function cutOfRange(value: string): BodyCut {
+  const range = parseContentRange(value);
+  if (range === null) return "both";
+  const isFirst = range.first === 0;
+  const isLast = range.length !== null && range.last === range.length - 1;
+  if (isFirst) return isLast ? "none" : "end";
+  return isLast ? "start" : "both";
+}
+
+const PARTIAL_CONTENT = 206;
+
+/** Of a response. Where several ranges come in one, each says for itself where it is from. */
+export function cutOf(status: number, mediaType: string, contentRange: () => string | undefined): BodyCut {
+  if (status !== PARTIAL_CONTENT || mediaType === "multipart/byteranges") return "none";
+  return cutOfRange(contentRange() ?? "");
+}
