@@ -75,6 +75,8 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "runs the store's tests on the second dialect",
     folders: postgresFolders,
   },
+  { name: "python3", debianPackage: "python3", neededBy: "test", purpose: "runs a receiver of webhooks, as the guide has it" },
+  { name: "jq", debianPackage: "jq", neededBy: "test", purpose: "reads answers of the API, as guides do" },
   { name: "strace", debianPackage: "strace", neededBy: "test", purpose: "counts the syncs to disk that a commit takes" },
   { name: "dnsperf", debianPackage: "dnsperf", neededBy: "bench", purpose: "puts load on nameservers" },
   { name: "rg", debianPackage: "ripgrep", neededBy: "bench", purpose: "looks for the same forms as the detectors" },
