@@ -59,7 +59,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const { control, reader, batches } = await openControl(deps, state, { metrics, urlOfGateways: () => urlOfGateways }, closing);
     const publisher = await openPublisher(deps, state, control, closing);
     const hasZones = await anyZone(store.read);
-    const planes = await startPlanes({ config, tls, publisher, log, files, early, hasZones, ...planeReports(control, log) });
+    const planes = await startPlanes({ config, tls, publisher, log, files, early, metrics, hasZones, ...planeReports(control, log) });
     closing.addDraining((drainMs) => planes.stop(drainMs));
     urlOfGateways = planeAddresses(config, 0, planes.ports).gateway;
 

@@ -6,6 +6,7 @@ import type { FromWorker, NeighbourName, SinkName, TicketKeys, ToWorker } from "
 import type { EarlyThreads } from "./early-threads.ts";
 import type { Log } from "./log.ts";
 import { threadLimits } from "./thread-limits.ts";
+import { watchThread, type WatchLimits } from "./watchdog.ts";
 
 /** How long a start may take before it counts as failed: a million records take a slow and busy machine a minute. */
 const START_LIMIT_MS = 300_000;
@@ -55,6 +56,10 @@ export interface PlaneWorkerSpec {
   connect(bound: Bound): { readonly workerData: object; readonly transfer: readonly MessagePort[] };
   /** The server is there without it: a first start that fails is tried again, as after a crash. */
   readonly isLate?: boolean;
+  /** One that takes no turns any more is ended, and started again as after a crash. */
+  readonly watch?: WatchLimits;
+  /** Called when one is ended for that. */
+  onSilent?(): void;
   /** Called after a crash, when the thread serves again. */
   onRestart?(): void;
   /** Called when the thread was told that a secondary zone has changed at its primary. */
@@ -77,6 +82,24 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   let worker: Worker;
   /** Of a start that is under way: whether it comes to listen. */
   let starting: Promise<boolean> | null = null;
+  let stopWatching = (): void => undefined;
+
+  const watch = (thread: Worker, limits: WatchLimits): (() => void) =>
+    watchThread(
+      {
+        answers: async (withinMs) => (await askMetrics(withinMs)) !== undefined,
+        cpuMs: async () => {
+          const { user, system } = await thread.cpuUsage();
+          return (user + system) / 1000;
+        },
+        onSilent: (silentMs) => {
+          log.error({ plane: name, silent_ms: silentMs }, "a plane's thread takes no turns any more, and is ended");
+          spec.onSilent?.();
+          void thread.terminate();
+        },
+      },
+      limits,
+    );
 
   const onMessage = (message: Exclude<FromWorker, { type: "descriptors" }>, listening: () => void): void => {
     if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
@@ -106,6 +129,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     }, START_LIMIT_MS);
     let recovered: NodeJS.Timeout | undefined;
     const onListening = (): void => {
+      if (spec.watch !== undefined && state === "up") stopWatching = watch(thread, spec.watch);
       recovered = setTimeout(() => (restartMs = RESTART_FIRST_MS), RECOVERED_MS).unref();
       resolve(bound);
     };
@@ -121,6 +145,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     thread.on("exit", () => {
       clearTimeout(limit);
       clearTimeout(recovered);
+      stopWatching();
       if (descriptors !== undefined) closeLeft(descriptors);
       metricRequests.answerAll();
       reject(new Error(`${name} ended before it listened`));
@@ -170,6 +195,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       const limitMs = timeoutMs + STOP_MARGIN_MS;
       const wasUp = state === "up";
       state = "stopping";
+      stopWatching();
       // One that is ended while it loads koffi's functions would take the process along.
       const mustDrain = wasUp || (starting !== null && (await within(limitMs, starting)) === true);
       if (mustDrain) await drained(worker, limitMs, () => post({ type: "drain", timeoutMs }));

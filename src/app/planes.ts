@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { MetricRegistry } from "#kernel/metrics.ts";
 import { logSegmentsOf } from "#events/writer-config.ts";
 import type { GatewayConfig } from "#gateway/config.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -29,6 +30,7 @@ export interface PlanesDeps {
   readonly log: Log;
   readonly files: PlaneFiles;
   readonly early: EarlyThreads;
+  readonly metrics: MetricRegistry;
   /** Nameserver and edge start with the others; else with the first zone. */
   readonly hasZones: boolean;
   /** Told of each secondary zone whose primary has announced a change. */

@@ -3,6 +3,7 @@ import { createLateWorker, type LateWorker } from "./late-worker.ts";
 import { retentionOf } from "./plane-configs.ts";
 import { channel, handOver, type PlaneWorker, startPlaneWorker } from "./plane-worker.ts";
 import type { PlanesDeps } from "./planes.ts";
+import { WATCH_LIMITS } from "./watchdog.ts";
 
 /** The threads that other threads send to. */
 export interface Sinks {
@@ -22,7 +23,7 @@ export interface Senders {
 /** Time for a thread that only writes down what it has been given. */
 const STOP_MS = 5_000;
 
-export function startSinks({ config, log, early, files, publisher }: PlanesDeps, { serving, edges }: Senders): Sinks {
+export function startSinks({ config, log, early, metrics, files, publisher }: PlanesDeps, { serving, edges }: Senders): Sinks {
   const writer = startPlaneWorker({
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
@@ -30,12 +31,16 @@ export function startSinks({ config, log, early, files, publisher }: PlanesDeps,
     connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config) }, transfer: [] }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
+  const restarts = metrics.counter("selvedge_detection_restarts_total", "Detectors that were started again after they had died");
+  const silent = metrics.counter("selvedge_detection_ended_total", "Detectors that were ended because they took no turns any more");
   const detector = createLateWorker("detector", () =>
     startPlaneWorker({
       name: "detector",
       script: new URL("../edge/detection/worker.ts", import.meta.url),
       log,
       isLate: true,
+      watch: WATCH_LIMITS,
+      onSilent: () => void silent.value++,
       connect: () => {
         const events = handOver(writer);
         const feed = channel();
@@ -43,7 +48,10 @@ export function startSinks({ config, log, early, files, publisher }: PlanesDeps,
         const data = { tap: [], events, feed: feed.far, lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
         return { workerData: data, transfer: [events, feed.far] };
       },
-      onRestart: () => edges.forEach((worker) => worker.reconnect("detector", handOver(detector))),
+      onRestart: () => {
+        restarts.value++;
+        edges.forEach((worker) => worker.reconnect("detector", handOver(detector)));
+      },
     }),
   );
   return {

@@ -9,6 +9,10 @@ test("threads of which there are several have the limits of their kind", () => {
   assert.deepEqual(threadLimits("edge-12"), threadLimits("edge-1"));
 });
 
+test("a detector's heap ends", () => {
+  assert.ok(threadLimits("detector").maxOldGenerationSizeMb);
+});
+
 test("nameservers keep the choice of V8", () => {
   assert.deepEqual(threadLimits("nameserver-1"), {});
 });

@@ -8,8 +8,18 @@ import type { ResourceLimits } from "node:worker_threads";
  */
 const YOUNG_MEGABYTES: Readonly<Record<string, number>> = { edge: 48, gateway: 24, events: 8, detector: 8, logpush: 8 };
 
+/**
+ * The most that lives on a thread's heap: beyond it the thread is ended and started again, and not the whole process. Detectors of
+ * 128 policies, each 1.5, and the policies of all zones are a small part of it.
+ */
+const OLD_MEGABYTES: Readonly<Record<string, number>> = { detector: 1024 };
+
 /** What a thread is started with, by its name, such as "gateway" or "edge-1". */
 export function threadLimits(name: string): ResourceLimits {
-  const young = YOUNG_MEGABYTES[name.replace(/-\d+$/, "")];
-  return young === undefined ? {} : { maxYoungGenerationSizeMb: young };
+  const kind = name.replace(/-\d+$/, "");
+  const [young, old] = [YOUNG_MEGABYTES[kind], OLD_MEGABYTES[kind]];
+  return {
+    ...(young === undefined ? {} : { maxYoungGenerationSizeMb: young }),
+    ...(old === undefined ? {} : { maxOldGenerationSizeMb: old }),
+  };
 }
