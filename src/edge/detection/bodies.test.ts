@@ -309,3 +309,49 @@ test("a number that the origin or the visitor breaks off in is none; what stands
     assert.equal(await found(who, `<p>${CARD}</p><p>${CARD}`), 1, who);
   }
 });
+
+test("an event says when not all of its response was looked at", async (t) => {
+  const long = concat([PAGE, Buffer.alloc(SCANNED_BYTES_MAX, " ")]);
+  const numbers = concat([PAGE, Buffer.from("4716461583322104 ".repeat(20_000))]);
+  const frames = concat([zstdCompressSync(PAGE), ...Array.from({ length: 300 }, () => zstdCompressSync("x"))]);
+  const few = concat([zstdCompressSync("x"), zstdCompressSync(PAGE), zstdCompressSync("x")]);
+  const bodies: readonly (readonly [name: string, bytes: Buffer, isLimited: boolean, headers?: Readonly<Record<string, string>>])[] = [
+    ["a page", PAGE, false],
+    ["a packed page", gzipSync(PAGE), false, coded("gzip")],
+    ["almost a MiB", long.subarray(0, SCANNED_BYTES_MAX - 1), false],
+    ["more than a MiB", long, true],
+    ["more than a MiB, packed", brotliCompressSync(long), true, coded("br")],
+    ["more than a MiB, packed twice", gzipSync(brotliCompressSync(long)), true, coded("br, gzip")],
+    ["damage", damaged(gzipSync(concat([PAGE, noise]))), true, coded("gzip")],
+    ["frames", few, false, coded("zstd")],
+    ["too many frames", frames, true, coded("zstd")],
+    ["too many numbers", numbers, true],
+    ["a range", PAGE, false, { "content-range": `bytes 100-${99 + PAGE.length}/900` }],
+  ];
+  const all = await site(t, (request, response) => {
+    const [, bytes, , headers] = bodies[Number(request.url?.slice(1))]!;
+    response.writeHead(headers?.["content-range"] === undefined ? 200 : 206, { "content-type": "text/html", ...headers }).end(bytes);
+  });
+  for (const index of bodies.keys()) await all.fetch(`/${index}`);
+  await eventually(() => all.metric("selvedge_detection_scanned_total") === bodies.length);
+  assert.deepEqual(
+    bodies.map(([name], index) => [name, all.rows.find(({ path }) => path === `/${index}`)?.scan_limited]),
+    bodies.map(([name, , isLimited]) => [name, isLimited]),
+  );
+});
+
+test("frames are all looked at, however they come", async (t) => {
+  const all = await site(t, (request, response) => {
+    response.writeHead(200, { "content-type": "text/html", ...coded("zstd") });
+    const frames = ["x", "y", request.url ?? "", PAGE].map((text) => zstdCompressSync(text));
+    const next = (): void => {
+      const frame = frames.shift();
+      if (frame === undefined) response.end();
+      else response.write(frame, () => setTimeout(next, 30));
+    };
+    next();
+  });
+  await all.fetch("/");
+  await eventually(() => all.rows.length === 1);
+  assert.equal(all.rows[0]?.scan_limited, false);
+});

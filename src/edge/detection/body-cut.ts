@@ -3,6 +3,17 @@ import { parseContentRange } from "#wire/http/content-range.ts";
 /** At which ends a body is a piece of something longer: what stands there may be the rest of something, or its beginning. */
 export type BodyCut = "none" | "start" | "end" | "both";
 
+/**
+ * How a body ended for whoever looks at it: with its end; before that, though there was nothing more to look at; or with something
+ * that was not looked at.
+ */
+export type BodyEnd = "whole" | "broken" | "partial";
+
+const ENDS: readonly BodyEnd[] = ["whole", "broken", "partial"];
+
+/** What holds where both do, of a body and of what was made of it. */
+export const worseEnd = (one: BodyEnd, other: BodyEnd): BodyEnd => (ENDS.indexOf(one) < ENDS.indexOf(other) ? other : one);
+
 export const isCutAtStart = (cut: BodyCut): boolean => cut === "start" || cut === "both";
 export const isCutAtEnd = (cut: BodyCut): boolean => cut === "end" || cut === "both";
 

@@ -1,6 +1,6 @@
 import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
-import { isCutAtEnd, isCutAtStart } from "./body-cut.ts";
+import { type BodyEnd, isCutAtEnd, isCutAtStart, worseEnd } from "./body-cut.ts";
 import { createCodedKeeper, createDecoders, type Decoder, type DecodingLoad, unnamedCodingOf } from "./decode.ts";
 import { codingsOf, isJson, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
@@ -12,8 +12,7 @@ export interface BodyJob {
   readonly startedMs: number;
   readonly account: string;
   write(bytes: Uint8Array): void;
-  /** `isCut` where there would have been more. */
-  end(isCut: boolean): void;
+  end(how: BodyEnd): void;
   /** Tells what there is of a body that goes on; the result says that it is not all. */
   endEarly(): void;
   /** Whether anything has been found so far. */
@@ -28,8 +27,8 @@ export interface BodyJobOptions {
   readonly startedMs: number;
   /** Does some of what the body needs, at once. */
   timed(work: () => void): void;
-  /** `body` is the text as it was scanned, where it is JSON and there was memory to keep it. */
-  onResult(result: ScanResult, body: Uint8Array | null): void;
+  /** `body` is the text as it was scanned, where it is JSON and there was memory to keep it; `isPartial`: there was more than that. */
+  onResult(result: ScanResult, body: Uint8Array | null, isPartial: boolean): void;
 }
 
 /** Decoder, transcoder and scanner of each body, over buffers of `bufferBytes` that serve one after the other. */
@@ -46,15 +45,13 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
     const kept = isJson(plan.content_type) ? keeper.begin() : null;
     let came = 0;
     let lookedTo = 0;
-    let isEarly = false;
     const text = createTranscoder(plan.charset, (bytes) => {
       scanner.push(bytes);
       kept?.add(bytes);
     });
-    const finish = (isCut: boolean): void => {
+    const finish = (how: BodyEnd): void => {
       text.end();
-      const result = scanner.end(isCut);
-      onResult(isEarly ? { ...result, limited: true } : result, kept?.take() ?? null);
+      onResult(scanner.end(how !== "whole"), kept?.take() ?? null, how === "partial");
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
     };
     const body = isUntyped(plan.content_type) ? textOnly(text) : text;
@@ -63,7 +60,7 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
     const decoder: Decoder | null = createDecoders(codings, {
       ...{ load, keeper: codedKeeper },
       onData: (bytes) => timed(() => body.write(bytes)),
-      onEnd: (isCut) => timed(() => finish(isCut)),
+      onEnd: (how) => timed(() => finish(how)),
     });
     return {
       startedMs,
@@ -72,14 +69,13 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
         came += bytes.length;
         (decoder ?? body).write(bytes);
       },
-      end: (cut) => {
-        const isCut = cut || came >= SCANNED_BYTES_MAX || isCutAtEnd(plan.cut);
-        if (decoder === null) finish(isCut);
-        else decoder.end(isCut);
+      end: (how) => {
+        const last = came >= SCANNED_BYTES_MAX ? "partial" : isCutAtEnd(plan.cut) ? worseEnd(how, "broken") : how;
+        if (decoder === null) finish(last);
+        else decoder.end(last);
       },
       endEarly: () => {
-        isEarly = true;
-        if (decoder === null) finish(true);
+        if (decoder === null) finish("partial");
         else decoder.close();
       },
       hasFindings: () => {

@@ -1,21 +1,22 @@
 import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
+import { type BodyEnd, worseEnd } from "./body-cut.ts";
 import { type Encoding, SCANNED_BYTES_MAX } from "./job.ts";
 import { createKeeper, type Keeper, type KeptText } from "./keeper.ts";
 import { beginsAsAscii, beginsAsText } from "./text-only.ts";
 
 export interface Decoder {
   write(bytes: Uint8Array): void;
-  /** No more bytes come; `isCut` where there would have been more. `onEnd` follows. */
-  end(isCut?: boolean): void;
+  /** No more bytes come; `onEnd` follows. */
+  end(how: BodyEnd): void;
   /** Nothing more is decoded, and `onEnd` is called with what was. */
   close(): void;
 }
 
 export interface DecoderDeps {
   onData(bytes: Uint8Array): void;
-  /** Once: everything was decoded, the bound was reached, or the rest is damaged; `isCut` unless it is the first. */
-  onEnd(isCut: boolean): void;
+  /** Once: `partial` where the bound was reached, or the rest is damaged. */
+  onEnd(how: BodyEnd): void;
   readonly load: DecodingLoad;
   /** Has what damaged bodies are decoded from once more. */
   readonly keeper: Keeper;
@@ -43,7 +44,7 @@ const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 const writingTo = (decoder: Decoder, deps: DecoderDeps): DecoderDeps => ({
   ...deps,
   onData: (bytes) => decoder.write(bytes),
-  onEnd: (isCut) => decoder.end(isCut),
+  onEnd: (how) => decoder.end(how),
 });
 
 type Opened = Transform & { readonly bytesWritten: number };
@@ -64,7 +65,7 @@ class Decoding implements Decoder {
   /** Null until enough has come to tell. */
   #isPlain: boolean | null = null;
   #isEnded = false;
-  #isCut = false;
+  #how: BodyEnd = "whole";
   #isOver = false;
   #isBusy = false;
   #bytesBefore = 0;
@@ -81,15 +82,15 @@ class Decoding implements Decoder {
     this.#go();
   }
 
-  end(isCut = false): void {
+  end(how: BodyEnd): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#isCut = isCut;
+    this.#how = how;
     this.#go();
   }
 
   close(): void {
-    this.#finish(true);
+    this.#finish("partial");
   }
 
   #go(): void {
@@ -156,7 +157,8 @@ class Decoding implements Decoder {
   /** Of what came, or of a frame: more of them may follow (RFC 8878 §3.1), and be of no content at all. */
   #atEnd(stream: Opened): void {
     const rest = this.#current?.subarray(stream.bytesWritten - this.#fed);
-    if (rest === undefined || rest.length === 0 || this.#encoding !== "zstd" || ++this.#frames === FRAMES_MAX) return this.#finish(false);
+    if (rest === undefined || rest.length === 0 || this.#encoding !== "zstd") return this.#finish("whole");
+    if (++this.#frames === FRAMES_MAX) return this.#finish("partial");
     this.#closeStream();
     this.#current = null;
     this.#waiting.unshift(rest);
@@ -166,7 +168,7 @@ class Decoding implements Decoder {
   /** zlib tells of damage instead of giving what it has made up to there, so that is made once more, of pieces that become small. */
   #atDamage(): void {
     const [fed, piece, all] = [this.#fed, this.#current, this.#kept?.take() ?? null];
-    if (this.#isOver || piece === null || all === null) return this.#finish(true);
+    if (this.#isOver || piece === null || all === null) return this.#finish("partial");
     const pieces = fed === 0 ? [] : [all.subarray(0, fed)];
     const size = Math.ceil(piece.length / SMALL_PIECES);
     for (let at = fed; at < all.length; at += size) pieces.push(all.subarray(at, at + size));
@@ -177,7 +179,7 @@ class Decoding implements Decoder {
       known -= bytes.length - fresh.length;
       if (fresh.length > 0) this.#give(fresh);
     });
-    const finish = (): void => this.#finish(true);
+    const finish = (): void => this.#finish("partial");
     stream.on("end", finish);
     stream.on("error", finish);
     const next = (error?: Error | null): void => {
@@ -189,7 +191,7 @@ class Decoding implements Decoder {
   }
 
   #endStream(): void {
-    if (this.#stream === null) this.#finish(this.#isCut);
+    if (this.#stream === null) this.#finish(this.#how);
     else this.#stream.end();
   }
 
@@ -197,17 +199,17 @@ class Decoding implements Decoder {
     if (this.#isOver) return;
     this.#deps.onData(bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes);
     this.#left -= bytes.length;
-    if (this.#left <= 0) this.#finish(true);
+    if (this.#left <= 0) this.#finish("partial");
   }
 
-  #finish(isCut: boolean): void {
+  #finish(how: BodyEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#closeStream();
     this.#current = null;
     this.#waiting.length = 0;
     this.#tellLoad();
-    this.#deps.onEnd(isCut || this.#isCut);
+    this.#deps.onEnd(worseEnd(how, this.#how));
   }
 
   #closeStream(): void {

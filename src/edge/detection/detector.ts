@@ -56,6 +56,15 @@ interface Job {
   isTold: boolean;
 }
 
+/** What came of a body. */
+interface Looked {
+  readonly result: ScanResult;
+  /** As it was scanned, where it is JSON. */
+  readonly body: Uint8Array | null;
+  /** There was more of it. */
+  readonly isPartial: boolean;
+}
+
 /** Scans the bodies that taps copy and pushes one event for each that has a match. Runs outside the response path. */
 export function createDetector({ events, clock, metrics, policies, valueHash, thread = 0, pollMs = POLL_MS }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
@@ -74,7 +83,8 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   let givesWay = false;
   const beginBody = createBodyJobs(BREATH_BYTES, load);
 
-  const report = (plan: ScanPlan, text: string, result: ScanResult, detectors: CompiledDetectors, body: Uint8Array | null): void => {
+  const report = (plan: ScanPlan, text: string, detectors: CompiledDetectors, looked: Looked): void => {
+    const { result, body, isPartial } = looked;
     scanned.value++;
     scannedBytes.value += result.bytes;
     if (result.limited) limited.value++;
@@ -85,7 +95,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     const entries = policies(subject.zone_id)?.allowed ?? [];
     const examined = examine(result, { subject, body, allowed: entries, valueHash, mask });
     allowed.value += examined.allowed;
-    const row = eventOf(subject, examined.matches, { id: newUlid(clock.nowMs()), limited: result.limited, mask });
+    const row = eventOf(subject, examined.matches, { id: newUlid(clock.nowMs()), limited: result.limited || isPartial, mask });
     if (row === null) return;
     matched.value++;
     events.push("security_events", row);
@@ -99,8 +109,8 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
 
   const begin = (plan: ScanPlan, text: string, first: Uint8Array, ring: RingReader | null): Job => {
     const detectors = compiled(plan);
-    const onResult = (result: ScanResult, whole: Uint8Array | null): void => {
-      report(plan, text, result, detectors, whole);
+    const onResult = (result: ScanResult, looked: Uint8Array | null, isPartial: boolean): void => {
+      report(plan, text, detectors, { result, body: looked, isPartial });
       // One that is told of early is done with once its end has come.
       if (!job.isCut && !job.isTold) ring?.done();
       if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
@@ -134,7 +144,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     job.isCut = isCut;
     timed(body.account, () => {
       pass(body, bytes);
-      if (isEnd) body.end(isCut || isBroken);
+      if (isEnd) body.end(isCut ? "partial" : isBroken ? "broken" : "whole");
     });
   };
 
@@ -190,7 +200,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const finish = (tap: Attached): void => {
     tap.ring?.read(Number.POSITIVE_INFINITY, (record) => take(tap, record));
     tap.ring = null;
-    for (const job of tap.jobs.values()) if (job !== null && !job.isTold) job.body.end(true);
+    for (const job of tap.jobs.values()) if (job !== null && !job.isTold) job.body.end("partial");
     tap.jobs.clear();
   };
 
