@@ -2,6 +2,8 @@ import { type LookupAddress, lookup as lookUp } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { classifyIp } from "#kernel/ip-class.ts";
 import { parseIp } from "#kernel/ip.ts";
+import { NO_ADDRESS, outboundFault } from "./outbound-faults.ts";
+import { isHttpPort } from "./outbound-ports.ts";
 
 /** Whether something may be sent to this address: asked of every address right before it is connected to. */
 export type OutboundAddressAllowed = (address: string) => boolean;
@@ -29,6 +31,7 @@ export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): 
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return { problem: "must be an https URL" };
   if (url.username !== "" || url.password !== "") return { problem: "must not carry credentials" };
+  if (!isHttpPort(url.port)) return { problem: `must not name port ${url.port}, which is another service's` };
   const address = addressIn(url);
   if (address !== undefined && !allowed(address))
     return { problem: `${address} is an address to which nothing is sent (notifications.webhook_allow)` };
@@ -37,7 +40,10 @@ export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): 
   return url;
 }
 
-/** Sends once and gives the status of the answer. Redirects are not followed. Rejects with a reason for people. */
+/**
+ * Sends once and gives the status of the answer. Redirects are not followed. Rejects with a reason that may be told to
+ * whoever named the address (`outboundFault`); rejects as it is when it is ended early.
+ */
 export async function sendOutbound(
   { method, url, headers, body, totalMs, signal: early }: OutboundMessage,
   allowed: OutboundAddressAllowed,
@@ -45,19 +51,31 @@ export async function sendOutbound(
   const address = addressIn(url);
   // A connection to an address looks nothing up.
   if (address !== undefined && !allowed(address)) throw new Error(`${address} is an address to which nothing is sent`);
+  let isGlobal = address === undefined || isGlobalAddress(address);
+  const lookup = checkedLookup(allowed, (found) => {
+    isGlobal = found.every(isGlobalAddress);
+  });
   // A large library, and most installations send nothing.
   const { Agent, request } = await import("undici");
-  const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, lookup: checkedLookup(allowed) } });
+  const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, lookup } });
   try {
     const limit = AbortSignal.timeout(totalMs);
     const signal = early === undefined ? limit : AbortSignal.any([limit, early]);
     const { statusCode, body: answer } = await request(url, { method, headers, body, dispatcher, signal });
     await answer.dump({ limit: ANSWER_BYTES_MAX });
     return statusCode;
+  } catch (error) {
+    early?.throwIfAborted();
+    throw new Error(outboundFault(error, { isGlobal, totalMs }), { cause: error });
   } finally {
     await dispatcher.destroy();
   }
 }
+
+const isGlobalAddress = (text: string): boolean => {
+  const parsed = parseIp(text);
+  return parsed !== undefined && classifyIp(parsed) === "global";
+};
 
 /** The address that is written in place of a name. */
 const addressIn = (url: URL): string | undefined => {
@@ -72,19 +90,18 @@ const isLocal = (url: URL, address: string | undefined): boolean => {
 
 /**
  * Resolves a name for a connection, and fails where any of its addresses is not allowed: the very addresses that were
- * checked are connected to, so that a name cannot change in between.
+ * checked are connected to, so that a name cannot change in between. `onFound` hears of them.
  */
 const checkedLookup =
-  (allowed: OutboundAddressAllowed): LookupFunction =>
+  (allowed: OutboundAddressAllowed, onFound: (addresses: readonly string[]) => void): LookupFunction =>
   (hostname, options, done) => {
     lookUp(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, "", 0);
+      const addresses = found.map(({ address }: LookupAddress) => address);
       const [first] = found;
-      const refused = found.find(({ address }: LookupAddress) => !allowed(address));
-      if (refused !== undefined || first === undefined) {
-        const reason = refused === undefined ? "has no address" : `has the address ${refused.address}, to which nothing is sent`;
-        return done(Object.assign(new Error(`${hostname} ${reason}`), { code: "EADDRNOTALLOWED" }), "", 0);
-      }
+      if (first === undefined || !addresses.every(allowed))
+        return done(Object.assign(new Error("the name has an address to which nothing is sent"), { code: NO_ADDRESS }), "", 0);
+      onFound(addresses);
       if (options.all === true) return done(null, found as never);
       return done(null, first.address, first.family);
     });

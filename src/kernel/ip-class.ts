@@ -8,6 +8,7 @@ export type IpClass =
   | "private"
   | "shared"
   | "link_local"
+  | "metadata"
   | "unique_local"
   | "documentation"
   | "benchmarking"
@@ -19,6 +20,13 @@ export type IpClass =
 
 /** The first block that holds the address wins: IANA's special-purpose registries (RFC 6890). */
 const BLOCKS: readonly (readonly [block: string, ipClass: IpClass])[] = [
+  // Clouds have their metadata and credentials in the link-local block, and these: Alibaba, Azure, and beside unique local
+  // addresses Amazon, Google and Oracle.
+  ["100.100.100.200/32", "metadata"],
+  ["168.63.129.16/32", "metadata"],
+  ["fd00:ec2::/32", "metadata"],
+  ["fd20:ce::254/128", "metadata"],
+  ["fd00:c1::a9fe:a9fe/128", "metadata"],
   ["0.0.0.0/32", "unspecified"],
   ["0.0.0.0/8", "reserved"],
   ["10.0.0.0/8", "private"],
@@ -69,7 +77,7 @@ export function classifyIp(address: IpAddress): IpClass {
   return "global";
 }
 
-const LOCAL_CLASSES: ReadonlySet<IpClass> = new Set(["loopback", "private", "shared", "link_local", "unique_local"]);
+const LOCAL_CLASSES: ReadonlySet<IpClass> = new Set(["loopback", "private", "shared", "link_local", "metadata", "unique_local"]);
 
 /** Whether the address belongs to this machine or its own network. */
 export const isLocalIp = (address: IpAddress): boolean => LOCAL_CLASSES.has(classifyIp(address));

@@ -136,10 +136,13 @@ export type NotificationPolicy = Static<typeof NotificationPolicy>;
 
 export const NotificationId = Type.Object({ id: Type.String() });
 
+/** A field of a request carries it as it is: visible characters, and spaces between them (RFC 9110 §5.5). */
+const SECRET = "^([\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?)?$";
+
 export const WebhookWrite = Type.Object({
   name: Name,
   url: Type.String({ minLength: 1, maxLength: 2048 }),
-  secret: Type.Optional(Type.String({ maxLength: 512, description: "Signs what is sent; never shown again." })),
+  secret: Type.Optional(Type.String({ maxLength: 512, pattern: SECRET, description: "Signs what is sent; never shown again." })),
 });
 export type WebhookWrite = Static<typeof WebhookWrite>;
 

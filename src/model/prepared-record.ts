@@ -146,7 +146,7 @@ function contentError(type: string, source: string, message: string): PlatformEr
 
 /** Addresses that no server has. */
 const NO_ORIGIN: ReadonlySet<IpClass> = new Set(["unspecified", "multicast", "broadcast", "reserved"]);
-const LOCAL: ReadonlySet<IpClass> = new Set(["loopback", "private", "shared", "link_local", "unique_local"]);
+const LOCAL: ReadonlySet<IpClass> = new Set(["loopback", "private", "shared", "link_local", "metadata", "unique_local"]);
 
 /** Whether the record can be proxied: address types whose address the edge may reach (SPEC 1.2). */
 export function isProxiable(type: string, content: string, origins: OriginPolicy): boolean {

@@ -92,7 +92,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
     const day = new Date(nowMs).toISOString().slice(0, 10).replaceAll("-", "");
     const place = readDestination(destination, allowed);
     try {
-      await upload(place, { ...file, day }, { allowed, nowMs, signal: AbortSignal.timeout(TRY_MS) });
+      await upload(place, { ...file, day }, { allowed, nowMs, totalMs: TRY_MS });
       return "";
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

@@ -156,8 +156,4 @@ const boundsOf = ({ max_upload_bytes, max_upload_records }: LogpushSettings): Ba
 const intervalMs = ({ max_upload_interval_seconds: seconds, frequency }: LogpushSettings): number =>
   (seconds || (frequency === "low" ? LOW_FREQUENCY_SECONDS : INTERVAL_SECONDS)) * 1000;
 
-/** Undici wraps what happened. */
-const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return (cause instanceof Error ? cause.message || cause.name : String(cause)).slice(0, 500);
-};
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error)).slice(0, 500);

@@ -6,6 +6,8 @@ import { readS3Destination } from "./s3-destination.ts";
 export interface UploadDeps {
   readonly allowed: OutboundAddressAllowed;
   readonly nowMs: number;
+  /** A minute unless said. */
+  readonly totalMs?: number;
   /** Ends it early. */
   readonly signal?: AbortSignal;
 }
@@ -17,10 +19,14 @@ export const readDestination = (text: string, allowed: OutboundAddressAllowed): 
   text.startsWith("s3://") ? readS3Destination(text, allowed) : readHttpDestination(text, allowed);
 
 /** Sends one file; rejects with a reason for people unless it is taken. */
-export async function upload(destination: LogDestination, file: LogUpload, { allowed, nowMs, signal }: UploadDeps): Promise<void> {
+export async function upload(
+  destination: LogDestination,
+  file: LogUpload,
+  { allowed, nowMs, signal, totalMs = TOTAL_MS }: UploadDeps,
+): Promise<void> {
   const { method, url, headers } = destination.request(file, nowMs);
   const named = { "user-agent": "selvedge-logpush", ...headers };
   const stopped = signal === undefined ? {} : { signal };
-  const status = await sendOutbound({ method, url, headers: named, body: file.body, totalMs: TOTAL_MS, ...stopped }, allowed);
+  const status = await sendOutbound({ method, url, headers: named, body: file.body, totalMs, ...stopped }, allowed);
   if (status < 200 || status > 299) throw new Error(`the destination answered with status ${status}`);
 }

@@ -24,10 +24,19 @@ import { secretContext } from "./webhooks.ts";
 export interface Deliveries {
   /** One delivery for each mechanism of the policy; gives their ids. */
   add(unit: Unit, policy: PolicyRow, alert: Alert): Promise<readonly string[]>;
-  /** Tries these once, whatever their turn; gives what failed, in words. */
-  sendNow(ids: readonly string[]): Promise<readonly string[]>;
+  /** Tries these once, whatever their turn; gives what failed. */
+  sendNow(ids: readonly string[]): Promise<readonly FailedDelivery[]>;
   /** Tries what is due. */
-  sendDue(): Promise<{ readonly sent: number; readonly failures: readonly string[] }>;
+  sendDue(): Promise<{ readonly sent: number; readonly failures: readonly FailedDelivery[] }>;
+}
+
+export interface FailedDelivery {
+  readonly id: string;
+  readonly mechanism_type: string;
+  /** The address, or the webhook's identifier. */
+  readonly mechanism: string;
+  /** For the account. */
+  readonly error: string;
 }
 
 export interface DeliveriesDeps {
@@ -57,7 +66,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, clock } = deps;
 
   /** Undefined where it arrived, or somebody else tries it. */
-  const attempt = async (row: DeliveryRow): Promise<string | undefined> => {
+  const attempt = async (row: DeliveryRow): Promise<FailedDelivery | undefined> => {
     const retryMs = RETRY_MS[row.attempts];
     // Should this process end before the outcome is stored, the attempt counts and the next one comes all the same.
     const claimed = await store.write(({ db }) => claimDelivery(db, row, clock.nowMs() + LEASE_MS));
@@ -75,12 +84,13 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       if (row.mechanism_type === "webhook")
         await updateWebhook(db, row.mechanism, { [error === null ? "last_success" : "last_failure"]: isoMicros(clock.nowMicros()) });
     });
-    return error === null ? undefined : `${row.mechanism_type} ${row.mechanism}: ${error}`;
+    const { id, mechanism_type, mechanism } = row;
+    return error === null ? undefined : { id, mechanism_type, mechanism, error };
   };
 
   /** In their order, `AT_ONCE` at a time: one that takes long keeps its own place only. */
-  const attemptAll = async (rows: readonly DeliveryRow[]): Promise<string[]> => {
-    const failures: string[] = [];
+  const attemptAll = async (rows: readonly DeliveryRow[]): Promise<FailedDelivery[]> => {
+    const failures: FailedDelivery[] = [];
     const left = rows.values();
     const work = async (): Promise<void> => {
       for (const row of left) {
@@ -110,7 +120,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     },
     sendDue: async () => {
       await clean();
-      const failures: string[] = [];
+      const failures: FailedDelivery[] = [];
       let tried = 0;
       for (let round = 0, begunMs = clock.nowMs(); round < ROUNDS_MAX && clock.nowMs() - begunMs < QUICK_MS; round++) {
         const due = await dueDeliveries(store.read, clock.nowMs(), EACH_AT_ONCE, PER_ROUND);
@@ -144,8 +154,6 @@ async function send({ store, clock, sealer, sendEmail, sendWebhook }: Deliveries
 
 const ERROR_TEXT_MAX = 300;
 
-/** A reason for people. What undici says of a refused address stands in the cause. */
-function textOf(reason: unknown): string {
-  const cause = reason instanceof Error && reason.cause instanceof Error ? reason.cause : reason;
-  return (cause instanceof Error ? cause.message || cause.name : String(cause)).slice(0, ERROR_TEXT_MAX);
-}
+/** A reason for people. */
+const textOf = (reason: unknown): string =>
+  (reason instanceof Error ? reason.message || reason.name : String(reason)).slice(0, ERROR_TEXT_MAX);

@@ -10,6 +10,8 @@ import type { NotificationPolicyCreate } from "#model/notification.ts";
 import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
+import { Value } from "typebox/value";
+import { WebhookWrite } from "#model/notification.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { readWebhookUrl } from "./webhook-url.ts";
 
@@ -234,7 +236,7 @@ test("webhooks go to the Internet by TLS, and to one's own network where the ope
 storeTest("a name that leads to an address of this machine is refused when it is connected to", async ({ store }) => {
   const over = await controlOver(store, { webhookAllowed: (address) => !address.startsWith("127.") && address !== "::1" });
   const { notifications } = over.control;
-  const { id } = await notifications.webhooks.create(over.call(), over.account_id, { name: "hook", url: "https://localhost:9/" });
+  const { id } = await notifications.webhooks.create(over.call(), over.account_id, { name: "hook", url: "https://localhost:8443/" });
   const made = await notifications.policies.create(over.call(), over.account_id, {
     name: "p",
     enabled: true,
@@ -243,6 +245,13 @@ storeTest("a name that leads to an address of this machine is refused when it is
   });
   await assert.rejects(
     notifications.policies.test(over.call(), over.account_id, made.id),
-    failing(10604, undefined, /localhost has the address (127\.0\.0\.1|::1), to which nothing is sent/),
+    failing(10604, undefined, /: its name has no address to which anything is sent$/),
   );
+});
+
+test("a secret is what a field of a request carries as it is", () => {
+  const taken = (secret: string): boolean => Value.Check(WebhookWrite, { name: "hook", url: "https://example.com/", secret });
+  for (const secret of ["", "x", "whsec 1!~", "a".repeat(512)]) assert.ok(taken(secret), secret);
+  for (const secret of [" ", "x ", " x", "x\r\nhost: y", "x\ty", "schlüssel", "€", "a".repeat(513)])
+    assert.ok(!taken(secret), JSON.stringify(secret));
 });

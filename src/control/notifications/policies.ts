@@ -78,7 +78,10 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
       const row = await own(store.read, accountId, id);
       const ids = await commit(deps, call, (unit) => deliveries.add(unit, row, testAlert(policyView(row).name)));
       const failures = await deliveries.sendNow(ids);
-      if (failures.length > 0) throw new PlatformError("notification_not_sent", { message: failures.join("; ") });
+      if (failures.length > 0)
+        throw new PlatformError("notification_not_sent", {
+          message: failures.map(({ mechanism_type, mechanism, error }) => `${mechanism_type} ${mechanism}: ${error}`).join("; "),
+        });
       return { id };
     },
   };
