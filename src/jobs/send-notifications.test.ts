@@ -3,11 +3,17 @@ import { test } from "node:test";
 import { sendNotifications } from "./send-notifications.ts";
 
 test("the log names deliveries that failed, and neither whom they were for nor what was said of them", async () => {
-  const failure = { id: "01ab", mechanism_type: "email", mechanism: "someone@example.net", error: "550 someone@example.net is unknown" };
+  const failure = {
+    id: "01ab",
+    mechanism_type: "email",
+    mechanism: "someone@example.net",
+    error: "of someone@example.net",
+    logged: "RCPT TO: 550",
+  };
   const job = sendNotifications({
     add: async () => [],
     sendNow: async () => [],
     sendDue: async () => ({ sent: 1, failures: Array.from({ length: 30 }, () => failure) }),
   });
-  assert.deepEqual(await job.run(), { sent: 1, failures: 30, failed: Array.from({ length: 10 }, () => "email 01ab") });
+  assert.deepEqual(await job.run(), { sent: 1, failures: 30, failed: Array.from({ length: 10 }, () => "email 01ab: RCPT TO: 550") });
 });

@@ -12,7 +12,7 @@ export const sendNotifications = (deliveries: Deliveries): Job => ({
     const { sent, failures } = await deliveries.sendDue();
     if (sent + failures.length === 0) return null;
     // Whom accounts tell is nobody's business who reads the log: the history has the rest under the delivery's identifier.
-    const failed = failures.slice(0, TOLD_MAX).map(({ id, mechanism_type }) => `${mechanism_type} ${id}`);
+    const failed = failures.slice(0, TOLD_MAX).map(({ id, mechanism_type, logged }) => `${mechanism_type} ${id}: ${logged}`);
     return { sent, failures: failures.length, failed };
   },
 });

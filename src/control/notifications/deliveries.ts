@@ -14,6 +14,7 @@ import {
 } from "#store/notifications.ts";
 import type { Store, Unit } from "#store/store.ts";
 import type { Alert } from "./alert.ts";
+import { DeliveryError } from "./delivery-error.ts";
 import { deliveryRows } from "./delivery-rows.ts";
 import type { SendEmail } from "./send-email.ts";
 import type { SendWebhook } from "./send-webhook.ts";
@@ -37,6 +38,8 @@ export interface FailedDelivery {
   readonly mechanism: string;
   /** For the account. */
   readonly error: string;
+  /** For the operator: names no recipient. */
+  readonly logged: string;
 }
 
 export interface DeliveriesDeps {
@@ -65,27 +68,25 @@ const CLEAN_EVERY_MS = 3_600_000;
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, clock } = deps;
 
+  const failed = (row: DeliveryRow, { message, isFinal }: DeliveryError): Partial<DeliveryRow> => {
+    const retryMs = isFinal ? undefined : RETRY_MS[row.attempts];
+    return { status: retryMs === undefined ? "failed" : "pending", error: message, due_ms: clock.nowMs() + (retryMs ?? 0) };
+  };
+
   /** Undefined where it arrived, or somebody else tries it. */
   const attempt = async (row: DeliveryRow): Promise<FailedDelivery | undefined> => {
-    const retryMs = RETRY_MS[row.attempts];
     // Should this process end before the outcome is stored, the attempt counts and the next one comes all the same.
     const claimed = await store.write(({ db }) => claimDelivery(db, row, clock.nowMs() + LEASE_MS));
     if (!claimed.result) return undefined;
-    const error = await send(deps, row).then(
-      () => null,
-      (reason: unknown) => textOf(reason),
-    );
-    const outcome =
-      error === null
-        ? { status: "sent", sent_on: isoMicros(clock.nowMicros()), error: null }
-        : { status: retryMs === undefined ? "failed" : "pending", error, due_ms: clock.nowMs() + (retryMs ?? 0) };
+    const fault = await send(deps, row).then(() => null, deliveryError);
+    const outcome = fault === null ? { status: "sent", sent_on: isoMicros(clock.nowMicros()), error: null } : failed(row, fault);
     await store.write(async ({ db }) => {
       await endAttempt(db, row, outcome);
       if (row.mechanism_type === "webhook")
-        await updateWebhook(db, row.mechanism, { [error === null ? "last_success" : "last_failure"]: isoMicros(clock.nowMicros()) });
+        await updateWebhook(db, row.mechanism, { [fault === null ? "last_success" : "last_failure"]: isoMicros(clock.nowMicros()) });
     });
     const { id, mechanism_type, mechanism } = row;
-    return error === null ? undefined : { id, mechanism_type, mechanism, error };
+    return fault === null ? undefined : { id, mechanism_type, mechanism, error: fault.message, logged: fault.logged };
   };
 
   /** In their order, `AT_ONCE` at a time: one that takes long keeps its own place only. */
@@ -154,6 +155,8 @@ async function send({ store, clock, sealer, sendEmail, sendWebhook }: Deliveries
 
 const ERROR_TEXT_MAX = 300;
 
-/** A reason for people. */
-const textOf = (reason: unknown): string =>
-  (reason instanceof Error ? reason.message || reason.name : String(reason)).slice(0, ERROR_TEXT_MAX);
+function deliveryError(reason: unknown): DeliveryError {
+  if (reason instanceof DeliveryError) return reason;
+  const text = (reason instanceof Error ? reason.message || reason.name : String(reason)).slice(0, ERROR_TEXT_MAX);
+  return new DeliveryError(text, { logged: text, isFinal: false, cause: reason });
+}

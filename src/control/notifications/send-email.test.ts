@@ -65,10 +65,12 @@ test("a server that says a little now and then is left in the end, and its conne
     const drip = setInterval(() => socket.write("220-wait\r\n"), 20);
     socket.on("close", () => clearInterval(drip));
   });
-  await assert.rejects(createEmailSender(to(port), 400)("someone@example.net", ALERT, "1"), /did not take the message within 0\.4 s/);
+  await assert.rejects(createEmailSender(to(port), 400)("someone@example.net", ALERT, "1"), {
+    logged: /did not take the message within 0\.4 s/,
+  });
   await closed.promise;
 });
 
-test("a server that is away is named by the system's reason", async () => {
-  await assert.rejects(createEmailSender(to(1))("someone@example.net", ALERT, "1"), /ECONNREFUSED/);
+test("a server that is away is named to the operator by the system's reason", async () => {
+  await assert.rejects(createEmailSender(to(1))("someone@example.net", ALERT, "1"), { logged: /ECONNREFUSED/ });
 });

@@ -3,6 +3,7 @@ import type { Transporter } from "nodemailer";
 import { classifyIp } from "#kernel/ip-class.ts";
 import { parseIp } from "#kernel/ip.ts";
 import type { Alert } from "./alert.ts";
+import { mailFault } from "./mail-fault.ts";
 
 export interface MailServer {
   readonly host: string;
@@ -14,7 +15,7 @@ export interface MailServer {
   readonly from: string;
 }
 
-/** Sends once; rejects with the server's reason. */
+/** Sends once; rejects with a DeliveryError. */
 export type SendEmail = (to: string, alert: Alert, id: string) => Promise<void>;
 
 const CONNECT_MS = 10_000;
@@ -25,18 +26,16 @@ const MESSAGE_MS = 60_000;
 const SUBMISSIONS_PORT = 465;
 
 /**
- * Through the operator's mail server: TLS from the first byte at port 465, by STARTTLS elsewhere. Without TLS nothing
- * leaves this machine.
+ * Through the operator's mail server: TLS from the first byte at port 465, by STARTTLS elsewhere. Without TLS, or with a
+ * certificate that is not trusted, nothing leaves this machine.
  */
-export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS): SendEmail {
+export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS, submissionsPort = SUBMISSIONS_PORT): SendEmail {
   const domain = /@([^\s@<>]+)>?\s*$/.exec(server.from)?.[1] ?? "localhost";
   let transport: Promise<Transporter> | undefined;
   return async (to, { subject, text, data }, id) => {
     const facts = Object.entries(data).map(([name, value]) => `${name}: ${value}`);
-    transport ??= openTransport(server, messageMs);
-    await (
-      await transport
-    ).sendMail({
+    transport ??= openTransport(server, messageMs, submissionsPort);
+    const message = {
       from: server.from,
       // As an object nothing in it is read as a second address.
       to: { name: "", address: to },
@@ -45,19 +44,25 @@ export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS): S
       // The same for each attempt, so that mail programs can tell a repetition.
       messageId: `<${id}@${domain}>`,
       headers: { "Auto-Submitted": "auto-generated" },
+    };
+    await (await transport).sendMail(message).catch((error: unknown) => {
+      throw mailFault(error);
     });
   };
 }
 
 /** The library is loaded with the first letter. */
-async function openTransport(server: MailServer, messageMs: number): Promise<Transporter> {
+async function openTransport(server: MailServer, messageMs: number, submissionsPort: number): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
-  const secure = server.port === SUBMISSIONS_PORT;
+  const secure = server.port === submissionsPort;
+  const isLocal = isOnThisMachine(server.host);
   return createTransport({
     host: server.host,
     port: server.port,
     secure,
-    requireTLS: !secure && !isOnThisMachine(server.host),
+    requireTLS: !secure && !isLocal,
+    // Mail servers on loopback offer STARTTLS with a certificate that they made for themselves, and nobody is in between.
+    ...(isLocal ? { tls: { rejectUnauthorized: false } } : {}),
     ...(server.username === "" ? {} : { auth: { user: server.username, pass: server.password } }),
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
