@@ -1,3 +1,4 @@
+import { alertLooksBusy, alertLooksQuiet } from "./alert-looks.ts";
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { detectionScan } from "./detection-scan.ts";
@@ -35,6 +36,8 @@ import { startToReady } from "./start-to-ready.ts";
 export const BENCHMARKS: readonly Benchmark[] = [
   startToReady,
   apiCreates,
+  alertLooksQuiet,
+  alertLooksBusy,
   dnsBatch,
   dnsImport,
   propagationDns,

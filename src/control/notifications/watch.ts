@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -39,6 +40,9 @@ export interface NotificationWatchDeps {
 const SETTLE_MS = 5_000;
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 30 * MINUTE_MS;
+/** After so many the API has its turn: SQLite answers without letting go of the thread. */
+const POLICIES_A_TURN = 10;
+const ZONES_A_TURN = 50;
 
 /** What a policy may tell of: the events of a zone, all of them or those of one service. */
 interface Subject {
@@ -68,10 +72,12 @@ export function createNotificationWatch(deps: NotificationWatchDeps): Notificati
         if (kind === undefined) continue;
         await attempt(kind, async () => {
           const subjects = await subjectsOf(store, kind, await counts.inWindow(kind, window.startMs, window.endMs));
-          for (const policy of ofKind)
+          for (const [n, policy] of ofKind.entries()) {
+            if (n % POLICIES_A_TURN === 0) await setImmediate();
             await attempt(policy.id, async () => {
               told += await judge(deps, call, { policy, subjects, usual, requests, ...window });
             });
+          }
         });
       }
       return { told, failed };
@@ -85,9 +91,11 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 async function subjectsOf(store: Store, kind: SpikeKind, counts: readonly WindowCount[]): Promise<readonly Subject[]> {
   const totals = Map.groupBy(counts, ({ zone_id }) => zone_id);
   const subjects: Subject[] = [];
+  let zones = 0;
   for (const [zoneId, parts] of totals) {
     const total = parts.reduce((sum, { count }) => sum + count, 0);
     if (total < SPIKE_FLOOR) continue;
+    if (++zones % ZONES_A_TURN === 0) await setImmediate();
     const zone = await zoneRowById(store.read, zoneId);
     if (zone === undefined) continue;
     subjects.push({ kind, key: zoneId, zone, service: null, count: total });
