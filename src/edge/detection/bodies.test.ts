@@ -99,8 +99,8 @@ function wrongSum(packed: Buffer): Buffer {
   return bytes;
 }
 
-const multipart = (subtype: string, part: string) => ({
-  bytes: Buffer.from(`--cut\r\n${part}\r\n\r\n${PAGE.toString()}\r\n--cut--\r\n`),
+const multipart = (subtype: string, part: string, body = PAGE.toString()) => ({
+  bytes: Buffer.from(`--cut\r\n${part}\r\n\r\n${body}\r\n--cut--\r\n`),
   headers: { "content-type": `multipart/${subtype}; boundary=cut` },
   found: VISA,
 });
@@ -141,6 +141,8 @@ const BODIES: Readonly<Record<string, Body>> = {
   "UTF-16 with a mark alone": { bytes: Buffer.from(`\ufeff${PAGE.toString()}`, "utf16le").swap16(), found: VISA },
   "parts of a form": multipart("form-data", 'Content-Disposition: form-data; name="page"'),
   "parts of several types": multipart("mixed", "Content-Type: text/html"),
+  "parts in base64": multipart("mixed", "Content-Type: text/html\r\nContent-Transfer-Encoding: base64", PAGE.toString("base64")),
+  "parts in quoted-printable": multipart("related", "Content-Transfer-Encoding: quoted-printable", "<p>471646=\r\n158332=32103"),
   "several ranges": { ...multipart("byteranges", "Content-Type: text/html\r\nContent-Range: bytes 0-22/23"), status: 206 },
   "one range": { bytes: PAGE, headers: { "content-range": `bytes 100-${99 + PAGE.length}/900` }, status: 206, found: VISA },
 };

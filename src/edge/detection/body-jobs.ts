@@ -2,8 +2,9 @@ import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
 import { type BodyEnd, isCutAtEnd, isCutAtStart, worseEnd } from "./body-cut.ts";
 import { createCodedKeeper, createDecoders, type Decoder, type DecodingLoad, unnamedCodingOf } from "./decode.ts";
-import { codingsOf, isJson, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";
+import { codingsOf, isJson, isMultipart, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
+import { Multipart } from "./multipart/multipart.ts";
 import { textOnly } from "./text-only.ts";
 import { createTranscoder } from "./transcoder.ts";
 
@@ -45,16 +46,18 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
     const kept = isJson(plan.content_type) ? keeper.begin() : null;
     let came = 0;
     let lookedTo = 0;
-    const text = createTranscoder(plan.charset, (bytes) => {
+    const onText = (bytes: Uint8Array): void => {
       scanner.push(bytes);
       kept?.add(bytes);
-    });
+    };
+    const text = createTranscoder(plan.charset, onText);
+    const parts = isMultipart(plan.content_type) ? new Multipart(text, onText) : null;
+    const body = parts ?? (isUntyped(plan.content_type) ? textOnly(text) : text);
     const finish = (how: BodyEnd): void => {
-      text.end();
-      onResult(scanner.end(how !== "whole"), kept?.take() ?? null, how === "partial");
+      body.end();
+      onResult(scanner.end(how !== "whole"), kept?.take() ?? null, how === "partial" || parts?.isPartial === true);
       if (buffers.length < BUFFERS_MAX) buffers.push(buffer);
     };
-    const body = isUntyped(plan.content_type) ? textOnly(text) : text;
     const named = codingsOf(plan.content_encoding) ?? [];
     const codings = named.length > 0 ? named : unnamedCodingOf(first);
     const decoder: Decoder | null = createDecoders(codings, {

@@ -109,6 +109,8 @@ export const isUntyped = (mediaType: string): boolean => !mediaType.includes("/"
 
 export const isScannedType = rememberTexts((mediaType: string): boolean => isUntyped(mediaType) || SCANNED_TYPE.test(mediaType));
 
+export const isMultipart = (mediaType: string): boolean => mediaType.startsWith("multipart/");
+
 /** Whether values of it have a path. */
 export const isJson = (mediaType: string): boolean => /[/+](?:x-nd)?json$/.test(mediaType);
 

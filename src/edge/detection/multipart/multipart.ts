@@ -1,0 +1,155 @@
+import { isScannedType } from "#edge/detection/job.ts";
+import { createTranscoder, type Transcoder } from "#edge/detection/transcoder.ts";
+import { withoutCutEdges } from "./cut-edges.ts";
+import { type PartHead, parsePartHead } from "./part-head.ts";
+import { undoing } from "./transfer-encodings.ts";
+
+/** Of `--`, the boundary, `--` and spaces. */
+const DELIMITER_BYTES_MAX = 84;
+/** RFC 2046 §5.1.1. */
+const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;
+/** Of a part's head; what is longer is none. */
+const HEAD_BYTES_MAX = 8192;
+const END_OF_HEAD = /\r?\n\r?\n|^\r?\n/;
+/** Parts cost more than text does: what comes after so many is passed on as it stands. */
+const PARTS_MAX = 1024;
+/** Lines that begin with two dashes, which may be delimiters. */
+const DASHED_MAX = 16_384;
+/** Of parts that have parts themselves. */
+const BOUNDARIES_MAX = 8;
+const [LINE_FEED, DASH] = [0x0a, 0x2d];
+const SEPARATOR = Buffer.from("\n");
+const NOWHERE: Transcoder = { write: () => undefined, end: () => undefined };
+
+/**
+ * Passes a body of several parts on: as it stands, but for parts that are encoded (RFC 2045 §6), of which goes on what they encode, if
+ * that is text, and for the edges of parts that are cut out of something (RFC 9110 §14.6). The body itself tells its boundaries, by the
+ * first line of dashes and a name. `onText` takes what was decoded.
+ */
+export class Multipart implements Transcoder {
+  /** There was more than is looked into. */
+  isPartial = false;
+  private readonly to: Transcoder;
+  private readonly onText: (bytes: Uint8Array) => void;
+  private readonly boundaries: string[] = [];
+  private parts = 0;
+  private dashed = 0;
+  private waiting: Buffer = Buffer.alloc(0);
+  /** Whether what waits begins a line. */
+  private isAtLine = true;
+  private isInHead = false;
+  /** Takes the body of the part; null where it goes on as it stands. */
+  private part: Transcoder | null = null;
+
+  constructor(to: Transcoder, onText: (bytes: Uint8Array) => void) {
+    this.to = to;
+    this.onText = onText;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.isPartial) return this.to.write(bytes);
+    this.waiting = Buffer.concat([this.waiting, bytes]);
+    this.goOn(false);
+  }
+
+  end(): void {
+    this.goOn(true);
+    this.endPart();
+    this.to.end();
+  }
+
+  private goOn(isEnd: boolean): void {
+    while (this.waiting.length > 0 && (this.isInHead ? this.takeHead(isEnd) : this.takeBody(isEnd)));
+  }
+
+  /** Whether there is more that can be taken. */
+  private takeHead(isEnd: boolean): boolean {
+    const text = this.waiting.toString("latin1", 0, HEAD_BYTES_MAX);
+    const end = END_OF_HEAD.exec(text);
+    if (end === null && !isEnd && text.length < HEAD_BYTES_MAX) return false;
+    this.isInHead = false;
+    if (end === null) return true;
+    const bodyAt = end.index + end[0].length;
+    this.to.write(this.take(bodyAt));
+    this.isAtLine = true;
+    this.beginPart(parsePartHead(text.slice(0, end.index)));
+    return true;
+  }
+
+  private beginPart({ type, charset, encoding, boundary, cut }: PartHead): void {
+    if (boundary !== "" && this.boundaries.length < BOUNDARIES_MAX) this.boundaries.push(boundary);
+    this.part = undoing(encoding, isScannedType(type) ? createTranscoder(charset, this.onText) : NOWHERE);
+    if (this.part === null && cut !== "none") this.part = withoutCutEdges(cut, this.to);
+  }
+
+  private endPart(): void {
+    if (this.part === null) return;
+    this.part.end();
+    this.part = null;
+    this.onText(SEPARATOR);
+  }
+
+  private takeBody(isEnd: boolean): boolean {
+    const { waiting } = this;
+    for (let at = this.dashesFrom(0); at >= 0; at = this.dashesFrom(at + 1)) {
+      if (++this.dashed > DASHED_MAX) return this.giveUp();
+      const near = waiting.subarray(at, at + DELIMITER_BYTES_MAX);
+      const lineEnd = near.indexOf(LINE_FEED);
+      if (lineEnd < 0 && near.length < DELIMITER_BYTES_MAX && !isEnd) {
+        this.passBody(at);
+        this.isAtLine = true;
+        return false;
+      }
+      const delimiter = this.delimiterIn(near, lineEnd < 0 ? near.length : lineEnd);
+      if (delimiter === null) continue;
+      this.passBody(at);
+      this.endPart();
+      this.to.write(this.take(lineEnd < 0 ? near.length : lineEnd + 1));
+      this.isAtLine = true;
+      this.isInHead = delimiter === "part";
+      return !this.isInHead || ++this.parts <= PARTS_MAX || this.giveUp();
+    }
+    const isDashNext = waiting.at(-1) === DASH && (waiting.length === 1 ? this.isAtLine : waiting.at(-2) === LINE_FEED);
+    const end = isDashNext && !isEnd ? waiting.length - 1 : waiting.length;
+    const isAtLine = isDashNext || waiting.at(-1) === LINE_FEED;
+    this.passBody(end);
+    this.isAtLine = isAtLine;
+    return false;
+  }
+
+  private giveUp(): false {
+    this.isPartial = true;
+    this.isInHead = false;
+    this.endPart();
+    this.to.write(this.take(this.waiting.length));
+    return false;
+  }
+
+  /** Where the next line begins with two dashes, from `from` on; -1 where none does. */
+  private dashesFrom(from: number): number {
+    const { waiting } = this;
+    if (from === 0 && this.isAtLine && waiting[0] === DASH && waiting[1] === DASH) return 0;
+    const found = waiting.indexOf("\n--", Math.max(0, from - 1), "latin1");
+    return found < 0 ? -1 : found + 1;
+  }
+
+  /** Whether the line begins a part or ends the last one. The first one that could is taken for it. */
+  private delimiterIn(line: Buffer, end: number): "part" | "end" | null {
+    const name = line.toString("latin1", 2, end).trimEnd();
+    if (this.boundaries.includes(name)) return "part";
+    if (name.endsWith("--") && this.boundaries.includes(name.slice(0, -2))) return "end";
+    if (this.boundaries.length > 0 || !BOUNDARY.test(name)) return null;
+    this.boundaries.push(name);
+    return "part";
+  }
+
+  private passBody(length: number): void {
+    if (length > 0) (this.part ?? this.to).write(this.take(length));
+  }
+
+  private take(length: number): Buffer {
+    const taken = this.waiting.subarray(0, length);
+    this.waiting = this.waiting.subarray(length);
+    return taken;
+  }
+}

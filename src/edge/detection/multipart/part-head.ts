@@ -1,0 +1,38 @@
+import { charsetOf, mediaType } from "#edge/media-type.ts";
+import { type BodyCut, cutOfRange } from "#edge/detection/body-cut.ts";
+
+/** What the head of a part says of its body (RFC 2046 §5.1). */
+export interface PartHead {
+  /** Media type, lower case, without parameters; RFC 2046 §5.1.4 has a default. */
+  readonly type: string;
+  /** Lower case; empty for none. */
+  readonly charset: string;
+  /** Content-Transfer-Encoding (RFC 2045 §6), lower case; empty for none. */
+  readonly encoding: string;
+  /** Of a part that has parts itself; empty for none. */
+  readonly boundary: string;
+  readonly cut: BodyCut;
+}
+
+// RFC 2046 §5.1.1: at most 70 characters.
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i;
+const FIELD = /^([A-Za-z-]+):[ \t]*(.*)$/;
+
+/** Of the lines before the empty one, one char a byte. Lines that are no fields are passed over. */
+export function parsePartHead(text: string): PartHead {
+  const fields = new Map<string, string>();
+  for (const line of text.replaceAll(/\r?\n[ \t]+/g, " ").split(/\r?\n/)) {
+    const [, name, value = ""] = FIELD.exec(line) ?? [];
+    if (name !== undefined) fields.set(name.toLowerCase(), value.trim());
+  }
+  const contentType = fields.get("content-type") ?? "";
+  const [, quoted, token] = BOUNDARY.exec(contentType) ?? [];
+  const range = fields.get("content-range");
+  return {
+    type: mediaType(contentType) || "text/plain",
+    charset: charsetOf(contentType),
+    encoding: fields.get("content-transfer-encoding")?.toLowerCase() ?? "",
+    boundary: mediaType(contentType).startsWith("multipart/") ? (quoted ?? token ?? "") : "",
+    cut: range === undefined ? "none" : cutOfRange(range),
+  };
+}
