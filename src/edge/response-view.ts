@@ -1,4 +1,5 @@
 import { latin1 } from "#wire/http/bytes.ts";
+import { createRecentTexts } from "#wire/http/recent-texts.ts";
 import { rememberLast } from "#rules/expression/memo.ts";
 import type { HeaderFields, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/head.ts";
@@ -47,6 +48,8 @@ interface ViewedHead {
   readonly contentEncodings: readonly string[];
 }
 
+const recentType = createRecentTexts();
+
 /** Knows by itself where its fields are: it is looked at when the head has become another one's, and its bytes are there still. */
 class ReceivedHead implements ViewedHead {
   private readonly buffer: Buffer;
@@ -73,7 +76,7 @@ class ReceivedHead implements ViewedHead {
   }
 
   get contentType(): string {
-    return latin1(this.buffer, this.typeStart, this.typeEnd);
+    return recentType(this.buffer, this.typeStart, this.typeEnd);
   }
 }
 

@@ -75,18 +75,24 @@ export const planText = (
 
 export const planOf = (text: string): ScanPlan => JSON.parse(text) as ScanPlan;
 
-/** A text of few pieces, since the edge makes one for each response; none of its values holds a line feed. */
-export const subjectText = (one: ScannedRequest, status: number): string =>
-  `${one.ray_id}\n${one.at_ms}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n${status}`;
+/** Times are told in two parts: longer numbers than those of 32 bits take a microsecond to write. */
+const TIME_PART = 1_000_000;
 
-const SUBJECT_LINES = 10;
+/** A text of few pieces, since the edge makes one for each response; none of its values holds a line feed. */
+export function subjectText(one: ScannedRequest, status: number): string {
+  const high = Math.floor(one.at_ms / TIME_PART);
+  return `${one.ray_id}\n${high}\n${one.at_ms - high * TIME_PART}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n${status}`;
+}
+
+const SUBJECT_LINES = 11;
 
 /** Null where a value held a line feed after all: nothing of it can be believed then. */
 export function subjectOf(plan: ScanPlan, text: string): ScanSubject | null {
   const lines = text.split("\n");
   if (lines.length !== SUBJECT_LINES) return null;
-  const [ray_id, at, client_ip, method, scheme, host, path, query, user_agent, status] = lines as Lines<10>;
-  return { ...plan, ray_id, at_ms: Number(at), client_ip, method, scheme, host, path, query, user_agent, status: Number(status) };
+  const [ray_id, high, low, client_ip, method, scheme, host, path, query, user_agent, status] = lines as Lines<11>;
+  const at_ms = Number(high) * TIME_PART + Number(low);
+  return { ...plan, ray_id, at_ms, client_ip, method, scheme, host, path, query, user_agent, status: Number(status) };
 }
 
 type Lines<Count extends number, So extends readonly string[] = []> = So["length"] extends Count ? So : Lines<Count, [...So, string]>;

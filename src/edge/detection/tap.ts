@@ -193,6 +193,7 @@ export function createTap(deps: TapDeps): Tap {
       if (this.job !== NO_JOB) {
         if (!ring.write(this.job, 0, "", bytes, start, end, isEnd)) return false;
         if (isEnd) open.delete(this);
+        this.isOver = isEnd;
         return true;
       }
       const text = subjectText(this.request, this.response.status);
@@ -206,6 +207,7 @@ export function createTap(deps: TapDeps): Tap {
         return false;
       }
       this.job = lastJob;
+      this.isOver = isEnd;
       this.line.begun++;
       return true;
     }

@@ -1,6 +1,8 @@
 import { runPhase } from "#rules/engine.ts";
+import { rememberLast, rememberLastOfTwo } from "#rules/expression/memo.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
+import { unconditionalMatches } from "#rules/unconditional.ts";
 import type { ManagedExecution } from "#rules/managed/rulesets.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import { cutOf } from "../detection/body-cut.ts";
@@ -29,22 +31,30 @@ export function scan(
 ): BodyTap | null {
   const view = editedView(exchange, original);
   let body: BodyTap | null = null;
-  for (const match of runPhase(rulesets, exchange, exchange, view)) {
+  for (const match of matchesOf(rulesets, exchange, view)) {
     const one = tapOf(tap, exchange, match, view);
     if (one !== null) body = body === null ? one : bothOf(body, one);
   }
   return body;
 }
 
+const alwaysOf = rememberLast(unconditionalMatches);
+
+/** Most zones have one rule here, for all responses. */
+const matchesOf = (rulesets: readonly CompiledRuleset[], exchange: Exchange, view: OwnView): readonly Match[] =>
+  (exchange.skips === null ? alwaysOf(rulesets) : null) ?? runPhase(rulesets, exchange, exchange, view);
+
 function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyTap | null {
   const { zone } = exchange;
   const { content_type } = response;
-  if (match.managed === null || zone === null || !tap.takes(content_type)) return null;
+  if (zone === null || !tap.takes(content_type)) return null;
+  const scope = scopeOf(match, zone.entry);
+  if (scope === null) return null;
   const { status, charset } = response;
   const original = response.raw ?? response;
   const { content_encoding } = original;
   const cut = cutOf(status, content_type, () => original.headers("content-range")[0]);
-  return tap.begin(scopeOf(match, match.managed, zone.entry), exchange, { status, content_type, charset, content_encoding, cut });
+  return tap.begin(scope, exchange, { status, content_type, charset, content_encoding, cut });
 }
 
 const bothOf = (first: BodyTap, second: BodyTap): BodyTap => ({
@@ -69,7 +79,9 @@ const bothOf = (first: BodyTap, second: BodyTap): BodyTap => ({
 /** By what a rule executes, which is its own, and by zone: a rule of an account is that of many. */
 const scopes = new WeakMap<ManagedExecution, WeakMap<ZoneEntry, ScanScope>>();
 
-function scopeOf(match: Match, managed: ManagedExecution, zone: ZoneEntry): ScanScope {
+const scopeOf = rememberLastOfTwo((match: Match, zone: ZoneEntry): ScanScope | null => {
+  const { managed } = match;
+  if (managed === null) return null;
   let ofZones = scopes.get(managed);
   if (ofZones === undefined) scopes.set(managed, (ofZones = new WeakMap()));
   let scope = ofZones.get(zone);
@@ -88,7 +100,7 @@ function scopeOf(match: Match, managed: ManagedExecution, zone: ZoneEntry): Scan
     ofZones.set(zone, scope);
   }
   return scope;
-}
+});
 
 /** A page that the site's own rules wrote. What the edge itself writes is the same for everybody and holds nothing to find. */
 export function scanPage(exchange: Exchange, page: Page): void {
