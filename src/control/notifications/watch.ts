@@ -9,7 +9,8 @@ import { spikeAlert } from "./alert.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { EventCounts } from "./event-counts.ts";
 import { intervalMs, policyValue } from "./policy-rows.ts";
-import { historyOf, type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
+import { createHistories } from "./histories.ts";
+import { type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
 import { chooser, factsOf, failingShareOf, type Subject, subjectsOf } from "./subjects.ts";
 
 /** Tells accounts of spikes in the security events and errors of their zones. */
@@ -44,6 +45,7 @@ const POLICIES_A_TURN = 10;
 
 export function createNotificationWatch(deps: NotificationWatchDeps): NotificationWatch {
   const { store, clock, counts } = deps;
+  const histories = createHistories(counts);
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
     look: async (call) => {
@@ -53,7 +55,7 @@ export function createNotificationWatch(deps: NotificationWatchDeps): Notificati
       const window = { startMs: endMs - WINDOW_MS, endMs };
       const isFirst = Math.abs(endMs - lookedMs) > WINDOW_MS;
       lookedMs = endMs;
-      const usual = memoized(async (subject: Subject) => usualOf(await samplesOf(counts, subject, window.startMs)));
+      const usual = memoized(async (subject: Subject) => usualOf(await histories.of(subject, window.startMs)));
       const before = memoized(async ({ kind, zone, service }: Subject) => {
         const [count = 0] = await counts.windows(kind, zone.id, service, window.startMs - WINDOW_MS, window.startMs);
         return count;
@@ -150,11 +152,6 @@ async function spikesNow({ policy, subjects, usual, requests }: Judged): Promise
     if (subject.count > limit) spikes.set(subject.key, { mean, limit, of: subject });
   }
   return spikes;
-}
-
-async function samplesOf(counts: EventCounts, { kind, zone, service }: Subject, startMs: number): Promise<readonly number[]> {
-  const stretches = historyOf(startMs).map(({ fromMs, toMs }) => counts.windows(kind, zone.id, service, fromMs, toMs));
-  return (await Promise.all(stretches)).flat();
 }
 
 function memoized<K extends object, V>(of: (key: K) => V): (key: K) => V {
