@@ -208,7 +208,7 @@ export const CONFIG_KEYS = {
     default: 4_294_967_296,
     min: 16_777_216,
     max: 1_099_511_627_776,
-    doc: "Size of the events database, in bytes; beyond it the oldest rows of the kind with the most rows are deleted, whatever their age.",
+    doc: "Size of the events database, in bytes; beyond it the oldest rows of the account that takes the most of it are deleted, whatever their age.",
   },
   "events.minutes_kept_days": {
     type: "count",

@@ -1,9 +1,19 @@
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "#kernel/clock.ts";
 import { createPrivately } from "#kernel/private-file.ts";
-import { BLOCK_ROWS_MIN, blockStatements, type BlockTable, blockTable, BLOCK_TABLES, createBlockTable } from "./blocks/block-tables.ts";
+import {
+  BLOCK_ROWS_MIN,
+  blockSitesTable,
+  blockStatements,
+  type BlockTable,
+  blockTable,
+  BLOCK_TABLES,
+  createBlockTable,
+  siteBytesStatement,
+} from "./blocks/block-tables.ts";
 import { carryOver } from "./carry-over.ts";
 import { createFacetStore, type FacetStore } from "./facet-store.ts";
+import { createFairEviction } from "./fair-eviction.ts";
 import { createInserter, type Inserter } from "./inserter.ts";
 import { createLogTables, type LogTables } from "./logs/tables.ts";
 import { numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
@@ -37,7 +47,7 @@ export interface EventDatabase {
   insert(tables: readonly PackedRows[]): void;
   /** Deletes at most `rowsMax` rows a table that are older; gives their number. */
   deleteBefore(atMs: number, rowsMax: number): number;
-  /** Deletes the oldest `rows` rows of the longest table, so that traffic never pushes out security events; gives their number. */
+  /** Deletes some `rows` rows of who has the most, the oldest of what it has the most of (fair-eviction.ts); gives their number. */
   deleteOldest(rows: number): number;
   /** Deletes some `rowsMax` entries of each roll-up of this level that had ended by then; gives their number. */
   deleteCountsBefore(level: RollupLevel["name"], atMs: number, rowsMax: number): number;
@@ -69,8 +79,8 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
   migrate(db, path);
   const facets = createFacetStore(db, nowMs);
-  const blocks = new Map(BLOCK_TABLES.map((table): [EventTable, BlockTable] => [table, createBlockTable(db, table)]));
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
+  const blocks = new Map(BLOCK_TABLES.map((table): [EventTable, BlockTable] => [table, createBlockTable(db, table, inserts.get(table)!)]));
   const rollups = new Map(ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup)]));
   const logs = createLogTables(db, createInserter(db, "gateway_logs"));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
@@ -99,7 +109,7 @@ function openDatabase(path: string, nowMs: () => number): EventDatabase {
         facets.settle(isCommitted);
       }
     },
-    ...createDeletions(db, facets, blocks),
+    ...createDeletions(db, facets, blocks, nowMs),
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
     usedBytes: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
@@ -119,25 +129,19 @@ const withEvents = (packed: PackedRows): readonly PackedRows[] =>
 
 type Deletions = Pick<EventDatabase, "deleteBefore" | "deleteOldest" | "deleteCountsBefore" | "deleteUnusedFacets">;
 
-function createDeletions(db: DatabaseSync, facets: FacetStore, blocks: ReadonlyMap<EventTable, BlockTable>): Deletions {
+function createDeletions(
+  db: DatabaseSync,
+  facets: FacetStore,
+  blocks: ReadonlyMap<EventTable, BlockTable>,
+  nowMs: () => number,
+): Deletions {
+  const eviction = createFairEviction(db, blocks, nowMs);
   const old = EVENT_TABLES.map((table) => ({
     rows: db.prepare(
       `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`,
     ),
     blocks: blocks.get(table),
   }));
-  // Row ids are given in order and deleted from the front, so their span is the number of rows.
-  const spans = EVENT_TABLES.map((table) => {
-    const rows = `SELECT MIN(row_id) AS first, MAX(row_id) AS last FROM ${table}`;
-    const inBlocks = `SELECT MIN(first_row), (SELECT first_row + rows - 1 FROM ${blockTable(table)} ORDER BY first_row DESC LIMIT 1) FROM ${blockTable(table)}`;
-    return {
-      span: db.prepare(
-        `SELECT MIN(first) AS first, IFNULL(MAX(last) - MIN(first) + 1, 0) AS n FROM (${rows}${blocks.has(table) ? ` UNION ALL ${inBlocks}` : ""})`,
-      ),
-      remove: db.prepare(`DELETE FROM ${table} WHERE row_id < ?`),
-      blocks: blocks.get(table),
-    };
-  });
   const oldCounts = ROLLUP_LEVELS.flatMap((level) =>
     ROLLUPS.map((rollup) => {
       const table = rollupTable(rollup, level);
@@ -156,15 +160,7 @@ function createDeletions(db: DatabaseSync, facets: FacetStore, blocks: ReadonlyM
           0,
         ),
       ),
-    deleteOldest: (rows) =>
-      transaction(db, () => {
-        const [longest] = spans
-          .map((table) => ({ ...table, found: table.span.get() ?? {} }))
-          .sort((a, b) => Number(b.found["n"]) - Number(a.found["n"]));
-        if (longest === undefined) return 0;
-        const before = Number(longest.found["first"]) + rows;
-        return Number(longest.remove.run(before).changes) + (longest.blocks?.deleteRowsBefore(before) ?? 0);
-      }),
+    deleteOldest: (rows) => transaction(db, () => eviction.deleteOldest(rows)),
     deleteCountsBefore: (name, atMs, rowsMax) =>
       transaction(db, () =>
         // Of an interval that has not ended by then, something is to be kept.
@@ -201,6 +197,7 @@ function migrate(db: DatabaseSync, path: string): void {
     for (const statement of tableStatements()) db.exec(statement);
     for (const statement of missingColumns(db)) db.exec(statement);
     for (const statement of [...indexStatements(), ...blockStatements(), ...rollupStatements()]) db.exec(statement);
+    for (const table of BLOCK_TABLES) if (!columnsIn(db, blockSitesTable(table)).includes("bytes")) db.exec(siteBytesStatement(table));
     db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
   });
 }
@@ -208,18 +205,19 @@ function migrate(db: DatabaseSync, path: string): void {
 /** A column that has come since the file was made is added, so that it needs no new version: older rows have its zero. */
 const missingColumns = (db: DatabaseSync): readonly string[] =>
   EVENT_TABLES.flatMap((table) => {
-    const known = new Set(
-      db
-        .prepare(`SELECT name FROM pragma_table_info('${table}')`)
-        .all()
-        .map((row) => row["name"]),
-    );
+    const known = columnsIn(db, table);
     return storedColumns(table).flatMap((column) => {
-      if (known.has(column.name)) return [];
+      if (known.includes(column.name)) return [];
       if (column.facet !== null) throw new Error(`a facet of ${table} cannot be added to a file: it needs a new schema version`);
       return [`ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}${column.nullable ? "" : ` DEFAULT ${ZEROS[column.sql]}`}`];
     });
   });
+
+const columnsIn = (db: DatabaseSync, table: string): readonly string[] =>
+  db
+    .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+    .all()
+    .map((row) => String(row["name"]));
 
 /** What an older row has in a column that may not be null; an empty `json` is read as null. */
 const ZEROS = { TEXT: "''", INTEGER: "0", REAL: "0" } as const;
