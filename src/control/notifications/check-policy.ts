@@ -12,7 +12,7 @@ import { planOf } from "#model/plan.ts";
 import { isEmail } from "#model/user.ts";
 import { webhookById } from "#store/notifications.ts";
 import type { Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { zoneRowById, zonesOfAccount } from "#store/zones.ts";
 import { intervalMs } from "./policy-rows.ts";
 
 /** Which mechanisms the operator has set up. */
@@ -20,13 +20,19 @@ export interface MechanismsReady {
   readonly email: boolean;
 }
 
-/** Of a zone that is part of the policy's account. Throws `notification_invalid` unless the whole policy can be carried out. */
+/**
+ * Throws `notification_invalid` unless the whole policy can be carried out. What is as it was `before` is not asked again: a
+ * policy about a zone that has gone, or another plan, can still be disabled.
+ */
 export async function checkPolicy(
   db: Unit["db"],
   accountId: string,
   policy: NotificationPolicyCreate,
   ready: MechanismsReady,
+  before?: NotificationPolicyCreate,
 ): Promise<void> {
+  const isNew = (field: keyof NotificationPolicyCreate): boolean =>
+    before === undefined || JSON.stringify(policy[field]) !== JSON.stringify(before[field]);
   const type = alertType(policy.alert_type);
   if (type === undefined) {
     const known = ALERT_TYPES.map((row) => row.type).join(", ");
@@ -34,13 +40,26 @@ export async function checkPolicy(
   }
   if (policy.alert_interval !== undefined && intervalMs(policy.alert_interval) === undefined)
     throw invalid("/alert_interval", "alert_interval must be a number of minutes, hours or days: 30m, 4h, 1d");
-  for (const [name, values] of Object.entries(policy.filters ?? {})) {
+  if (isNew("filters") || isNew("alert_type")) await checkFilters(db, accountId, type, policy.filters ?? {});
+  if (isNew("mechanisms")) await checkMechanisms(db, accountId, policy.mechanisms, ready);
+}
+
+async function checkFilters(
+  db: Unit["db"],
+  accountId: string,
+  type: AlertType,
+  filters: NonNullable<NotificationPolicyCreate["filters"]>,
+): Promise<void> {
+  for (const [name, values] of Object.entries(filters)) {
     if (!type.filters.includes(name as AlertFilter))
       throw invalid(`/filters/${name}`, `${type.type} has no filter ${name}; it has ${type.filters.join(", ")}`);
     if (values.length === 0) throw invalid(`/filters/${name}`, `filters.${name} must not be empty; leave it out to choose all`);
     await FILTER_CHECKS[name as AlertFilter](db, accountId, type, values);
   }
-  await checkMechanisms(db, accountId, policy.mechanisms, ready);
+  if (type.plan === undefined || filters["zones"] !== undefined) return;
+  const zones = await zonesOfAccount(db, accountId);
+  if (!zones.some(({ plan }) => planOf(plan).name === type.plan))
+    throw invalid("/alert_type", `${type.display_name} is for zones of the ${type.plan} plan, of which the account has none`);
 }
 
 type FilterCheck = (db: Unit["db"], accountId: string, type: AlertType, values: readonly string[]) => Promise<void>;

@@ -55,7 +55,7 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
         const before = await own(unit.db, accountId, id);
         const { id: _id, created: _created, modified: _modified, ...old } = policyView(before);
         const policy: NotificationPolicyCreate = { ...old, ...body };
-        await checkPolicy(unit.db, accountId, policy, ready);
+        await checkPolicy(unit.db, accountId, policy, ready, old);
         const changed = { ...columnsOf(policy), modified_on: isoMicros(clock.nowMicros()) };
         await updatePolicy(unit.db, id, changed);
         unit.audit({

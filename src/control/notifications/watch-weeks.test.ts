@@ -265,9 +265,25 @@ test("SPEC 6: the advanced alert is refused for zones of other plans, and servic
     { zones: [one], services: ["Data Loss Protection"] },
     "nothing has changed",
   );
-  await control.zones.edit(call(), one, { plan: { id: "pro" } });
+  for (const zone of zones) await control.zones.edit(call(), zone, { plan: { id: "pro" } });
+  await policies.update(call(), account_id, id, {
+    name: "q",
+    enabled: false,
+    filters: { zones: [one], services: ["Data Loss Protection"] },
+  });
   await assert.rejects(
-    policies.update(call(), account_id, id, { name: "q" }),
-    failing(10602, "/filters/zones", /which one\.example is not/),
+    policies.update(call(), account_id, id, { filters: { zones: [one] } }),
+    failing(10602, "/filters/zones", /which one\.example is not$/),
+    "what is new is checked",
+  );
+  for (const filters of [{}, { services: ["dlp"] }])
+    await assert.rejects(
+      policy("clickhouse_alert_fw_ent_anomaly", filters),
+      failing(10602, "/alert_type", /^Advanced Security Events Alert is for zones of the enterprise plan, of which the account has none$/),
+    );
+  const plain = await policy("clickhouse_alert_fw_anomaly");
+  await assert.rejects(
+    policies.update(call(), account_id, plain.id, { alert_type: "clickhouse_alert_fw_ent_anomaly" }),
+    failing(10602, "/alert_type"),
   );
 });
