@@ -24,8 +24,13 @@ export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof PlatformErrors)
     return { status: thrown.items[0]?.status ?? 400, errors: thrown.items.map((item) => item.toItem()), headers: {}, unexpected: false };
   const error = thrown instanceof PlatformError ? thrown : (translated(thrown) ?? new PlatformError("internal", { cause: thrown }));
-  return { status: error.status, errors: withRoute(error), headers: error.headers, unexpected: error.status >= 500 };
+  return { status: error.status, errors: withRoute(error), headers: error.headers, unexpected: isOurs(error.status) };
 }
+
+const BAD_GATEWAY = 502;
+
+/** A bad gateway is a server that an account has named, and what is said of it is for the account. */
+const isOurs = (status: number): boolean => status >= 500 && status !== BAD_GATEWAY;
 
 /** A malformed identifier is answered by two errors, of which clients of the field look for either (contract.md §2). */
 const withRoute = (error: PlatformError): readonly ErrorItem[] =>
