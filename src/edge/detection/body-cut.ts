@@ -27,10 +27,6 @@ export function cutOfRange(value: string): BodyCut {
   return isLast ? "start" : "both";
 }
 
-const PARTIAL_CONTENT = 206;
-
-/** Of a response. Where several ranges come in one, each says for itself where it is from. */
-export function cutOf(status: number, mediaType: string, contentRange: () => string | undefined): BodyCut {
-  if (status !== PARTIAL_CONTENT || mediaType === "multipart/byteranges") return "none";
-  return cutOfRange(contentRange() ?? "");
-}
+/** Of a response of status 206. Where several ranges come in one, each says for itself where it is from. */
+export const cutOf = (mediaType: string, contentRange: string): BodyCut =>
+  mediaType === "multipart/byteranges" ? "none" : cutOfRange(contentRange);

@@ -17,6 +17,8 @@ export class Line {
   /** Bodies of which the detector was sent a part, but for those that were cut short. */
   begun = 0;
   private readonly known = new Map<ScanScope, KnownPlan[]>();
+  /** The plan that was asked for last. */
+  private last: (KnownPlan & { readonly scope: ScanScope }) | null = null;
   private count = 0;
 
   constructor(ring: RingWriter) {
@@ -31,9 +33,11 @@ export class Line {
 
   /** The label of records that follow this plan, which the detector knows; -1 without room to tell it. */
   planFor(scope: ScanScope, kind: BodyKind): number {
-    const plans = this.known.get(scope);
-    if (plans !== undefined) for (const plan of plans) if (isSame(plan.kind, kind)) return plan.label;
-    return this.tell(scope, kind);
+    const { last } = this;
+    if (last !== null && last.scope === scope && isSame(last.kind, kind)) return last.label;
+    const label = this.known.get(scope)?.find((plan) => isSame(plan.kind, kind))?.label ?? this.tell(scope, kind);
+    this.last = label < 0 ? null : { scope, kind, label };
+    return label;
   }
 
   private tell(scope: ScanScope, kind: BodyKind): number {

@@ -19,6 +19,7 @@ interface MatchedData {
   readonly masked_sample?: boolean;
 }
 
+const PARTIAL_CONTENT = 206;
 const NO_MATCHED_DATA: MatchedData = {};
 const SCANS = phaseNumber("http_response_firewall_managed");
 
@@ -53,7 +54,7 @@ function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, match: Mat
   const { status, charset } = response;
   const original = response.raw ?? response;
   const { content_encoding } = original;
-  const cut = cutOf(status, content_type, () => original.headers("content-range")[0]);
+  const cut = status === PARTIAL_CONTENT ? cutOf(content_type, original.headers("content-range")[0] ?? "") : "none";
   return tap.begin(scope, exchange, { status, content_type, charset, content_encoding, cut });
 }
 
