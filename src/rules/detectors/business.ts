@@ -71,6 +71,17 @@ export const BUSINESS_DETECTORS: readonly Detector[] = [
         misses: ["556703-7486", "640823-3234"],
       },
       {
+        id: "pii.orgnr_se_plain",
+        rule_id: "25c4ccd2fb10f8902f4bdef095db52ac",
+        name: "Swedish organisation number without dash, beside its name",
+        templates: ["##########"],
+        isValid: (number) => Number(number[2]) >= 2 && luhn(number) && !isPlaceholder(number),
+        context: ["organisationsnummer", "orgnummer", "orgnr", "org nr", "organisation number", "tax id"],
+        enabled: false,
+        hits: ["Orgnr: 5567037485", "organisationsnummer 2120000142"],
+        misses: ["5567037485", "orgnr 5567037486", "orgnr 6408233234"],
+      },
+      {
         id: "pii.uen_sg",
         rule_id: "1d94b6e7a0c34f58912fe3d07b5c8a46",
         name: "Singapore unique entity number",

@@ -79,6 +79,8 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "at_sign" }, ...SPELLED_AT_SIGNS.map((text) => ({ kind: "literal", text, word: false, behindName: true }) as const)],
     patterns: [
       /[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}(?:@|%40|&#64;|&#[Xx]40;|&commat;|\\u0040)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_@-])/y,
+      // RFC 6531: names of domains in UTF-8.
+      /[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9\x80-\xff-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_@-])/y,
     ],
     accepts: (text) =>
       !/[@04t];?(?:[a-z0-9-]+\.)*example\.(?:com|net|org)$/i.test(text) && !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
@@ -89,6 +91,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       "?mail=jane.doe%40shop.test&x=1",
       "jane&#64;shop.test",
       "jane&#x40;shop.test",
+      "hans@m\u00fcller.de",
     ],
     misses: ["foo@example.com", "foo%40example.com", "foo&#64;example.com", "logo@2x.png", "@bar.com", "foo@bar"],
   }),

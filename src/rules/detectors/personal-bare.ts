@@ -135,6 +135,18 @@ const FORMS: readonly Detector[] = [
       misses: ["AB31 ABC", "ab51 abc"],
     },
     {
+      id: "pii.vehicle_plate_uk_older_bare",
+      rule_id: "a54cc3b30eaed22d4a341888b51f0b72",
+      name: "British registration plate from before 2001, whatever stands beside it",
+      // With the year's letter in front, or behind; of fewer digits it would be anything.
+      templates: ["A###~AAA", "A###AAA", "AAA~###A", "AAA###A"],
+      // No year or place has the letters I, Q and Z.
+      isValid: (code) => /^(?:[A-HJ-NP-TV-Y][1-9]\d\d[A-HJ-PR-Y]{3}|[A-HJ-PR-Y]{3}[1-9]\d\d[A-HJ-NP-TV-Y])$/.test(code),
+      isUpperCase: true,
+      hits: ["A123 BCD", "M456DEF", "ABC 123D", "DEF456G"],
+      misses: ["a123 bcd", "A012 BCD", "I123 BCD", "ABC 12D"],
+    },
+    {
       id: "pii.vehicle_plate_ng_bare",
       rule_id: "b29617d4a0834cb6c3b53f90f6464ac1",
       name: "Nigerian registration plate, whatever stands beside it",

@@ -116,6 +116,16 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       misses: ["12345678A", "X1234567A", "A1234567L"],
     },
     {
+      id: "pii.national_id_es_labelled",
+      rule_id: "bcaf98ed1f307b6425767bc6b2dd7202",
+      name: "Spanish DNI or NIE with small letters, beside its name",
+      templates: ["########A", "########-A", "A#######A", "A-#######-A"],
+      isValid: isDni,
+      context: ["dni", "nif", "nie", "documento nacional", "national id"],
+      hits: ["dni: 12345678z", "NIE x1234567l"],
+      misses: ["12345678z", "dni 12345678a"],
+    },
+    {
       id: "pii.identity_card_it",
       rule_id: "f6da5b18e4c740f0a7f973d43a8a8a05",
       name: "Italian identity card number, beside its name",
