@@ -108,9 +108,14 @@ export async function insertDeliveries(db: Db, rows: readonly DeliveryRow[]): Pr
       .execute();
 }
 
-/** Oldest first. */
+export interface DueTimes {
+  readonly nowMs: number;
+  /** Nobody waits for so long: later times were set by a clock that was ahead. */
+  readonly latestMs: number;
+}
+
 /** Those that have been due longest of each account, `eachMax` of one at most: first the first of all accounts. */
-export const dueDeliveries = (db: Db, nowMs: number, eachMax: number, limit: number): Promise<DeliveryRow[]> =>
+export const dueDeliveries = (db: Db, { nowMs, latestMs }: DueTimes, eachMax: number, limit: number): Promise<DeliveryRow[]> =>
   db
     .selectFrom((from) =>
       from
@@ -123,7 +128,7 @@ export const dueDeliveries = (db: Db, nowMs: number, eachMax: number, limit: num
             .as("place"),
         )
         .where("status", "=", "pending")
-        .where("due_ms", "<=", nowMs)
+        .where((eb) => eb.or([eb("due_ms", "<=", nowMs), eb("due_ms", ">", latestMs)]))
         .as("due"),
     )
     .selectAll()

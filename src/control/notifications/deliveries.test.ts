@@ -143,3 +143,34 @@ storeTest("what was told long ago is deleted, whether or not anything is due", a
     assert.equal(await kept(), count);
   }
 });
+
+storeTest("what was to be sent by a clock that was ahead is sent by the right one", async ({ store }) => {
+  const clock = fixedClock(START + 365 * 86_400_000);
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const { id: webhook } = await control.notifications.webhooks.create(call(), account_id, { name: "hook", url: "https://example.com/" });
+  let attempts = 0;
+  const deliveries = createDeliveries({
+    ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendEmail: null },
+    sendWebhook: async () => {
+      attempts++;
+      if (attempts < 3) throw new Error("no answer");
+    },
+  });
+  const { id } = await createNotificationPolicies({ store, clock, deliveries, ready: { email: false } }).create(call(), account_id, {
+    ...{ name: "p", enabled: true, alert_type: "clickhouse_alert_fw_anomaly" },
+    mechanisms: { webhooks: [{ id: webhook }] },
+  });
+  const policy = await policyById(store.read, account_id, id);
+  assert.ok(policy);
+  await store.write((unit) => deliveries.add(unit, policy, { subject: "s", text: "t", data: {} }));
+  await deliveries.sendDue();
+  clock.advance(START - clock.nowMs());
+  await deliveries.sendDue();
+  assert.equal(attempts, 2);
+  await deliveries.sendDue();
+  assert.equal(attempts, 2, "the schedule is that of the right clock again");
+  clock.advance(60_000);
+  await deliveries.sendDue();
+  const [row] = await deliveriesOf(store.read, account_id, {}, { limit: 1, offset: 0 });
+  assert.deepEqual([attempts, row?.status], [3, "sent"]);
+});

@@ -55,6 +55,8 @@ export interface DeliveriesDeps {
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 /** Longer than any attempt takes: until then, no other node tries the same. */
 const LEASE_MS = 300_000;
+/** Longer than any delivery waits for its turn. */
+const WAIT_MS_MAX = 10_800_000;
 const AT_ONCE = 16;
 /** Of one account in one round: receivers that hang hold up their own account's, and others for one attempt at most. */
 const EACH_AT_ONCE = 4;
@@ -105,7 +107,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   let cleanedMs = 0;
   const clean = async (): Promise<void> => {
-    if (clock.nowMs() - cleanedMs < CLEAN_EVERY_MS) return;
+    if (Math.abs(clock.nowMs() - cleanedMs) < CLEAN_EVERY_MS) return;
     cleanedMs = clock.nowMs();
     await store.write(({ db }) => deleteDeliveriesBefore(db, cleanedMs - KEPT_MS));
   };
@@ -124,7 +126,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const failures: FailedDelivery[] = [];
       let tried = 0;
       for (let round = 0, begunMs = clock.nowMs(); round < ROUNDS_MAX && clock.nowMs() - begunMs < QUICK_MS; round++) {
-        const due = await dueDeliveries(store.read, clock.nowMs(), EACH_AT_ONCE, PER_ROUND);
+        const nowMs = clock.nowMs();
+        const due = await dueDeliveries(store.read, { nowMs, latestMs: nowMs + WAIT_MS_MAX }, EACH_AT_ONCE, PER_ROUND);
         if (due.length === 0) break;
         tried += due.length;
         failures.push(...(await attemptAll(due)));
