@@ -143,6 +143,23 @@ test("what visitors put into addresses and names of their programs is masked in 
   }
 });
 
+test("a name of a program is masked also where the address is too short for anything", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-masked-"));
+  t.after(() => removeDirectory(directory));
+  const path = join(directory, "events.db");
+  const events = new MessageChannel();
+  const writer = await startWriter({ path, ports: [events.port2], retention: DEFAULT_RETENTION });
+  t.after(() => writer.terminate());
+  const sink = createEventSink({ port: events.port1, metrics: createMetrics() });
+  sink.push("requests", testRequestRow({ path: "/", query: "", user_agent: `bot ${CARD}`, at_ms: Date.now() }));
+  await sink.close(60_000);
+  await stop(writer);
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const [row] = queries.list("requests", { where: [], direction: "asc", limit: 1 });
+  assert.equal(row?.user_agent, "[masked]");
+});
+
 const waitFor = <T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> => readUntil(read, ({ length }) => length > 0);
 
 const startWriter = (workerData: WriterData): Promise<Worker> =>

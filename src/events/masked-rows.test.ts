@@ -45,6 +45,7 @@ test("security events are masked as requests are, and rows without a find stay t
   const plain = packed("requests", [testRequestRow({ path: "/a/long/path" })]);
   assert.deepEqual(maskRows(plain), plain);
   assert.ok(hasTexts(plain, 8) && !hasTexts(plain, 30));
+  assert.ok(hasTexts(packed("requests", [testRequestRow({ path: "/", user_agent: "a name of a program" })]), 8));
   assert.ok(EVENT_SCHEMA.requests.facets.includes("agent"));
 });
 

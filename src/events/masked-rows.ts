@@ -1,5 +1,5 @@
 import { AS_BEFORE, type PackedRows, type PackedTexts } from "./packed-rows.ts";
-import { EVENT_SCHEMA, facetColumns, storedColumns } from "./schema.ts";
+import { EVENT_SCHEMA, storedColumns } from "./schema.ts";
 
 /** Hides what must not be kept of texts, in the parts between separators (rules/detectors/text-masker.ts). */
 export type MaskTexts = (texts: readonly string[], separator: string) => readonly string[];
@@ -21,8 +21,8 @@ export function createRowMasker(mask: MaskTexts): RowMasker {
       return separator === undefined ? column : maskColumn(column, separator, mask);
     });
     const facets = packed.facets.map((facet, index) => {
-      const [name] = EVENT_SCHEMA[packed.table].facets[index] === "agent" ? facetColumns("agent") : [];
-      return name === undefined ? facet : { ...facet, texts: maskRepeated(facet.texts, SEPARATORS[name] ?? "") };
+      if (!isAgent(packed, index)) return facet;
+      return { ...facet, texts: maskRepeated(facet.texts, VISITOR_TEXTS.user_agent) };
     });
     return { ...packed, texts, facets };
   };
@@ -59,10 +59,13 @@ function remembering(mask: MaskTexts): MaskTexts {
 /** Whether a text is so long that something could be found in it. */
 export const hasTexts = (packed: PackedRows, charsMin: number): boolean =>
   TABLES.has(packed.table) &&
-  packed.texts.some(
+  (packed.texts.some(
     ({ lengths }, index) =>
       SEPARATORS[textColumns(packed)[index] ?? ""] !== undefined && lengths.some((length) => length !== AS_BEFORE && length >= charsMin),
-  );
+  ) ||
+    packed.facets.some((facet, index) => isAgent(packed, index) && facet.texts.some(({ length }) => length >= charsMin)));
+
+const isAgent = ({ table }: PackedRows, facet: number): boolean => EVENT_SCHEMA[table].facets[facet] === "agent";
 
 const textColumns = ({ table }: PackedRows): readonly string[] =>
   storedColumns(table).flatMap((column) => (column.facet === null && column.sql === "TEXT" ? [column.name] : []));
