@@ -22,11 +22,20 @@ export function createRowMasker(mask: MaskTexts): RowMasker {
     });
     const facets = packed.facets.map((facet, index) => {
       if (!isAgent(packed, index)) return facet;
-      return { ...facet, texts: maskRepeated(facet.texts, VISITOR_TEXTS.user_agent) };
+      return { ...facet, texts: shortened(maskRepeated(facet.texts, VISITOR_TEXTS.user_agent)) };
     });
     return { ...packed, texts, facets };
   };
 }
+
+/**
+ * Of the name of a program: a head may hold one of 32 KB, and each name stays for a day at least, whoever's rows go for the room that it
+ * takes. Cut after it was looked through, so that nothing is cut to what nobody would know.
+ */
+const AGENT_CHARS_MAX = 512;
+
+const shortened = (texts: readonly string[]): readonly string[] =>
+  texts.some(({ length }) => length > AGENT_CHARS_MAX) ? texts.map((text) => text.slice(0, AGENT_CHARS_MAX)) : texts;
 
 /** Of each of two generations: the older one is forgotten when the younger one is full. */
 const REMEMBERED_MAX = 4096;
