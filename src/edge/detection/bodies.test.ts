@@ -288,13 +288,15 @@ test("a number that the origin or the visitor breaks off in is none; what stands
   const begun: ServerResponse[] = [];
   let sent = "";
   const all = await site(t, (request, response) => {
-    const isLong = request.url?.startsWith("/length") === true;
-    response.writeHead(200, { "content-type": "text/html", ...(isLong ? { "content-length": 1000 } : {}) }).write(sent);
+    const [, who] = request.url?.split("/") ?? [];
+    const more = { length: { "content-length": 1000 }, kept: { "content-length": 1000, "cache-control": "public, max-age=60" } };
+    response.writeHead(200, { "content-type": "text/html", ...more[who as keyof typeof more] }).write(sent);
     begun.push(response);
   });
   let scanned = 0;
-  const found = async (who: "length" | "chunks" | "visitor", text: string): Promise<number> => {
-    const path = `/${who}/${scanned}`;
+  const found = async (who: "length" | "kept" | "chunks" | "visitor", text: string): Promise<number> => {
+    // Of a kind that is kept.
+    const path = `/${who}/${scanned}.js`;
     sent = text;
     const visitor = await all.open(path);
     await once(visitor, "data");
@@ -304,7 +306,7 @@ test("a number that the origin or the visitor breaks off in is none; what stands
     scanned++;
     return all.rows.filter((row) => row.path === path).length;
   };
-  for (const who of ["length", "chunks", "visitor"] as const) {
+  for (const who of ["length", "kept", "chunks", "visitor"] as const) {
     assert.equal(await found(who, `<p>${CARD}`), 0, who);
     assert.equal(await found(who, `<p>${CARD} `), 0, who);
     assert.equal(await found(who, `<p>${CARD}<`), 1, who);
