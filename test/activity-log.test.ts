@@ -137,6 +137,34 @@ describe("the activity log", () => {
     back.leave();
   });
 
+  test("a follower that is cut off before its first event comes back to where it began; of an identifier that nobody knows it is told", async () => {
+    for (const [path, table, row] of [
+      ["security/events/tail", "security_events", () => event(zone, { path: "/meanwhile" })],
+      [
+        "logs/requests/tail",
+        "requests",
+        () => testRequestRow({ ray_id: newRayId(START_MS), account_id: server.account_id, zone_id: zone, path: "/meanwhile" }),
+      ],
+    ] as const) {
+      const reader = follow(`/zones/${zone}/${path}`);
+      const [, began = ""] = /^id: (.+)$/m.exec(await reader.until("\n\n")) ?? [];
+      assert.notEqual(began, "");
+      reader.leave();
+      database.insert([packed(table, [row()] as never)]);
+      const back = follow(`/zones/${zone}/${path}`, { "last-event-id": began });
+      assert.doesNotMatch(await back.until("/meanwhile"), /event: missed/);
+      back.leave();
+      for (const unknown of [began.replace(/^.{8}/, "AAAAAAAA"), "01ARZ3NDEKTSV4RRFFQ69G5FAV", "nonsense"]) {
+        const lost = follow(`/zones/${zone}/${path}`, { "last-event-id": unknown });
+        await lost.until('event: missed\ndata: {"events":null}\n\n');
+        lost.leave();
+      }
+      const elsewhere = follow(`/zones/${other}/${path}`, { "last-event-id": began });
+      await elsewhere.until('event: missed\ndata: {"events":null}\n\n');
+      elsewhere.leave();
+    }
+  });
+
   test("a follower that reads too little is told how much it missed, of its own zone alone", async () => {
     const reader = follow(`/zones/${other}/security/events/tail`);
     await reader.until(": events follow");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { createMetrics } from "#kernel/metrics.ts";
+import { createSealer } from "#kernel/seal.ts";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { openEventQueries } from "#events/queries.ts";
@@ -29,7 +30,7 @@ test("a response with a card number becomes one event, and the number is nowhere
   t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");
   const queries = openEventQueries(path);
-  const log = createSecurityEvents({ reads: localReads(queries) });
+  const log = createSecurityEvents({ reads: localReads(queries), sealer: createSealer(new Uint8Array(32)) });
   const page = { page: 1, per_page: 20 };
   const zone = testSubject().zone_id;
   assert.equal((await log.list({ zone_id: zone }, page)).total_count, 0, "no database yet: no events");
@@ -129,7 +130,7 @@ test("what visitors put into addresses and names of their programs is masked in 
 
   const queries = openEventQueries(path);
   t.after(() => queries.close());
-  const { items } = await createSecurityEvents({ reads: localReads(queries) }).list(
+  const { items } = await createSecurityEvents({ reads: localReads(queries), sealer: createSealer(new Uint8Array(32)) }).list(
     { zone_id: testSecurityRow().zone_id },
     { page: 1, per_page: 20 },
   );

@@ -9,11 +9,14 @@ interface ApiError {
 /** An answer of the API with `success: false`, or none. */
 export class ApiFailure extends Error {
   readonly errors: readonly ApiError[];
+  /** Of HTTP. */
+  readonly status: number;
 
-  constructor(errors: readonly ApiError[]) {
+  constructor(errors: readonly ApiError[], status: number) {
     super(errors.map(({ code, message }) => `${message} (${code})`).join("; "));
     this.name = "ApiFailure";
     this.errors = errors;
+    this.status = status;
   }
 
   has(...codes: readonly number[]): boolean {
@@ -39,6 +42,8 @@ const FILE_TIMEOUT_MS = 300_000;
 const STREAM_TIMEOUT_MS = 3_600_000;
 const RATE_LIMIT_TRIES_MAX = 20;
 const RATE_LIMIT_WAIT_MS_MAX = 300_000;
+
+const SERVER_ERROR = 500;
 
 interface ApiRequest {
   readonly method: string;
@@ -111,8 +116,12 @@ async function resultOf(response: Response): Promise<unknown> {
   try {
     envelope = (await response.json()) as typeof envelope;
   } catch {
-    throw new CliError(`the API answered ${response.status} without the envelope: is the base address right? It ends with /client/v4`);
+    const why = `the API answered ${response.status} without the envelope: is the base address right? It ends with /client/v4`;
+    throw new CliError(why, EXIT.failed, response.status >= SERVER_ERROR);
   }
   if (envelope.success === true) return envelope.result;
-  throw new ApiFailure(envelope.errors?.length ? envelope.errors : [{ code: response.status, message: "the API refused the call" }]);
+  throw new ApiFailure(
+    envelope.errors?.length ? envelope.errors : [{ code: response.status, message: "the API refused the call" }],
+    response.status,
+  );
 }

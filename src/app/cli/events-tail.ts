@@ -2,7 +2,6 @@ import type { LoggedRequest } from "#model/request-log.ts";
 import type { SecurityEvent } from "#model/security-event.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
 import { loadConfig } from "../config.ts";
-import { ApiFailure } from "./api-client.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
@@ -19,6 +18,8 @@ export interface EventsTailOptions extends ApiOptions {
 }
 
 const EVENT_BYTES_MAX = 1_048_576;
+/** Of one stream. */
+const STREAM_SECONDS_MAX = 86_400;
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 30_000;
 
@@ -28,49 +29,88 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
   const query = queryOf(options);
   if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("name either --zone or --account", EXIT.usage);
   if (options.requests === true && options.zone === undefined) throw new CliError("--requests needs --zone", EXIT.usage);
+  const seconds = secondsOf(options);
   const api = openApi(options, data);
   const scope =
-    options.zone === undefined ? `/accounts/${options.account}` : `/zones/${await requireZone(api, plainZoneName(options.zone))}`;
-  const path = options.requests === true ? "logs/requests/tail" : "security/events/tail";
-  let lastEventId: string | undefined;
-  const reader = (): EventStreamReader =>
-    new EventStreamReader(
-      ({ event, data: text }) => {
-        if (event === "missed") return complain([`missed ${(JSON.parse(text) as { events: number }).events} events that came too fast`]);
-        const row = JSON.parse(text) as SecurityEvent | LoggedRequest;
-        lastEventId = "id" in row ? row.id : row.ray_id;
-        process.stdout.write(`${json ? text : "id" in row ? lineOf(row) : requestLineOf(row)}\n`);
-      },
-      { eventBytesMax: EVENT_BYTES_MAX },
-    );
+    options.zone === undefined
+      ? `/accounts/${encodeURIComponent(options.account ?? "")}`
+      : `/zones/${encodeURIComponent(await requireZone(api, plainZoneName(options.zone)))}`;
+  const path = `${scope}/${options.requests === true ? "logs/requests/tail" : "security/events/tail"}`;
+  const endMs = performance.now() + seconds * 1000;
+  endWithReader();
+  const seen: Seen = { hasBegun: false, lastId: undefined };
 
   for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
-    const stream = reader();
+    const leftSeconds = Math.ceil((endMs - performance.now()) / 1000);
+    if (leftSeconds <= 0) return EXIT.ok;
+    if (Number.isFinite(seconds)) query.set("for_seconds", String(Math.min(leftSeconds, STREAM_SECONDS_MAX)));
+    const stream = printed(seen, json);
     try {
       await explained("events", () =>
-        api.follow(`${scope}/${path}?${query.toString()}`, lastEventId, (bytes) => {
+        api.follow(`${path}?${query.toString()}`, seen.lastId, (bytes) => {
           waitMs = RETRY_FIRST_MS;
           stream.push(bytes);
         }),
       );
-      if (options.for !== undefined) return EXIT.ok;
+      if (performance.now() >= endMs) return EXIT.ok;
     } catch (error) {
-      // What the API refuses does not get better by asking again.
-      if (error instanceof ApiFailure || (error instanceof CliError && !error.isConnection)) throw error;
-      complain([`${(error as Error).message}; trying again in ${waitMs / 1000} s`]);
+      // A server that never answered is more likely the wrong one than gone for a moment, and what the API refuses does not get better by asking again.
+      if (!seen.hasBegun || !(error instanceof CliError && error.mayPass)) throw error;
+      complain([`${error.message}; trying again in ${waitMs / 1000} s`]);
     }
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, Math.max(0, endMs - performance.now()))));
   }
 }
 
-function queryOf({ filter = [], for: seconds }: EventsTailOptions): URLSearchParams {
+interface Seen {
+  /** A stream has been opened. */
+  hasBegun: boolean;
+  /** Behind which the next one goes on. */
+  lastId: string | undefined;
+}
+
+/** Takes a stream apart and prints its events. */
+function printed(seen: Seen, json: boolean): EventStreamReader {
+  return new EventStreamReader(
+    ({ event, data: text }) => {
+      if (event === "missed") return complain([missedLine((JSON.parse(text) as { readonly events: number | null }).events)]);
+      const row = JSON.parse(text) as SecurityEvent | LoggedRequest;
+      process.stdout.write(`${json ? text : "id" in row ? lineOf(row) : requestLineOf(row)}\n`);
+    },
+    {
+      eventBytesMax: EVENT_BYTES_MAX,
+      onId: (id) => {
+        seen.lastId = id;
+        seen.hasBegun = true;
+      },
+    },
+  );
+}
+
+const missedLine = (events: number | null): string =>
+  events === null
+    ? "missed what came while the connection was gone: the server does not know the last event any more"
+    : `missed ${events} events that came too fast`;
+
+/** Whoever reads what is printed may have had enough, such as `head`. */
+function endWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed));
+}
+
+/** Infinity where it is to go on for good. */
+function secondsOf({ for: given }: EventsTailOptions): number {
+  if (given === undefined) return Infinity;
+  if (!/^[1-9]\d{0,6}$/.test(given)) throw new CliError(`--for ${given}: must be a number of seconds`, EXIT.usage);
+  return Number(given);
+}
+
+function queryOf({ filter = [] }: EventsTailOptions): URLSearchParams {
   const query = new URLSearchParams();
   for (const given of filter) {
     const equals = given.indexOf("=");
     if (equals < 1) throw new CliError(`--filter ${given}: must be name=value, such as action=block`, EXIT.usage);
     query.append(given.slice(0, equals), given.slice(equals + 1));
   }
-  if (seconds !== undefined) query.set("for_seconds", seconds);
   return query;
 }
 

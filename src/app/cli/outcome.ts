@@ -14,14 +14,14 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** A failure whose message is for the person at the terminal. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
-  /** The other side could not be reached, which may pass. */
-  readonly isConnection: boolean;
+  /** The other side cannot be reached, or answer now. */
+  readonly mayPass: boolean;
 
-  constructor(message: string, exitCode: ExitCode = EXIT.failed, isConnection = false) {
+  constructor(message: string, exitCode: ExitCode = EXIT.failed, mayPass = false) {
     super(message);
     this.name = "CliError";
     this.exitCode = exitCode;
-    this.isConnection = isConnection;
+    this.mayPass = mayPass;
   }
 }
 

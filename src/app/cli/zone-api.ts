@@ -46,12 +46,15 @@ export const requireZone = (api: ApiClient, name: string): Promise<string> =>
     return id;
   });
 
+/** Too many requests, and a server that is busy, starting or behind a proxy that waits for it. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
 /** What the API refuses becomes the command's own error, with what it was about. */
 export async function explained<T>(about: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ApiFailure) throw new CliError(`${about}: ${error.message}`);
+    if (error instanceof ApiFailure) throw new CliError(`${about}: ${error.message}`, EXIT.failed, PASSING.has(error.status));
     throw error;
   }
 }

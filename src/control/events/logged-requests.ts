@@ -1,8 +1,10 @@
 import type { EventReads } from "#events/reads.ts";
 import type { RequestRow } from "#events/rows.ts";
 import type { Where, WherePart } from "#events/where-sql.ts";
+import type { Sealer } from "#kernel/seal.ts";
 import type { LoggedRequest, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
 import { aroundRay, betweenTimes, fromNetwork } from "./event-filter.ts";
+import { createRowMarks } from "./row-marks.ts";
 import { createTails, type TailSource } from "./tail.ts";
 
 export interface LoggedRequests {
@@ -16,8 +18,8 @@ export interface LoggedRequests {
 
 const LIMIT = 100;
 
-export function createLoggedRequests({ reads }: { readonly reads: EventReads }): LoggedRequests {
-  const tails = createTails(reads, REQUESTS);
+export function createLoggedRequests({ reads, sealer }: { readonly reads: EventReads; readonly sealer: Sealer }): LoggedRequests {
+  const tails = createTails(reads, REQUESTS, createRowMarks(sealer, "requests"));
   return {
     close: tails.close,
     list: async (zoneId, { limit = LIMIT, ...query }) => {
@@ -25,7 +27,10 @@ export function createLoggedRequests({ reads }: { readonly reads: EventReads }):
       return rows.map(view);
     },
     tail: (zoneId, { last_event_id: lastEventId, for_seconds: seconds, ...query }, accountId) =>
-      tails.open(whereOf(zoneId, query), { accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
+      tails.open(whereOf(zoneId, query), {
+        ...{ scope: { zone_id: zoneId }, accountId, lastEventId },
+        forMs: seconds === undefined ? undefined : seconds * 1000,
+      }),
   };
 }
 

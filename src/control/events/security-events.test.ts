@@ -4,12 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { PlatformError } from "#kernel/errors.ts";
+import type { EventScope } from "./event-filter.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { localReads } from "#events/reads.ts";
 import type { SecurityEventRow } from "#events/rows.ts";
 import { packed, testSecurityRow } from "#events/test-rows.ts";
+import { createSealer } from "#kernel/seal.ts";
 import { createSecurityEvents } from "./security-events.ts";
+
+const sealer = createSealer(new Uint8Array(32));
 
 const RULE = "a".repeat(32);
 const MATCHED = "b".repeat(32);
@@ -40,7 +44,7 @@ test("filters of the activity log", async (t) => {
   });
   database.insert([packed("security_events", ROWS)]);
 
-  const log = createSecurityEvents({ reads: localReads(queries) });
+  const log = createSecurityEvents({ reads: localReads(queries), sealer });
   const ids = async (query: object): Promise<string> => {
     const { items, total_count } = await log.list({ zone_id: "zone" }, { page: 1, per_page: 20, ...query });
     assert.equal(total_count, items.length);
@@ -81,8 +85,45 @@ test("filters of the activity log", async (t) => {
   }
 });
 
+test("a cursor is good for the list that gave it out, and tells nothing of other tenants' rows", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-log-"));
+  const path = join(directory, "events.db");
+  const database = openEventDatabase(path);
+  const queries = openEventQueries(path);
+  t.after(async () => {
+    queries.close();
+    database.close();
+    await rm(directory, { recursive: true });
+  });
+  database.insert([packed("security_events", ROWS)]);
+  const log = createSecurityEvents({ reads: localReads(queries), sealer });
+  const page = (scope: EventScope, cursor?: string) =>
+    log.list(scope, { page: 1, per_page: 2, ...(cursor === undefined ? {} : { cursor }) });
+  const [zone, other, account] = [{ zone_id: "zone" }, { zone_id: "another" }, { account_id: testSecurityRow({}).account_id }];
+  const { after } = await page(zone);
+  assert.ok(after);
+  assert.deepEqual(
+    (await page(zone, after)).items.map(({ id }) => id),
+    ["1"],
+  );
+  assert.ok(!/\d+\.\d+/.test(Buffer.from(after, "base64url").toString("latin1")));
+  assert.notEqual((await page(zone)).after, after, "two of one place do not look alike");
+  const changed = `${after.slice(0, -2)}${after.endsWith("AA") ? "BB" : "AA"}`;
+  for (const [scope, cursor] of [
+    [other, after],
+    [account, after],
+    [zone, changed],
+    [zone, after.slice(0, 20)],
+    [zone, Buffer.from("3000.3").toString("base64url")],
+  ] as const)
+    await assert.rejects(
+      page(scope, cursor),
+      (error: unknown) => error instanceof PlatformError && error.errorName === "invalid_input" && error.source === "/cursor",
+    );
+});
+
 test("followers of one account leave places for those of others", async () => {
-  const log = createSecurityEvents({ reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))) });
+  const log = createSecurityEvents({ reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))), sealer });
   const open = (accountId: string) => log.tail({ zone_id: "zone" }, {}, accountId)[Symbol.asyncIterator]();
   const isRefused = (error: unknown) => error instanceof PlatformError && error.errorName === "rate_limited";
   const readers = Array.from({ length: 25 }, () => open("one"));

@@ -1,9 +1,9 @@
 import type { Page } from "#control/call.ts";
-import { readCursor, writeCursor } from "#control/cursor.ts";
 import type { RowPosition } from "#events/queries.ts";
 import type { EventReads } from "#events/reads.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { ulidTimeMs } from "#kernel/ids.ts";
+import type { Sealer } from "#kernel/seal.ts";
 import {
   EVENT_EXPORT_ROWS_MAX,
   type SecurityEvent,
@@ -14,6 +14,7 @@ import {
 import { type EventScope, eventsOf } from "./event-filter.ts";
 import { eventView } from "./event-view.ts";
 import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
+import { createRowMarks } from "./row-marks.ts";
 import { createTails, type TailSource } from "./tail.ts";
 
 export interface SecurityEvents {
@@ -35,8 +36,16 @@ export interface SecurityEvents {
 const OFFSET_MAX = 100_000;
 const EXPORT_ROWS_AT_ONCE = 500;
 
-export function createSecurityEvents({ reads }: { readonly reads: EventReads }): SecurityEvents {
-  const tails = createTails(reads, SECURITY_EVENTS);
+export function createSecurityEvents({ reads, sealer }: { readonly reads: EventReads; readonly sealer: Sealer }): SecurityEvents {
+  const marks = createRowMarks(sealer, "security_events");
+  const tails = createTails(reads, SECURITY_EVENTS, marks);
+
+  const positionOf = (cursor: string, scope: EventScope): RowPosition => {
+    const position = marks.read(cursor, scope);
+    if (position === undefined)
+      throw new PlatformError("invalid_input", { message: `"cursor" is not one that this list gave out.`, source: "/cursor" });
+    return position;
+  };
 
   async function* exported(where: ReturnType<typeof eventsOf>, format: "ndjson" | "csv", limit: number): AsyncGenerator<string> {
     if (format === "csv") yield csvHead();
@@ -61,7 +70,7 @@ export function createSecurityEvents({ reads }: { readonly reads: EventReads }):
           message: `Pages are numbered up to event ${OFFSET_MAX}; use "cursor" beyond.`,
           source: "/page",
         });
-      const after = cursor === undefined ? undefined : positionOf(cursor);
+      const after = cursor === undefined ? undefined : positionOf(cursor, scope);
       const [found, [counted]] = await Promise.all([
         reads.page("security_events", { where, after, limit: per_page, ...(after ? {} : { offset }) }),
         reads.groups("security_events", { where, by: [], measures: [], order: [], limit: 1 }),
@@ -71,12 +80,12 @@ export function createSecurityEvents({ reads }: { readonly reads: EventReads }):
         page,
         per_page,
         total_count: counted?.count ?? 0,
-        after: found.hasMore && found.last !== null ? cursorOf(found.last) : null,
+        after: found.hasMore && found.last !== null ? marks.write(found.last, scope) : null,
       };
     },
     export: (scope, { format = "ndjson", limit = EVENT_EXPORT_ROWS_MAX, ...filter }) => exported(eventsOf(scope, filter), format, limit),
     tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }, accountId) =>
-      tails.open(eventsOf(scope, filter), { accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
+      tails.open(eventsOf(scope, filter), { scope, accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };
 }
 
@@ -98,12 +107,3 @@ const SECURITY_EVENTS: TailSource<"security_events"> = {
     ];
   },
 };
-
-const cursorOf = ({ at_ms, row_id }: RowPosition): string => writeCursor(`${at_ms}.${row_id}`);
-
-function positionOf(cursor: string): RowPosition {
-  const [, at, row] = /^(\d{1,15})\.(\d{1,15})$/.exec(readCursor(cursor)) ?? [];
-  if (at === undefined || row === undefined)
-    throw new PlatformError("invalid_input", { message: `"cursor" is not one that a list gave out.`, source: "/cursor" });
-  return { at_ms: Number(at), row_id: Number(row) };
-}

@@ -3,6 +3,8 @@ import type { EventReads } from "#events/reads.ts";
 import type { EventTables } from "#events/rows.ts";
 import type { Where } from "#events/where-sql.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import type { EventScope } from "./event-filter.ts";
+import type { RowMarks } from "./row-marks.ts";
 
 /** Readers of what comes, at the same time: of all accounts, and of one, so that none takes all places. */
 const READERS_MAX = 100;
@@ -14,6 +16,7 @@ const ROWS_PER_LOOK_MAX = 5_000;
 const SILENCE_MS_MAX = 15_000;
 
 export interface TailOptions {
+  readonly scope: EventScope;
   /** The account whose places it takes. */
   readonly accountId: string;
   readonly lastEventId?: string | undefined;
@@ -43,9 +46,10 @@ export interface TailSource<T extends TailedTable> {
 
 /**
  * Readers of live events look for what has arrived since they last looked. Nothing is kept for any of them: a slow one looks
- * later, and what came between beyond the bound is told it as a number.
+ * later, and what came between beyond the bound is told it as a number: `missed`, with null where one comes back with an identifier
+ * that nobody knows any more.
  */
-export function createTails<T extends TailedTable>(reads: EventReads, source: TailSource<T>): Tails<T> {
+export function createTails<T extends TailedTable>(reads: EventReads, source: TailSource<T>, marks: RowMarks): Tails<T> {
   const readers = new Map<string, number>();
   const closing = new AbortController();
 
@@ -55,11 +59,17 @@ export function createTails<T extends TailedTable>(reads: EventReads, source: Ta
     else readers.set(accountId, taken);
   };
 
-  async function* tail(where: Where<T>, { accountId, lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
+  async function* tail(where: Where<T>, { scope, accountId, lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
     sit(accountId, 1);
     try {
-      let afterRow = await startOf(reads, source, where, lastEventId);
-      yield ": events follow\n\n";
+      const seen =
+        lastEventId === undefined
+          ? undefined
+          : ((await rowOf(reads, source, where, lastEventId)) ?? marks.read(lastEventId, scope)?.row_id);
+      let afterRow = seen ?? (await reads.lastRow(source.table));
+      // Who is cut off before the first event comes back with this.
+      yield `: events follow\nid: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
+      if (lastEventId !== undefined && seen === undefined) yield `event: missed\ndata: {"events":null}\n\n`;
       let silentMs = 0;
       for (let leftMs = forMs; ; leftMs -= LOOK_EVERY_MS) {
         const { rows, lastRow, passedOver } = await reads.arrivals(source.table, { where, afterRow, rowsMax: ROWS_PER_LOOK_MAX });
@@ -91,17 +101,13 @@ export function createTails<T extends TailedTable>(reads: EventReads, source: Ta
   };
 }
 
-/** The row behind which the reader goes on: that of the event it saw last, where that is still there. */
-async function startOf<T extends TailedTable>(
+/** The row of the event that the reader saw last; undefined where that is not there any more, or never was. */
+async function rowOf<T extends TailedTable>(
   reads: EventReads,
   { table, whereIs }: TailSource<T>,
   where: Where<T>,
-  lastEventId: string | undefined,
-): Promise<number> {
-  const is = lastEventId === undefined ? null : whereIs(lastEventId);
-  if (is !== null) {
-    const { last } = await reads.page(table, { where: [...where, ...is], limit: 1 });
-    if (last !== null) return last.row_id;
-  }
-  return reads.lastRow(table);
+  lastEventId: string,
+): Promise<number | undefined> {
+  const is = whereIs(lastEventId);
+  return is === null ? undefined : (await reads.page(table, { where: [...where, ...is], limit: 1 })).last?.row_id;
 }

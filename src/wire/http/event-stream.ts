@@ -5,6 +5,12 @@ export interface StreamEvent {
   readonly data: string;
 }
 
+export interface EventStreamOptions {
+  readonly eventBytesMax: number;
+  /** Told of the identifier behind which a new stream would go on, before its event if it has one. */
+  readonly onId?: (id: string) => void;
+}
+
 /** The stream holds an event that is larger than its reader takes. */
 export class EventTooLargeError extends Error {}
 
@@ -15,11 +21,14 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * Takes an event stream apart, however it is cut into chunks. Lines end with LF, CR LF or CR; comments and fields other
- * than `event` and `data` are passed over. What is held is bounded: a larger event throws EventTooLargeError.
+ * than `event`, `data` and `id` are passed over. What is held is bounded: a larger event throws EventTooLargeError.
  */
 export class EventStreamReader {
   readonly #onEvent: (event: StreamEvent) => void;
+  readonly #onId: ((id: string) => void) | undefined;
   readonly #eventBytesMax: number;
+  /** Undefined where the event that comes has none. */
+  #id: string | undefined;
   /** Beginning of a line that has not ended, in the pieces in which it came. */
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
@@ -30,8 +39,9 @@ export class EventStreamReader {
   /** The last chunk ended with a CR: an LF that follows belongs to it. */
   #endedWithCr = false;
 
-  constructor(onEvent: (event: StreamEvent) => void, { eventBytesMax }: { readonly eventBytesMax: number }) {
+  constructor(onEvent: (event: StreamEvent) => void, { eventBytesMax, onId }: EventStreamOptions) {
     this.#onEvent = onEvent;
+    this.#onId = onId;
     this.#eventBytesMax = eventBytesMax;
   }
 
@@ -79,10 +89,14 @@ export class EventStreamReader {
     if (line === "") return this.#dispatch();
     const colon = line.indexOf(":");
     const name = colon < 0 ? line : line.slice(0, colon);
-    if (name !== "data" && name !== "event") return;
+    if (name !== "data" && name !== "event" && (name !== "id" || this.#onId === undefined)) return;
     const value = colon < 0 ? "" : line.slice(line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1);
     if (name === "event") {
       this.#event = value;
+      return;
+    }
+    if (name === "id") {
+      if (!value.includes("\0")) this.#id = value;
       return;
     }
     this.#data.push(value);
@@ -93,6 +107,8 @@ export class EventStreamReader {
   #dispatch(): void {
     const event = { event: this.#event, data: this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join("\n") };
     const isEmpty = this.#data.length === 0;
+    if (this.#id !== undefined) this.#onId?.(this.#id);
+    this.#id = undefined;
     this.#event = "";
     this.#data = [];
     this.#dataLength = 0;

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test, type TestContext } from "node:test";
+
+const PROGRAM = join(import.meta.dirname, "../bin/selvedge.js");
+const ACCOUNT = "a/b".padEnd(32, "0");
+
+/** Follows an account's events. */
+const started = (api: string, ...args: readonly string[]) =>
+  spawn(process.execPath, [PROGRAM, "events", "tail", "--api", api, "--token", "t", "--account", ACCOUNT, "--json", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+/** What it printed, complained of, and ended with. */
+async function tail(api: string, ...args: readonly string[]): Promise<readonly [string, string, number]> {
+  const child = started(api, ...args);
+  const [out, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return [out, complaint, code as number];
+}
+
+/** What answers each request that comes, one after the other: what no server of ours does at a wish. */
+async function serve(t: TestContext, ...answers: ((req: IncomingMessage, res: ServerResponse) => void)[]) {
+  const asked: { readonly url: string; readonly seen: string | undefined }[] = [];
+  const server = createServer((req, res) => {
+    asked.push({ url: req.url ?? "", seen: req.headers["last-event-id"] as string | undefined });
+    (answers.shift() ?? refused(403))(req, res);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close().closeAllConnections());
+  return { api: `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`, asked };
+}
+
+const refused = (status: number) => (_: IncomingMessage, res: ServerResponse) =>
+  res
+    .writeHead(status, { "content-type": "application/json" })
+    .end(JSON.stringify({ success: false, errors: [{ code: 1000 + status, message: "no" }], messages: [], result: null }));
+const stream =
+  (body: string, end: (res: ServerResponse) => void = () => undefined) =>
+  (_: IncomingMessage, res: ServerResponse) => {
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    res.write(body, () => end(res));
+  };
+const event = (id: string): string => `id: ${id}\nevent: security_event\ndata: {"id":"${id}"}\n\n`;
+
+test("where no server is, or one that refuses, the command ends and says so", async (t) => {
+  const { api } = await serve(t);
+  const [out, complaint, code] = await tail(api);
+  assert.deepEqual([out, code], ["", 1]);
+  assert.match(complaint, /events: no \(1403\)/);
+  const [, unreachable, failed] = await tail("http://127.0.0.1:9/client/v4");
+  assert.match(unreachable, /cannot reach the API/);
+  assert.doesNotMatch(unreachable, /trying again/);
+  assert.equal(failed, 1);
+});
+
+test("a stream that breaks off is taken up behind what was seen last, through a busy server, until one refuses", async (t) => {
+  const { api, asked } = await serve(
+    t,
+    stream("id: begun\n\n", (res) => res.destroy()),
+    stream(event("one"), (res) => res.end()),
+    refused(503),
+    stream(`event: missed\ndata: {"events":null}\n\n${event("two")}`, (res) => res.end()),
+  );
+  const [out, complaint, code] = await tail(api);
+  assert.deepEqual(
+    out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).id),
+    ["one", "two"],
+  );
+  assert.deepEqual(
+    asked.map(({ seen }) => seen),
+    [undefined, "begun", "one", "one", "two"],
+  );
+  assert.match(complaint, /broke off.*trying again[^]*no \(1503\); trying again[^]*missed what came[^]*no \(1403\)/);
+  assert.equal(code, 1);
+  assert.ok(asked.every(({ url }) => url.startsWith(`/client/v4/accounts/${encodeURIComponent(ACCOUNT)}/security/`)));
+});
+
+test("the time that it is to take is that of all its streams", async (t) => {
+  const { api, asked } = await serve(
+    t,
+    stream("id: begun\n\n", (res) => setTimeout(() => res.destroy(), 1200)),
+    stream("id: begun\n\n", (res) => setTimeout(() => res.end(), 300)),
+  );
+  const [, , code] = await tail(api, "--for", "2");
+  assert.equal(code, 0);
+  const [first, second] = asked.map(({ url }) => Number(new URL(url, api).searchParams.get("for_seconds")));
+  assert.equal(first, 2);
+  assert.equal(second, 1);
+  const [, complaint, usage] = await tail(api, "--for", "soon");
+  assert.match(complaint, /--for soon: must be a number of seconds/);
+  assert.equal(usage, 2);
+});
+
+test("who has read enough ends it without a word", async (t) => {
+  let write: (() => void) | undefined;
+  const { api } = await serve(t, (_, res) => {
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    write = () => void res.write(event("again"));
+    write();
+  });
+  const child = started(api);
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  const timer = setInterval(() => write?.(), 20);
+  t.after(() => clearInterval(timer));
+  const [complaint, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  assert.deepEqual([complaint, code], ["", 0]);
+});
