@@ -1,3 +1,4 @@
+import { systemClock } from "#kernel/clock.ts";
 import type { LoggedRequest } from "#model/request-log.ts";
 import type { SecurityEvent } from "#model/security-event.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
@@ -36,12 +37,12 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
       ? `/accounts/${encodeURIComponent(options.account ?? "")}`
       : `/zones/${encodeURIComponent(await requireZone(api, plainZoneName(options.zone)))}`;
   const path = `${scope}/${options.requests === true ? "logs/requests/tail" : "security/events/tail"}`;
-  const endMs = performance.now() + seconds * 1000;
+  const endMs = systemClock.monotonicMs() + seconds * 1000;
   endWithReader();
   const seen: Seen = { hasBegun: false, lastId: undefined };
 
   for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
-    const leftSeconds = Math.ceil((endMs - performance.now()) / 1000);
+    const leftSeconds = Math.ceil((endMs - systemClock.monotonicMs()) / 1000);
     if (leftSeconds <= 0) return EXIT.ok;
     if (Number.isFinite(seconds)) query.set("for_seconds", String(Math.min(leftSeconds, STREAM_SECONDS_MAX)));
     const stream = printed(seen, json);
@@ -52,13 +53,13 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
           stream.push(bytes);
         }),
       );
-      if (performance.now() >= endMs) return EXIT.ok;
+      if (systemClock.monotonicMs() >= endMs) return EXIT.ok;
     } catch (error) {
       // A server that never answered is more likely the wrong one than gone for a moment, and what the API refuses does not get better by asking again.
       if (!seen.hasBegun || !(error instanceof CliError && error.mayPass)) throw error;
       complain([`${error.message}; trying again in ${waitMs / 1000} s`]);
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, Math.max(0, endMs - performance.now()))));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, Math.max(0, endMs - systemClock.monotonicMs()))));
   }
 }
 
