@@ -122,6 +122,41 @@ test("a cursor is good for the list that gave it out, and tells nothing of other
     );
 });
 
+test("what is counted is what is there, also where rows of an hour have gone", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-log-"));
+  const path = join(directory, "events.db");
+  const database = openEventDatabase(path);
+  const queries = openEventQueries(path);
+  t.after(async () => {
+    queries.close();
+    database.close();
+    await rm(directory, { recursive: true });
+  });
+  const MINUTE_MS = 60_000;
+  const rows = Array.from({ length: 300 }, (_, n) =>
+    testSecurityRow({
+      id: String(n),
+      at_ms: n * MINUTE_MS,
+      action: n % 3 === 0 ? "block" : "log",
+      zone_id: n % 2 === 0 ? "zone" : "another",
+    }),
+  );
+  // What arrived together goes together.
+  for (let at = 0; at < rows.length; at += 10) database.insert([packed("security_events", rows.slice(at, at + 10))]);
+  const log = createSecurityEvents({ reads: localReads(queries), sealer });
+  const { account_id } = testSecurityRow({});
+  for (const goneMinutes of [0, 1, 90, 120, 295, 300]) {
+    database.deleteBefore(goneMinutes * MINUTE_MS, 1000);
+    for (const scope of [{ zone_id: "zone" }, { account_id }])
+      for (const query of [{}, { action: "block" }, { since: "1970-01-01T01:10:00Z" }, { until: "1970-01-01T02:30:00Z" }]) {
+        const { items, total_count } = await log.list(scope, { page: 1, per_page: 1000, ...query });
+        assert.equal(total_count, items.length, JSON.stringify({ goneMinutes, scope, query }));
+      }
+    const left = (await log.list({ account_id }, { page: 1, per_page: 1000 })).items.length;
+    assert.ok(left <= rows.length - goneMinutes + 10, "rows have gone");
+  }
+});
+
 test("followers of one account leave places for those of others", async () => {
   const log = createSecurityEvents({ reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))), sealer });
   const open = (accountId: string) => log.tail({ zone_id: "zone" }, {}, accountId)[Symbol.asyncIterator]();

@@ -47,6 +47,15 @@ export function createSecurityEvents({ reads, sealer }: { readonly reads: EventR
     return position;
   };
 
+  /** Counts by the hour stay when rows go: those from before the oldest row of the scope say nothing of what a list can show. */
+  const countOf = async (where: ReturnType<typeof eventsOf>, scope: EventScope): Promise<number> => {
+    const [oldest] = (await reads.page("security_events", { where: eventsOf(scope, {}), limit: 1, direction: "asc" })).rows;
+    if (oldest === undefined) return 0;
+    const kept = [...where, { column: "at_ms", operator: "ge", value: oldest.at_ms } as const];
+    const [counted] = await reads.groups("security_events", { where: kept, by: [], measures: [], order: [], limit: 1 });
+    return counted?.count ?? 0;
+  };
+
   async function* exported(where: ReturnType<typeof eventsOf>, format: "ndjson" | "csv", limit: number): AsyncGenerator<string> {
     if (format === "csv") yield csvHead();
     let after: RowPosition | undefined;
@@ -71,15 +80,15 @@ export function createSecurityEvents({ reads, sealer }: { readonly reads: EventR
           source: "/page",
         });
       const after = cursor === undefined ? undefined : positionOf(cursor, scope);
-      const [found, [counted]] = await Promise.all([
+      const [found, count] = await Promise.all([
         reads.page("security_events", { where, after, limit: per_page, ...(after ? {} : { offset }) }),
-        reads.groups("security_events", { where, by: [], measures: [], order: [], limit: 1 }),
+        countOf(where, scope),
       ]);
       return {
         items: found.rows.map(eventView),
         page,
         per_page,
-        total_count: counted?.count ?? 0,
+        total_count: count,
         after: found.hasMore && found.last !== null ? marks.write(found.last, scope) : null,
       };
     },
