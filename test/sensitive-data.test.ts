@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { createSealer } from "#kernel/seal.ts";
 import type { FromWorker } from "#kernel/worker-protocol.ts";
@@ -30,7 +31,7 @@ test("a response with a card number becomes one event, and the number is nowhere
   t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");
   const queries = openEventQueries(path);
-  const log = createSecurityEvents({ reads: localReads(queries), sealer: createSealer(new Uint8Array(32)) });
+  const log = createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer: createSealer(new Uint8Array(32)) });
   const page = { page: 1, per_page: 20 };
   const zone = testSubject().zone_id;
   assert.equal((await log.list({ zone_id: zone }, page)).total_count, 0, "no database yet: no events");
@@ -130,10 +131,11 @@ test("what visitors put into addresses and names of their programs is masked in 
 
   const queries = openEventQueries(path);
   t.after(() => queries.close());
-  const { items } = await createSecurityEvents({ reads: localReads(queries), sealer: createSealer(new Uint8Array(32)) }).list(
-    { zone_id: testSecurityRow().zone_id },
-    { page: 1, per_page: 20 },
-  );
+  const { items } = await createSecurityEvents({
+    reads: localReads(queries),
+    clock: systemClock,
+    sealer: createSealer(new Uint8Array(32)),
+  }).list({ zone_id: testSecurityRow().zone_id }, { page: 1, per_page: 20 });
   assert.deepEqual(
     items.map((event) => [event.path, event.query, event.user_agent]),
     [["/pay/[masked]/receipt", "page=2&card=[masked]&q=shoes", "[masked]"]],

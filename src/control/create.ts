@@ -208,8 +208,8 @@ export function createControl(deps: ControlDeps): Control {
     gatewayDatasets: createGatewayDatasets({ store, clock }),
     gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
-    securityEvents: createSecurityEvents({ reads: eventReads, sealer }),
-    loggedRequests: createLoggedRequests({ reads: eventReads, sealer }),
+    securityEvents: createSecurityEvents({ reads: eventReads, clock, sealer }),
+    loggedRequests: createLoggedRequests({ reads: eventReads, clock, sealer }),
     notifications: createNotifications({
       store,
       clock,

@@ -47,15 +47,24 @@ export interface ArrivalQuery<T extends EventTable> {
   readonly where: Where<T>;
   /** The last row that was looked at, whether or not it fitted. */
   readonly afterRow: number;
-  /** Rows that are looked at; where more have arrived, the older ones are passed over. */
+  /** Rows that are given; the others that fit are given to whoever asks again. */
   readonly rowsMax: number;
+  /** Rows of all tenants that are looked at in one go. */
+  readonly lookedAtMax: number;
+  /** Rows of all tenants that a reader may be behind; where more have arrived, the older ones are passed over. */
+  readonly behindMax: number;
 }
 
 export interface Arrivals<T extends EventTable> {
   readonly rows: readonly EventTables[T][];
+  /** The last row that was looked at. */
   readonly lastRow: number;
-  /** Rows that fit and were passed over; where these are very many, as many as were counted. */
+  /** More have arrived than were looked at. */
+  readonly hasMore: boolean;
+  /** Rows that fit and were passed over, of those that were counted. */
   readonly passedOver: number;
+  /** Not all that were passed over were counted. */
+  readonly isAtLeast: boolean;
 }
 
 /** Reads events for control. A database that does not exist yet has no rows. */
@@ -114,7 +123,7 @@ export function openEventQueries(path: string): EventQueries {
         return Number(rows?.["n"]) + countMatches(open, table, where as Where);
       }),
     page: (table, query) => read({ rows: [], last: null, hasMore: false }, (open) => readPage(open, table, query)),
-    arrivals: (table, query) => read({ rows: [], lastRow: query.afterRow, passedOver: 0 }, (open) => readArrivals(open, table, query)),
+    arrivals: (table, query) => read({ ...NONE_ARRIVED, lastRow: query.afterRow }, (open) => readArrivals(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
     close: () => {
@@ -182,26 +191,40 @@ interface Placed<T extends EventTable> extends RowPosition {
   row(): EventTables[T];
 }
 
-function readArrivals<T extends EventTable>(db: DatabaseSync, table: T, { where, afterRow, rowsMax }: ArrivalQuery<T>): Arrivals<T> {
-  const last = lastRow(db, table);
+const NONE_ARRIVED = { rows: [], hasMore: false, passedOver: 0, isAtLeast: false } as const;
+
+function readArrivals<T extends EventTable>(
+  db: DatabaseSync,
+  table: T,
+  { where, afterRow, rowsMax, lookedAtMax, behindMax }: ArrivalQuery<T>,
+): Arrivals<T> {
+  const newest = lastRow(db, table);
   // A file begun anew counts from the beginning.
-  const after = afterRow > last ? 0 : afterRow;
-  const from = Math.max(after, last - rowsMax);
-  if (from === last) return { rows: [], lastRow: last, passedOver: 0 };
+  const after = afterRow > newest ? 0 : afterRow;
+  const from = Math.max(after, newest - behindMax);
+  const end = Math.min(newest, from + lookedAtMax);
+  if (from === end) return { ...NONE_ARRIVED, lastRow: newest };
   const condition = whereSql(db, table, where as Where);
-  const between = (first: number, end: number): Sql =>
-    fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, end] }));
-  const { sql, values } = selectSql(table, between(from, last));
+  const between = (first: number, last: number): Sql =>
+    fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, last] }));
+  const { sql, values } = selectSql(table, between(from, end));
   const whole = blockRows(db, table);
-  const rows = db
-    .prepare(sql)
-    .all(...values)
-    .map((row) => ({ row_id: Number(row["row_id"]), row: decodeRow(table, row) }));
-  for (const match of arrivedMatches(db, table, where as Where, from, last)) rows.push({ row_id: match.row_id, row: whole(match) });
+  const matches = [...arrivedMatches(db, table, where as Where, from, end)];
+  const found = db
+    .prepare(`${sql} ORDER BY t.row_id LIMIT ?`)
+    .all(...values, rowsMax + 1)
+    .map((row) => ({ row_id: Number(row["row_id"]), row: () => decodeRow(table, row) }))
+    .concat(matches.map((match) => ({ row_id: match.row_id, row: () => whole(match) })))
+    .sort((a, b) => a.row_id - b.row_id);
+  const rows = found.slice(0, rowsMax);
+  const lookedAt = found.length > rowsMax ? (rows.at(-1)?.row_id ?? from) : end;
+  const countedFrom = Math.max(after, from - COUNTED_ROWS_MAX);
   return {
-    rows: rows.sort((a, b) => a.row_id - b.row_id).map(({ row }) => row),
-    lastRow: last,
-    passedOver: from === after ? 0 : countArrived(db, table, where as Where, between, Math.max(after, from - COUNTED_ROWS_MAX), from),
+    rows: rows.map(({ row }) => row()),
+    lastRow: lookedAt,
+    hasMore: lookedAt < newest,
+    passedOver: from === after ? 0 : countArrived(db, table, where as Where, between, countedFrom, from),
+    isAtLeast: countedFrom > after,
   };
 }
 

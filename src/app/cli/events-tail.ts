@@ -74,7 +74,7 @@ interface Seen {
 function printed(seen: Seen, json: boolean): EventStreamReader {
   return new EventStreamReader(
     ({ event, data: text }) => {
-      if (event === "missed") return complain([missedLine((JSON.parse(text) as { readonly events: number | null }).events)]);
+      if (event === "missed") return complain([missedLine(JSON.parse(text) as Missed)]);
       const row = JSON.parse(text) as SecurityEvent | LoggedRequest;
       process.stdout.write(`${json ? text : "id" in row ? lineOf(row) : requestLineOf(row)}\n`);
     },
@@ -88,10 +88,16 @@ function printed(seen: Seen, json: boolean): EventStreamReader {
   );
 }
 
-const missedLine = (events: number | null): string =>
+/** As the API says it: null where it does not know how many. */
+interface Missed {
+  readonly events: number | null;
+  readonly at_least?: boolean;
+}
+
+const missedLine = ({ events, at_least: isAtLeast = false }: Missed): string =>
   events === null
     ? "missed what came while the connection was gone: the server does not know the last event any more"
-    : `missed ${events} events that came too fast`;
+    : `missed ${isAtLeast ? "at least " : ""}${events} events that came too fast`;
 
 /** Whoever reads what is printed may have had enough, such as `head`. */
 function endWithReader(): void {

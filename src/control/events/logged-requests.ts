@@ -1,11 +1,10 @@
-import type { EventReads } from "#events/reads.ts";
 import type { RequestRow } from "#events/rows.ts";
 import type { Where, WherePart } from "#events/where-sql.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { LoggedRequest, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
 import { aroundRay, betweenTimes, fromNetwork } from "./event-filter.ts";
 import { createRowMarks } from "./row-marks.ts";
-import { createTails, type TailSource } from "./tail.ts";
+import { createTails, type TailDeps, type TailSource } from "./tail.ts";
 
 export interface LoggedRequests {
   /** Requests of a zone that the edge answered, newest first. Throws `invalid_input` for a time or address that is none. */
@@ -18,8 +17,8 @@ export interface LoggedRequests {
 
 const LIMIT = 100;
 
-export function createLoggedRequests({ reads, sealer }: { readonly reads: EventReads; readonly sealer: Sealer }): LoggedRequests {
-  const tails = createTails(reads, REQUESTS, createRowMarks(sealer, "requests"));
+export function createLoggedRequests({ reads, clock, sealer }: TailDeps & { readonly sealer: Sealer }): LoggedRequests {
+  const tails = createTails({ reads, clock }, REQUESTS, createRowMarks(sealer, "requests"));
   return {
     close: tails.close,
     list: async (zoneId, { limit = LIMIT, ...query }) => {

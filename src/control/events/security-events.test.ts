@@ -3,13 +3,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { EventScope } from "./event-filter.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { openEventQueries } from "#events/queries.ts";
-import { localReads } from "#events/reads.ts";
+import { type EventReads, localReads } from "#events/reads.ts";
 import type { SecurityEventRow } from "#events/rows.ts";
 import { packed, testSecurityRow } from "#events/test-rows.ts";
+import { newUlid } from "#kernel/ids.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { createSecurityEvents } from "./security-events.ts";
 
@@ -44,7 +46,7 @@ test("filters of the activity log", async (t) => {
   });
   database.insert([packed("security_events", ROWS)]);
 
-  const log = createSecurityEvents({ reads: localReads(queries), sealer });
+  const log = createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer });
   const ids = async (query: object): Promise<string> => {
     const { items, total_count } = await log.list({ zone_id: "zone" }, { page: 1, per_page: 20, ...query });
     assert.equal(total_count, items.length);
@@ -96,7 +98,7 @@ test("a cursor is good for the list that gave it out, and tells nothing of other
     await rm(directory, { recursive: true });
   });
   database.insert([packed("security_events", ROWS)]);
-  const log = createSecurityEvents({ reads: localReads(queries), sealer });
+  const log = createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer });
   const page = (scope: EventScope, cursor?: string) =>
     log.list(scope, { page: 1, per_page: 2, ...(cursor === undefined ? {} : { cursor }) });
   const [zone, other, account] = [{ zone_id: "zone" }, { zone_id: "another" }, { account_id: testSecurityRow({}).account_id }];
@@ -143,7 +145,7 @@ test("what is counted is what is there, also where rows of an hour have gone", a
   );
   // What arrived together goes together.
   for (let at = 0; at < rows.length; at += 10) database.insert([packed("security_events", rows.slice(at, at + 10))]);
-  const log = createSecurityEvents({ reads: localReads(queries), sealer });
+  const log = createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer });
   const { account_id } = testSecurityRow({});
   for (const goneMinutes of [0, 1, 90, 120, 295, 300]) {
     database.deleteBefore(goneMinutes * MINUTE_MS, 1000);
@@ -158,7 +160,11 @@ test("what is counted is what is there, also where rows of an hour have gone", a
 });
 
 test("followers of one account leave places for those of others", async () => {
-  const log = createSecurityEvents({ reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))), sealer });
+  const log = createSecurityEvents({
+    reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))),
+    clock: systemClock,
+    sealer,
+  });
   const open = (accountId: string) => log.tail({ zone_id: "zone" }, {}, accountId)[Symbol.asyncIterator]();
   const isRefused = (error: unknown) => error instanceof PlatformError && error.errorName === "rate_limited";
   const readers = Array.from({ length: 25 }, () => open("one"));
@@ -170,4 +176,26 @@ test("followers of one account leave places for those of others", async () => {
   await open("one").next();
   assert.throws(() => open("one"), isRefused);
   log.close();
+});
+
+test("a follower that is too far behind is told how many of its own events it does not get, and gets the others", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-tail-"));
+  const database = openEventDatabase(join(directory, "events.db"));
+  const local = localReads(openEventQueries(join(directory, "events.db")));
+  // 100 rows at most, of which every other one is its own.
+  const reads: EventReads = { ...local, arrivals: (table, query) => local.arrivals(table, { ...query, behindMax: 100 }) };
+  const log = createSecurityEvents({ reads, clock: systemClock, sealer });
+  try {
+    const reader = log.tail({ zone_id: "mine" }, { for_seconds: 1 }, "one")[Symbol.asyncIterator]();
+    assert.match(String((await reader.next()).value), /^: events follow\nid: /);
+    const rows = Array.from({ length: 400 }, (_, n) => testSecurityRow({ id: newUlid(n), zone_id: n % 2 === 0 ? "mine" : "other" }));
+    database.insert([packed("security_events", rows)]);
+    const text = String((await reader.next()).value);
+    assert.ok(text.startsWith('event: missed\ndata: {"events":150}\n\nid: '), text.slice(0, 200));
+    assert.equal(text.match(/^event: security_event$/gm)?.length, 50);
+  } finally {
+    log.close();
+    database.close();
+    await rm(directory, { recursive: true });
+  }
 });

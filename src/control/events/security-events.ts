@@ -1,6 +1,5 @@
 import type { Page } from "#control/call.ts";
 import type { RowPosition } from "#events/queries.ts";
-import type { EventReads } from "#events/reads.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { ulidTimeMs } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
@@ -15,7 +14,7 @@ import { type EventScope, eventsOf } from "./event-filter.ts";
 import { eventView } from "./event-view.ts";
 import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
 import { createRowMarks } from "./row-marks.ts";
-import { createTails, type TailSource } from "./tail.ts";
+import { createTails, type TailDeps, type TailSource } from "./tail.ts";
 
 export interface SecurityEvents {
   /** Newest first. Throws `invalid_input` for a time, address or cursor that is none. */
@@ -23,8 +22,8 @@ export interface SecurityEvents {
   /** All that fit, newest first, as text of the format; whoever takes it sets the pace. Throws as `list` does. */
   export(scope: EventScope, query: SecurityEventExport): AsyncIterable<string>;
   /**
-   * What comes from now on, as a stream of events (WHATWG HTML, "Server-sent events"), until the reader goes. One that takes
-   * too little is not waited for: what it misses is counted and told. Throws as `list` does, and `rate_limited` when too
+   * What comes from now on, as a stream of events (WHATWG HTML, "Server-sent events"), until the reader goes. One that is
+   * too far behind is told how much it does not get. Throws as `list` does, and `rate_limited` when too
    * many read already.
    */
   tail(scope: EventScope, query: SecurityEventTail, accountId: string): AsyncIterable<string>;
@@ -36,9 +35,9 @@ export interface SecurityEvents {
 const OFFSET_MAX = 100_000;
 const EXPORT_ROWS_AT_ONCE = 500;
 
-export function createSecurityEvents({ reads, sealer }: { readonly reads: EventReads; readonly sealer: Sealer }): SecurityEvents {
+export function createSecurityEvents({ reads, clock, sealer }: TailDeps & { readonly sealer: Sealer }): SecurityEvents {
   const marks = createRowMarks(sealer, "security_events");
-  const tails = createTails(reads, SECURITY_EVENTS, marks);
+  const tails = createTails({ reads, clock }, SECURITY_EVENTS, marks);
 
   const positionOf = (cursor: string, scope: EventScope): RowPosition => {
     const position = marks.read(cursor, scope);

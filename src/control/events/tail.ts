@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Arrivals } from "#events/queries.ts";
 import type { EventReads } from "#events/reads.ts";
 import type { EventTables } from "#events/rows.ts";
 import type { Where } from "#events/where-sql.ts";
+import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { createTurns } from "#kernel/turns.ts";
 import type { EventScope } from "./event-filter.ts";
 import type { RowMarks } from "./row-marks.ts";
 
@@ -10,10 +13,18 @@ import type { RowMarks } from "./row-marks.ts";
 const READERS_MAX = 100;
 const READERS_OF_ONE_MAX = 25;
 const LOOK_EVERY_MS = 500;
-/** Rows of all zones that are looked at each time; a reader that takes less misses some. */
-const ROWS_PER_LOOK_MAX = 5_000;
+/** Events that are sent in one go: what a reader that does not read keeps in memory. */
+const EVENTS_PER_LOOK_MAX = 500;
+/** Rows of all tenants that are looked at in one go, so that nobody else's questions wait long for it. */
+const ROWS_PER_LOOK_MAX = 20_000;
+/** Rows of all tenants that a reader may be behind before it is told what it missed instead. */
+const BEHIND_MAX = 1_000_000;
+/** The thread that reads takes 64 questions at a time, those of lists and analytics included. */
+const LOOKS_AT_ONCE_MAX = 8;
 /** Proxies close connections on which nothing is sent. */
 const SILENCE_MS_MAX = 15_000;
+/** Seconds after which to ask for a place again: when one becomes free is not known. */
+const RETRY_AFTER = "30";
 
 export interface TailOptions {
   readonly scope: EventScope;
@@ -31,6 +42,11 @@ export interface Tails<T extends TailedTable> {
   open(where: Where<T>, options: TailOptions): AsyncIterable<string>;
 }
 
+export interface TailDeps {
+  readonly reads: EventReads;
+  readonly clock: Clock;
+}
+
 type TailedTable = "security_events" | "requests";
 
 /** What is followed. */
@@ -45,18 +61,31 @@ export interface TailSource<T extends TailedTable> {
 }
 
 /**
- * Readers of live events look for what has arrived since they last looked. Nothing is kept for any of them: a slow one looks
- * later, and what came between beyond the bound is told it as a number: `missed`, with null where one comes back with an identifier
- * that nobody knows any more.
+ * Readers of live events look for what has arrived since they last looked, and nothing is kept for any of them. Each gets all of
+ * its scope, in order of arrival, unless it is further behind than the bound: then `missed` says how many it does not get, and null
+ * where it comes back with an identifier that nobody knows any more.
  */
-export function createTails<T extends TailedTable>(reads: EventReads, source: TailSource<T>, marks: RowMarks): Tails<T> {
+export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, source: TailSource<T>, marks: RowMarks): Tails<T> {
   const readers = new Map<string, number>();
   const closing = new AbortController();
+  // Readers of security events and of requests have places of their own.
+  const looks = createTurns(LOOKS_AT_ONCE_MAX, READERS_MAX);
 
   const sit = (accountId: string, seats: number): void => {
     const taken = (readers.get(accountId) ?? 0) + seats;
     if (taken === 0) readers.delete(accountId);
     else readers.set(accountId, taken);
+  };
+
+  /** Null where the events cannot be read just now: the next look finds what this one did not. */
+  const look = (where: Where<T>, afterRow: number): Promise<Arrivals<T> | null> => {
+    const bounds = { rowsMax: EVENTS_PER_LOOK_MAX, lookedAtMax: ROWS_PER_LOOK_MAX, behindMax: BEHIND_MAX };
+    return looks
+      .run(() => reads.arrivals(source.table, { where, afterRow, ...bounds }))
+      .catch((error: unknown) => {
+        if (error instanceof PlatformError && error.retryable) return null;
+        throw error;
+      });
   };
 
   async function* tail(where: Where<T>, { scope, accountId, lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
@@ -67,21 +96,23 @@ export function createTails<T extends TailedTable>(reads: EventReads, source: Ta
           ? undefined
           : ((await rowOf(reads, source, where, lastEventId)) ?? marks.read(lastEventId, scope)?.row_id);
       let afterRow = seen ?? (await reads.lastRow(source.table));
-      // Who is cut off before the first event comes back with this.
-      yield `: events follow\nid: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
+      /** Who is cut off comes back with this. */
+      const idText = (): string => `id: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
+      yield `: events follow\n${idText()}`;
       if (lastEventId !== undefined && seen === undefined) yield `event: missed\ndata: {"events":null}\n\n`;
-      let silentMs = 0;
-      for (let leftMs = forMs; ; leftMs -= LOOK_EVERY_MS) {
-        const { rows, lastRow, passedOver } = await reads.arrivals(source.table, { where, afterRow, rowsMax: ROWS_PER_LOOK_MAX });
-        afterRow = lastRow;
-        const missed = passedOver === 0 ? "" : `event: missed\ndata: {"events":${passedOver}}\n\n`;
-        const shown = rows.map((row) => `id: ${source.idOf(row)}\nevent: ${source.event}\ndata: ${JSON.stringify(source.view(row))}\n\n`);
-        const text = missed + shown.join("");
-        if (text !== "") yield text;
-        else if (silentMs >= SILENCE_MS_MAX) yield ": nothing new\n\n";
-        silentMs = text !== "" || silentMs >= SILENCE_MS_MAX ? 0 : silentMs + LOOK_EVERY_MS;
-        if (leftMs <= 0 || closing.signal.aborted) return;
-        await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+      const endMs = clock.monotonicMs() + forMs;
+      let spokenMs = clock.monotonicMs();
+      while (!closing.signal.aborted) {
+        const isLast = clock.monotonicMs() >= endMs;
+        const found = await look(where, afterRow);
+        afterRow = found?.lastRow ?? afterRow;
+        const text = found === null ? "" : textOf(source, found);
+        if (text !== "" || clock.monotonicMs() - spokenMs >= SILENCE_MS_MAX) {
+          yield text === "" ? `: nothing new\n${idText()}` : text;
+          spokenMs = clock.monotonicMs();
+        }
+        if (isLast) return;
+        if (found?.hasMore !== true) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     } finally {
       sit(accountId, -1);
@@ -95,11 +126,21 @@ export function createTails<T extends TailedTable>(reads: EventReads, source: Ta
       if (all >= READERS_MAX || (readers.get(options.accountId) ?? 0) >= READERS_OF_ONE_MAX)
         throw new PlatformError("rate_limited", {
           message: `No more than ${READERS_OF_ONE_MAX} clients of an account, and ${READERS_MAX} of all, can follow events at the same time.`,
+          headers: { "retry-after": RETRY_AFTER },
         });
       return tail(where, options);
     },
   };
 }
+
+function textOf<T extends TailedTable>({ event, idOf, view }: TailSource<T>, { rows, passedOver, isAtLeast }: Arrivals<T>): string {
+  const shown = rows.map((row) => `id: ${idOf(row)}\nevent: ${event}\ndata: ${JSON.stringify(view(row))}\n\n`);
+  const missed = passedOver === 0 && !isAtLeast ? "" : missedText(passedOver, isAtLeast);
+  return missed + shown.join("");
+}
+
+const missedText = (events: number, isAtLeast: boolean): string =>
+  `event: missed\ndata: ${JSON.stringify({ events, ...(isAtLeast ? { at_least: true } : {}) })}\n\n`;
 
 /** The row of the event that the reader saw last; undefined where that is not there any more, or never was. */
 async function rowOf<T extends TailedTable>(

@@ -173,7 +173,13 @@ test("rows in blocks are found, ordered and paged as rows by themselves are", (t
 
 test("arrivals are the same, and so are the rows that were passed over", (t) => {
   const [mixed, single] = bothStores(t, samples(anyRows, 2)[1]!);
-  const question = fc.record({ where: anyWhere, afterRow: fc.nat(450), rowsMax: fc.constantFrom(1, 50, 1000) });
+  const question = fc.record({
+    where: anyWhere,
+    afterRow: fc.nat(450),
+    rowsMax: fc.constantFrom(1, 50, 1000),
+    lookedAtMax: fc.constantFrom(1, 30, 1000),
+    behindMax: fc.constantFrom(20, 1000),
+  });
   fc.assert(
     fc.property(question, (asked) => {
       assert.deepEqual(mixed.queries.arrivals("requests", asked), single.queries.arrivals("requests", asked));
