@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { readUntil } from "../support/eventually.ts";
+import { FREE_PORTS } from "../support/selvedge.ts";
+import { removeDirectory } from "../support/temporary.ts";
 
-const entry = join(dirname(dirname(import.meta.dirname)), "bin/selvedge.js");
+const root = dirname(dirname(import.meta.dirname));
+const entry = join(root, "bin/selvedge.js");
 
 /** Runs the entry script on a Node that says it is another version. */
 const startAs = (version: string) => {
@@ -27,4 +34,21 @@ test("a Node that is new enough runs the command line", () => {
     assert.equal(status, 0, stderr);
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
   }
+});
+
+test("a server that npm started ends in order with npm", async (t) => {
+  const data = await mkdtemp(join(tmpdir(), "selvedge-npm-"));
+  t.after(() => removeDirectory(data));
+  const npm = spawn("npm", ["start", "--", "--data", data, ...FREE_PORTS, "--json"], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+  t.after(() => npm.kill("SIGKILL"));
+  let log = "";
+  npm.stderr.on("data", (bytes: Buffer) => (log += bytes.toString()));
+  await readUntil(
+    () => log,
+    (text) => text.includes('"msg":"ready"'),
+  );
+  const closed = once(npm.stderr, "close");
+  npm.kill("SIGTERM");
+  await closed;
+  assert.match(log, /"msg":"stopped"/);
 });
