@@ -89,7 +89,7 @@ const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: (() => Promise<bo
 /** Nothing is given to a reader whose token was revoked, has expired or lost its permissions while it read. */
 async function* whileAllowed(parts: AsyncIterable<string>, stillAllowed: () => Promise<boolean>): AsyncGenerator<string> {
   for await (const part of parts) {
-    if (!(await stillAllowed())) return;
+    if (part !== "" && !(await stillAllowed())) return;
     yield part;
   }
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { systemClock } from "#kernel/clock.ts";
+import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { EventScope } from "./event-filter.ts";
 import { openEventDatabase } from "#events/database.ts";
@@ -175,6 +175,22 @@ test("followers of one account leave places for those of others", async () => {
   await readers[0]?.return?.();
   await open("one").next();
   assert.throws(() => open("one"), isRefused);
+  log.close();
+});
+
+test("a follower that leaves while nothing comes leaves its place, before anything would have been sent to it", async () => {
+  const reads = localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db")));
+  const log = createSecurityEvents({ reads, clock: fixedClock(0), sealer });
+  for (let round = 0; round < 2; round++) {
+    const readers = Array.from({ length: 25 }, () => log.tail({ zone_id: "zone" }, {}, "one")[Symbol.asyncIterator]());
+    await Promise.all(readers.map((reader) => reader.next()));
+    const waits = readers.map((reader) => reader.next());
+    await Promise.all(readers.map((reader) => reader.return?.()));
+    assert.ok(
+      (await Promise.all(waits)).every(({ value }) => value === ""),
+      "nothing came meanwhile",
+    );
+  }
   log.close();
 });
 

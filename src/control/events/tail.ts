@@ -111,6 +111,8 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
           yield text === "" ? `: nothing new\n${idText()}` : text;
           spokenMs = clock.monotonicMs();
         }
+        // A reader that has left is noticed where something is given to it: an empty text is nothing on its connection.
+        else yield "";
         if (isLast) return;
         if (found?.hasMore !== true) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
