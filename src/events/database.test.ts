@@ -184,6 +184,47 @@ test("retention by age, then by size from the longest table, in bounded steps", 
   assert.equal(queries.count("security_events", []), 1, "requests gave way, the security event stayed");
 });
 
+test("rows of a clock that was ahead keep no others, and go with what arrived after them", async (t) => {
+  const FUTURE_MS = Date.now() + 30 * 86_400_000;
+  // Single rows, and rows in blocks.
+  for (const size of [20, 100]) {
+    const path = await temporaryPath(t);
+    const database = openEventDatabase(path);
+    t.after(() => database.close());
+    const queries = openEventQueries(path);
+    t.after(() => queries.close());
+    const insert = (batches: number, timeOf: (batch: number, row: number) => number): void => {
+      for (let batch = 0; batch < batches; batch++)
+        database.insert([
+          packed(
+            "requests",
+            Array.from({ length: size }, (_, row) => testRequestRow({ at_ms: timeOf(batch, row), host: `${row}.example` })),
+          ),
+        ]);
+    };
+    const count = (): number => queries.count("requests", []);
+    const settle = (atMs: number): void => {
+      for (let steps = 0; database.deleteBefore(atMs, 500) > 0; steps++) assert.ok(steps < 500, "it comes to an end");
+    };
+    insert(1, (_, row) => (row === 0 ? FUTURE_MS : 1000));
+    insert(120, () => FUTURE_MS);
+    insert(300, (batch) => 2000 + batch);
+    settle(2150);
+    assert.equal(count(), 150 * size, "the others have gone, and those that came before them");
+    insert(1, () => FUTURE_MS);
+    settle(2200);
+    database.deleteUnusedFacets(1000);
+    assert.equal(count(), 101 * size, "what came last stays until something after it goes");
+    const hosts = queries.list("requests", { where: [], limit: 5000 }).map(({ host }) => host);
+    assert.equal(new Set(hosts).size, size, "names that are in use stay");
+    settle(10_000);
+    assert.equal(count(), size);
+    insert(2, () => 10_000);
+    settle(10_001);
+    assert.equal(count(), 0);
+  }
+});
+
 test("a file from before a column was there is given it, and its rows have the column's zero", async (t) => {
   const path = await temporaryPath(t);
   const first = openEventDatabase(path);

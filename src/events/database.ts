@@ -45,7 +45,10 @@ import {
 export interface EventDatabase {
   /** Inserts the rows and counts them in the roll-ups, all in one transaction. */
   insert(tables: readonly PackedRows[]): void;
-  /** Deletes at most `rowsMax` rows a table that are older; gives their number. */
+  /**
+   * Deletes some `rowsMax` rows a table that are older, and with them those that arrived before and are dated more than a day ahead, which
+   * a clock that was wrong leaves behind; gives their number.
+   */
   deleteBefore(atMs: number, rowsMax: number): number;
   /** Deletes some `rows` rows of who has the most, the oldest of what it has the most of (fair-eviction.ts); gives their number. */
   deleteOldest(rows: number): number;
@@ -136,12 +139,21 @@ function createDeletions(
   nowMs: () => number,
 ): Deletions {
   const eviction = createFairEviction(db, blocks, nowMs);
-  const old = EVENT_TABLES.map((table) => ({
-    rows: db.prepare(
-      `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id <= (SELECT MIN(row_id) FROM ${table}) + ? AND at_ms < ? ORDER BY row_id LIMIT ?)`,
-    ),
-    blocks: blocks.get(table),
-  }));
+  const old = EVENT_TABLES.map((table) => {
+    const first = `(SELECT row_id FROM ${table} WHERE at_ms <= :future ORDER BY row_id LIMIT 1)`;
+    const expired = db.prepare(
+      `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id BETWEEN ${first} AND ${first} + :rows AND at_ms < :before ORDER BY row_id LIMIT :rows) RETURNING row_id`,
+    );
+    const misdated = db.prepare(
+      `DELETE FROM ${table} WHERE row_id IN (SELECT row_id FROM ${table} WHERE row_id < :last AND at_ms > :future ORDER BY row_id LIMIT :rows)`,
+    );
+    return (before: number, rows: number, future: number): number => {
+      const deleted = expired.all({ before, rows, future });
+      const last = deleted.reduce((latest, { row_id }) => Math.max(latest, Number(row_id)), 0);
+      const others = Number(misdated.run({ last, rows, future }).changes);
+      return deleted.length + others + (blocks.get(table)?.deleteBefore(before, rows, future) ?? 0);
+    };
+  });
   const oldCounts = ROLLUP_LEVELS.flatMap((level) =>
     ROLLUPS.map((rollup) => {
       const table = rollupTable(rollup, level);
@@ -150,16 +162,13 @@ function createDeletions(
       return { level, remove: db.prepare(`DELETE FROM ${table} WHERE at_ms <= ${until}`) };
     }),
   );
-  const users = new Map(FACET_NAMES.map((name) => [name, oldestUse(db, name)]));
+  const users = new Map(FACET_NAMES.map((name) => [name, oldestUse(db, name, nowMs)]));
   return {
     deleteBefore: (atMs, rowsMax) =>
-      transaction(db, () =>
-        old.reduce(
-          (changes, table) =>
-            changes + Number(table.rows.run(rowsMax, atMs, rowsMax).changes) + (table.blocks?.deleteBefore(atMs, rowsMax) ?? 0),
-          0,
-        ),
-      ),
+      transaction(db, () => {
+        const future = nowMs() + DAY_MS;
+        return old.reduce((changes, deleteOld) => changes + deleteOld(atMs, rowsMax, future), 0);
+      }),
     deleteOldest: (rows) => transaction(db, () => eviction.deleteOldest(rows)),
     deleteCountsBefore: (name, atMs, rowsMax) =>
       transaction(db, () =>
@@ -173,9 +182,9 @@ function createDeletions(
 }
 
 /** When the oldest row or count began that may have a combination of the facet; now at the latest, less a day for rows that come late. */
-function oldestUse(db: DatabaseSync, name: FacetName): () => number {
+function oldestUse(db: DatabaseSync, name: FacetName, nowMs: () => number): () => number {
   const rows = EVENT_TABLES.filter((table) => EVENT_SCHEMA[table].facets.includes(name)).map(
-    (table) => `SELECT at_ms FROM ${table} WHERE row_id = (SELECT MIN(row_id) FROM ${table})`,
+    (table) => `SELECT at_ms FROM ${table} WHERE row_id = (SELECT row_id FROM ${table} WHERE at_ms <= :future ORDER BY row_id LIMIT 1)`,
   );
   const blocks = BLOCK_TABLES.filter((table) => EVENT_SCHEMA[table].facets.includes(name)).map(
     (table) => `SELECT MIN(from_ms) FROM ${blockTable(table)}`,
@@ -184,7 +193,8 @@ function oldestUse(db: DatabaseSync, name: FacetName): () => number {
     ROLLUP_LEVELS.map((level) => `SELECT MIN(at_ms) FROM ${rollupTable(rollup, level)}`),
   );
   const oldest = db.prepare(`SELECT MIN(at_ms) AS at_ms FROM (${[...rows, ...blocks, ...counts].join(" UNION ALL ")})`);
-  return () => Number(oldest.get()?.["at_ms"] ?? 0) - DAY_MS;
+  const parameters = (): Record<string, number> => (rows.length === 0 ? {} : { future: nowMs() + DAY_MS });
+  return () => Number(oldest.get(parameters())?.["at_ms"] ?? 0) - DAY_MS;
 }
 
 const DAY_MS = 86_400_000;

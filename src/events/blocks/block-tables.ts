@@ -44,8 +44,11 @@ export interface BlockTable {
   /** The number that the next row gets. */
   nextRow(): number;
   insert(rows: NumberedRows, firstRow: number): void;
-  /** Deletes blocks of some `rowsMax` rows whose rows are all older; gives the number of rows. */
-  deleteBefore(atMs: number, rowsMax: number): number;
+  /**
+   * Deletes blocks of some `rowsMax` rows whose rows are all older, and with them those that arrived before and have a row dated
+   * after `futureMs`, which a clock that was wrong leaves behind; gives the number of rows.
+   */
+  deleteBefore(atMs: number, rowsMax: number, futureMs: number): number;
   /** The latest time in the oldest block that has rows of the site; undefined where none has. */
   oldestOf(site: number): number | undefined;
   /** Deletes the rows of these sites in the oldest blocks that have rows of `site`, some `rowsMax` of them; gives how many, and their bytes. */
@@ -75,19 +78,25 @@ export function createBlockTable(db: DatabaseSync, table: EventTable, insertRow:
   const firstOf = db.prepare(`SELECT to_ms FROM ${sites} WHERE site = ? ORDER BY to_ms, first_row LIMIT 1`);
   const firstBlocksOf = db.prepare(`SELECT first_row FROM ${sites} WHERE site = ? ORDER BY to_ms, first_row LIMIT ?`);
   const read = db.prepare(`SELECT data, sites, rows FROM ${blocks} WHERE first_row = ?`);
-  const oldest = db.prepare(`SELECT first_row, rows, to_ms FROM ${blocks} ORDER BY first_row LIMIT ?`);
+  const oldest = db.prepare(`SELECT first_row, rows, to_ms FROM ${blocks} WHERE to_ms <= ? ORDER BY first_row LIMIT ?`);
+  const misdated = db.prepare(`SELECT first_row, rows FROM ${blocks} WHERE first_row < ? AND to_ms > ? ORDER BY first_row LIMIT ?`);
   const drop = db.prepare(`DELETE FROM ${blocks} WHERE first_row = ?`);
 
-  /** From the front, as long as they may go. */
-  const dropWhile = (mayGo: (block: { firstRow: number; rows: number; toMs: number }, dropped: number) => boolean): number => {
-    let dropped = 0;
-    for (const row of oldest.all(BLOCKS_AT_ONCE)) {
-      const block = { firstRow: Number(row["first_row"]), rows: Number(row["rows"]), toMs: Number(row["to_ms"]) };
-      if (!mayGo(block, dropped)) break;
-      drop.run(block.firstRow);
-      dropped += block.rows;
+  /** From the front; it is over where one has to stay. */
+  const deleteBefore = (atMs: number, rowsMax: number, futureMs: number): number => {
+    let deleted = 0;
+    let lastRow = -1;
+    const take = ({ first_row, rows }: Readonly<Record<string, unknown>>): void => {
+      drop.run(Number(first_row));
+      lastRow = Number(first_row);
+      deleted += Number(rows);
+    };
+    for (const block of oldest.all(futureMs, BLOCKS_AT_ONCE)) {
+      if (Number(block["to_ms"]) >= atMs || deleted >= rowsMax) break;
+      take(block);
     }
-    return dropped;
+    for (const block of misdated.all(lastRow, futureMs, BLOCKS_AT_ONCE)) take(block);
+    return deleted;
   };
 
   const insert = (rows: NumberedRows, firstRow: number): void => {
@@ -136,7 +145,7 @@ export function createBlockTable(db: DatabaseSync, table: EventTable, insertRow:
       }
       return removed;
     },
-    deleteBefore: (atMs, rowsMax) => dropWhile(({ toMs }, dropped) => toMs < atMs && dropped < rowsMax),
+    deleteBefore,
   };
 }
 
