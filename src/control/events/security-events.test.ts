@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { EventScope } from "./event-filter.ts";
@@ -34,7 +34,8 @@ const ROWS: readonly SecurityEventRow[] = [
   testSecurityRow({ id: "4", zone_id: "another" }),
 ];
 
-test("filters of the activity log", async (t) => {
+/** An activity log over a database of its own, which goes with the test. */
+async function openLog(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-log-"));
   const path = join(directory, "events.db");
   const database = openEventDatabase(path);
@@ -44,9 +45,13 @@ test("filters of the activity log", async (t) => {
     database.close();
     await rm(directory, { recursive: true });
   });
+  return { database, log: createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer }) };
+}
+
+test("filters of the activity log", async (t) => {
+  const { database, log } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
 
-  const log = createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer });
   const ids = async (query: object): Promise<string> => {
     const { items, total_count } = await log.list({ zone_id: "zone" }, { page: 1, per_page: 20, ...query });
     assert.equal(total_count, items.length);
@@ -88,17 +93,8 @@ test("filters of the activity log", async (t) => {
 });
 
 test("a cursor is good for the list that gave it out, and tells nothing of other tenants' rows", async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), "selvedge-log-"));
-  const path = join(directory, "events.db");
-  const database = openEventDatabase(path);
-  const queries = openEventQueries(path);
-  t.after(async () => {
-    queries.close();
-    database.close();
-    await rm(directory, { recursive: true });
-  });
+  const { database, log } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
-  const log = createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer });
   const page = (scope: EventScope, cursor?: string) =>
     log.list(scope, { page: 1, per_page: 2, ...(cursor === undefined ? {} : { cursor }) });
   const [zone, other, account] = [{ zone_id: "zone" }, { zone_id: "another" }, { account_id: testSecurityRow({}).account_id }];
@@ -125,15 +121,7 @@ test("a cursor is good for the list that gave it out, and tells nothing of other
 });
 
 test("what is counted is what is there, also where rows of an hour have gone", async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), "selvedge-log-"));
-  const path = join(directory, "events.db");
-  const database = openEventDatabase(path);
-  const queries = openEventQueries(path);
-  t.after(async () => {
-    queries.close();
-    database.close();
-    await rm(directory, { recursive: true });
-  });
+  const { database, log } = await openLog(t);
   const MINUTE_MS = 60_000;
   const rows = Array.from({ length: 300 }, (_, n) =>
     testSecurityRow({
@@ -145,7 +133,6 @@ test("what is counted is what is there, also where rows of an hour have gone", a
   );
   // What arrived together goes together.
   for (let at = 0; at < rows.length; at += 10) database.insert([packed("security_events", rows.slice(at, at + 10))]);
-  const log = createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer });
   const { account_id } = testSecurityRow({});
   for (const goneMinutes of [0, 1, 90, 120, 295, 300]) {
     database.deleteBefore(goneMinutes * MINUTE_MS, 1000);
