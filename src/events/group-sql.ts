@@ -5,7 +5,8 @@ import { ROLLUP_LEVELS, type Rollup, type RollupLevel, rollupOf, rollupTable } f
 import type { ColumnOf, EventTable } from "./rows.ts";
 import { facetColumns } from "./schema.ts";
 import { usageGroups } from "./logs/usage-groups.ts";
-import { windowOf } from "./time-window.ts";
+import { isSome, orderSql } from "./group-order.ts";
+import { timeEdges, type TimePart, timeParts } from "./time-parts.ts";
 import { columnsIn, facetJoins, facetsByColumn, joined, joinedColumn, type Sql, type Where, whereSql } from "./where-sql.ts";
 
 /** A dimension that rows are counted by: a column, or a time cut to whole intervals. */
@@ -25,8 +26,11 @@ export interface GroupQuery<T extends EventTable = EventTable> {
   readonly where: Where<T>;
   readonly by: readonly GroupBy<T>[];
   readonly measures: readonly Measure<T>[];
-  /** Positions in `by`, the count, or positions in `measures`. */
-  readonly order: readonly { readonly by: number | "count" | { readonly measure: number }; readonly direction: "asc" | "desc" }[];
+  /** Positions in `by`, the count, or positions in `measures`; sums also by what they come to in each row. */
+  readonly order: readonly {
+    readonly by: number | "count" | { readonly measure: number; readonly isPerRow?: boolean };
+    readonly direction: "asc" | "desc";
+  }[];
   readonly limit: number;
 }
 
@@ -54,21 +58,25 @@ interface Piece {
   readonly counted: boolean;
 }
 
+/** Groups that have rows. */
 export function readGroups(db: DatabaseSync, table: EventTable, query: GroupQuery): readonly Group[] {
   const counted = table === "gateway_logs" ? usageGroups(db, query) : undefined;
   if (counted !== undefined) return counted;
-  const { fromMs, toMs, rest } = windowOf(query.where);
+  const parts = timeParts(query.where);
+  if (parts.length === 0) return [];
   const rollup = rollupOf(table);
-  const level = rollup && coarsestLevel(rollup, query, rest);
-  const rowsAlone = [{ table, fromMs, toMs, counted: false }];
-  const pieces = rollup && level && fromMs < toMs ? piecesOf(db, rollup, level, fromMs, toMs) : rowsAlone;
-  const condition = whereSql(db, table, rest);
-  const every = rollup && level ? 1 : sampleInterval(db, table, { rollup, fromMs, toMs, condition, rest });
+  const level = rollup && coarsestLevel(rollup, query, parts);
+  const every = rollup && level ? 1 : sampleInterval(db, table, rollup, parts);
   const inner = joined(
-    [
-      ...pieces.map((piece) => pieceSql(table, query, piece, condition, every)),
-      ...pieces.flatMap((piece) => (piece.counted ? [] : blocksSql(db, table, query, { piece, rest, every }))),
-    ],
+    parts.flatMap(({ fromMs, toMs, rest }) => {
+      const rowsAlone = [{ table, fromMs, toMs, counted: false }];
+      const pieces = rollup && level && fromMs < toMs ? piecesOf(db, rollup, level, fromMs, toMs) : rowsAlone;
+      const condition = whereSql(db, table, rest);
+      return [
+        ...pieces.map((piece) => pieceSql(table, query, piece, condition, every)),
+        ...pieces.flatMap((piece) => (piece.counted ? [] : blocksSql(db, table, query, { piece, rest, every }))),
+      ];
+    }),
     " UNION ALL ",
   );
   const facetOf = facetsByColumn(table);
@@ -78,21 +86,16 @@ export function readGroups(db: DatabaseSync, table: EventTable, query: GroupQuer
   const columns = ["IFNULL(SUM(g.n), 0) AS n", ...dimensions, ...query.measures.map(outerMeasure)];
   const joins = facetJoins(facetsOf(table, query), "g");
   const grouped = query.by.length === 0 ? "" : ` GROUP BY ${query.by.map((_, i) => `d${i}`).join(", ")}`;
-  const order = query.order.map(({ by, direction }) => `${orderColumn(by)} ${direction === "asc" ? "ASC" : "DESC"}`);
-  const ordered = order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`;
   const rows = db
-    .prepare(`SELECT ${columns.join(", ")} FROM (${inner.sql}) AS g${joins}${grouped}${ordered} LIMIT ?`)
+    .prepare(`SELECT ${columns.join(", ")} FROM (${inner.sql}) AS g${joins}${grouped}${orderSql(query)} LIMIT ?`)
     .all(...inner.values, query.limit);
-  return rows.map((row) => ({
+  return rows.filter(isSome).map((row) => ({
     count: Number(row["n"]),
     dimensions: query.by.map((_, i) => row[`d${i}`] as string | number | null),
     measures: query.measures.map((_, i) => Number(row[`m${i}`] ?? 0)),
     sampleInterval: every,
   }));
 }
-
-const orderColumn = (by: GroupQuery["order"][number]["by"]): string =>
-  by === "count" ? "n" : typeof by === "number" ? `d${by}` : `m${by.measure}`;
 
 const outerMeasure = ({ kind }: Measure, i: number): string => {
   if (kind === "sum") return `IFNULL(SUM(g.m${i}), 0) AS m${i}`;
@@ -156,13 +159,17 @@ const timeConditions = ({ fromMs, toMs }: Pick<Piece, "fromMs" | "toMs">): Where
 ];
 
 /** The longest intervals that the question can be answered from; undefined where it needs the rows. */
-function coarsestLevel(rollup: Rollup, { by, measures }: GroupQuery, rest: Where): RollupLevel | undefined {
+function coarsestLevel(rollup: Rollup, { by, measures }: GroupQuery, parts: readonly TimePart[]): RollupLevel | undefined {
+  const rest = parts.flatMap((part) => part.rest);
   const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
   // A sum of milliseconds or bytes is counted; other measures are not.
   if (!measures.every(({ kind, column }) => kind === "sum" && rollup.sums.includes(column))) return undefined;
-  if (!columnsIn(rest).every((column) => known.has(column))) return undefined;
+  if (!columnsIn(rest).every((column) => column === "at_ms" || known.has(column))) return undefined;
+  // Of an interval, a time can only be told from the times of others where it is at one of its ends.
+  const edges = timeEdges(rest);
+  if (edges === undefined) return undefined;
   if (!by.every(({ column, intervalMs }) => (column === "at_ms" ? intervalMs !== undefined : known.has(column)))) return undefined;
-  return ROLLUP_LEVELS.find(({ ms }) => by.every(({ intervalMs = ms }) => intervalMs % ms === 0));
+  return ROLLUP_LEVELS.find(({ ms }) => by.every(({ intervalMs = ms }) => intervalMs % ms === 0) && edges.every((edge) => edge % ms === 0));
 }
 
 /** Whole intervals from roll-ups, long ones in the middle; what is left at the ends from rows. */
@@ -189,36 +196,26 @@ const sinceMs = (db: DatabaseSync, table: string): number => {
   return since === 0 ? -Infinity : since;
 };
 
-interface Sampled {
-  readonly rollup: Rollup | undefined;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly condition: Sql;
-  readonly rest: Where;
+/** Of very many rows every so manieth is read, so that the work stays bounded. */
+function sampleInterval(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined, parts: readonly TimePart[]): number {
+  const rows = parts.reduce((sum, part) => sum + rowsIn(db, table, rollup, part), 0);
+  return Math.max(1, Math.ceil(rows / GROUPED_ROWS_MAX));
 }
 
-/** Of very many rows every so manieth is read, so that the work stays bounded. How many there are is told by the roll-up, at least for the site. */
-function sampleInterval(db: DatabaseSync, table: EventTable, { rollup, fromMs, toMs, condition, rest }: Sampled): number {
-  let rows: number;
+/** How many rows there are is told by the roll-up, at least for the site. */
+function rowsIn(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined, { fromMs, toMs, rest }: TimePart): number {
   // A row that stands for many would be taken for many.
   if (rollup === undefined || rollup.weight !== null) {
+    const condition = whereSql(db, table, rest);
     const where = [...(Number.isFinite(fromMs) ? [`at_ms >= ${fromMs}`] : []), ...(Number.isFinite(toMs) ? [`at_ms < ${toMs}`] : [])];
     const all = joined([...where.map((sql) => ({ sql, values: [] })), ...(condition.sql === "" ? [] : [condition])], " AND ");
     const counted = db.prepare(`SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${table}${all.sql === "" ? "" : ` WHERE ${all.sql}`} LIMIT ?)`);
-    rows = Number(counted.get(...all.values, GROUPED_ROWS_MAX * 100)?.["n"]);
-  } else {
-    const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
-    const where = rest.filter((part) => columnsIn([part]).every((column) => known.has(column)));
-    const minute = 60_000;
-    const minutes = timeConditions({ fromMs: Math.floor(fromMs / minute) * minute, toMs: Math.ceil(toMs / minute) * minute });
-    const [group] = readGroups(db, table, {
-      where: [...where, ...minutes],
-      by: [],
-      measures: [],
-      order: [],
-      limit: 1,
-    });
-    rows = group?.count ?? 0;
+    return Number(counted.get(...all.values, GROUPED_ROWS_MAX * 100)?.["n"]);
   }
-  return Math.max(1, Math.ceil(rows / GROUPED_ROWS_MAX));
+  const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
+  const where = rest.filter((part) => columnsIn([part]).every((column) => known.has(column)));
+  const minute = 60_000;
+  const minutes = timeConditions({ fromMs: Math.floor(fromMs / minute) * minute, toMs: Math.ceil(toMs / minute) * minute });
+  const [group] = readGroups(db, table, { where: [...where, ...minutes], by: [], measures: [], order: [], limit: 1 });
+  return group?.count ?? 0;
 }

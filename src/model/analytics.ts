@@ -230,6 +230,7 @@ const BOTH = ["zone", "account"] as const;
 export const ANALYTICS_NODES: readonly AnalyticsNode[] = [
   { name: "firewallEventsAdaptive", dataset: "firewallEvents", kind: "rows", scopes: BOTH },
   { name: "firewallEventsAdaptiveGroups", dataset: "firewallEvents", kind: "groups", scopes: BOTH },
+  { name: "firewallEventsAdaptiveByTimeGroups", dataset: "firewallEvents", kind: "groups", scopes: BOTH },
   { name: "httpRequestsAdaptive", dataset: "httpRequests", kind: "rows", scopes: BOTH },
   { name: "httpRequestsAdaptiveGroups", dataset: "httpRequests", kind: "groups", scopes: BOTH },
   { name: "httpRequests1mGroups", dataset: "httpRequests", kind: "totals", intervalMs: 60_000, scopes: BOTH },
@@ -248,8 +249,8 @@ export const ANALYTICS_OPERATORS = {
   integer: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   boolean: { "": "eq", _neq: "ne" },
   constant: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in" },
-  time: { "": "eq", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
-  date: { "": "eq", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
+  time: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
+  date: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
 } as const;
 
 export type AnalyticsOperator = "eq" | "ne" | "in" | "not_in" | "like" | "not_like" | "gt" | "ge" | "lt" | "le";

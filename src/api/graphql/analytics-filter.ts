@@ -61,7 +61,13 @@ function condition(dataset: AnalyticsDataset, name: string, value: Value, rename
   const known: AnalyticsField | undefined = dataset.fields[field];
   if (known === undefined) throw new PlatformError("invalid_input", { message: `${name} is not among the conditions of this node.` });
   const operator = (ANALYTICS_OPERATORS[known.kind] as Readonly<Record<string, AnalyticsOperator>>)[suffix]!;
-  return { field, operator, value: known.kind === "time" || known.kind === "date" ? timeOf(name, known.kind, String(value)) : value };
+  const { kind } = known;
+  if (kind !== "time" && kind !== "date") return { field, operator, value };
+  return {
+    field,
+    operator,
+    value: Array.isArray(value) ? value.map((each) => timeOf(name, kind, String(each))) : timeOf(name, kind, String(value)),
+  };
 }
 
 function timeOf(name: string, kind: "time" | "date", text: string): number {

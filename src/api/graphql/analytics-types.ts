@@ -89,7 +89,7 @@ function groupOrders(dataset: AnalyticsDataset): Record<string, { value: GroupOr
     ...Object.keys(dataset.fields).map((dimension): [string, GroupOrder["by"]] => [dimension, { dimension }]),
   ];
   for (const [kind, named] of Object.entries(measuresOf(dataset)) as [MeasureKind, object][]) {
-    if (kind !== "avg") for (const name of Object.keys(named)) orders.push([`${kind}_${name}`, { kind, name }]);
+    for (const name of Object.keys(named)) orders.push([`${kind}_${name}`, { kind, name }]);
   }
   const both = orders.flatMap(([name, by]) =>
     (["asc", "desc"] as const).map((direction) => [`${name}_${direction.toUpperCase()}`, { value: { by, direction } }]),

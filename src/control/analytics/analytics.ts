@@ -12,6 +12,7 @@ import {
   type AnalyticsField,
   type AnalyticsFilter,
   type AnalyticsGroup,
+  type AnalyticsOperator,
   type AnalyticsQuery,
   type AnalyticsScope,
   type AnalyticsValue,
@@ -56,7 +57,7 @@ export function createAnalytics({ access, reads }: { readonly access: Pick<Acces
           ...constants,
           ...Object.fromEntries(stored.map((field, i) => [field, shown(dataset.fields[field]!, dimensions[i] ?? null)])),
         },
-        measures: measures.map((value, i) => (query.measures[i]?.kind === "average" ? value / Math.max(1, count) : value)),
+        measures: measures.map((value, i) => (query.measures[i]?.kind === "average" ? value / count : value)),
       }));
     },
     rows: async (call, scope, name, { filters, fields, direction, limit }) => {
@@ -88,7 +89,8 @@ function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: Ana
     return intervalMs === undefined ? { column } : { column, intervalMs };
   });
   const order = query.order.flatMap(({ by: wanted, direction }) => {
-    if (typeof wanted !== "object" || "measure" in wanted) return { by: wanted, direction };
+    if (typeof wanted !== "object") return { by: wanted, direction };
+    if ("measure" in wanted) return { by: { ...wanted, isPerRow: query.measures[wanted.measure]?.kind === "average" }, direction };
     // What is the same everywhere orders nothing.
     if (dataset.fields[wanted.dimension]?.kind === "constant") return [];
     const at = dimensions.indexOf(wanted.dimension);
@@ -118,27 +120,33 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
     return isAmong === (filter.operator === "eq" || filter.operator === "in") ? [] : [{ any: [] }];
   }
   const { column, intervalMs } = known;
-  if (intervalMs !== undefined) return timeParts(filter.operator, Number(filter.value), intervalMs);
+  if (intervalMs !== undefined) return timeParts(filter.operator, [filter.value].flat().map(Number), intervalMs);
   return [{ column, operator: filter.operator, value: asStored(known, filter.value) } as WherePart];
 }
 
-/** A time that is cut to whole intervals, compared as its cut value is. */
-function timeParts(operator: string, ms: number, intervalMs: number): readonly WherePart[] {
-  const down = Math.floor(ms / intervalMs) * intervalMs;
-  const up = Math.ceil(ms / intervalMs) * intervalMs;
+/** Times that are cut to whole intervals, compared as their cut values are. Lists have any number of them, all else has one. */
+function timeParts(operator: AnalyticsOperator, times: readonly number[], intervalMs: number): readonly WherePart[] {
   const from = (value: number): WherePart => ({ column: "at_ms", operator: "ge", value });
   const until = (value: number): WherePart => ({ column: "at_ms", operator: "lt", value });
+  const down = (ms: number): number => Math.floor(ms / intervalMs) * intervalMs;
+  const [ms = 0] = times;
+  // No interval begins at a time that is not whole.
+  const intervals = times.filter((time) => time === down(time)).map((time) => [time, time + intervalMs] as const);
   switch (operator) {
     case "ge":
-      return [from(up)];
+      return [from(-down(-ms))];
     case "gt":
-      return [from(down + intervalMs)];
+      return [from(down(ms) + intervalMs)];
     case "lt":
-      return [until(up)];
+      return [until(-down(-ms))];
     case "le":
-      return [until(down + intervalMs)];
+      return [until(down(ms) + intervalMs)];
+    case "ne":
+    case "not_in":
+      return intervals.map(([begin, end]) => ({ any: [[until(begin)], [from(end)]] }));
     default:
-      return down === up ? [from(down), until(down + intervalMs)] : [{ any: [] }];
+      if (intervals.length === 1) return intervals.flatMap(([begin, end]) => [from(begin), until(end)]);
+      return [{ any: intervals.map(([begin, end]) => [from(begin), until(end)]) }];
   }
 }
 

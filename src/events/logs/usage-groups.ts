@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Group, GroupQuery } from "#events/group-sql.ts";
+import { isSome, orderSql } from "#events/group-order.ts";
 import { windowOf } from "#events/time-window.ts";
 import { columnsIn, whereSql } from "#events/where-sql.ts";
 
@@ -24,21 +25,15 @@ export function usageGroups(db: DatabaseSync, query: GroupQuery): readonly Group
   const values = [hours.fromMs, hours.toMs, ...condition.values];
   const edges = [fromMs, hours.fromMs, hours.toMs, toMs].map(finite);
   const grouped = query.by.length === 0 ? "" : ` GROUP BY ${query.by.map((_, i) => `d${i}`).join(", ")}`;
-  const order = query.order.map(({ by, direction }) => {
-    const column = by === "count" ? "n" : typeof by === "number" ? `d${by}` : `m${by.measure}`;
-    return `${column} ${direction === "asc" ? "ASC" : "DESC"}`;
-  });
   const columns = [
     "IFNULL(SUM(n), 0) AS n",
     ...query.by.map((_, i) => `d${i}`),
     ...query.measures.map((_, i) => `IFNULL(SUM(m${i}), 0) AS m${i}`),
   ];
   const rows = db
-    .prepare(
-      `SELECT ${columns.join(", ")} FROM (${pieces.join(" UNION ALL ")})${grouped}${order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`} LIMIT ?`,
-    )
+    .prepare(`SELECT ${columns.join(", ")} FROM (${pieces.join(" UNION ALL ")})${grouped}${orderSql(query)} LIMIT ?`)
     .all(...values.map(finiteValue), ...edges, ...condition.values, query.limit);
-  return rows.map((row) => ({
+  return rows.filter(isSome).map((row) => ({
     count: Number(row["n"]),
     dimensions: query.by.map((_, i) => row[`d${i}`] as string | number | null),
     measures: query.measures.map((_, i) => Number(row[`m${i}`])),
