@@ -1,7 +1,7 @@
 import type { PermissionGroupName } from "./permission-groups.ts";
 
 /** A field of a dataset, by which rows are shown, counted and filtered. Times are cut to whole intervals (UTC). */
-export type AnalyticsField = StoredField | ConstantField;
+export type AnalyticsField = StoredField | ConstantField | UnknownField;
 
 export interface StoredField {
   /** Of the row in the events database. */
@@ -20,6 +20,15 @@ export interface ConstantField {
   readonly value: string | number;
 }
 
+/**
+ * What clients ask for beside the rest and nothing here tells: null in every row, and nothing to filter or to order by. With
+ * `entries` it is a list of objects elsewhere, and of rows alone.
+ */
+export interface UnknownField {
+  readonly kind: "unknown";
+  readonly entries?: readonly string[];
+}
+
 /** Rows of one kind, and the names under which analytics know what they hold. */
 export interface AnalyticsDataset {
   /** Begins the names of the dataset's types. */
@@ -33,6 +42,8 @@ export interface AnalyticsDataset {
   readonly averages: Readonly<Record<string, string>>;
   readonly quantiles: Readonly<Record<string, string>>;
   readonly uniques: Readonly<Record<string, string>>;
+  /** Rows stand for several each, by a number of their own that counts do not keep. */
+  readonly isWeighted?: boolean;
   /** Measures that clients ask for beside others and that nothing here measures: they are null. */
   readonly unmeasured?: Readonly<Partial<Record<"sum" | "avg" | "quantiles", readonly string[]>>>;
   /** Any one of these lets a token read a zone's, or an account's. */
@@ -48,9 +59,11 @@ const TIMES = {
   datetimeHalfOfHour: { column: "at_ms", kind: "time", intervalMs: 1_800_000 },
   datetimeHour: { column: "at_ms", kind: "time", intervalMs: 3_600_000 },
   datetimeSixHours: { column: "at_ms", kind: "time", intervalMs: 21_600_000 },
+  datetimeDay: { column: "at_ms", kind: "time", intervalMs: 86_400_000 },
   date: { column: "at_ms", kind: "date", intervalMs: 86_400_000 },
 } as const satisfies Readonly<Record<string, AnalyticsField>>;
 
+const unknown: AnalyticsField = { kind: "unknown" };
 const constant = (value: string | number): AnalyticsField => ({ kind: "constant", value });
 const text = (column: string): AnalyticsField => ({ column, kind: "text" });
 const integer = (column: string): AnalyticsField => ({ column, kind: "integer" });
@@ -91,6 +104,11 @@ export const ANALYTICS_DATASETS = {
       rulesetId: text("ruleset_id"),
       deployedBy: text("deployed_by"),
       description: text("rule_description"),
+      kind: constant("firewall"),
+      edgeColoName: constant("local"),
+      clientRequestHTTPProtocol: unknown,
+      matchIndex: unknown,
+      metadata: { kind: "unknown", entries: ["key", "value"] },
     },
     sums: {},
     averages: {},
@@ -147,12 +165,18 @@ export const ANALYTICS_DATASETS = {
       protocol: text("protocol"),
       sourceIP: text("source_ip"),
       ipVersion: integer("ip_version"),
+      querySize: integer("query_bytes"),
+      responseSize: integer("response_bytes"),
+      sampleInterval: integer("sample_interval"),
+      coloName: constant("local"),
+      responseCached: unknown,
       zoneTag: text("zone_id"),
     },
     sums: { queryBytes: "query_bytes", responseBytes: "response_bytes" },
     averages: { queryBytes: "query_bytes", responseBytes: "response_bytes" },
     quantiles: {},
     uniques: { sourceIPs: "source_ip" },
+    isWeighted: true,
     zonePermissions: ["Analytics Read", "DNS Read", "DNS Write"],
     accountPermissions: ACCOUNT_READERS,
   },
@@ -219,7 +243,7 @@ export type AnalyticsDatasetName = keyof typeof ANALYTICS_DATASETS;
 export interface AnalyticsNode {
   readonly name: string;
   readonly dataset: AnalyticsDatasetName;
-  readonly kind: "rows" | "groups" | "totals";
+  readonly kind: "rows" | "groups" | "totals" | "overview";
   /** Of `totals`: their time is cut to this. */
   readonly intervalMs?: number;
   readonly scopes: readonly ("zone" | "account")[];
@@ -233,6 +257,7 @@ export const ANALYTICS_NODES: readonly AnalyticsNode[] = [
   { name: "firewallEventsAdaptiveByTimeGroups", dataset: "firewallEvents", kind: "groups", scopes: BOTH },
   { name: "httpRequestsAdaptive", dataset: "httpRequests", kind: "rows", scopes: BOTH },
   { name: "httpRequestsAdaptiveGroups", dataset: "httpRequests", kind: "groups", scopes: BOTH },
+  { name: "httpRequestsOverviewAdaptiveGroups", dataset: "httpRequests", kind: "overview", scopes: BOTH },
   { name: "httpRequests1mGroups", dataset: "httpRequests", kind: "totals", intervalMs: 60_000, scopes: BOTH },
   { name: "httpRequests1hGroups", dataset: "httpRequests", kind: "totals", intervalMs: 3_600_000, scopes: BOTH },
   { name: "httpRequests1dGroups", dataset: "httpRequests", kind: "totals", intervalMs: 86_400_000, scopes: BOTH },
@@ -249,6 +274,7 @@ export const ANALYTICS_OPERATORS = {
   integer: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   boolean: { "": "eq", _neq: "ne" },
   constant: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in" },
+  unknown: {},
   time: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   date: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
 } as const;

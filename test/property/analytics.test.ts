@@ -84,7 +84,7 @@ describe("GraphQL analytics", () => {
       if (dataset.table === null) continue;
       const columns = columnsOf(dataset.table).map(({ name }): string => name);
       const named = [
-        ...Object.values(dataset.fields).flatMap((field) => (field.kind === "constant" ? [] : field.column)),
+        ...Object.values(dataset.fields).flatMap((field) => ("column" in field ? field.column : [])),
         ...[dataset.sums, dataset.averages, dataset.quantiles, dataset.uniques].flatMap((of) => Object.values(of)),
       ];
       for (const column of named)

@@ -11,16 +11,18 @@ import { filtersOf } from "./analytics-filter.ts";
 import {
   type DatasetTypes,
   datasetTypes,
-  type Direction,
   type GroupOrder,
   mapValues,
   MEASURE_KINDS,
   type MeasureKind,
   measuresOf,
+  type RowOrder,
 } from "./analytics-types.ts";
 import type { FieldConfig, Scalars, ScopeSource } from "./context.ts";
 import { limitOf, listOf, nodeArguments, type NodeArguments } from "./node-parts.ts";
+import { overviewNode } from "./http-overview-node.ts";
 import { totalsNode } from "./http-totals-node.ts";
+import { inOrder, timeOrder } from "./row-order.ts";
 import { selectedFields } from "./selected-fields.ts";
 
 /** The nodes of a zone or of an account, by their names. */
@@ -32,6 +34,7 @@ export function analyticsNodes(graphql: typeof GraphQl, scalars: Scalars): (scop
     rows: (node, of) => rowsNode(graphql, node, of),
     groups: (node, of) => groupsNode(graphql, node, of),
     totals: totalsNode(graphql, scalars),
+    overview: overviewNode(graphql, scalars),
   };
   const nodes = ANALYTICS_NODES.map((node) => ({ node, config: make[node.kind](node, types.get(node.dataset)!) }));
   return (scope) =>
@@ -43,11 +46,19 @@ function rowsNode(graphql: typeof GraphQl, { dataset: name }: AnalyticsNode, typ
   return {
     type: listOf(graphql, types.row),
     args: nodeArguments(graphql, types.filter, types.rowOrder),
-    resolve: ({ scope }: ScopeSource, args: NodeArguments, context, info) => {
-      const fields = selectedFields(info, null).filter((field) => Object.hasOwn(dataset.fields, field));
-      const direction = (args.orderBy?.[0] ?? "desc") as Direction;
-      const query = { filters: filtersOf(dataset, args.filter ?? {}), fields, direction, limit: limitOf(args) };
-      return context.inTurn(info, async () => context.req.control.analytics.rows(context.req.call, scope, name, query));
+    resolve: async ({ scope }: ScopeSource, args: NodeArguments, context, info) => {
+      const [first = { by: "datetime", direction: "desc" }, ...others] = (args.orderBy ?? []) as readonly RowOrder[];
+      const asked = selectedFields(info, null).filter((field) => Object.hasOwn(dataset.fields, field));
+      // What is ordered by time alone is in a finer order than the times that are shown.
+      const orders = others.length === 0 ? [] : [first, ...others];
+      const query = {
+        filters: filtersOf(dataset, args.filter ?? {}),
+        fields: [...new Set([...asked, ...orders.map(({ by }) => by)])],
+        direction: timeOrder(dataset, first),
+        limit: limitOf(args),
+      };
+      const rows = await context.inTurn(info, async () => context.req.control.analytics.rows(context.req.call, scope, name, query));
+      return inOrder(rows, orders);
     },
   };
 }
@@ -88,7 +99,7 @@ function groupsNode(graphql: typeof GraphQl, { dataset: name }: AnalyticsNode, t
       return groups.map(({ count, dimensions, measures: values, sampleInterval }) => {
         const shown: Record<string, Record<string, number>> = mapValues(known, () => ({}));
         for (const [i, asked] of measures.entries()) shown[asked.of]![asked.name] = values[i] ?? 0;
-        return { count, dimensions, ...shown, avg: { ...shown["avg"], sampleInterval } };
+        return { count, dimensions, ...shown, avg: { ...shown["avg"], sampleInterval: dataset.isWeighted ? null : sampleInterval } };
       });
     },
   };

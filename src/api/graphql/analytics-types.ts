@@ -5,6 +5,8 @@ import {
   type AnalyticsDataset,
   type AnalyticsDatasetName,
   type AnalyticsField,
+  type AnalyticsOperator,
+  type UnknownField,
 } from "#model/analytics.ts";
 import type { Scalars } from "./context.ts";
 
@@ -13,6 +15,7 @@ export interface DatasetTypes {
   /** Conditions on fields, and `AND` and `OR` of such. */
   readonly filter: GraphQl.GraphQLInputObjectType;
   readonly row: GraphQl.GraphQLObjectType;
+  /** The first is by time; the others stand between rows of the same time. */
   readonly rowOrder: GraphQl.GraphQLEnumType;
   readonly group: GraphQl.GraphQLObjectType;
   readonly groupOrder: GraphQl.GraphQLEnumType;
@@ -57,7 +60,11 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
   const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
   const { GraphQLEnumType, GraphQLFloat, GraphQLObjectType } = graphql;
   const scalarOf = scalarsOf(graphql, scalars);
-  const fields = mapValues(dataset.fields, (field) => ({ type: scalarOf(field) }));
+  const shown = Object.entries(dataset.fields).filter(([, field]) => !isList(field));
+  const fields = mapValues(Object.fromEntries(shown), (field) => ({ type: scalarOf(field) }));
+  const lists = Object.entries(dataset.fields).flatMap(([field, known]) =>
+    isList(known) ? [[field, { type: entriesType(graphql, `${dataset.type}${field}`, known) }] as const] : [],
+  );
   const measures = Object.entries(measuresOf(dataset)).flatMap(([kind, named]) => {
     // How many rows each row that was read stands for.
     const also = kind === "avg" ? { sampleInterval: { type: GraphQLFloat } } : {};
@@ -69,48 +76,89 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
   const dimensions = new GraphQLObjectType({ name: `${dataset.type}Dimensions`, fields });
   return {
     filter: filterType(graphql, scalars, dataset),
-    row: new GraphQLObjectType({ name: `${dataset.type}Row`, description: dataset.description, fields }),
-    rowOrder: new GraphQLEnumType({
-      name: `${dataset.type}RowOrder`,
-      values: { datetime_ASC: { value: "asc" }, datetime_DESC: { value: "desc" } },
+    row: new GraphQLObjectType({
+      name: `${dataset.type}Row`,
+      description: dataset.description,
+      fields: { ...fields, ...Object.fromEntries(lists) },
     }),
+    rowOrder: new GraphQLEnumType({ name: `${dataset.type}RowOrder`, values: bothWays(Object.keys(fields).map((name) => [name, name])) }),
     group: new GraphQLObjectType({
       name: `${dataset.type}AdaptiveGroup`,
       description: dataset.description,
       fields: { count: { type: GraphQLFloat }, dimensions: { type: dimensions }, ...Object.fromEntries(measures) },
     }),
-    groupOrder: new GraphQLEnumType({ name: `${dataset.type}Order`, values: groupOrders(dataset) }),
+    groupOrder: new GraphQLEnumType({ name: `${dataset.type}Order`, values: groupOrders(dataset, Object.keys(fields)) }),
   };
 }
 
-function groupOrders(dataset: AnalyticsDataset): Record<string, { value: GroupOrder }> {
+/** What an order of rows is by. */
+export interface RowOrder {
+  readonly by: string;
+  readonly direction: Direction;
+}
+
+/** Values of an order in both directions, by the names that they begin with. */
+export const bothWays = <T>(
+  orders: readonly (readonly [string, T])[],
+): Record<string, { value: { readonly by: T; readonly direction: Direction } }> =>
+  Object.fromEntries(
+    orders.flatMap(([name, by]) => [
+      [`${name}_ASC`, { value: { by, direction: "asc" } }],
+      [`${name}_DESC`, { value: { by, direction: "desc" } }],
+    ]),
+  );
+
+const isList = (field: AnalyticsField): field is UnknownField & { readonly entries: readonly string[] } =>
+  field.kind === "unknown" && field.entries !== undefined;
+
+const entriesType = (
+  { GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString }: typeof GraphQl,
+  name: string,
+  { entries }: { readonly entries: readonly string[] },
+): GraphQl.GraphQLOutputType =>
+  new GraphQLList(
+    new GraphQLNonNull(
+      new GraphQLObjectType({ name, fields: Object.fromEntries(entries.map((entry) => [entry, { type: GraphQLString }])) }),
+    ),
+  );
+
+function groupOrders(dataset: AnalyticsDataset, fields: readonly string[]): Record<string, { value: GroupOrder }> {
   const orders: [string, GroupOrder["by"]][] = [
     ["count", "count"],
-    ...Object.keys(dataset.fields).map((dimension): [string, GroupOrder["by"]] => [dimension, { dimension }]),
+    ...fields.map((dimension): [string, GroupOrder["by"]] => [dimension, { dimension }]),
   ];
   for (const [kind, named] of Object.entries(measuresOf(dataset)) as [MeasureKind, object][]) {
     for (const name of Object.keys(named)) orders.push([`${kind}_${name}`, { kind, name }]);
   }
-  const both = orders.flatMap(([name, by]) =>
-    (["asc", "desc"] as const).map((direction) => [`${name}_${direction.toUpperCase()}`, { value: { by, direction } }]),
-  );
-  return Object.fromEntries(both) as Record<string, { value: GroupOrder }>;
+  return bothWays(orders) as Record<string, { value: GroupOrder }>;
 }
 
 function filterType(graphql: typeof GraphQl, scalars: Scalars, dataset: AnalyticsDataset): GraphQl.GraphQLInputObjectType {
-  const { GraphQLInputObjectType, GraphQLList, GraphQLNonNull } = graphql;
   const scalarOf = scalarsOf(graphql, scalars);
-  const conditions = Object.entries(dataset.fields).flatMap(([name, field]) =>
-    Object.entries(ANALYTICS_OPERATORS[field.kind]).map(([suffix, operator]) => {
-      const scalar = scalarOf(field);
-      return [
-        `${name}${suffix}`,
-        { type: operator === "in" || operator === "not_in" ? new GraphQLList(new GraphQLNonNull(scalar)) : scalar },
-      ] as const;
-    }),
-  );
+  const conditions = Object.entries(dataset.fields).flatMap(([name, field]) => conditionsOn(graphql, name, field.kind, scalarOf(field)));
+  return filterOf(graphql, `${dataset.type}Filter`, conditions);
+}
+
+type NamedInput = readonly [string, GraphQl.GraphQLInputFieldConfig];
+
+/** Every comparison with a field of this kind. */
+export function conditionsOn(
+  { GraphQLList, GraphQLNonNull }: typeof GraphQl,
+  name: string,
+  kind: AnalyticsField["kind"],
+  scalar: GraphQl.GraphQLScalarType,
+): readonly NamedInput[] {
+  return Object.entries(ANALYTICS_OPERATORS[kind] as Readonly<Record<string, AnalyticsOperator>>).map(([suffix, operator]) => [
+    `${name}${suffix}`,
+    { type: operator === "in" || operator === "not_in" ? new GraphQLList(new GraphQLNonNull(scalar)) : scalar },
+  ]);
+}
+
+/** Conditions, and `AND` and `OR` of such. */
+export function filterOf(graphql: typeof GraphQl, name: string, conditions: readonly NamedInput[]): GraphQl.GraphQLInputObjectType {
+  const { GraphQLInputObjectType, GraphQLList, GraphQLNonNull } = graphql;
   const filter: GraphQl.GraphQLInputObjectType = new GraphQLInputObjectType({
-    name: `${dataset.type}Filter`,
+    name,
     fields: () => {
       const list = { type: new GraphQLList(new GraphQLNonNull(filter)) };
       return { AND: list, OR: list, ...Object.fromEntries(conditions) };
@@ -119,10 +167,11 @@ function filterType(graphql: typeof GraphQl, scalars: Scalars, dataset: Analytic
   return filter;
 }
 
-const scalarsOf =
+export const scalarsOf =
   ({ GraphQLBoolean, GraphQLInt, GraphQLString }: typeof GraphQl, scalars: Scalars) =>
   (field: AnalyticsField): GraphQl.GraphQLScalarType => {
     if (field.kind === "constant") return typeof field.value === "number" ? GraphQLInt : GraphQLString;
+    if (field.kind === "unknown") return GraphQLString;
     const plain = { text: GraphQLString, integer: GraphQLInt, boolean: GraphQLBoolean, ...scalars };
     return plain[field.kind];
   };

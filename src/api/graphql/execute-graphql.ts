@@ -1,11 +1,12 @@
 import type * as GraphQl from "graphql";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { ANALYTICS_LIMIT_MAX, ANALYTICS_NODES, type AnalyticsScope } from "#model/analytics.ts";
+import type { AnalyticsScope } from "#model/analytics.ts";
 import { analyticsNodes } from "./analytics-nodes.ts";
 import type { GraphQlContext, ScopeSource } from "./context.ts";
 import { withKnownVariables } from "./known-variables.ts";
-import { createTurns, VALUES_IN_ROW_MAX } from "./turns.ts";
+import { settingsField } from "./node-settings.ts";
+import { createTurns } from "./turns.ts";
 
 export interface GraphQlRequest {
   readonly query: string;
@@ -34,7 +35,7 @@ export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContex
   const { data = null, errors } = await graphql.execute({
     schema,
     document,
-    contextValue: { req, inTurn: createTurns() } satisfies GraphQlContext,
+    contextValue: { req, seen: {}, inTurn: createTurns() } satisfies GraphQlContext,
     variableValues: request.variables ?? {},
     operationName: request.operationName ?? null,
   });
@@ -55,16 +56,14 @@ function createSchema(graphql: typeof GraphQl): GraphQl.GraphQLSchema {
   const time = new GraphQLScalarType({ name: "Time", description: "ISO 8601, as 2030-01-31T08:00:00Z." });
   const date = new GraphQLScalarType({ name: "Date", description: "As 2030-01-31." });
   const nodes = analyticsNodes(graphql, { time, date });
-  const settings = settingsType(graphql);
-  const scopeOf = (name: "zone" | "account", tag: string): GraphQl.GraphQLObjectType<ScopeSource & object, GraphQlContext> =>
-    new GraphQLObjectType<ScopeSource & object, GraphQlContext>({
-      name: name === "zone" ? "Zone" : "Account",
-      fields: {
-        [tag]: { type: new GraphQLNonNull(GraphQLString) },
-        settings: { type: settings, resolve: () => nodeSettings(name) },
-        ...nodes(name),
-      },
+  const scopeOf = (name: "zone" | "account", tag: string): GraphQl.GraphQLObjectType<ScopeSource & object, GraphQlContext> => {
+    const type = name === "zone" ? "Zone" : "Account";
+    const fields = nodes(name);
+    return new GraphQLObjectType<ScopeSource & object, GraphQlContext>({
+      name: type,
+      fields: { [tag]: { type: new GraphQLNonNull(GraphQLString) }, settings: settingsField(graphql, fields, type), ...fields },
     });
+  };
   const listed = (name: "zone" | "account", key: "zone_id" | "account_id"): GraphQl.GraphQLFieldConfig<unknown, GraphQlContext> => {
     const tag = `${name}Tag`;
     const filter = new GraphQLInputObjectType({
@@ -73,9 +72,11 @@ function createSchema(graphql: typeof GraphQl): GraphQl.GraphQLSchema {
     });
     return {
       type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(scopeOf(name, tag)))),
-      args: { filter: { type: new GraphQLNonNull(filter) }, limit: { type: graphql.GraphQLInt } },
-      resolve: (_parent, args) =>
-        tagsOf(tag, args as TagArguments).map((id) => ({ [tag]: id, scope: { [key]: id } as unknown as AnalyticsScope })),
+      args: { filter: { type: filter }, limit: { type: graphql.GraphQLInt } },
+      resolve: async (_parent, args, { req, seen }) => {
+        const tags = tagsOf(tag, args as TagArguments) ?? (await (seen[name] ??= seenTags(name, req)));
+        return tags.slice(0, tagsMax(args as TagArguments)).map((id) => ({ [tag]: id, scope: { [key]: id } as unknown as AnalyticsScope }));
+      },
     };
   };
   const viewer = new GraphQLObjectType<unknown, GraphQlContext>({
@@ -87,49 +88,26 @@ function createSchema(graphql: typeof GraphQl): GraphQl.GraphQLSchema {
 }
 
 interface TagArguments {
-  readonly filter: Readonly<Record<string, string | readonly string[] | null | undefined>>;
+  readonly filter?: Readonly<Record<string, string | readonly string[] | null | undefined>> | null;
   readonly limit?: number | null;
 }
 
-/** Each is asked for by its identifier, and whether the caller may read it is seen with each node. */
-function tagsOf(tag: string, { filter, limit }: TagArguments): readonly string[] {
+/** Each is asked for by its identifier, and whether the caller may read it is seen with each node. Undefined without a filter. */
+function tagsOf(tag: string, { filter }: TagArguments): readonly string[] | undefined {
+  if (!filter) return undefined;
   const tags = [filter[tag] ?? [], filter[`${tag}_in`] ?? []].flat();
   if (tags.length === 0 || tags.length > TAGS_MAX)
     throw new PlatformError("invalid_input", { message: `filter must name from 1 to ${TAGS_MAX} by ${tag} or ${tag}_in` });
-  return tags.slice(0, limit ?? TAGS_MAX);
+  return tags;
 }
 
-/** What the nodes allow, as clients ask for it before they ask for data. */
-const nodeSettings = (scope: "zone" | "account"): Record<string, object> =>
-  Object.fromEntries(
-    ANALYTICS_NODES.filter(({ scopes }) => scopes.includes(scope)).map(({ name }) => [
-      name,
-      {
-        enabled: true,
-        maxPageSize: ANALYTICS_LIMIT_MAX,
-        maxNumberOfFields: VALUES_IN_ROW_MAX,
-        maxDuration: KEPT_SECONDS,
-        notOlderThan: KEPT_SECONDS,
-      },
-    ]),
-  );
+const tagsMax = ({ limit }: TagArguments): number => Math.max(0, Math.min(limit ?? TAGS_MAX, TAGS_MAX));
 
-/** Counts by the hour are kept for 400 days unless the operator says otherwise. */
-const KEPT_SECONDS = 400 * 86_400;
-
-function settingsType({ GraphQLBoolean, GraphQLInt, GraphQLObjectType }: typeof GraphQl): GraphQl.GraphQLObjectType {
-  const integer = { type: GraphQLInt };
-  const node = new GraphQLObjectType({
-    name: "NodeSettings",
-    fields: {
-      enabled: { type: GraphQLBoolean },
-      maxPageSize: integer,
-      maxNumberOfFields: integer,
-      maxDuration: integer,
-      notOlderThan: integer,
-    },
-  });
-  return new GraphQLObjectType({ name: "Settings", fields: Object.fromEntries(ANALYTICS_NODES.map(({ name }) => [name, { type: node }])) });
+/** Those that the caller sees in lists, by name, the first of them where there are more than one field may name. */
+async function seenTags(name: "zone" | "account", { control, call }: GraphQlContext["req"]): Promise<readonly string[]> {
+  const page = { page: 1, per_page: TAGS_MAX };
+  const { items } = name === "zone" ? await control.zones.list(call, {}, page) : await control.access.accounts.list(call, {}, page);
+  return items.map(({ id }) => id);
 }
 
 /** Refuses what stands too deep; validation has its own bound for introspection. */

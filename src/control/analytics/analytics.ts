@@ -45,7 +45,7 @@ export function createAnalytics({ access, reads }: { readonly access: Pick<Acces
     groups: async (call, scope, name, query) => {
       const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
       await admit(call, scope, dataset);
-      const stored = query.dimensions.filter((field) => dataset.fields[field]?.kind !== "constant");
+      const stored = query.dimensions.filter((field) => isStored(dataset.fields[field]!));
       const asked = groupQuery(dataset, scope, query, stored);
       if (dataset.table === null) return [];
       const groups = await reads.groups<EventTable>(dataset.table, asked);
@@ -69,7 +69,7 @@ export function createAnalytics({ access, reads }: { readonly access: Pick<Acces
         Object.fromEntries(
           fields.map((field) => {
             const known = dataset.fields[field]!;
-            if (known.kind === "constant") return [field, known.value];
+            if (!isStored(known)) return [field, constantOf(known)];
             const cell = (row as unknown as Readonly<Record<string, string | number | null>>)[known.column] ?? null;
             return [
               field,
@@ -92,7 +92,7 @@ function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: Ana
     if (typeof wanted !== "object") return { by: wanted, direction };
     if ("measure" in wanted) return { by: { ...wanted, isPerRow: query.measures[wanted.measure]?.kind === "average" }, direction };
     // What is the same everywhere orders nothing.
-    if (dataset.fields[wanted.dimension]?.kind === "constant") return [];
+    if (!isStored(dataset.fields[wanted.dimension]!)) return [];
     const at = dimensions.indexOf(wanted.dimension);
     if (at < 0)
       throw new PlatformError("invalid_input", {
@@ -115,8 +115,8 @@ function whereOf(dataset: AnalyticsDataset, scope: AnalyticsScope, filters: read
 function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly WherePart[] {
   if ("any" in filter) return [{ any: filter.any.map((all) => all.flatMap((inner) => partsOf(dataset, inner))) }];
   const known = dataset.fields[filter.field]!;
-  if (known.kind === "constant") {
-    const isAmong = [filter.value].flat().includes(known.value);
+  if (!isStored(known)) {
+    const isAmong = [filter.value].flat().includes(constantOf(known) ?? "");
     return isAmong === (filter.operator === "eq" || filter.operator === "in") ? [] : [{ any: [] }];
   }
   const { column, intervalMs } = known;
@@ -156,6 +156,8 @@ function asStored<T>(field: StoredField, value: T): T {
   if (field.emptyAs !== undefined && value.toLowerCase() === field.emptyAs) return "" as T;
   return (field.isLowerCase ? value.toUpperCase() : value) as T;
 }
+
+const isStored = (field: AnalyticsField): field is StoredField => "column" in field;
 
 const constantOf = (field: AnalyticsField): string | number | null => (field.kind === "constant" ? field.value : null);
 

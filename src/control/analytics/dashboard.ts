@@ -51,7 +51,7 @@ export async function zoneDashboard(
   return {
     totals: totalsOf(fromMs, toMs, all?.sum, all?.uniq.uniques ?? 0),
     timeseries: parts.map(({ dimensions, sum, uniq }) => {
-      const startMs = Date.parse(dimensions[field] ?? "");
+      const startMs = Date.parse(String(dimensions[field]));
       return totalsOf(startMs, startMs + intervalMs, sum, uniq.uniques);
     }),
   };

@@ -21,6 +21,9 @@ interface Part {
 const FROM_CACHE: ReadonlySet<unknown> = new Set(["hit", "stale", "updating", "revalidated"]);
 const isCached = ({ dimensions }: AnalyticsGroup): boolean => FROM_CACHE.has(dimensions["cacheStatus"]);
 const isEncrypted = ({ dimensions }: AnalyticsGroup): boolean => dimensions["clientRequestScheme"] === "https";
+function hasStatus(hundreds: number): (group: AnalyticsGroup) => boolean {
+  return ({ dimensions }) => Math.floor(Number(dimensions["edgeResponseStatus"]) / 100) === hundreds;
+}
 /** HTML that was found. */
 const isPage = ({ dimensions }: AnalyticsGroup): boolean =>
   dimensions["edgeResponseContentTypeName"] === "text/html" && Math.floor(Number(dimensions["edgeResponseStatus"]) / 100) === 2;
@@ -40,8 +43,24 @@ export const HTTP_NUMBERS = {
   pageViews: { from: "requests", fields: ["edgeResponseContentTypeName", "edgeResponseStatus"], counts: "requests", holds: isPage },
   /** Requests that rules stopped. */
   threats: { from: "threats", fields: [], counts: "requests" },
+  clientErrors: { from: "requests", fields: ["edgeResponseStatus"], counts: "requests", holds: hasStatus(4) },
+  serverErrors: { from: "requests", fields: ["edgeResponseStatus"], counts: "requests", holds: hasStatus(5) },
 } as const satisfies Readonly<Record<string, NumberPart>>;
 export type HttpNumber = keyof typeof HTTP_NUMBERS;
+
+/** Shares of all requests or bytes, from 0 to 1. */
+export const HTTP_OVERVIEW_RATIOS = {
+  cachedRequests: { part: "cachedRequests", of: "requests" },
+  cachedBytes: { part: "cachedBytes", of: "bytes" },
+  encryptedRequests: { part: "encryptedRequests", of: "requests" },
+  encryptedBytes: { part: "encryptedBytes", of: "bytes" },
+  status4xx: { part: "clientErrors", of: "requests" },
+  status5xx: { part: "serverErrors", of: "requests" },
+} as const satisfies Readonly<Record<string, { readonly part: HttpNumber; readonly of: HttpNumber }>>;
+
+/** The sums that a share is made of. */
+export const ratioParts = (name: string): readonly HttpNumber[] =>
+  Object.values(HTTP_OVERVIEW_RATIOS[name as keyof typeof HTTP_OVERVIEW_RATIOS]);
 
 interface MapPart extends Part {
   /** How its entries call what they are told apart by. */
@@ -85,8 +104,8 @@ export type HttpMap = keyof typeof HTTP_MAPS;
 
 const NUMBERS = Object.entries(HTTP_NUMBERS) as [HttpNumber, NumberPart][];
 const MAPS = Object.entries(HTTP_MAPS) as [HttpMap, MapPart][];
-/** What an order may be by: numbers, but not maps. */
-export const HTTP_NUMBER_NAMES = NUMBERS.map(([name]) => name);
+/** What totals show and can be ordered by: numbers, but not maps. Errors have their statuses there. */
+export const HTTP_NUMBER_NAMES = NUMBERS.map(([name]) => name).filter((name) => name !== "clientErrors" && name !== "serverErrors");
 
 /** The fields that groups of one kind are asked for by, where these sums are wanted. */
 export function fieldsFor(kind: keyof HttpParts, wanted: ReadonlySet<string>): readonly string[] {

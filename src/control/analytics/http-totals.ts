@@ -1,12 +1,14 @@
 import type { Call } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import type { AnalyticsFilter, AnalyticsGroup, AnalyticsQuery, AnalyticsScope } from "#model/analytics.ts";
+import type { AnalyticsFilter, AnalyticsGroup, AnalyticsQuery, AnalyticsScope, AnalyticsValue } from "#model/analytics.ts";
 import type { Analytics } from "./analytics.ts";
 import { fieldsFor, type HttpNumber, type HttpParts, httpSums, type HttpSums, needs } from "./http-sums.ts";
 
 /** What the requests of one stretch of time come to. */
 export interface HttpTotals {
-  readonly dimensions: Readonly<Record<string, string>>;
+  readonly dimensions: Readonly<Record<string, AnalyticsValue>>;
+  /** Every so manieth row was read, where rows had to be. */
+  readonly sampleInterval: number;
   readonly sum: HttpSums;
   /** Different client addresses; 0 where nobody asked. */
   readonly uniq: { readonly uniques: number };
@@ -27,9 +29,9 @@ export interface HttpTotalsOrder {
 }
 
 export interface HttpTotalsQuery {
-  /** On fields of time alone. */
+  /** On fields of time alone where threats are wanted, or maps of these. */
   readonly filters: readonly AnalyticsFilter[];
-  /** Fields of time; one stretch without any. */
+  /** Fields of requests, and of time alone where threats are wanted; one stretch without any. */
   readonly dimensions: readonly string[];
   /** By time from the earliest on where nothing is said. */
   readonly order: readonly HttpTotalsOrder[];
@@ -61,7 +63,12 @@ export async function httpTotals(
       message: "These are too many intervals: ask for a shorter time, for longer intervals or for fewer maps.",
     });
   };
-  const keyOf = (group: AnalyticsGroup): string => dimensions.map((name) => String(group.dimensions[name])).join(" ");
+  for (const { by } of order)
+    if (dimensions.length > 0 && typeof by === "object" && !dimensions.includes(by.dimension))
+      throw new PlatformError("invalid_input", {
+        message: `orderBy ${by.dimension} needs ${by.dimension} among the dimensions asked for`,
+      });
+  const keyOf = (group: AnalyticsGroup): string => JSON.stringify(dimensions.map((name) => group.dimensions[name]));
   const byKey = (groups: readonly AnalyticsGroup[]) => Map.groupBy(groups, keyOf);
 
   const requests = byKey(
@@ -80,7 +87,8 @@ export async function httpTotals(
   const visitors = countsUniques ? byKey(await ask("httpRequests", { measures: [{ kind: "unique", column: "client_ip" }] })) : undefined;
 
   const totals = Array.from(requests, ([key, groups]) => ({
-    dimensions: Object.fromEntries(dimensions.map((name) => [name, String(groups[0]?.dimensions[name])])),
+    dimensions: Object.fromEntries(dimensions.map((name) => [name, groups[0]?.dimensions[name] ?? null])),
+    sampleInterval: groups[0]?.sampleInterval ?? 1,
     sum: httpSums({ requests: groups, threats: threats?.get(key) ?? [], pages: pages?.get(key) ?? [] }, wanted),
     uniq: { uniques: visitors?.get(key)?.[0]?.measures[0] ?? 0 },
   }));

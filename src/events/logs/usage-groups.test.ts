@@ -13,6 +13,18 @@ import { packed, testGatewayRow } from "#events/test-rows.ts";
 const HOUR = 3_600_000;
 const START = 400_000 * HOUR;
 
+const SUMS: Readonly<Record<string, (log: GatewayLogRow) => number>> = {
+  tokens_in: (log) => log.tokens_in ?? 0,
+  cost: (log) => log.cost ?? 0,
+  cached: (log) => Number(log.cached),
+  errored: (log) => Number(!log.success),
+  tokens_all: (log) => (log.tokens_in ?? 0) + (log.tokens_out ?? 0),
+  tokens_in_cached: (log) => (log.cached ? (log.tokens_in ?? 0) : 0),
+  tokens_in_uncached: (log) => (log.cached ? 0 : (log.tokens_in ?? 0)),
+  tokens_out_cached: (log) => (log.cached ? (log.tokens_out ?? 0) : 0),
+  tokens_out_uncached: (log) => (log.cached ? 0 : (log.tokens_out ?? 0)),
+};
+
 const row = fc.record({
   at_ms: fc.integer({ min: START - 2 * HOUR, max: START + 3 * HOUR }),
   account_id: fc.constantFrom("a", "b"),
@@ -22,6 +34,7 @@ const row = fc.record({
   success: fc.boolean(),
   cached: fc.boolean(),
   tokens_in: fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
+  tokens_out: fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
   cost: fc.option(fc.constantFrom(0.5, 1.25), { nil: null }),
 });
 
@@ -51,10 +64,7 @@ test("requests counted from hours are those counted from rows, whatever the wind
               ...(to === null ? [] : [{ column: "at_ms", operator: "lt", value: to } as const]),
             ],
             by: columns.map((column) => (column === "at_ms" ? { column, intervalMs } : { column })),
-            measures: [
-              { kind: "sum", column: "tokens_in" },
-              { kind: "sum", column: "cost" },
-            ],
+            measures: Object.keys(SUMS).map((column) => ({ kind: "sum", column }) as GroupQuery<"gateway_logs">["measures"][number]),
             order: [],
             limit: 1000,
           };
@@ -67,8 +77,7 @@ test("requests counted from hours are those counted from rows, whatever the wind
             const expected = Object.entries(Object.groupBy(fitting, keyOf)).map(([key, logs = []]) => [
               key,
               logs.length,
-              logs.reduce((sum, log) => sum + (log.tokens_in ?? 0), 0),
-              logs.reduce((sum, log) => sum + (log.cost ?? 0), 0),
+              ...Object.values(SUMS).map((of) => logs.reduce((sum, log) => sum + of(log), 0)),
             ]);
             const found = queries.groups("gateway_logs", query).filter(({ count }) => count > 0);
             assert.deepEqual(

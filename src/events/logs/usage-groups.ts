@@ -1,12 +1,26 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Group, GroupQuery } from "#events/group-sql.ts";
 import { isSome, orderSql } from "#events/group-order.ts";
+import { computedColumn } from "#events/computed-columns.ts";
 import { windowOf } from "#events/time-window.ts";
 import { columnsIn, whereSql } from "#events/where-sql.ts";
 
 const HOUR_MS = 3_600_000;
 const KEYS: ReadonlySet<string> = new Set(["account_id", "gateway_id", "provider", "model"]);
-const SUMS: ReadonlySet<string> = new Set(["cost", "tokens_in", "tokens_out", "duration_ms"]);
+/** What hours know, by the columns of rows and what is computed of these. */
+const SUMS: Readonly<Record<string, string>> = {
+  cost: "cost",
+  tokens_in: "tokens_in",
+  tokens_out: "tokens_out",
+  duration_ms: "duration_ms",
+  cached: "cached",
+  errored: "failed",
+  tokens_all: "tokens_in + tokens_out",
+  tokens_in_cached: "tokens_in_cached",
+  tokens_out_cached: "tokens_out_cached",
+  tokens_in_uncached: "tokens_in - tokens_in_cached",
+  tokens_out_uncached: "tokens_out - tokens_out_cached",
+};
 
 /**
  * Requests of gateways counted from the sums of their hours, and from rows before the first and behind the last whole hour.
@@ -19,8 +33,18 @@ export function usageGroups(db: DatabaseSync, query: GroupQuery): readonly Group
   const condition = whereSql(db, "gateway_logs", rest);
   const fitting = condition.sql === "" ? "" : ` AND ${condition.sql}`;
   const pieces = [
-    piece(query, "gateway_usage", { count: "requests", time: "hour_ms" }, `hour_ms >= ? AND hour_ms < ?${fitting}`),
-    piece(query, "gateway_logs", { count: "1", time: "at_ms" }, `((at_ms >= ? AND at_ms < ?) OR (at_ms >= ? AND at_ms < ?))${fitting}`),
+    piece(
+      query,
+      "gateway_usage",
+      { count: "requests", time: "hour_ms", sumOf: (column) => SUMS[column]! },
+      `hour_ms >= ? AND hour_ms < ?${fitting}`,
+    ),
+    piece(
+      query,
+      "gateway_logs",
+      { count: "1", time: "at_ms", sumOf: (column) => computedColumn("gateway_logs", column) ?? column },
+      `((at_ms >= ? AND at_ms < ?) OR (at_ms >= ? AND at_ms < ?))${fitting}`,
+    ),
   ];
   const values = [hours.fromMs, hours.toMs, ...condition.values];
   const edges = [fromMs, hours.fromMs, hours.toMs, toMs].map(finite);
@@ -42,20 +66,20 @@ export function usageGroups(db: DatabaseSync, query: GroupQuery): readonly Group
 }
 
 const isKnown = ({ by, measures }: GroupQuery, rest: GroupQuery["where"]): boolean =>
-  measures.every(({ kind, column }) => kind === "sum" && SUMS.has(column)) &&
+  measures.every(({ kind, column }) => kind === "sum" && Object.hasOwn(SUMS, column)) &&
   columnsIn(rest).every((column) => KEYS.has(column)) &&
   by.every(({ column, intervalMs }) => (column === "at_ms" ? intervalMs !== undefined && intervalMs % HOUR_MS === 0 : KEYS.has(column)));
 
 function piece(
   { by, measures }: GroupQuery,
   table: string,
-  { count, time }: { readonly count: string; readonly time: string },
+  { count, time, sumOf }: { readonly count: string; readonly time: string; readonly sumOf: (column: string) => string },
   where: string,
 ): string {
   const dimensions = by.map(
     ({ column, intervalMs }, i) => `${intervalMs === undefined ? column : `${time} / ${intervalMs} * ${intervalMs}`} AS d${i}`,
   );
-  const sums = measures.map(({ column }, i) => `${column} AS m${i}`);
+  const sums = measures.map(({ column }, i) => `${sumOf(column)} AS m${i}`);
   return `SELECT ${[`${count} AS n`, ...dimensions, ...sums].join(", ")} FROM ${table} WHERE ${where}`;
 }
 

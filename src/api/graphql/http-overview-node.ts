@@ -1,0 +1,87 @@
+import type * as GraphQl from "graphql";
+import { HTTP_OVERVIEW_RATIOS, type HttpNumber, ratioParts } from "#control/analytics/http-sums.ts";
+import { httpTotals, type HttpTotals, type HttpTotalsOrder } from "#control/analytics/http-totals.ts";
+import { ANALYTICS_DATASETS, type AnalyticsDataset, type AnalyticsNode } from "#model/analytics.ts";
+import { filtersOf } from "./analytics-filter.ts";
+import { bothWays, type DatasetTypes, mapValues, scalarsOf } from "./analytics-types.ts";
+import type { FieldConfig, Scalars, ScopeSource } from "./context.ts";
+import { limitOf, listOf, nodeArguments, type NodeArguments } from "./node-parts.ts";
+import { selectedFields } from "./selected-fields.ts";
+
+const DATASET: AnalyticsDataset = ANALYTICS_DATASETS.httpRequests;
+
+/** What requests are counted by as they are written, besides their time. */
+const COUNTED_BY = [
+  ...["zoneTag", "clientCountryName", "clientRequestHTTPMethodName", "clientRequestHTTPProtocol", "clientRequestScheme"],
+  ...["clientSSLProtocol", "cacheStatus", "edgeResponseContentTypeName", "edgeResponseStatus"],
+];
+const FIELDS = Object.keys(DATASET.fields).filter((name) => name.startsWith("date") || COUNTED_BY.includes(name));
+
+const SUMS = [
+  ...(["requests", "bytes", "pageViews", "cachedRequests", "cachedBytes"] as const),
+  ...(["encryptedRequests", "encryptedBytes"] as const),
+] satisfies readonly HttpNumber[];
+const RATIOS = Object.keys(HTTP_OVERVIEW_RATIOS);
+
+/** Requests in few sums, by what charts of a whole site are drawn of. */
+export function overviewNode(
+  graphql: typeof GraphQl,
+  scalars: Scalars,
+): (node: Pick<AnalyticsNode, "dataset">, types: Pick<DatasetTypes, "filter">) => FieldConfig {
+  const { GraphQLEnumType, GraphQLFloat, GraphQLObjectType } = graphql;
+  const scalarOf = scalarsOf(graphql, scalars);
+  const numbers = (name: string, names: readonly string[]) => ({
+    type: new GraphQLObjectType({
+      name: `HttpOverview${name}`,
+      fields: Object.fromEntries(names.map((field) => [field, { type: GraphQLFloat }])),
+    }),
+  });
+  const dimensions = Object.fromEntries(FIELDS.map((name) => [name, { type: scalarOf(DATASET.fields[name]!) }]));
+  const group = new GraphQLObjectType({
+    name: "HttpOverviewGroup",
+    fields: {
+      count: { type: GraphQLFloat },
+      dimensions: { type: new GraphQLObjectType({ name: "HttpOverviewDimensions", fields: dimensions }) },
+      // Nobody counts visits here.
+      sum: numbers("Sum", [...SUMS, "visits"]),
+      ratio: numbers("Ratio", RATIOS),
+      avg: numbers("Avg", ["sampleInterval"]),
+    },
+  });
+  const order = new GraphQLEnumType({
+    name: "HttpOverviewOrder",
+    values: bothWays<HttpTotalsOrder["by"]>([
+      ...FIELDS.map((dimension) => [dimension, { dimension }] as const),
+      ...SUMS.map((name) => [`sum_${name}`, name] as const),
+      ["count", "requests"],
+    ]),
+  });
+
+  return (_node, { filter }) => ({
+    type: listOf(graphql, group),
+    args: nodeArguments(graphql, filter, order),
+    resolve: async ({ scope }: ScopeSource, args: NodeArguments, context, info) => {
+      const ratios = selectedFields(info, "ratio").filter((name) => RATIOS.includes(name));
+      const orders = (args.orderBy ?? []) as readonly HttpTotalsOrder[];
+      const query = {
+        filters: filtersOf(DATASET, args.filter ?? {}),
+        dimensions: selectedFields(info, "dimensions").filter((name) => FIELDS.includes(name)),
+        order: orders,
+        limit: limitOf(args),
+        wanted: new Set(["requests", ...selectedFields(info, "sum"), ...ratios.flatMap(ratioParts), ...orders.map(({ by }) => String(by))]),
+        countsUniques: false,
+      };
+      const { analytics } = context.req.control;
+      const found = await context.inTurn(info, async () => httpTotals(analytics, context.req.call, scope, query));
+      return found.map(shown);
+    },
+  });
+}
+
+const shown = ({ dimensions, sum, sampleInterval }: HttpTotals): object => ({
+  count: sum.requests,
+  dimensions,
+  sum,
+  avg: { sampleInterval },
+  ratio: mapValues(HTTP_OVERVIEW_RATIOS, ({ part, of }) => (sum[of] === 0 ? 0 : sum[part] / sum[of])),
+});

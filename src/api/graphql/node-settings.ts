@@ -1,0 +1,52 @@
+import type * as GraphQl from "graphql";
+import { ANALYTICS_LIMIT_MAX } from "#model/analytics.ts";
+import type { FieldConfig, GraphQlContext } from "./context.ts";
+import { VALUES_IN_ROW_MAX } from "./turns.ts";
+
+/** Counts by the hour are kept for 400 days unless the operator says otherwise. */
+const KEPT_SECONDS = 400 * 86_400;
+
+/** What the nodes beside it allow, as clients ask for it before they ask for data. */
+export function settingsField(
+  graphql: typeof GraphQl,
+  nodes: Readonly<Record<string, FieldConfig>>,
+  scope: "Zone" | "Account",
+): FieldConfig {
+  const { GraphQLBoolean, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } = graphql;
+  const settings = Object.entries(nodes).map(([name, { type }]) => {
+    const fields = fieldNames(graphql, type);
+    const numbers = {
+      maxPageSize: ANALYTICS_LIMIT_MAX,
+      maxNumberOfFields: VALUES_IN_ROW_MAX,
+      maxDuration: KEPT_SECONDS,
+      notOlderThan: KEPT_SECONDS,
+    };
+    const node = new GraphQLObjectType<unknown, GraphQlContext>({
+      name: `${scope}Settings${name}`,
+      fields: {
+        enabled: { type: GraphQLBoolean, resolve: () => true },
+        // A list costs as a node does, however often it is asked for.
+        availableFields: {
+          type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
+          resolve: (_settings, _args, context, info) => context.inTurn(info, async () => fields),
+        },
+        ...Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, { type: GraphQLInt, resolve: () => value }])),
+      },
+    });
+    return [name, { type: node, resolve: () => ({}) }] as const;
+  });
+  return { type: new GraphQLObjectType({ name: `${scope}Settings`, fields: Object.fromEntries(settings) }), resolve: () => ({}) };
+}
+
+/** What a node shows, as orders name it: dimensions by their names, measures behind their kinds. */
+function fieldNames(graphql: typeof GraphQl, type: GraphQl.GraphQLOutputType): readonly string[] {
+  const fieldsOf = (of: GraphQl.GraphQLOutputType): readonly GraphQl.GraphQLField<unknown, unknown>[] => {
+    const named = graphql.getNamedType(of);
+    return graphql.isObjectType(named) ? Object.values(named.getFields()) : [];
+  };
+  return fieldsOf(type).flatMap((field) => {
+    const inner = fieldsOf(field.type);
+    if (inner.length === 0 || graphql.isListType(field.type)) return [field.name];
+    return inner.map(({ name }) => (field.name === "dimensions" ? name : `${field.name}_${name}`));
+  });
+}

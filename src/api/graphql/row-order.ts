@@ -1,0 +1,27 @@
+import { PlatformError } from "#kernel/errors.ts";
+import type { AnalyticsDataset, AnalyticsValue } from "#model/analytics.ts";
+import type { RowOrder } from "./analytics-types.ts";
+
+/** The direction in which rows are read. Throws `invalid_input` where the first order is by anything but time. */
+export function timeOrder(dataset: AnalyticsDataset, { by, direction }: RowOrder): RowOrder["direction"] {
+  const field = dataset.fields[by];
+  if (field === undefined || !("column" in field) || field.intervalMs === undefined)
+    throw new PlatformError("invalid_input", {
+      message: `orderBy of rows begins with a time: ${by} can stand behind datetime_DESC or datetime_ASC.`,
+    });
+  return direction;
+}
+
+type Row = Readonly<Record<string, AnalyticsValue>>;
+
+/** Rows that were read by time, those of one shown time in the order of what else was asked for. */
+export function inOrder(rows: readonly Row[], orders: readonly RowOrder[]): readonly Row[] {
+  if (orders.length === 0) return rows;
+  return rows.toSorted((a, b) => {
+    for (const { by, direction } of orders) {
+      const [x, y] = [a[by] ?? "", b[by] ?? ""];
+      if (x !== y) return x < y === (direction === "asc") ? -1 : 1;
+    }
+    return 0;
+  });
+}
