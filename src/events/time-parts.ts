@@ -8,8 +8,10 @@ export interface TimePart {
   readonly rest: Where;
 }
 
-/** Stretches that alternatives are taken apart into; each is read by itself. */
+/** Edges of the stretches that alternatives are taken apart into; each is read by itself. */
 const EDGES_MAX = 24;
+/** Values of conditions in all stretches together. One statement takes 32,766, and reads a stretch from up to seven places. */
+const VALUES_MAX = 4_000;
 
 /**
  * The stretches of time in which conditions can hold, without the conditions that say so. Times that stand in alternatives cut
@@ -20,7 +22,7 @@ export function timeParts(where: Where): readonly TimePart[] {
   const edges = timeEdges(rest);
   if (edges === undefined || edges.length === 0) return [{ fromMs, toMs, rest }];
   const inside = [...new Set(edges)].filter((ms) => ms > fromMs && ms < toMs).toSorted((a, b) => a - b);
-  if (inside.length > EDGES_MAX) return [{ fromMs, toMs, rest }];
+  if (inside.length > EDGES_MAX || valuesIn(rest) * (inside.length + 1) > VALUES_MAX) return [{ fromMs, toMs, rest }];
   const bounds = [fromMs, ...inside, toMs];
   return bounds.slice(1).flatMap((end, i) => {
     const begin = bounds[i]!;
@@ -42,6 +44,12 @@ export function timeEdges(where: Where): readonly number[] | undefined {
     });
   return walk(where) ? edges : undefined;
 }
+
+const valuesIn = (where: Where): number =>
+  where.reduce((sum, part) => {
+    if (!isCondition(part)) return sum + alternativesOf(part).reduce((inner, each) => inner + valuesIn(each), 0);
+    return sum + (Array.isArray(part.value) ? part.value.length : 1);
+  }, 0);
 
 function edgeOf({ operator, value }: Condition): number | undefined {
   if (typeof value !== "number") return undefined;

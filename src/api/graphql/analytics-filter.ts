@@ -14,8 +14,9 @@ const DEPTH_MAX = 5;
 /** Conditions of one node, and values in all of its lists together: each row that is read is held against each of them. */
 const CONDITIONS_MAX = 200;
 const VALUES_MAX = 1_000;
-/** Conditions of one node that go through a text letter by letter. */
+/** Conditions of one node that go through a text letter by letter, and how long each may be. */
 const PATTERNS_MAX = 10;
+const PATTERN_MAX = 1_000;
 
 /**
  * The conditions of a node, as GraphQL has checked their types. Fields that a node calls otherwise are given by `renamed`.
@@ -29,28 +30,53 @@ export function filtersOf(
   let conditions = 0;
   let values = 0;
   let patterns = 0;
+  const count = (more: number): void => {
+    conditions += more;
+    if (conditions > CONDITIONS_MAX)
+      throw new PlatformError("invalid_input", { message: `A filter can have ${CONDITIONS_MAX} conditions.` });
+  };
+  /** Something is counted even where nothing is asked for. */
+  const some = (given: FilterInput, depth: number): AnalyticsFilter[] => {
+    const found = walk(given, depth);
+    if (found.length === 0) count(1);
+    return found;
+  };
   const walk = (given: FilterInput, depth: number): AnalyticsFilter[] => {
     if (depth > DEPTH_MAX) throw new PlatformError("invalid_input", { message: `AND and OR can stand ${DEPTH_MAX} deep in each other.` });
     return Object.entries(given).flatMap(([name, value]): AnalyticsFilter[] => {
       // What a variable leaves out is no condition.
       if (value === null) return [];
-      if (name === "OR") return [{ any: (value as readonly FilterInput[]).map((inner) => walk(inner, depth + 1)) }];
-      if (name === "AND") return (value as readonly FilterInput[]).flatMap((inner) => walk(inner, depth + 1));
-      conditions += 1;
-      if (conditions > CONDITIONS_MAX)
-        throw new PlatformError("invalid_input", { message: `A filter can have ${CONDITIONS_MAX} conditions.` });
+      if (name === "OR") return [{ any: (value as readonly FilterInput[]).map((inner) => some(inner, depth + 1)) }];
+      if (name === "AND") return (value as readonly FilterInput[]).flatMap((inner) => some(inner, depth + 1));
+      count(weightOf(dataset, name, value, renamed));
       values += Array.isArray(value) ? value.length : 0;
       if (values > VALUES_MAX)
         throw new PlatformError("invalid_input", { message: `The lists of a filter can have ${VALUES_MAX} values.` });
-      patterns += /_(?:not)?like$/.test(name) ? 1 : 0;
+      patterns += isPattern(name) ? 1 : 0;
       if (patterns > PATTERNS_MAX)
         throw new PlatformError("invalid_input", {
           message: `A filter can have ${PATTERNS_MAX} conditions that end with _like or _notlike.`,
         });
+      if (isPattern(name) && String(value).length > PATTERN_MAX)
+        throw new PlatformError("invalid_input", { message: `${name} can have ${PATTERN_MAX} characters.` });
       return [condition(dataset, name, value as Value, renamed)];
     });
   };
   return walk(input, 1);
+}
+
+const isPattern = (name: string): boolean => /_(?:not)?like$/.test(name);
+
+/** How many conditions one is: each time in a list is compared by itself. */
+function weightOf(
+  dataset: AnalyticsDataset,
+  name: string,
+  value: NonNullable<FilterInput[string]>,
+  renamed: Readonly<Record<string, string>>,
+): number {
+  const base = name.replace(/_[a-z]+$/, "");
+  const kind = dataset.fields[renamed[base] ?? base]?.kind;
+  return Array.isArray(value) && (kind === "time" || kind === "date") ? Math.max(1, value.length) : 1;
 }
 
 type Value = string | number | boolean | readonly (string | number)[];

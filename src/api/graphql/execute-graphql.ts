@@ -6,6 +6,7 @@ import { analyticsNodes } from "./analytics-nodes.ts";
 import type { GraphQlContext, ScopeSource } from "./context.ts";
 import { withKnownVariables } from "./known-variables.ts";
 import { settingsField } from "./node-settings.ts";
+import { boundVariables, depthRule, introspectionRule } from "./query-bounds.ts";
 import { createTurns } from "./turns.ts";
 
 export interface GraphQlRequest {
@@ -18,19 +19,23 @@ export interface GraphQlRequest {
 const TOKENS_MAX = 2_000;
 /** Zones or accounts that one field may name; exporters ask for ten at once. */
 const TAGS_MAX = 20;
-/** Fields in each other: no query of ours needs more than nine. */
-const DEPTH_MAX = 15;
+/** Of one kind each, in one answer; the first tell what is wrong. */
+const ERRORS_MAX = 20;
+/** Messages show what was given, which can be long. */
+const MESSAGE_MAX = 1_000;
 
 /** The response of GraphQL itself (its specification, §7), without the envelope: errors stand beside the data. */
 export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContext["req"]): Promise<object> {
   const { graphql, schema } = await (loaded ??= load());
   let document: GraphQl.DocumentNode;
   try {
+    boundVariables(request.variables);
     document = withKnownVariables(graphql, schema, graphql.parse(request.query, { maxTokens: TOKENS_MAX }));
   } catch (error) {
     return { data: null, errors: [shownError(error)] };
   }
-  const problems = graphql.validate(schema, document, [...graphql.specifiedRules, depthRule(graphql)]);
+  const rules = [depthRule(graphql), introspectionRule(graphql), ...graphql.specifiedRules];
+  const problems = graphql.validate(schema, document, rules, { maxErrors: ERRORS_MAX });
   if (problems.length > 0) return { data: null, errors: problems.map(shownError) };
   const { data = null, errors } = await graphql.execute({
     schema,
@@ -38,6 +43,7 @@ export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContex
     contextValue: { req, seen: {}, inTurn: createTurns() } satisfies GraphQlContext,
     variableValues: request.variables ?? {},
     operationName: request.operationName ?? null,
+    options: { maxCoercionErrors: ERRORS_MAX },
   });
   return { data, errors: errors?.map(shownError) ?? null };
 }
@@ -110,33 +116,17 @@ async function seenTags(name: "zone" | "account", { control, call }: GraphQlCont
   return items.map(({ id }) => id);
 }
 
-/** Refuses what stands too deep; validation has its own bound for introspection. */
-const depthRule =
-  ({ GraphQLError }: typeof GraphQl): GraphQl.ValidationRule =>
-  (context) => {
-    let depth = 0;
-    return {
-      Field: {
-        enter: (node) => {
-          depth += 1;
-          if (depth > DEPTH_MAX)
-            context.reportError(new GraphQLError(`Fields may stand ${DEPTH_MAX} deep in each other.`, { nodes: node }));
-        },
-        leave: () => {
-          depth -= 1;
-        },
-      },
-    };
-  };
-
 /** An error of the caller's, or one that PlatformError says may be told; anything else is thrown, for the server to handle. */
 function shownError(error: unknown): object {
-  const { message, path, locations, originalError } = error as GraphQl.GraphQLError;
-  const at = { path: path ?? null, locations: locations ?? null };
-  const timestamp = new Date(systemClock.nowMs()).toISOString();
-  if (originalError instanceof PlatformError)
-    return { message: originalError.message, ...at, extensions: { code: codeOf(originalError), timestamp } };
-  if (!originalError || originalError.name === "GraphQLError") return { message, ...at, extensions: { code: "invalid_input", timestamp } };
+  const { message, path, locations, originalError = error } = error as GraphQl.GraphQLError;
+  const shown = (code: string) => ({
+    message: message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX)}…` : message,
+    path: path ?? null,
+    locations: locations ?? null,
+    extensions: { code, timestamp: new Date(systemClock.nowMs()).toISOString() },
+  });
+  if (originalError instanceof PlatformError) return shown(codeOf(originalError));
+  if ((originalError as Error).name === "GraphQLError") return shown("invalid_input");
   throw originalError;
 }
 

@@ -1,0 +1,67 @@
+import type * as GraphQl from "graphql";
+import { PlatformError } from "#kernel/errors.ts";
+
+/** Fields in each other: no query of ours needs more than nine. */
+const DEPTH_MAX = 15;
+/** `__schema` and `__type` in one document. */
+const SCHEMA_FIELDS_MAX = 5;
+/** Lists and objects in variables are made anew, field by field, before anything can look at them. */
+const OBJECTS_MAX = 1_000;
+const VALUES_MAX = 20_000;
+const NESTED_MAX = 64;
+
+/** Refuses what stands too deep; validation has its own bound for introspection. */
+export const depthRule =
+  ({ GraphQLError }: typeof GraphQl): GraphQl.ValidationRule =>
+  (context) => {
+    let depth = 0;
+    return {
+      Field: {
+        enter: (node) => {
+          depth += 1;
+          if (depth > DEPTH_MAX)
+            context.reportError(new GraphQLError(`Fields may stand ${DEPTH_MAX} deep in each other.`, { nodes: node }));
+        },
+        leave: () => {
+          depth -= 1;
+        },
+      },
+    };
+  };
+
+/** The schema is told as often as its fields have names: other names for them would make an answer of any length of it. */
+export const introspectionRule =
+  ({ GraphQLError }: typeof GraphQl): GraphQl.ValidationRule =>
+  (context) => {
+    let asked = 0;
+    return {
+      Field: (node) => {
+        const name = node.name.value;
+        if (name === "__schema" || name === "__type") {
+          asked += 1;
+          if (asked === SCHEMA_FIELDS_MAX + 1)
+            context.reportError(new GraphQLError(`__schema and __type may stand ${SCHEMA_FIELDS_MAX} times in a query.`, { nodes: node }));
+        } else if (node.alias && context.getParentType()?.name.startsWith("__"))
+          context.reportError(new GraphQLError(`Fields of the schema have no other names: ${name} is one.`, { nodes: node }));
+      },
+    };
+  };
+
+/** Throws `invalid_input` for more variables than a query can use. */
+export function boundVariables(variables: Readonly<Record<string, unknown>> | null | undefined): void {
+  let objects = 0;
+  let values = 0;
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value: variables, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== "object" || value === null) continue;
+    const inner = Object.values(value);
+    objects += Array.isArray(value) ? 0 : 1;
+    values += inner.length;
+    if (objects > OBJECTS_MAX || values > VALUES_MAX || depth > NESTED_MAX)
+      throw new PlatformError("invalid_input", {
+        message: `variables may hold ${OBJECTS_MAX} objects and ${VALUES_MAX} values, ${NESTED_MAX} deep in each other`,
+      });
+    for (const each of inner) open.push({ value: each, depth: depth + 1 });
+  }
+}
