@@ -1,9 +1,10 @@
 import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
+import { likeTest } from "#events/blocks/like.ts";
 import type { GroupQuery } from "#events/group-sql.ts";
 import type { EventReads } from "#events/reads.ts";
 import type { EventTable } from "#events/rows.ts";
-import type { Where, WherePart } from "#events/where-sql.ts";
+import type { Condition, Where, WherePart } from "#events/where-sql.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import {
   ANALYTICS_DATASETS,
@@ -121,7 +122,13 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
   }
   const { column, intervalMs } = known;
   if (intervalMs !== undefined) return timeParts(filter.operator, [filter.value].flat().map(Number), intervalMs);
-  return [{ column, operator: filter.operator, value: asStored(known, filter.value) } as WherePart];
+  const { operator } = filter;
+  const condition = { column, operator, value: operator.endsWith("like") ? filter.value : asStored(known, filter.value) } as Condition;
+  if (known.emptyAs === undefined || (operator !== "like" && operator !== "not_like")) return [condition];
+  // A pattern is about what is shown, which is not what is stored where that is empty.
+  const isFilled: Condition = { column: condition.column, operator: "ne", value: "" };
+  const isEmptyToo = likeTest(String(filter.value))(known.emptyAs) === (operator === "like");
+  return [isEmptyToo ? { any: [[condition, isFilled], [{ ...isFilled, operator: "eq" }]] } : { any: [[condition, isFilled]] }];
 }
 
 /** Times that are cut to whole intervals, compared as their cut values are. Lists have any number of them, all else has one. */

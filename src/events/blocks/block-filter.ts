@@ -134,6 +134,8 @@ const compareTexts = (a: string, b: string): number => Buffer.compare(Buffer.fro
 
 function numberTest(condition: Condition, isReal: boolean, isNullable: boolean): BlockTest {
   const { column, operator } = condition;
+  // What is null is not among nothing either.
+  if (operator === "not_in" && valuesOf(condition).length === 0) return () => true;
   const fits = numberFits(operator, valuesOf(condition), isReal);
   return (block) => {
     if (!block.has(column)) return isNullable ? false : fits(0);
