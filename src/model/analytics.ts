@@ -1,12 +1,15 @@
 import type { PermissionGroupName } from "./permission-groups.ts";
 
-/** A field of a dataset, by which rows are shown, counted and filtered. Times are cut to whole intervals (UTC). */
-export type AnalyticsField = StoredField | ConstantField | UnknownField;
+/**
+ * A field of a dataset, by which rows are shown, counted and filtered. Times are cut to whole intervals (UTC); `negated` is 1
+ * for what is stored as 0, and 0 for what is stored as 1.
+ */
+export type AnalyticsField = StoredField | ConstantField | UnknownField | EntriesField;
 
 export interface StoredField {
   /** Of the row in the events database. */
   readonly column: string;
-  readonly kind: "text" | "integer" | "boolean" | "time" | "date";
+  readonly kind: "text" | "integer" | "boolean" | "negated" | "time" | "date";
   readonly intervalMs?: number;
   /** Stored in capitals, and shown and asked for in small letters. */
   readonly isLowerCase?: boolean;
@@ -27,6 +30,12 @@ export interface ConstantField {
 export interface UnknownField {
   readonly kind: "unknown";
   readonly entries?: readonly string[];
+}
+
+/** Names or values of a stored object (JSON, as JSON.stringify writes it), which filters ask for and answers do not show. */
+export interface EntriesField {
+  readonly kind: "keys" | "values";
+  readonly of: string;
 }
 
 /** Rows of one kind, and the names under which analytics know what they hold. */
@@ -107,6 +116,7 @@ export const ANALYTICS_DATASETS = {
       kind: constant("firewall"),
       edgeColoName: constant("local"),
       clientRequestHTTPProtocol: unknown,
+      originResponseStatus: unknown,
       matchIndex: unknown,
       metadata: { kind: "unknown", entries: ["key", "value"] },
     },
@@ -169,6 +179,7 @@ export const ANALYTICS_DATASETS = {
       responseSize: integer("response_bytes"),
       sampleInterval: integer("sample_interval"),
       coloName: constant("local"),
+      destinationIP: unknown,
       responseCached: unknown,
       zoneTag: text("zone_id"),
     },
@@ -195,6 +206,11 @@ export const ANALYTICS_DATASETS = {
       statusCode: integer("status_code"),
       cached: { column: "cached", kind: "boolean" },
       success: { column: "success", kind: "boolean" },
+      error: { column: "success", kind: "negated" },
+      // What a limit refuses leaves no row.
+      rateLimited: constant(0),
+      metadataKeys: { kind: "keys", of: "metadata" },
+      metadataValues: { kind: "values", of: "metadata" },
     },
     sums: {
       cost: "cost",
@@ -273,13 +289,16 @@ export const ANALYTICS_OPERATORS = {
   text: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _like: "like", _notlike: "not_like" },
   integer: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   boolean: { "": "eq", _neq: "ne" },
+  negated: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in" },
   constant: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in" },
   unknown: {},
+  keys: { _has: "has" },
+  values: { _has: "has" },
   time: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   date: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
 } as const;
 
-export type AnalyticsOperator = "eq" | "ne" | "in" | "not_in" | "like" | "not_like" | "gt" | "ge" | "lt" | "le";
+export type AnalyticsOperator = "eq" | "ne" | "in" | "not_in" | "like" | "not_like" | "has" | "gt" | "ge" | "lt" | "le";
 
 /** All must hold; of `any`, one list must. Times are Unix milliseconds. */
 export type AnalyticsFilter =

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { openEventDatabase } from "#events/database.ts";
 import type { RequestRow, SecurityEventRow } from "#events/rows.ts";
-import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 
 const HOUR_MS = 3_600_000;
@@ -221,6 +221,41 @@ describe("GraphQL analytics, as dashboards ask", () => {
       query: `{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { httpRequests1mGroups(limit: 9, orderBy: [date_ASC]) { dimensions { datetimeHour } } } } }`,
     });
     assert.match(errors?.[0]?.message ?? "none", /orderBy date needs date/);
+  });
+
+  test("gateways' requests by the names and values of their metadata", async () => {
+    const metadata: readonly Readonly<Record<string, string | number | boolean>>[] = [
+      { team: "blue" },
+      { user: "team", n: 7 },
+      { a: 'x","team":"blue', paid: true },
+      { 'q"team': "green", team: 'b"lue' },
+      { n: 77, t: "7" },
+    ];
+    const rows = [...metadata.map((each) => JSON.stringify(each)), ""].map((text, n) =>
+      testGatewayRow({ id: `01HG${n}`, account_id: server.account_id, at_ms: START_MS + n, metadata: text, success: n % 2 === 0 }),
+    );
+    const database = openEventDatabase(server.eventsPath);
+    database.insert([packed("gateway_logs", rows)]);
+    database.close();
+    const count = async (filter: string): Promise<number> => {
+      const query = `{ viewer { accounts(filter: { accountTag: $account }) { g: aiGatewayRequestsAdaptiveGroups(limit: 1, filter: { ${filter} }) { count } } } }`;
+      return (await viewer(query, { account: server.account_id })).accounts[0].g[0]?.count ?? 0;
+    };
+    const entries = metadata.map((each) => Object.entries(each));
+    for (const key of ["team", "user", "n", 'q"team', "x", "tea", '","team', ""])
+      assert.equal(
+        await count(`metadataKeys_has: ${JSON.stringify(key)}`),
+        entries.filter((each) => each.some(([name]) => name === key)).length,
+        key,
+      );
+    for (const value of ["blue", "team", "7", "77", "true", "false", 'b"lue', 'x","team":"blue', "green", "lue", ""])
+      assert.equal(
+        await count(`metadataValues_has: ${JSON.stringify(value)}`),
+        entries.filter((each) => each.some(([, known]) => String(known) === value)).length,
+        value,
+      );
+    assert.equal(await count('metadataKeys_has: "team", error: 0, rateLimited: 0'), 1);
+    assert.equal(await count("error: 1"), 3);
   });
 
   test("without a filter, all that the token sees", async () => {

@@ -60,7 +60,7 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
   const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
   const { GraphQLEnumType, GraphQLFloat, GraphQLObjectType } = graphql;
   const scalarOf = scalarsOf(graphql, scalars);
-  const shown = Object.entries(dataset.fields).filter(([, field]) => !isList(field));
+  const shown = Object.entries(dataset.fields).filter(([, field]) => !isList(field) && !("of" in field));
   const fields = mapValues(Object.fromEntries(shown), (field) => ({ type: scalarOf(field) }));
   const lists = Object.entries(dataset.fields).flatMap(([field, known]) =>
     isList(known) ? [[field, { type: entriesType(graphql, `${dataset.type}${field}`, known) }] as const] : [],
@@ -172,7 +172,11 @@ export const scalarsOf =
   (field: AnalyticsField): GraphQl.GraphQLScalarType => {
     if (field.kind === "constant") return typeof field.value === "number" ? GraphQLInt : GraphQLString;
     if (field.kind === "unknown") return GraphQLString;
-    const plain = { text: GraphQLString, integer: GraphQLInt, boolean: GraphQLBoolean, ...scalars };
+    const plain = {
+      ...{ text: GraphQLString, keys: GraphQLString, values: GraphQLString },
+      ...{ integer: GraphQLInt, negated: GraphQLInt, boolean: GraphQLBoolean },
+      ...scalars,
+    };
     return plain[field.kind];
   };
 

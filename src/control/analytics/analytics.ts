@@ -17,6 +17,7 @@ import {
   type AnalyticsQuery,
   type AnalyticsScope,
   type AnalyticsValue,
+  type EntriesField,
   type StoredField,
 } from "#model/analytics.ts";
 
@@ -93,13 +94,15 @@ function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: Ana
     if (typeof wanted !== "object") return { by: wanted, direction };
     if ("measure" in wanted) return { by: { ...wanted, isPerRow: query.measures[wanted.measure]?.kind === "average" }, direction };
     // What is the same everywhere orders nothing.
-    if (!isStored(dataset.fields[wanted.dimension]!)) return [];
+    const field = dataset.fields[wanted.dimension]!;
+    if (!isStored(field)) return [];
     const at = dimensions.indexOf(wanted.dimension);
     if (at < 0)
       throw new PlatformError("invalid_input", {
         message: `orderBy ${wanted.dimension} needs ${wanted.dimension} among the dimensions asked for`,
       });
-    return { by: at, direction };
+    // What is stored is in the other order than what is shown of it.
+    return { by: at, direction: field.kind !== "negated" ? direction : direction === "asc" ? "desc" : "asc" };
   });
   const measures = query.measures.map(({ kind, column }) => ({ kind: kind === "average" ? "sum" : kind, column }));
   return { where: whereOf(dataset, scope, query.filters), by, measures, order, limit: query.limit } as GroupQuery;
@@ -116,6 +119,10 @@ function whereOf(dataset: AnalyticsDataset, scope: AnalyticsScope, filters: read
 function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly WherePart[] {
   if ("any" in filter) return [{ any: filter.any.map((all) => all.flatMap((inner) => partsOf(dataset, inner))) }];
   const known = dataset.fields[filter.field]!;
+  if ("of" in known)
+    return [
+      { any: entryTexts(known, String(filter.value)).map((text) => [{ column: known.of, operator: "has", value: text } as Condition]) },
+    ];
   if (!isStored(known)) {
     const isAmong = [filter.value].flat().includes(constantOf(known) ?? "");
     return isAmong === (filter.operator === "eq" || filter.operator === "in") ? [] : [{ any: [] }];
@@ -157,8 +164,17 @@ function timeParts(operator: AnalyticsOperator, times: readonly number[], interv
   }
 }
 
+/** The texts of which an object's JSON has one, if it has the entry: in values, quotes are never without a backslash. */
+function entryTexts({ kind }: EntriesField, wanted: string): readonly string[] {
+  const text = JSON.stringify(wanted);
+  if (kind === "keys") return ["{", ","].map((before) => `${before}${text}:`);
+  const forms = /^(?:true|false|null|-?\d+(?:\.\d+)?)$/.test(wanted) ? [text, wanted] : [text];
+  return forms.flatMap((form) => [",", "}"].map((behind) => `:${form}${behind}`));
+}
+
 function asStored<T>(field: StoredField, value: T): T {
   if (Array.isArray(value)) return value.map((each: unknown) => asStored(field, each)) as T;
+  if (field.kind === "negated") return (1 - Number(value)) as T;
   if (typeof value !== "string") return value;
   if (field.emptyAs !== undefined && value.toLowerCase() === field.emptyAs) return "" as T;
   return (field.isLowerCase ? value.toUpperCase() : value) as T;
@@ -174,5 +190,6 @@ function shown(field: AnalyticsField, value: string | number | boolean | null): 
   if (kind === "text") return value === "" ? (field.emptyAs ?? "") : field.isLowerCase ? String(value).toLowerCase() : value;
   if (kind === "time") return `${new Date(Number(value)).toISOString().slice(0, 19)}Z`;
   if (kind === "date") return new Date(Number(value)).toISOString().slice(0, 10);
+  if (kind === "negated") return 1 - Number(value);
   return kind === "boolean" ? Boolean(value) : value;
 }
