@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PlatformError } from "#kernel/errors.ts";
 import { ask, startApi } from "../../test/support/api-server.ts";
 import { foldLogFilters } from "./gateway-log-query.ts";
 import { ROUTES } from "./routes/table.ts";
@@ -49,6 +50,34 @@ test("values that cannot be given to one filter each are refused", () => {
     /one value for each/,
   );
   assert.throws(() => filtersOf("filters.value=openai"), /one value for each/, "would stand for all logs");
+});
+
+test("a list that is written in two ways is refused, since one of them would be left out", () => {
+  const ways = [
+    `filters=${encodeURIComponent(JSON.stringify(ONE))}`,
+    "filters.0.key=cached&filters.0.operator=eq&filters.0.value=true",
+    "filters.key=cached&filters.operator=eq&filters.value=true",
+  ];
+  for (const [first, second] of ways.flatMap((first) => ways.filter((way) => way !== first).map((second) => [first, second])))
+    assert.throws(() => filtersOf(`${first}&${second}`), /in one way/, `${first}&${second}`);
+  for (const twice of [
+    "filters.0.key=cached&filters.0.key=provider&filters.0.operator=eq&filters.0.value=true",
+    "filters.0.key=cached&filters[0][key]=provider&filters.0.operator=eq&filters.0.value=true",
+    "filters.0.key=cached&filters.0.operator=eq&filters.0.operator=neq&filters.0.value=true",
+    "filters.key=cached&filters[key]=provider&filters.operator=eq&filters.value=true",
+  ])
+    assert.throws(() => filtersOf(twice), PlatformError, twice);
+});
+
+test("logs are not deleted by half of the filters that were given", async (t) => {
+  const server = await startApi();
+  t.after(() => server.close());
+  const logs = `/accounts/${server.account_id}/ai-gateway/gateways/mine/logs`;
+  const query = `filters=${encodeURIComponent(JSON.stringify(ONE))}&filters.0.key=cached&filters.0.operator=eq&filters.0.value=false`;
+  for (const method of ["GET", "DELETE"]) {
+    const { status, body } = await ask(server, method, `${logs}?${query}`);
+    assert.deepEqual([status, body.errors[0].code, body.errors[0].source.pointer], [400, 7001, "/filters"], method);
+  }
 });
 
 test("whatever is wrong with a query of the AI gateway's, its code is that of the family", async (t) => {

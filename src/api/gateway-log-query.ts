@@ -11,7 +11,8 @@ interface Filter {
 
 /**
  * Clients write the list of filters in several ways. One JSON text stays; a JSON object in each repeated `filters`,
- * `filters[0][key]=`, `filters.0.key=` and the repeated `filters.key=` of the field's libraries become that text.
+ * `filters[0][key]=`, `filters.0.key=` and the repeated `filters.key=` of the field's libraries become that text. Throws
+ * `gateway_input_invalid` where a query has two of these ways, or a key or operator twice: leaving one out would list, or delete, too much.
  */
 export function foldLogFilters(query: Query): Query {
   const rest: Record<string, string | readonly string[]> = {};
@@ -22,9 +23,13 @@ export function foldLogFilters(query: Query): Query {
     const [, index, part] = /^filters(?:\[(\d{0,3})\]|\.(\d{1,3}))/.exec(name) ? indexed(name) : [];
     if (name === "filters") rest[name] = values.length === 1 ? (values[0] as string) : `[${values.join(",")}]`;
     else if (part !== undefined && index !== undefined) addPart(byIndex, index, part, values);
-    else if (/^filters[.[](key|operator|value)\]?(\[\d*\])?$/.test(name)) repeated[/key|operator|value/.exec(name)?.[0] ?? ""] = values;
-    else rest[name] = given;
+    else if (/^filters[.[](key|operator|value)\]?(\[\d*\])?$/.test(name)) {
+      const repeats = /key|operator|value/.exec(name)?.[0] ?? "";
+      repeated[repeats] = [...(repeated[repeats] ?? []), ...values];
+    } else rest[name] = given;
   }
+  const ways = [rest["filters"] !== undefined, byIndex.size > 0, Object.keys(repeated).length > 0].filter(Boolean);
+  if (ways.length > 1) throw refused("write all of the list in one way: as JSON, by index, or by repeated key, operator and value.");
   const filters = [...byIndex.values(), ...unfolded(repeated)];
   return filters.length === 0 ? rest : { ...rest, filters: JSON.stringify(filters) };
 }
@@ -37,8 +42,9 @@ function indexed(name: string): readonly (string | undefined)[] {
 function addPart(filters: Map<string, Filter>, index: string, part: string, values: readonly string[]): void {
   const filter = filters.get(index) ?? { value: [] };
   filters.set(index, filter);
-  if (part === "value") filter.value.push(...values);
-  else if (part === "key") filter.key = values[0] ?? "";
+  if (part === "value") return void filter.value.push(...values);
+  if (values.length > 1 || filter[part as "key" | "operator"] !== undefined) throw refused(`filter ${index} has more than one ${part}.`);
+  if (part === "key") filter.key = values[0] ?? "";
   else filter.operator = values[0] ?? "";
 }
 
@@ -47,9 +53,9 @@ function unfolded({ key = [], operator = [], value = [] }: Readonly<Record<strin
   if (key.length === 0 && operator.length === 0 && value.length === 0) return [];
   if (key.length === 1 && operator.length === 1) return [{ key: key[0] ?? "", operator: operator[0] ?? "", value: [...value] }];
   if (key.length !== operator.length || key.length !== value.length || key.length > FILTERS_MAX)
-    throw new PlatformError("gateway_input_invalid", {
-      message: "filters: give a key, an operator and one value for each, or write the list as JSON.",
-      source: "/filters",
-    });
+    throw refused("give a key, an operator and one value for each, or write the list as JSON.");
   return key.map((name, i) => ({ key: name, operator: operator[i] ?? "", value: [value[i] ?? ""] }));
 }
+
+const refused = (what: string): PlatformError =>
+  new PlatformError("gateway_input_invalid", { message: `filters: ${what}`, source: "/filters" });
