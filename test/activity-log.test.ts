@@ -90,6 +90,106 @@ describe("the activity log", () => {
     assert.equal(refused.status, 400, "a wrong filter is told before the first line");
   });
 
+  test("an export whose token is revoked breaks off, so that nobody takes it for all of it", async () => {
+    const many = await createZone("many.example");
+    const path = `/${"long/".repeat(200)}`;
+    const row = (n: number) => ({ at_ms: START_MS - n, path: `${path}${n}` });
+    const ROWS = 16_000;
+    for (let from = 0; from < ROWS; from += 2000) {
+      const numbers = Array.from({ length: 2000 }, (_, n) => from + n);
+      database.insert([
+        packed(
+          "security_events",
+          numbers.map((n) => event(many, row(n))),
+        ),
+        packed(
+          "requests",
+          numbers.map((n) => testRequestRow({ ray_id: newRayId(START_MS - n), account_id: server.account_id, zone_id: many, ...row(n) })),
+        ),
+      ]);
+    }
+    const groups = PERMISSION_GROUPS.filter(({ name }) => name === "Logs Read").map(({ id }) => ({ id }));
+    const policies = [{ effect: "allow", resources: { [`com.cloudflare.api.account.zone.${many}`]: "*" }, permission_groups: groups }];
+    for (const list of ["security/events", "logs/requests"])
+      for (const revoke of [false, true]) {
+        const { id, value } = (await ask(server, "POST", "/user/tokens", { body: { name: "exporter", policies } })).body.result;
+        const url = new URL(`${server.url}/zones/${many}/${list}/export`);
+        const socket = connect(Number(url.port), url.hostname);
+        socket.write(`GET ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: Bearer ${value}\r\nconnection: close\r\n\r\n`);
+        await once(socket, "readable");
+        if (revoke) assert.equal((await ask(server, "DELETE", `/user/tokens/${id}`)).status, 200);
+        const received = await text(socket).catch(() => "");
+        assert.equal(received.endsWith("\r\n0\r\n\r\n"), !revoke, `${list} ${revoke}`);
+        if (!revoke) assert.equal(received.match(/"ray_id"/g)?.length, ROWS, "all of them, with no bound of their number");
+      }
+  });
+
+  test("request logs have what the activity log has: cursors, filters, exports, and the account's", async () => {
+    const site = await createZone("site.example");
+    const rows = Array.from({ length: 60 }, (_, n) =>
+      testRequestRow({
+        ...{ ray_id: newRayId(START_MS + n), at_ms: START_MS + n, account_id: server.account_id, zone_id: site, path: `/n/${n}` },
+        ...{ method: n % 2 === 0 ? "GET" : "POST", status: n % 3 === 0 ? 502 : 200, origin_status: n % 3 === 0 ? null : 200 },
+        ...{
+          user_agent: n < 10 ? "=crawler/1" : "browser/2",
+          cache_status: n % 5 === 0 ? "hit" : "",
+          country: "NL",
+          edge_error: n === 7 ? "1016" : "",
+        },
+      }),
+    );
+    database.insert([packed("requests", rows)]);
+    for (const scope of [`/zones/${site}`, `/accounts/${server.account_id}`]) {
+      const list = `${scope}/logs/requests`;
+      const paths: string[] = [];
+      let cursor = "";
+      do {
+        const { body } = await ask(server, "GET", `${list}?path.contains=/n/&method=POST&per_page=7${cursor && `&cursor=${cursor}`}`);
+        assert.equal(body.result_info.total_count, 30);
+        assert.equal(body.result_info.total_count_is_estimate, undefined);
+        paths.push(...body.result.map((row: { path: string }) => row.path));
+        cursor = body.result_info.cursors?.after ?? "";
+      } while (cursor !== "" && paths.length < 100);
+      assert.deepEqual(
+        paths,
+        Array.from({ length: 30 }, (_, n) => `/n/${59 - n * 2}`),
+      );
+      for (const [filter, count] of [
+        ["status=502&status=404", 20],
+        ["origin_status=200", 40],
+        ["cache_status=hit", 12],
+        ["edge_error=1016", 1],
+        ["user_agent.contains=crawler", 10],
+        ["country=NL&scheme=https", 60],
+        ["country=BE", 0],
+        ["path=/n/1&path=/n/2", 2],
+      ] as const) {
+        const exported = await ask(server, "GET", `${list}/export?path.contains=/n/&${filter}`);
+        assert.equal(exported.text === "" ? 0 : exported.text.trimEnd().split("\n").length, count, filter);
+        assert.equal((await ask(server, "GET", `${list}?path.contains=/n/&${filter}&limit=1000`)).body.result.length, count, filter);
+      }
+      const csv = await ask(server, "GET", `${list}/export?format=csv&limit=1&path=/n/0`);
+      assert.match(csv.headers.get("content-disposition") ?? "", /requests\.csv/);
+      const [head, line, end] = csv.text.split("\r\n");
+      assert.equal(head?.split(",").length, line?.split(",").length);
+      assert.match(line ?? "", /,\/n\/0,,'=crawler\/1,502,,hit,,10,20,1\.5,$/);
+      assert.equal(end, "");
+    }
+  });
+
+  test("a cursor is refused where other filters stand beside it than those of its list", async () => {
+    for (const list of [`/zones/${zone}/security/events`, `/accounts/${server.account_id}/logs/requests`]) {
+      const of = (query: string) => ask(server, "GET", `${list}?per_page=1&${query}`);
+      const { after: cursor } = (await of("method=GET&method=POST&since=2024-01-01T00:00:00Z")).body.result_info.cursors;
+      for (const query of ["", "method=GET", "method=GET&method=POST&since=2024-01-02T00:00:00Z", "host=www.example.com"]) {
+        const { status, body } = await of(`${query}&cursor=${cursor}`);
+        assert.deepEqual([status, body.errors[0]?.source.pointer], [400, "/cursor"], query);
+      }
+      const same = await of(`since=2024-01-01T01:00:00%2B01:00&method=GET&method=POST&cursor=${cursor}`);
+      assert.equal(same.status, 200, "written otherwise, they are the same");
+    }
+  });
+
   test("an account sees the events of its zones, a token of one zone only that zone's", async () => {
     const all = await ask(server, "GET", `/accounts/${server.account_id}/security/events?path=/secret&path=/0`);
     assert.deepEqual(all.body.result.map((row: { path: string }) => row.path).toSorted(), ["/0", "/secret"]);

@@ -47,6 +47,30 @@ const stream =
   };
 const event = (id: string): string => `id: ${id}\nevent: security_event\ndata: {"id":"${id}"}\n\n`;
 
+test("Ctrl-C ends it by that signal, as shells expect, without a word", async (t) => {
+  const { api } = await serve(t, stream(event("one")));
+  // A group of its own, which is what a terminal interrupts.
+  const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--api", api, "--token", "t", "--account", ACCOUNT, "--json"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const complaint = text(child.stderr);
+  await once(child.stdout, "data");
+  process.kill(-(child.pid as number), "SIGINT");
+  assert.deepEqual(await once(child, "exit"), [null, "SIGINT"]);
+  assert.equal(await complaint, "");
+});
+
+test("its help has examples, whose options it knows", async () => {
+  const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--help"], { stdio: ["ignore", "pipe", "inherit"] });
+  const [help, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  assert.equal(code, 0);
+  const [options = "", examples = ""] = help.split("Examples:\n");
+  const named = examples.match(/--\w+/g) ?? [];
+  assert.ok(named.length > 5);
+  for (const option of named) assert.ok(options.includes(`  ${option} `), option);
+});
+
 test("where no server is, or one that refuses, the command ends and says so", async (t) => {
   const { api } = await serve(t);
   const [out, complaint, code] = await tail(api);

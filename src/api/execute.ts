@@ -73,23 +73,33 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, [], null) };
     const notes = (call.notes ?? []).map((message) => ({ code: NOTE, message }));
     const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled))];
-    if (route.paging === "raw") return rawAnswer(reply as RawReply, route.media_type === "text/event-stream" ? stillAllowed : null);
+    if (route.paging === "raw") return rawAnswer(reply as RawReply, stillAllowed, route.media_type === "text/event-stream");
     return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };
   };
 }
 
-const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: (() => Promise<boolean>) | null): Answer => ({
+const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: () => Promise<boolean>, isEndless: boolean): Answer => ({
   ...reply,
   body:
     typeof body === "string" || Buffer.isBuffer(body)
       ? body
-      : Readable.from(stillAllowed === null ? body : whileAllowed(body, stillAllowed), { objectMode: false }),
+      : Readable.from(whileAllowed(body, stillAllowed, isEndless), { objectMode: false }),
 });
 
-/** Nothing is given to a reader whose token was revoked, has expired or lost its permissions while it read. */
-async function* whileAllowed(parts: AsyncIterable<string>, stillAllowed: () => Promise<boolean>): AsyncGenerator<string> {
+/**
+ * Nothing is given to a reader whose token was revoked, has expired or lost its permissions while it read. What has an end of its own
+ * breaks off, so that no client takes what it has for all of it (RFC 9112 §8).
+ */
+async function* whileAllowed(
+  parts: AsyncIterable<string>,
+  stillAllowed: () => Promise<boolean>,
+  isEndless: boolean,
+): AsyncGenerator<string> {
   for await (const part of parts) {
-    if (part !== "" && !(await stillAllowed())) return;
+    if (part !== "" && !(await stillAllowed())) {
+      if (isEndless) return;
+      throw new PlatformError("unauthorized_resource", { detail: "the credential was withdrawn while its answer was read" });
+    }
     yield part;
   }
 }

@@ -53,7 +53,13 @@ const MESSAGE = { type: "object", required: ["code", "message"], properties: { c
 const RESULT_INFO = {
   type: "object",
   required: ["page", "per_page", "count", "total_count", "total_pages"],
-  properties: Object.fromEntries(["page", "per_page", "count", "total_count", "total_pages"].map((name) => [name, { type: "integer" }])),
+  properties: {
+    ...Object.fromEntries(["page", "per_page", "count", "total_count", "total_pages"].map((name) => [name, { type: "integer" }])),
+    total_count_is_estimate: {
+      type: "boolean",
+      description: "There, and true, where so many rows fit that only a part of them was counted.",
+    },
+  },
 };
 
 const CURSOR_INFO = {

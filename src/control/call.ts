@@ -90,7 +90,7 @@ export interface Page<T> {
   readonly per_page: number;
   readonly total_count: number;
   /** Further members of `result_info`. */
-  readonly info?: Readonly<Record<string, number | null>>;
+  readonly info?: Readonly<Record<string, number | boolean | null>>;
   /** Where lists can also be gone through by cursor: where the next page begins; null at the end. */
   readonly after?: string | null;
 }

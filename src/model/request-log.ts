@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { exportOf, LOG_FILTERS, Statuses, tailOf, Text, Texts } from "./log-filter.ts";
 
 const Fields = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
 
@@ -18,7 +19,9 @@ export const LoggedRequest = Type.Object({
   ray_id: Type.String(),
   at_ms: Type.Integer(),
   occurred_at: Type.String({ format: "date-time" }),
+  zone_id: Type.String(),
   client_ip: Type.String(),
+  country: Type.String(),
   method: Type.String(),
   scheme: Type.String(),
   host: Type.String(),
@@ -27,6 +30,10 @@ export const LoggedRequest = Type.Object({
   user_agent: Type.String(),
   status: Type.Integer(),
   origin_status: Type.Union([Type.Integer(), Type.Null()]),
+  /** Empty where the cache was not asked. */
+  cache_status: Type.String(),
+  /** Empty where the edge did not refuse or answer the request itself. */
+  edge_error: Type.String(),
   bytes_in: Type.Integer(),
   bytes_out: Type.Integer(),
   duration_ms: Type.Number(),
@@ -34,30 +41,30 @@ export const LoggedRequest = Type.Object({
 });
 export type LoggedRequest = Static<typeof LoggedRequest>;
 
-const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 2048 }));
-
 const FILTERS = {
-  /** RFC 3339, inclusive. */
-  since: Text,
-  /** RFC 3339, exclusive. */
-  until: Text,
-  ray_id: Text,
-  host: Text,
-  path: Text,
-  client_ip: Text,
-  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-};
+  ...LOG_FILTERS,
+  scheme: Texts,
+  origin_status: Statuses,
+  /** `hit`, `miss`, …: as rows have it. */
+  cache_status: Texts,
+  /** What the edge itself refused or answered the request with. */
+  edge_error: Texts,
+} as const;
 
+export const LoggedRequestFilter = Type.Object(FILTERS);
+export type LoggedRequestFilter = Static<typeof LoggedRequestFilter>;
+
+/** `cursor` as in the activity log; `limit` is an older name of `per_page`. */
 export const LoggedRequestQuery = Type.Object({
   ...FILTERS,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  cursor: Text,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
 });
 export type LoggedRequestQuery = Static<typeof LoggedRequestQuery>;
 
-/** As that of security events; `last_event_id` is a ray. */
-export const LoggedRequestTail = Type.Object({
-  ...FILTERS,
-  last_event_id: Text,
-  for_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
-});
+export const LoggedRequestExport = exportOf(FILTERS);
+export type LoggedRequestExport = Static<typeof LoggedRequestExport>;
+
+/** `last_event_id` is a ray. */
+export const LoggedRequestTail = tailOf(FILTERS);
 export type LoggedRequestTail = Static<typeof LoggedRequestTail>;

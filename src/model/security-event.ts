@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { exportOf, LOG_FILTERS, tailOf, Text, Texts } from "./log-filter.ts";
 
 /** One entry of a zone's activity log (SPEC 6; its fields are not shown there). */
 export const SecurityEvent = Type.Object({
@@ -42,12 +43,8 @@ export const SecurityEvent = Type.Object({
 });
 export type SecurityEvent = Static<typeof SecurityEvent>;
 
-const TEXT = Type.String({ minLength: 1, maxLength: 2048 });
-const Text = Type.Optional(TEXT);
-/** Given more than once, any of the values may hold. */
-const Texts = Type.Optional(Type.Union([TEXT, Type.Array(TEXT, { maxItems: 100 })]));
-
 const FILTERS = {
+  ...LOG_FILTERS,
   /** A managed or own ruleset. */
   ruleset_id: Texts,
   /** Also finds events that list the rule among their matches, and those of the execute rule with this id. */
@@ -55,21 +52,6 @@ const FILTERS = {
   action: Texts,
   service: Texts,
   phase: Texts,
-  /** RFC 3339, inclusive. */
-  since: Text,
-  /** RFC 3339, exclusive. */
-  until: Text,
-  host: Texts,
-  path: Texts,
-  "path.contains": Text,
-  method: Texts,
-  country: Texts,
-  user_agent: Texts,
-  "user_agent.contains": Text,
-  /** Addresses or networks (`192.0.2.0/24`). */
-  client_ip: Texts,
-  status: Type.Optional(Type.Union([Type.Integer(), Type.Array(Type.Integer(), { maxItems: 100 })])),
-  ray_id: Text,
 } as const;
 
 export const SecurityEventFilter = Type.Object(FILTERS);
@@ -79,22 +61,8 @@ export type SecurityEventFilter = Static<typeof SecurityEventFilter>;
 export const SecurityEventQuery = Type.Object({ ...FILTERS, cursor: Text });
 export type SecurityEventQuery = Static<typeof SecurityEventQuery>;
 
-export const EVENT_EXPORT_ROWS_MAX = 1_000_000;
-
-export const SecurityEventExport = Type.Object({
-  ...FILTERS,
-  format: Type.Optional(Type.Enum(["ndjson", "csv"])),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: EVENT_EXPORT_ROWS_MAX })),
-});
+export const SecurityEventExport = exportOf(FILTERS);
 export type SecurityEventExport = Static<typeof SecurityEventExport>;
 
-/**
- * `last_event_id`: goes on behind the event of this id, as clients of event streams say it in a header when they come back.
- * `for_seconds`: ends after this time, or goes on until the client leaves.
- */
-export const SecurityEventTail = Type.Object({
-  ...FILTERS,
-  last_event_id: Text,
-  for_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
-});
+export const SecurityEventTail = tailOf(FILTERS);
 export type SecurityEventTail = Static<typeof SecurityEventTail>;

@@ -77,7 +77,6 @@ test("what is missing or misspelt on a command line is said before anything else
   for (const [args, said] of [
     [["events", "tail"], /either --zone or --account/],
     [["events", "tail", "--zone", "a", "--account", "b"], /either --zone or --account/],
-    [["events", "tail", "--account", "a", "--requests"], /--requests needs --zone/],
     [["events", "tail", "--zone", "a", "--filter", "block"], /--filter block: must be name=value/],
     [["token", "create", "--name", "ci", "--permission", "dns writ"], /did you mean "DNS Write"/],
     [["zone", "export"], /missing required argument 'zone'/],

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { exported } from "#api/exported.ts";
 import { followed } from "#api/followed.ts";
 import { route, type Route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
@@ -41,7 +42,8 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "application/x-ndjson",
-    handler: async ({ control, params: { zone_id }, query }) => exported(query.format, control.securityEvents.export({ zone_id }, query)),
+    handler: async ({ control, params: { zone_id }, query }) =>
+      exported("security-events", query.format, control.securityEvents.export({ zone_id }, query)),
   }),
   route({
     method: "GET",
@@ -86,7 +88,7 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     paging: "raw",
     media_type: "application/x-ndjson",
     handler: async ({ control, params: { account_id }, query }) =>
-      exported(query.format, control.securityEvents.export({ account_id }, query)),
+      exported("security-events", query.format, control.securityEvents.export({ account_id }, query)),
   }),
   route({
     method: "GET",
@@ -106,9 +108,3 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     },
   }),
 ];
-
-const exported = (format: "ndjson" | "csv" = "ndjson", body: AsyncIterable<string>) => ({
-  type: format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
-  headers: { "content-disposition": `attachment; filename="security-events.${format}"` },
-  body,
-});

@@ -10,7 +10,7 @@ import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from 
 export interface EventsTailOptions extends ApiOptions {
   readonly zone?: string;
   readonly account?: string;
-  /** Requests instead of security events; of a zone alone. */
+  /** Requests instead of security events. */
   readonly requests?: boolean;
   /** `name=value`, as the API's own parameters. */
   readonly filter?: readonly string[];
@@ -29,7 +29,6 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
   const { data, json } = loadConfig(configInput(flags));
   const query = queryOf(options);
   if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("name either --zone or --account", EXIT.usage);
-  if (options.requests === true && options.zone === undefined) throw new CliError("--requests needs --zone", EXIT.usage);
   const seconds = secondsOf(options);
   const api = openApi(options, data);
   const scope =

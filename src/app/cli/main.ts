@@ -182,14 +182,22 @@ function addEventsTail(parent: Command, finish: Finish): void {
   const command = parent
     .command("tail")
     .description("Print security events as they come, until interrupted; each as a line, or with --json as a JSON object.")
-    .option("--requests", "requests that the edge answers for the zone, instead of security events")
+    .option("--requests", "requests that the edge answers, instead of security events")
     .option("--zone <name>", "the zone to follow, such as example.com")
     .option("--account <id>", "the account whose zones to follow")
     .option("--filter <name=value>", "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable", collect)
-    .option("--for <seconds>", "end after this time");
+    .option("--for <seconds>", "end after this time")
+    .addHelpText("after", TAIL_EXAMPLES);
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (options) => finish(await (await import("./events-tail.ts")).eventsTail(options, flags)));
 }
+
+const TAIL_EXAMPLES = `
+Examples:
+  selvedge events tail --zone example.com
+  selvedge events tail --zone example.com --filter action=block --filter client_ip=192.0.2.0/24
+  selvedge events tail --requests --zone example.com --filter status=502 --for 60
+  selvedge events tail --account 0123456789abcdef0123456789abcdef --json | jq -r .path`;
 
 const withApi = (command: Command): Command =>
   command

@@ -1,51 +1,76 @@
-import type { EventTables } from "#events/rows.ts";
-import type { Condition, Where, WherePart } from "#events/where-sql.ts";
+import type { Condition, ConditionOperator, Where } from "#events/where-sql.ts";
 import { formatCidr, parseCidr, unmapCidr } from "#kernel/cidr.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { rayTimeMs } from "#kernel/ids.ts";
 import { formatIp } from "#kernel/ip.ts";
+import type { LoggedRequestFilter } from "#model/request-log.ts";
 import type { SecurityEventFilter } from "#model/security-event.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 
 /** A zone, or all zones of an account. */
 export type EventScope = { readonly zone_id: string } | { readonly account_id: string };
 
-type Events = Where<"security_events">;
-type Column = keyof EventTables["security_events"] & string;
+/** All rows of the scope. */
+export const inScope = (scope: EventScope): readonly ScopeCondition[] => [
+  "zone_id" in scope
+    ? { column: "zone_id", operator: "eq", value: scope.zone_id }
+    : { column: "account_id", operator: "eq", value: scope.account_id },
+];
 
-const EXACT = [
-  "ruleset_id",
-  "action",
-  "service",
-  "phase",
-  "host",
-  "path",
-  "method",
-  "country",
-  "user_agent",
-  "status",
-] as const satisfies readonly (Column & keyof SecurityEventFilter)[];
+interface ScopeCondition {
+  readonly column: "zone_id" | "account_id";
+  readonly operator: "eq";
+  readonly value: string;
+}
+
+/** What may be given more than once, of both kinds of rows. */
+const SHARED = ["host", "path", "method", "country", "user_agent", "status"] as const;
+const OF_EVENTS = ["ruleset_id", "action", "service", "phase"] as const;
+const OF_REQUESTS = ["scheme", "origin_status", "cache_status", "edge_error"] as const;
 
 /** The events of the scope that the caller asks for. Throws `invalid_input` for a time or address that is none. */
-export function eventsOf(scope: EventScope, filter: SecurityEventFilter): Events {
-  const where: WherePart<"security_events">[] = [
-    "zone_id" in scope
-      ? { column: "zone_id", operator: "eq", value: scope.zone_id }
-      : { column: "account_id", operator: "eq", value: scope.account_id },
-  ];
-  for (const column of EXACT) {
-    const given = filter[column];
-    if (given !== undefined) where.push({ column, operator: "in", value: listOf<string | number>(given) });
+export const eventsOf = (scope: EventScope, filter: SecurityEventFilter): Where<"security_events"> => [
+  ...inScope(scope),
+  ...anyOf(filter, OF_EVENTS),
+  ...sharedOf(filter),
+  ...(filter.rule_id === undefined ? [] : [listOf(filter.rule_id).flatMap(ruleIs)]),
+];
+
+/** The requests of the scope that the caller asks for. Throws as `eventsOf` does. */
+export const requestsOf = (scope: EventScope, filter: LoggedRequestFilter): Where<"requests"> => [
+  ...inScope(scope),
+  ...anyOf(filter, OF_REQUESTS),
+  ...sharedOf(filter),
+];
+
+type SharedFilter = Pick<SecurityEventFilter, keyof SecurityEventFilter & keyof LoggedRequestFilter>;
+type SharedColumn = (typeof SHARED)[number] | "ray_id" | "at_ms" | "client_ip";
+type SharedPart = SharedCondition | readonly SharedCondition[];
+interface SharedCondition {
+  readonly column: SharedColumn;
+  readonly operator: ConditionOperator;
+  readonly value: string | number | readonly (string | number)[];
+}
+
+function sharedOf(filter: SharedFilter): readonly SharedPart[] {
+  const where: SharedPart[] = [...anyOf(filter, SHARED)];
+  for (const column of ["path", "user_agent"] as const) {
+    const contained = filter[`${column}.contains`];
+    if (contained !== undefined) where.push({ column, operator: "has", value: contained });
   }
-  if (filter["path.contains"] !== undefined) where.push({ column: "path", operator: "has", value: filter["path.contains"] });
-  if (filter["user_agent.contains"] !== undefined)
-    where.push({ column: "user_agent", operator: "has", value: filter["user_agent.contains"] });
   if (filter.ray_id !== undefined) where.push({ column: "ray_id", operator: "eq", value: filter.ray_id }, ...aroundRay(filter.ray_id));
   where.push(...betweenTimes(filter));
   if (filter.client_ip !== undefined) where.push(listOf(filter.client_ip).map(fromNetwork));
-  if (filter.rule_id !== undefined) where.push(listOf(filter.rule_id).flatMap(ruleIs));
   return where;
 }
+
+type Values = string | number | readonly (string | number)[];
+
+const anyOf = <C extends string>(filter: { readonly [K in C]?: Values | undefined }, columns: readonly C[]) =>
+  columns.flatMap((column) => {
+    const given = filter[column];
+    return given === undefined ? [] : [{ column, operator: "in" as const, value: listOf<string | number>(given) }];
+  });
 
 const listOf = <T>(given: T | readonly T[]): readonly T[] => (Array.isArray(given) ? (given as readonly T[]) : [given as T]);
 
@@ -70,7 +95,7 @@ const ruleIs = (id: string): Condition<"security_events">[] => [
 ];
 
 /** From `since` on and before `until`. Throws `invalid_input` for what is no time, and for times between which there is nothing. */
-export function betweenTimes({ since, until }: { readonly since?: string; readonly until?: string }): readonly TimeBound[] {
+function betweenTimes({ since, until }: { readonly since?: string; readonly until?: string }): readonly TimeBound[] {
   const fromMs = since === undefined ? undefined : timeOf("since", since);
   const toMs = until === undefined ? undefined : timeOf("until", until);
   if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
@@ -95,7 +120,7 @@ function timeOf(name: string, text: string): number {
 }
 
 /** Rows have addresses in canonical form, IPv4 never as IPv6: a filter that writes it so means the same. */
-export function fromNetwork(text: string): { readonly column: "client_ip"; readonly operator: "eq" | "within"; readonly value: string } {
+function fromNetwork(text: string): { readonly column: "client_ip"; readonly operator: "eq" | "within"; readonly value: string } {
   const cidr = parseCidr(text);
   if (cidr === undefined)
     throw new PlatformError("invalid_input", {

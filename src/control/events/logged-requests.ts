@@ -1,35 +1,34 @@
+import type { Page } from "#control/call.ts";
 import type { RequestRow } from "#events/rows.ts";
-import type { Where, WherePart } from "#events/where-sql.ts";
 import type { Sealer } from "#kernel/seal.ts";
-import type { LoggedRequest, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
-import { aroundRay, betweenTimes, fromNetwork } from "./event-filter.ts";
+import type { LoggedRequest, LoggedRequestExport, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
+import { aroundRay, type EventScope, requestsOf } from "./event-filter.ts";
+import { createRowLog, type LogSource } from "./row-log.ts";
 import { createRowMarks } from "./row-marks.ts";
-import { createTails, type TailDeps, type TailSource } from "./tail.ts";
+import { createTails, type TailDeps } from "./tail.ts";
 
+/** As SecurityEvents. */
 export interface LoggedRequests {
-  /** Requests of a zone that the edge answered, newest first. Throws `invalid_input` for a time or address that is none. */
-  list(zoneId: string, query: LoggedRequestQuery): Promise<readonly LoggedRequest[]>;
-  /** What comes from now on, as SecurityEvents has it. */
-  tail(zoneId: string, query: LoggedRequestTail, accountId: string): AsyncIterable<string>;
+  /** Requests that the edge answered, newest first; `limit` is an older name of `per_page`. */
+  list(scope: EventScope, query: LoggedRequestQuery & { readonly page: number; readonly per_page: number }): Promise<Page<LoggedRequest>>;
+  export(scope: EventScope, query: LoggedRequestExport): AsyncIterable<string>;
+  tail(scope: EventScope, query: LoggedRequestTail, accountId: string): AsyncIterable<string>;
   /** Ends every tail. */
   close(): void;
 }
 
-const LIMIT = 100;
-
 export function createLoggedRequests({ reads, clock, sealer }: TailDeps & { readonly sealer: Sealer }): LoggedRequests {
-  const tails = createTails({ reads, clock }, REQUESTS, createRowMarks(sealer, "requests"));
+  const marks = createRowMarks(sealer, "requests");
+  const tails = createTails({ reads, clock }, REQUESTS, marks);
+  const log = createRowLog(reads, REQUESTS, marks);
   return {
     close: tails.close,
-    list: async (zoneId, { limit = LIMIT, ...query }) => {
-      const { rows } = await reads.page("requests", { where: whereOf(zoneId, query), limit });
-      return rows.map(view);
-    },
-    tail: (zoneId, { last_event_id: lastEventId, for_seconds: seconds, ...query }, accountId) =>
-      tails.open(whereOf(zoneId, query), {
-        ...{ scope: { zone_id: zoneId }, accountId, lastEventId },
-        forMs: seconds === undefined ? undefined : seconds * 1000,
-      }),
+    list: async (scope, { page, per_page, limit, cursor, ...filter }) =>
+      log.list(scope, requestsOf(scope, filter), { page, per_page: limit ?? per_page, cursor }),
+    export: (scope, { format, limit, ...filter }) =>
+      log.export(requestsOf(scope, filter), { ...(format ? { format } : {}), ...(limit ? { limit } : {}) }),
+    tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }, accountId) =>
+      tails.open(requestsOf(scope, filter), { scope, accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };
 }
 
@@ -37,7 +36,9 @@ const view = (row: RequestRow): LoggedRequest => ({
   ray_id: row.ray_id,
   at_ms: row.at_ms,
   occurred_at: new Date(row.at_ms).toISOString(),
+  zone_id: row.zone_id,
   client_ip: row.client_ip,
+  country: row.country ?? "",
   method: row.method,
   scheme: row.scheme,
   host: row.host,
@@ -46,13 +47,15 @@ const view = (row: RequestRow): LoggedRequest => ({
   user_agent: row.user_agent,
   status: row.status,
   origin_status: row.origin_status,
+  cache_status: row.cache_status ?? "",
+  edge_error: row.edge_error ?? "",
   bytes_in: row.bytes_in,
   bytes_out: row.bytes_out,
   duration_ms: row.duration_ms,
   custom_fields: row.custom_fields as LoggedRequest["custom_fields"],
 });
 
-const REQUESTS: TailSource<"requests"> = {
+const REQUESTS: LogSource<"requests", LoggedRequest> = {
   table: "requests",
   event: "request",
   idOf: ({ ray_id }) => ray_id,
@@ -61,18 +64,25 @@ const REQUESTS: TailSource<"requests"> = {
     const around = aroundRay(id);
     return around.length === 0 ? null : [...around, { column: "ray_id", operator: "eq", value: id }];
   },
+  columns: [
+    "occurred_at",
+    "ray_id",
+    "zone_id",
+    "client_ip",
+    "country",
+    "method",
+    "scheme",
+    "host",
+    "path",
+    "query",
+    "user_agent",
+    "status",
+    "origin_status",
+    "cache_status",
+    "edge_error",
+    "bytes_in",
+    "bytes_out",
+    "duration_ms",
+    "custom_fields",
+  ],
 };
-
-const EXACT = ["ray_id", "host", "path", "status"] as const;
-
-function whereOf(zoneId: string, query: Omit<LoggedRequestQuery, "limit">): Where<"requests"> {
-  const where: WherePart<"requests">[] = [{ column: "zone_id", operator: "eq", value: zoneId }];
-  for (const column of EXACT) {
-    const value = query[column];
-    if (value !== undefined) where.push({ column, operator: "eq", value });
-  }
-  if (query.ray_id !== undefined) where.push(...aroundRay(query.ray_id));
-  where.push(...betweenTimes(query));
-  if (query.client_ip !== undefined) where.push(fromNetwork(query.client_ip));
-  return where;
-}

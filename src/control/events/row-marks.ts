@@ -1,15 +1,17 @@
 import type { RowPosition } from "#events/queries.ts";
+import type { EventTable } from "#events/rows.ts";
+import type { Where } from "#events/where-sql.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { EventScope } from "./event-filter.ts";
 
 /**
  * Where a list or a tail goes on, as text for clients. Rows are numbered through all tenants' events: sealed, the number tells nobody how
- * many there are, and what another zone or account was given is none here.
+ * many there are, and what another zone or account was given is none here; nor is what was given for other conditions, where they are named.
  */
 export interface RowMarks {
-  write(position: RowPosition, scope: EventScope): string;
-  /** Undefined for what was not written here, or for another scope. */
-  read(mark: string, scope: EventScope): RowPosition | undefined;
+  write<T extends EventTable>(position: RowPosition, scope: EventScope, where?: Where<T>): string;
+  /** Undefined for what was not written here, or for another scope or other conditions. */
+  read<T extends EventTable>(mark: string, scope: EventScope, where?: Where<T>): RowPosition | undefined;
 }
 
 /** Of sealed values, which a mark goes without. */
@@ -17,15 +19,15 @@ const VERSION = "sv1.";
 const MARK = /^[\w-]{40,200}$/;
 
 export function createRowMarks(sealer: Pick<Sealer, "seal" | "open">, table: "security_events" | "requests"): RowMarks {
-  const context = (scope: EventScope): string =>
-    `row:${table}:${"zone_id" in scope ? `zone:${scope.zone_id}` : `account:${scope.account_id}`}`;
+  const context = (scope: EventScope, where: unknown): string =>
+    `row:${table}:${"zone_id" in scope ? `zone:${scope.zone_id}` : `account:${scope.account_id}`}:${JSON.stringify(where)}`;
   return {
-    write: ({ at_ms, row_id }, scope) => sealer.seal(`${at_ms}.${row_id}`, context(scope)).slice(VERSION.length),
-    read: (mark, scope) => {
+    write: ({ at_ms, row_id }, scope, where = []) => sealer.seal(`${at_ms}.${row_id}`, context(scope, where)).slice(VERSION.length),
+    read: (mark, scope, where = []) => {
       if (!MARK.test(mark)) return undefined;
       try {
         const [at, row] = sealer
-          .open(VERSION + mark, context(scope))
+          .open(VERSION + mark, context(scope, where))
           .toString()
           .split(".");
         return { at_ms: Number(at), row_id: Number(row) };

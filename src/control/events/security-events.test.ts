@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -45,7 +46,8 @@ async function openLog(t: TestContext) {
     database.close();
     await rm(directory, { recursive: true });
   });
-  return { database, log: createSecurityEvents({ reads: localReads(queries), clock: systemClock, sealer }) };
+  const reads = localReads(queries);
+  return { database, reads, log: createSecurityEvents({ reads, clock: systemClock, sealer }) };
 }
 
 test("filters of the activity log", async (t) => {
@@ -144,6 +146,46 @@ test("what is counted is what is there, also where rows of an hour have gone", a
     const left = (await log.list({ account_id }, { page: 1, per_page: 1000 })).items.length;
     assert.ok(left <= rows.length - goneMinutes + 10, "rows have gone");
   }
+});
+
+test("a count that is an estimate is told as one", async (t) => {
+  const { database, reads } = await openLog(t);
+  database.insert([packed("security_events", ROWS)]);
+  const sampled: EventReads = {
+    ...reads,
+    groups: async (table, query) => (await reads.groups(table, query)).map((group) => ({ ...group, sampleInterval: 3 })),
+  };
+  for (const [given, info] of [
+    [reads, undefined],
+    [sampled, { total_count_is_estimate: true }],
+  ] as const) {
+    const log = createSecurityEvents({ reads: given, clock: systemClock, sealer });
+    assert.deepEqual((await log.list({ zone_id: "zone" }, { page: 1, per_page: 20, path: "/" })).info, info);
+  }
+});
+
+test("an export waits for a busy database, and breaks off over a damaged one", async (t) => {
+  const { database, reads } = await openLog(t);
+  database.insert([packed("security_events", ROWS)]);
+  const failing = (failure: PlatformError): EventReads => {
+    let asked = 0;
+    return {
+      ...reads,
+      page: async (table, query) => {
+        asked++;
+        if (asked === 2 || asked === 3) throw failure;
+        return reads.page(table, { ...query, limit: 1 });
+      },
+    };
+  };
+  const exportOver = (error: PlatformError) =>
+    Readable.from(createSecurityEvents({ reads: failing(error), clock: systemClock, sealer }).export({ zone_id: "zone" }, {})).toArray();
+  const parts = await exportOver(new PlatformError("database_unavailable", { retryable: true }));
+  assert.deepEqual(
+    parts.map((line: string) => (JSON.parse(line) as SecurityEventRow).id),
+    ["3", "2", "1"],
+  );
+  await assert.rejects(exportOver(new PlatformError("database_damaged")), PlatformError);
 });
 
 test("followers of one account leave places for those of others", async () => {

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Page } from "#control/call.ts";
+import type { PageQuery, RowPage, RowPosition } from "#events/queries.ts";
+import type { EventReads } from "#events/reads.ts";
+import type { EventTables } from "#events/rows.ts";
+import type { Where } from "#events/where-sql.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { type EventScope, inScope } from "./event-filter.ts";
+import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
+import type { RowMarks } from "./row-marks.ts";
+import type { TailSource } from "./tail.ts";
+
+export type LogTable = "security_events" | "requests";
+
+/** What is listed and followed. */
+export interface LogSource<T extends LogTable, V extends object> extends TailSource<T> {
+  view(row: EventTables[T]): V;
+  /** Of a CSV export, in their order; later ones are added at the end. */
+  readonly columns: readonly (keyof V & string)[];
+}
+
+export interface RowLog<T extends LogTable, V extends object> {
+  /** Newest first. Throws `invalid_input` for a cursor that is none. */
+  list(scope: EventScope, where: Where<T>, page: PageOf): Promise<Page<V>>;
+  /** All that fits, newest first, as text of the format; whoever takes it sets the pace. */
+  export(where: Where<T>, how: ExportOf): AsyncIterable<string>;
+}
+
+interface PageOf {
+  readonly page: number;
+  readonly per_page: number;
+  readonly cursor?: string | undefined;
+}
+
+interface ExportOf {
+  readonly format?: "ndjson" | "csv";
+  readonly limit?: number;
+}
+
+/** Pages are found by their number up to here; a cursor has no such end. */
+const OFFSET_MAX = 100_000;
+const EXPORT_ROWS_AT_ONCE = 500;
+/** A busy database says so at once: an export asks again for half a minute, and then breaks off. */
+const EXPORT_TRIES_MAX = 60;
+const EXPORT_TRY_EVERY_MS = 500;
+
+/** The lists and exports of one table of rows. */
+export function createRowLog<T extends LogTable, V extends object>(
+  reads: EventReads,
+  { table, view, columns }: LogSource<T, V>,
+  marks: RowMarks,
+): RowLog<T, V> {
+  const positionOf = (cursor: string, scope: EventScope, where: Where<T>): RowPosition => {
+    const position = marks.read(cursor, scope, where);
+    if (position === undefined)
+      throw new PlatformError("invalid_input", {
+        message: `"cursor" is not one that this list gave out for these filters.`,
+        source: "/cursor",
+      });
+    return position;
+  };
+
+  /** Counts by the hour stay when rows go: those from before the oldest row of the scope say nothing of what a list can show. */
+  const countOf = async (where: Where<T>, scope: EventScope): Promise<{ readonly count: number; readonly isEstimate: boolean }> => {
+    const [oldest] = (await reads.page(table, { where: inScope(scope) as Where<T>, limit: 1, direction: "asc" })).rows;
+    if (oldest === undefined) return { count: 0, isEstimate: false };
+    const kept = [...where, { column: "at_ms", operator: "ge", value: oldest.at_ms }] as Where<T>;
+    const [counted] = await reads.groups(table, { where: kept, by: [], measures: [], order: [], limit: 1 });
+    return { count: counted?.count ?? 0, isEstimate: (counted?.sampleInterval ?? 1) > 1 };
+  };
+
+  const pageSoon = async (query: PageQuery<T>): Promise<RowPage<T>> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await reads.page(table, query);
+      } catch (error) {
+        if (tries >= EXPORT_TRIES_MAX || !(error instanceof PlatformError && error.retryable)) throw error;
+      }
+      await sleep(EXPORT_TRY_EVERY_MS);
+    }
+  };
+
+  async function* exported(where: Where<T>, { format = "ndjson", limit = Infinity }: ExportOf): AsyncGenerator<string> {
+    if (format === "csv") yield csvHead(columns);
+    let after: RowPosition | undefined;
+    // Positions only get older: it ends with the oldest row at the latest.
+    for (let left = limit; left > 0;) {
+      const page = await pageSoon({ where, after, limit: Math.min(left, EXPORT_ROWS_AT_ONCE) });
+      const rows = page.rows.map(view);
+      if (rows.length > 0) yield format === "csv" ? csvLines(columns, rows) : ndjsonLines(rows);
+      if (!page.hasMore || page.last === null) return;
+      after = page.last;
+      left -= rows.length;
+    }
+  }
+
+  return {
+    list: async (scope, where, { page, per_page, cursor }) => {
+      const offset = (page - 1) * per_page;
+      if (cursor === undefined && offset > OFFSET_MAX)
+        throw new PlatformError("invalid_input", {
+          message: `Pages are numbered up to row ${OFFSET_MAX}; use "cursor" beyond.`,
+          source: "/page",
+        });
+      const after = cursor === undefined ? undefined : positionOf(cursor, scope, where);
+      const [found, { count, isEstimate }] = await Promise.all([
+        reads.page(table, { where, after, limit: per_page, ...(after ? {} : { offset }) }),
+        countOf(where, scope),
+      ]);
+      return {
+        items: found.rows.map(view),
+        page,
+        per_page,
+        total_count: count,
+        after: found.hasMore && found.last !== null ? marks.write(found.last, scope, where) : null,
+        ...(isEstimate ? { info: { total_count_is_estimate: true } } : {}),
+      };
+    },
+    export: exported,
+  };
+}
