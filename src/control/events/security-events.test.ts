@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -204,6 +205,31 @@ test("followers of one account leave places for those of others", async () => {
   await readers[0]?.return?.();
   await open("one").next();
   assert.throws(() => open("one"), isRefused);
+  log.close();
+});
+
+test("followers that all come at once find a place each, however few questions the database takes at a time", async (t) => {
+  const { database, reads } = await openLog(t);
+  database.insert([packed("security_events", ROWS)]);
+  let underWay = 0;
+  const busy = async <R>(answer: () => Promise<R>): Promise<R> => {
+    if (underWay >= 8) throw new PlatformError("database_unavailable", { retryable: true });
+    underWay++;
+    await setImmediate();
+    return answer().finally(() => underWay--);
+  };
+  const narrow: EventReads = {
+    ...reads,
+    page: (table, query) => busy(() => reads.page(table, query)),
+    lastRow: (table) => busy(() => reads.lastRow(table)),
+  };
+  const log = createSecurityEvents({ reads: narrow, clock: systemClock, sealer });
+  for (const query of [{}, { last_event_id: "01HF00000000000000000000AA" }]) {
+    const readers = Array.from({ length: 100 }, (_, n) => log.tail({ zone_id: "zone" }, query, `of ${n % 4}`)[Symbol.asyncIterator]());
+    const begun = await Promise.all(readers.map((reader) => reader.next()));
+    assert.ok(begun.every(({ value }) => String(value).startsWith(": events follow")));
+    await Promise.all(readers.map((reader) => reader.return?.()));
+  }
   log.close();
 });
 

@@ -94,8 +94,8 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
       const seen =
         lastEventId === undefined
           ? undefined
-          : ((await rowOf(reads, source, where, lastEventId)) ?? marks.read(lastEventId, scope)?.row_id);
-      let afterRow = seen ?? (await reads.lastRow(source.table));
+          : ((await looks.run(() => rowOf(reads, source, where, lastEventId))) ?? marks.read(lastEventId, scope)?.row_id);
+      let afterRow = seen ?? (await looks.run(() => reads.lastRow(source.table)));
       /** Who is cut off comes back with this. */
       const idText = (): string => `id: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
       yield `: events follow\n${idText()}`;
