@@ -225,6 +225,56 @@ test("rows of a clock that was ahead keep no others, and go with what arrived af
   }
 });
 
+test("names that visitors make up fill no database: past the bound they are one, until there is room again", async (t) => {
+  const [hour, day] = [3_600_000, 86_400_000];
+  // Single rows, and rows in blocks.
+  for (const size of [20, 100]) {
+    const path = await temporaryPath(t);
+    let nowMs = 100 * day;
+    const open = () => openEventDatabase(path, () => nowMs, 10);
+    let database = open();
+    t.after(() => database.close());
+    const queries = openEventQueries(path);
+    t.after(() => queries.close());
+    const rowsOf = (user_agent: string, method: string) =>
+      Array.from({ length: size }, (_, row) =>
+        testRequestRow({ at_ms: nowMs, user_agent: user_agent.replace("N", String(row)), method: method.replace("N", String(row)) }),
+      );
+    const insert = (user_agent: string, method: string): void => database.insert([packed("requests", rowsOf(user_agent, method))]);
+    const counted = (column: "user_agent" | "method"): ReadonlyMap<string, number> =>
+      new Map(
+        queries
+          .groups("requests", { where: [], by: [{ column }], measures: [], order: [], limit: 1000 })
+          .map(({ dimensions: [text], count }) => [String(text), count]),
+      );
+    insert("honest", "GET");
+    insert("flood N", "FLOOD-N");
+    database.close();
+    database = open();
+    insert("flood again N", "AGAIN-N");
+    insert("honest", "GET");
+    for (const [column, honest] of [
+      ["user_agent", "honest"],
+      ["method", "GET"],
+    ] as const) {
+      const counts = counted(column);
+      assert.equal(counts.size, 11, "ten, and what stands for the others");
+      assert.equal(counts.get(honest), 2 * size, "what was known before keeps its name");
+      assert.equal(counts.get("[other]"), 2 * size - 9, "no row is lost");
+    }
+    const file = new DatabaseSync(path, { readOnly: true });
+    assert.equal(file.prepare("SELECT COUNT(*) AS names FROM facet_agent").get()?.["names"], 11);
+    file.close();
+    nowMs += 10 * day;
+    while (retentionStep(database, { ageMs: hour, bytes: Infinity }, nowMs));
+    insert("late", "GET");
+    while (retentionStep(database, { ageMs: hour, bytes: Infinity }, nowMs));
+    while (database.deleteUnusedFacets(1000) > 0);
+    insert("new N", "GET");
+    assert.equal(counted("user_agent").get("new 0"), 1, "room has come again");
+  }
+});
+
 test("a file from before a column was there is given it, and its rows have the column's zero", async (t) => {
   const path = await temporaryPath(t);
   const first = openEventDatabase(path);

@@ -12,7 +12,7 @@ import {
   siteBytesStatement,
 } from "./blocks/block-tables.ts";
 import { carryOver } from "./carry-over.ts";
-import { createFacetStore, type FacetStore } from "./facet-store.ts";
+import { createFacetStore, type FacetStore, namesMaxOf } from "./facet-store.ts";
 import { createFairEviction } from "./fair-eviction.ts";
 import { createInserter, type Inserter } from "./inserter.ts";
 import { createLogTables, type LogTables } from "./logs/tables.ts";
@@ -65,23 +65,26 @@ export interface EventDatabase {
   close(): void;
 }
 
-/** Opens or creates the database; one of version 1 is carried over. Throws when the file is another version's or no database. */
-export function openEventDatabase(path: string, nowMs: () => number = systemClock.nowMs): EventDatabase {
+/**
+ * Opens or creates the database; one of version 1 is carried over. `namesMax`: combinations of each facet of which visitors write a part.
+ * Throws when the file is another version's or no database.
+ */
+export function openEventDatabase(path: string, nowMs: () => number = systemClock.nowMs, namesMax = namesMaxOf(Infinity)): EventDatabase {
   carryOver(path, nowMs, (to, tables) => {
-    const database = openDatabase(to, nowMs);
+    const database = openDatabase(to, nowMs, namesMax);
     for (const packed of tables) database.insert([packed]);
     database.close();
   });
-  return openDatabase(path, nowMs);
+  return openDatabase(path, nowMs, namesMax);
 }
 
-function openDatabase(path: string, nowMs: () => number): EventDatabase {
+function openDatabase(path: string, nowMs: () => number, namesMax: number): EventDatabase {
   createPrivately(path);
   const db = new DatabaseSync(path);
   // Before the first table, or it has no effect.
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
   migrate(db, path);
-  const facets = createFacetStore(db, nowMs);
+  const facets = createFacetStore(db, nowMs, namesMax);
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
   const blocks = new Map(BLOCK_TABLES.map((table): [EventTable, BlockTable] => [table, createBlockTable(db, table, inserts.get(table)!)]));
   const rollups = new Map(ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup)]));

@@ -57,7 +57,7 @@ const totalOf = (holdings: readonly Holding[]): number => holdings.reduce((sum, 
 function largestOf(holdings: readonly Holding[]): Holding | undefined {
   const totals = new Map<string, number>();
   for (const { account, bytes } of holdings) totals.set(account, (totals.get(account) ?? 0) + bytes);
-  const most = Math.max(...totals.values());
+  const most = totals.values().reduce((largest, bytes) => Math.max(largest, bytes), 0);
   return holdings
     .filter(({ account }) => totals.get(account) === most)
     .reduce<Holding | undefined>((a, b) => (a !== undefined && a.bytes >= b.bytes ? a : b), undefined);

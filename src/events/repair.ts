@@ -4,6 +4,8 @@ import { type EventDatabase, openEventDatabase } from "./database.ts";
 export interface RepairDeps {
   readonly path: string;
   nowMs(): number;
+  /** Of each facet; absent: as many as the database keeps. */
+  readonly namesMax?: number | undefined;
   /** A damaged file was moved to `aside`. */
   damaged(aside: string, error: unknown): void;
 }
@@ -12,9 +14,9 @@ export interface RepairDeps {
  * The events database, begun anew when its file turns out to be damaged, at the start or later: it holds records of
  * what was, and must not keep the planes from serving nor lose what comes after. The damaged file is kept beside it.
  */
-export function openRepairedDatabase({ path, nowMs, damaged }: RepairDeps): EventDatabase {
+export function openRepairedDatabase({ path, nowMs, namesMax, damaged }: RepairDeps): EventDatabase {
   let open: EventDatabase | null = null;
-  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path, nowMs)));
+  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path, nowMs, namesMax)));
   const run = <T>(work: (database: EventDatabase) => T): T => {
     try {
       return attempt(work);

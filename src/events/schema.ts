@@ -37,6 +37,21 @@ export const FACET_LEADS: Readonly<Record<FacetName, string>> = {
   question: "query_type",
 };
 
+/** What stands for texts for which no room is left. */
+export const OTHER_TEXT = "[other]";
+
+/**
+ * Columns in which visitors can write what they like, of the facets that have such: once a facet is full, `OTHER_TEXT` stands there in
+ * new combinations. What tenants make, such as sites and rules, is bounded by what they may make.
+ */
+export const VISITORS_COLUMNS: Readonly<Partial<Record<FacetName, readonly string[]>>> = {
+  host: ["host"],
+  agent: ["user_agent"],
+  request_kind: ["method", "content_type"],
+  event_kind: ["method"],
+  question: ["query_type"],
+};
+
 export type FacetName = keyof typeof EVENT_FACETS;
 export const FACET_NAMES = Object.keys(EVENT_FACETS) as readonly FacetName[];
 export const facetTable = (name: FacetName): string => `facet_${name}`;

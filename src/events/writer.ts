@@ -10,6 +10,7 @@ import { createLogIndexer } from "./logs/indexer.ts";
 import { createRowMasker, hasTexts, type RowMasker } from "./masked-rows.ts";
 import type { RowsMessage, WrittenMessage } from "./messages.ts";
 import { type PackedRows, rowsIn } from "./packed-rows.ts";
+import { namesMaxOf } from "./facet-store.ts";
 import { openRepairedDatabase } from "./repair.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 import { logSegmentsOf, type WriterData } from "./writer-config.ts";
@@ -40,6 +41,7 @@ const voice = createWorkerVoice(main);
 const database = openRepairedDatabase({
   path,
   nowMs: () => systemClock.nowMs(),
+  namesMax: namesMaxOf(limits.bytes),
   damaged: (aside, error) => voice.log("error", "the events database is damaged; a new one was begun", { aside, error: String(error) }),
 });
 const metrics = createMetrics();
