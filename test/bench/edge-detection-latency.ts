@@ -28,16 +28,17 @@ const TURN_MS = 200;
 const SETTLE_MS = 25;
 /** Of one turn for each zone. */
 const BLOCKS = 24;
+const WARM_UP_BLOCKS = 6;
 const ROUNDS = 9;
 /** A block has too few requests for their 99th of a hundred. */
 const BLOCKS_FOR_P99 = 6;
 
 /**
  * What visitors wait for at a load that leaves the machine room, with every response of a zone scanned and with none of two
- * others, which take turns so short that the machine's mood meets all; the ratio of those two tells what no ratio here can.
+ * others, which take turns so short that the machine's mood meets all, in every order alike; the ratio of those two tells what no ratio here can.
  * It is the edge's latency that the goal is about: on a machine of two cores that load, origin and edge fill, the detector's
  * share of the processor is what makes everything longer, wherever it runs. Requests come at drawn times, the same in each
- * turn of a block, and wait where no connection is free; counting begins once the client's clock has come to them, not with its timer's own delay.
+ * turn of a block and others in each run, and wait where no connection is free; counting begins once the client's clock has come to them, not with its timer's own delay.
  */
 export const edgeDetectionLatency: Benchmark = {
   name: "edge-detection-latency",
@@ -59,8 +60,9 @@ export const edgeDetectionLatency: Benchmark = {
     const shed: number[] = [];
     let round = 0;
     const run = async (): Promise<Measurement> => {
+      round++;
       const before = await responses(site);
-      const latencies = await load(site, ++round);
+      const latencies = await load(site);
       const after = await readUntil(
         () => responses(site),
         ({ copied, scanned, shed: lost }) => scanned - before.scanned + lost - before.shed >= copied - before.copied,
@@ -97,10 +99,17 @@ async function addZone(site: EdgeSite, host: string): Promise<string> {
   return zoneId;
 }
 
-async function load(site: EdgeSite, seed: number): Promise<PacedLatencies> {
+async function load(site: EdgeSite): Promise<PacedLatencies> {
   const paced: PacedLoad = {
-    ...{ port: Number(new URL(site.selvedge.ready.http).port), hosts: HOSTS, path: "/page", seed },
-    ...{ requestsPerSecond: REQUESTS_PER_SECOND, connections: CONNECTIONS, turnMs: TURN_MS, settleMs: SETTLE_MS, blocks: BLOCKS },
+    ...{ port: Number(new URL(site.selvedge.ready.http).port), hosts: HOSTS, path: "/page" },
+    ...{
+      requestsPerSecond: REQUESTS_PER_SECOND,
+      connections: CONNECTIONS,
+      turnMs: TURN_MS,
+      settleMs: SETTLE_MS,
+      blocks: BLOCKS,
+      warmUpBlocks: WARM_UP_BLOCKS,
+    },
   };
   return JSON.parse(await runScript("paced-load.ts", [JSON.stringify(paced)])) as PacedLatencies;
 }

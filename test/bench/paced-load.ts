@@ -5,7 +5,7 @@ import { latin1 } from "#wire/http/bytes.ts";
 
 export interface PacedLoad {
   readonly port: number;
-  /** They take turns, in an order drawn anew for each block. */
+  /** They take turns, in every order as often as in any other. */
   readonly hosts: readonly string[];
   readonly path: string;
   readonly requestsPerSecond: number;
@@ -15,8 +15,8 @@ export interface PacedLoad {
   readonly settleMs: number;
   /** Of one turn for each host. */
   readonly blocks: number;
-  /** The same times and orders for the same seed. */
-  readonly seed: number;
+  /** So many before them are not told: both sides come to run at their speed in them. */
+  readonly warmUpBlocks: number;
 }
 
 /** By block, then by host: µs from when a request was due until all of its response had come. */
@@ -35,20 +35,15 @@ const PIECE_BYTES = 64 * 1024;
 const END_OF_HEAD = "\r\n\r\n";
 
 const load = JSON.parse(process.argv[2] ?? "{}") as PacedLoad;
-let state = load.seed >>> 0 || 1;
 
-/** Between 0 and 1 (xorshift32). */
-function random(): number {
-  state ^= state << 13;
-  state ^= state >>> 17;
-  state ^= state << 5;
-  state >>>= 0;
-  return state / 2 ** 32;
-}
-
-function shuffled<T>(values: readonly T[]): readonly T[] {
-  const all = values.map((value) => ({ value, at: random() }));
-  return all.sort((a, b) => a.at - b.at).map(({ value }) => value);
+/** All orders of the values, in a drawn one. */
+function drawnOrders<T>(values: readonly T[]): readonly (readonly T[])[] {
+  const orders = (left: readonly T[]): readonly (readonly T[])[] =>
+    left.length === 0 ? [[]] : left.flatMap((first) => orders(left.filter((value) => value !== first)).map((rest) => [first, ...rest]));
+  return orders(values)
+    .map((order) => ({ order, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ order }) => order);
 }
 
 /** Longest idle first, so that all are used alike. */
@@ -108,22 +103,23 @@ function ask(request: string, into: number[] | null): void {
 
 await Promise.all(Array.from({ length: load.connections }, open));
 const requests = load.hosts.map((host) => `GET ${load.path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: paced-load\r\n\r\n`);
-const { hosts, turnMs, settleMs, requestsPerSecond } = load;
+const { hosts, turnMs, settleMs, requestsPerSecond, warmUpBlocks } = load;
 
 /** Ms after the beginning of a turn. */
 function drawn(): readonly number[] {
-  const gap = (): number => (-Math.log(1 - random()) * 1000) / requestsPerSecond;
+  const gap = (): number => (-Math.log(1 - Math.random()) * 1000) / requestsPerSecond;
   const times: number[] = [];
   for (let at = gap(); at < turnMs; at += gap()) times.push(at);
   return times;
 }
 
-const blocks = Array.from({ length: load.blocks }, () => ({
-  told: hosts.map((): number[] => []),
-  order: shuffled(hosts.map((_, host) => host)),
-  // The same for each host: how many come at once makes more of a difference than what is asked for.
-  times: drawn(),
-}));
+// Drawn anew for each order, and in every run: times that came again would meet what the machine does at such a time again.
+let orders: (readonly number[])[] = [];
+const blocks = Array.from({ length: warmUpBlocks + load.blocks }, (_, index) => {
+  if (orders.length === 0 || index === warmUpBlocks) orders = [...drawnOrders(hosts.map((_host, host) => host))];
+  // The same times for each host: how many come at once makes more of a difference than what is asked for.
+  return { told: hosts.map((): number[] => []), order: orders.pop()!, times: drawn() };
+});
 let turnAt = performance.now();
 for (const { told, order, times } of blocks) {
   for (const host of order) {
@@ -137,5 +133,5 @@ for (const { told, order, times } of blocks) {
 }
 // What is under way still counts.
 while (free.length < load.connections) await new Promise((resolve) => setTimeout(resolve, 1));
-console.log(JSON.stringify(blocks.map(({ told }) => told) satisfies PacedLatencies));
+console.log(JSON.stringify(blocks.slice(warmUpBlocks).map(({ told }) => told) satisfies PacedLatencies));
 process.exit(0);
