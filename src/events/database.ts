@@ -60,6 +60,10 @@ export interface EventDatabase {
   shrink(pages: number): void;
   /** Bytes in use, without free pages. */
   usedBytes(): number;
+  /** Of the file's free pages. */
+  freeBytes(): number;
+  /** Brings what the log holds into the file and, where nobody reads from it, gives the log's room back to the disk. */
+  checkpoint(): void;
   /** What comes from the segments of the gateway; each call is a transaction. */
   readonly logs: LogTables;
   close(): void;
@@ -119,6 +123,16 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
     usedBytes: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
+    freeBytes: () => pragma("freelist_count") * pragma("page_size"),
+    checkpoint: () => {
+      // Readers are not waited for: what they read stays in the log.
+      db.exec("PRAGMA busy_timeout = 0");
+      try {
+        db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      } finally {
+        db.exec("PRAGMA busy_timeout = 5000");
+      }
+    },
     logs: {
       checkpoint: () => transaction(db, () => logs.checkpoint()),
       index: (batch) => transaction(db, () => logs.index(batch)),
@@ -211,7 +225,8 @@ function migrate(db: DatabaseSync, path: string): void {
     for (const statement of missingColumns(db)) db.exec(statement);
     for (const statement of [...indexStatements(), ...blockStatements(), ...rollupStatements()]) db.exec(statement);
     for (const table of BLOCK_TABLES) if (!columnsIn(db, blockSitesTable(table)).includes("bytes")) db.exec(siteBytesStatement(table));
-    db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
+    // It would be written where nothing else is, and a full disk refuse to be opened.
+    if (version !== EVENT_SCHEMA_VERSION) db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
   });
 }
 

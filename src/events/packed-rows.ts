@@ -45,6 +45,22 @@ export const AS_BEFORE = 0xffff_ffff;
 export const rowsIn = (tables: readonly PackedRows[]): number =>
   tables.reduce((sum, { rows, events }) => sum + rows + (events?.rows ?? 0), 0);
 
+/** Of a row, beside its texts. */
+const ROW_BYTES = 100;
+
+/** What they take at most in the file, about: its texts are UTF-8, most of them ASCII. */
+export const bytesIn = (tables: readonly PackedRows[]): number =>
+  rowsIn(tables) * ROW_BYTES +
+  tables.reduce(
+    (sum, { texts, facets, events }) =>
+      sum + unitsIn(texts, facets) + (events === undefined ? 0 : unitsIn([events.matches], [events.rule])),
+    0,
+  );
+
+const unitsIn = (texts: readonly PackedTexts[], facets: readonly PackedFacet[]): number =>
+  texts.reduce((sum, { text }) => sum + text.length, 0) +
+  facets.reduce((sum, facet) => sum + facet.texts.reduce((units, { length }) => units + length, 0), 0);
+
 /** The number in the file of a batch's combination, which is told by its facet and its texts. */
 export type FacetNumber = (facet: FacetName, texts: readonly string[]) => number;
 

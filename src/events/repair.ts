@@ -37,6 +37,8 @@ export function openRepairedDatabase({ path, nowMs, namesMax, damaged }: RepairD
     deleteUnusedFacets: (rowsMax) => run((database) => database.deleteUnusedFacets(rowsMax)),
     shrink: (pages) => run((database) => database.shrink(pages)),
     usedBytes: () => run((database) => database.usedBytes()),
+    freeBytes: () => run((database) => database.freeBytes()),
+    checkpoint: () => run((database) => database.checkpoint()),
     logs: {
       checkpoint: () => run(({ logs }) => logs.checkpoint()),
       index: (batch) => run(({ logs }) => logs.index(batch)),

@@ -13,6 +13,9 @@ export interface WriterData {
 /** Where the gateway puts its segments, beside the events database. */
 export const logSegmentsOf = (eventsPath: string): string => join(dirname(eventsPath), "gateway-logs");
 
+/** What holds room on the disk (disk-reserve.ts). */
+export const reserveOf = (eventsPath: string): string => `${eventsPath}.reserve`;
+
 export const DEFAULT_RETENTION: RetentionLimits = {
   ageMs: 30 * 86_400_000,
   bytes: 4 * 1024 ** 3,

@@ -9,6 +9,8 @@ export interface LogIndexer {
   step(): boolean;
   /** Removes segments that no row needs, and the oldest ones above the bound of bytes. */
   tidy(bytesMax: number): void;
+  /** Of all segments that can go. */
+  bytes(): number;
   close(): void;
 }
 
@@ -30,6 +32,8 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
   /** All segments up to this one are done with. */
   let done = 0;
   let isResumed = false;
+
+  const finished = (): readonly number[] => segmentsIn(directory).filter((segment) => segment <= done);
 
   const resume = (): void => {
     isResumed = true;
@@ -75,13 +79,13 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
     },
     tidy: (bytesMax) => {
       for (const segment of logs.takeEmptySegments()) remove(directory, segment);
-      const segments = segmentsIn(directory).filter((segment) => segment <= done);
       let bytes = 0;
-      for (const segment of segments.toReversed()) {
+      for (const segment of finished().toReversed()) {
         bytes += sizeOf(directory, segment);
         if (bytes > bytesMax) remove(directory, segment);
       }
     },
+    bytes: () => finished().reduce((sum, segment) => sum + sizeOf(directory, segment), 0),
     close: () => open?.reader.close(),
   };
 }
