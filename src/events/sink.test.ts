@@ -114,3 +114,22 @@ test("close does not wait for a writer that is gone", async () => {
   port2.close();
   await sink.close(30_000);
 });
+
+test("rows that a writer took along when it ended are counted, and the next one gets what came after", async (t) => {
+  const [first, second] = [new MessageChannel(), new MessageChannel()];
+  t.after(() => second.port2.close());
+  const writer = slowWriter(first.port2);
+  const metrics = createMetrics();
+  const sink = createEventSink({ port: first.port1, metrics, flushMs: 1 });
+  for (let n = 0; n < 3; n++) sink.push("requests", testRequestRow());
+  await writer.next();
+  first.port2.close();
+  await settled(20);
+  const next = slowWriter(second.port2);
+  sink.push("requests", testRequestRow());
+  sink.reconnect(second.port1);
+  await next.next();
+  assert.equal(next.batches[0]?.tables[0]?.rows, 1);
+  assert.equal(metrics.samples().find(({ name }) => name === "selvedge_events_unconfirmed_rows_total")?.value, 3);
+  assert.equal(dropped(metrics, "requests"), 0);
+});

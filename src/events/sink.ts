@@ -41,6 +41,10 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
       metrics.counter("selvedge_events_dropped_total", "Event rows dropped because the writer was behind", { table }),
     ]),
   );
+  const unconfirmed = metrics.counter(
+    "selvedge_events_unconfirmed_rows_total",
+    "Event rows sent to a writer that ended before it said that they are committed",
+  );
   const packers = new Map<EventTable, RowPacker>();
   const requests = new RequestPacker();
   const sent = new Map<number, Sent>();
@@ -70,6 +74,7 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
   };
 
   const forgetSent = (): void => {
+    unconfirmed.value += sentRows;
     sent.clear();
     sentRows = sentUnits = 0;
     onIdle?.();
