@@ -154,8 +154,8 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     ring?.done();
   };
 
-  /** Whether there was anything. */
-  const read = (tap: Attached): boolean => {
+  /** Whether there was anything, and whether some of it may still wait. */
+  const read = (tap: Attached): { readonly hasRead: boolean; readonly isBehind: boolean } => {
     const { ring } = tap;
     let sum = 0;
     while (ring !== null && sum < TURN_BYTES && !(isHeldUp = isHigh())) {
@@ -163,19 +163,20 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
         take(tap, record);
         return !isHigh();
       });
-      if (bytes === 0) break;
+      if (bytes === 0) return { hasRead: sum > 0, isBehind: false };
       sum += bytes;
       if (!givesWay && !ring.isBehind()) breathe();
     }
-    return sum > 0;
+    return { hasRead: sum > 0, isBehind: ring !== null };
   };
 
   const poller = createPoller({
     pollMs,
     poll: () => {
-      const hasRead = Array.from(taps.values(), read).includes(true);
-      if (!hasRead && load.decoders === 0) shares.rest();
-      return hasRead;
+      const turns = Array.from(taps.values(), read);
+      // However much comes: what is taken as soon as it is there keeps nobody waiting.
+      if (!turns.some(({ isBehind }) => isBehind)) shares.rest();
+      return turns.some(({ hasRead }) => hasRead);
     },
     // Nothing moves on by itself while decoders have to catch up.
     sleep: () => load.decoders === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),

@@ -221,6 +221,22 @@ test("an account whose bodies keep the detector busy for long is left out until 
   });
 });
 
+test("bodies that never stop coming are all scanned as long as the detector keeps up with them, one account's or not", async (t) => {
+  const clock = fixedClock(1_700_000_000_000);
+  // Each look at it takes 10 ms, so that those that are sent below take longer than a burst may.
+  const slow: Clock = { ...clock, monotonicMs: () => (clock.advance(10), clock.monotonicMs()) };
+  const { tap, metrics } = bench(t, {}, undefined, undefined, slow);
+  const done = (): number => value(metrics, "selvedge_detection_scanned_total") + value(metrics, "selvedge_detection_shed_total");
+  const bodies = 1000;
+  for (let i = 0; i < bodies; i++) {
+    send(tap, i % 2 === 0 ? PAGE : gzipSync(PAGE), { content_encoding: i % 2 === 0 ? "" : "gzip" });
+    // There is always one more when a body has been scanned.
+    await eventually(() => i + 1 - done() <= 2, 0);
+  }
+  await eventually(() => done() === bodies);
+  assert.equal(value(metrics, "selvedge_detection_shed_total"), 0);
+});
+
 test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {
   const { tap, rows, scanned, metrics } = bench(t);
   const beyond = Buffer.concat([Buffer.alloc(SCANNED_BYTES_MAX, " "), PAGE]);
