@@ -35,7 +35,7 @@ export interface DetectorDeps {
   readonly valueHash: ValueHash;
   /** By which number the system knows the thread (kernel/thread-priority.ts); 0 where it does not. */
   readonly thread?: number;
-  /** How long bodies gather before they are looked at. */
+  /** How long bodies gather before they are looked at, where they are few. */
   readonly pollMs?: number;
 }
 
@@ -154,29 +154,35 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     ring?.done();
   };
 
-  /** Whether there was anything, and whether some of it may still wait. */
-  const read = (tap: Attached): { readonly hasRead: boolean; readonly isBehind: boolean } => {
+  /** How many bytes there were, and whether more may still wait. */
+  const read = (tap: Attached): { readonly sum: number; readonly isBehind: boolean } => {
     const { ring } = tap;
     let sum = 0;
+    ring?.stir();
     while (ring !== null && sum < TURN_BYTES && !(isHeldUp = isHigh())) {
       const bytes = ring.read(BREATH_BYTES, (record) => {
         take(tap, record);
         return !isHigh();
       });
-      if (bytes === 0) return { hasRead: sum > 0, isBehind: false };
+      if (bytes === 0) {
+        ring.doze();
+        return { sum, isBehind: false };
+      }
       sum += bytes;
       if (!givesWay && !ring.isBehind()) breathe();
     }
-    return { hasRead: sum > 0, isBehind: ring !== null };
+    return { sum, isBehind: ring !== null };
   };
 
   const poller = createPoller({
     pollMs,
+    busyPollMs: Math.min(pollMs, BUSY_POLL_MS),
     poll: () => {
       const turns = Array.from(taps.values(), read);
       // However much comes: what is taken as soon as it is there keeps nobody waiting.
       if (!turns.some(({ isBehind }) => isBehind)) shares.rest();
-      return turns.some(({ hasRead }) => hasRead);
+      const bytes = turns.reduce((sum, turn) => sum + turn.sum, 0);
+      return bytes === 0 ? "nothing" : bytes < MUCH_BYTES ? "little" : "much";
     },
     // Nothing moves on by itself while decoders have to catch up.
     sleep: () => load.decoders === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
@@ -251,7 +257,11 @@ const breathe = (): void => void Atomics.wait(nothing, 0, 0, BREATH_MS);
 /** A body under way longer than this is long. */
 const LONG_MS = 30_000;
 const LOOK_MS = 2000;
-const POLL_MS = 10;
+/** Waking up costs as much as scanning some ten KB, and nobody waits for what is found. */
+const POLL_MS = 40;
+/** Room in the ring is wanted again soon. */
+const BUSY_POLL_MS = 10;
+const MUCH_BYTES = 1024 * 1024;
 /** What is read of a tap before other work of the thread has its turn. */
 const TURN_BYTES = 1024 * 1024;
 const DECODING_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** Looks for work from time to time while there is some, and sleeps otherwise: who brings the work need not wake anybody. */
 export interface Poller {
-  /** There is work. */
+  /** There is work, or much of it: its next look is at once. */
   wake(): void;
   /** What held up the work that is there is over: its next look need not wait for its time. */
   hurry(): void;
@@ -8,17 +8,21 @@ export interface Poller {
 }
 
 export interface PollerDeps {
+  /** Until the next look after one that found little, and after one that found much. */
   readonly pollMs: number;
-  /** Does some of the work that is there; whether there was any. */
-  poll(): boolean;
+  readonly busyPollMs: number;
+  /** Does some of the work that is there. */
+  poll(): Found;
   /** Nothing has come for a while: true where somebody will call `wake`. */
   sleep(): boolean;
 }
 
-/** Turns without work before it sleeps. */
-const IDLE_TURNS = 50;
+export type Found = "nothing" | "little" | "much";
 
-export function createPoller({ pollMs, poll, sleep }: PollerDeps): Poller {
+/** Turns without work before it sleeps. */
+const IDLE_TURNS = 12;
+
+export function createPoller({ pollMs, busyPollMs, poll, sleep }: PollerDeps): Poller {
   let timer: NodeJS.Timeout | null = null;
   let isStopped = false;
   let idleTurns = 0;
@@ -26,14 +30,16 @@ export function createPoller({ pollMs, poll, sleep }: PollerDeps): Poller {
   const turn = (): void => {
     timer = null;
     if (isStopped) return;
-    idleTurns = poll() ? 0 : idleTurns + 1;
-    if (idleTurns < IDLE_TURNS || !sleep()) timer = setTimeout(turn, pollMs);
+    const found = poll();
+    idleTurns = found === "nothing" ? idleTurns + 1 : 0;
+    if (idleTurns < IDLE_TURNS || !sleep()) timer = setTimeout(turn, found === "much" ? busyPollMs : pollMs);
   };
 
   return {
     wake: () => {
       idleTurns = 0;
-      if (timer === null) turn();
+      if (timer !== null) clearTimeout(timer);
+      turn();
     },
     hurry: () => {
       if (timer === null) return;

@@ -107,3 +107,27 @@ test("a reader that sleeps is woken once, and one that does not is left alone", 
   write();
   assert.equal(woken, 2);
 });
+
+test("a reader that dozes is woken once, when much waits, and not while it looks", () => {
+  const ring = createRing(RING_BYTES);
+  let woken = 0;
+  const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => void woken++ });
+  const reader = createRingReader(ring);
+  const write = (): void => assert.ok(writer.write(1, 0, "", Buffer.alloc(48), 0, 48, false));
+  const wokenBy = (records: number): number => {
+    const before = woken;
+    for (let i = 0; i < records; i++) write();
+    return woken - before;
+  };
+  reader.stir();
+  for (let turn = 0; turn < 40; turn++) {
+    reader.doze();
+    assert.equal(wokenBy(2), 0, "128 bytes of 2,048");
+    assert.equal(wokenBy(2), 1, "an eighth");
+    assert.equal(wokenBy(4), 0, "it was told");
+    reader.doze();
+    reader.stir();
+    assert.equal(wokenBy(4), 0, "it looks");
+    reader.read(Number.POSITIVE_INFINITY, () => undefined);
+  }
+});

@@ -1,8 +1,9 @@
+import { copyBytes } from "#kernel/copy-bytes.ts";
 import type { Borrower, ReadLender } from "./lent-reads.ts";
 
 /**
  * A queue of records in memory that two threads share: one writes, the other reads. Neither waits for the other, nothing is
- * allocated or handed over, and the reader is woken only where it has said that it sleeps.
+ * allocated or handed over, and the reader is woken only where it has said that it sleeps, or dozes and much has come.
  */
 export interface RingWriter {
   /** Whether a record of so many bytes has room, and an end of every job that may be open. */
@@ -28,6 +29,10 @@ export interface RingReader {
   isBehind(): boolean;
   /** The writer calls `wake` (of its own side) for the next record. False where there is one already. */
   sleep(): boolean;
+  /** The reader looks again by itself: the writer calls `wake` only when a good part of the memory waits. */
+  doze(): void;
+  /** The reader looks: the writer calls `wake` no more. */
+  stir(): void;
   /** Says that one more job is done with: should the reader's thread die, the writer knows how many were not. */
   done(): void;
 }
@@ -54,7 +59,7 @@ export interface RingWriterOptions {
   readonly endsMax: number;
   readonly rewindBytes?: number;
   readonly lender?: ReadLender | null;
-  /** Called once for each time that the reader sleeps. */
+  /** Called at most once for each time that the reader sleeps or dozes. */
   wake(): void;
 }
 
@@ -64,7 +69,11 @@ export const RECORD_BYTES_MAX = 128 * 1024;
 export const LABELS_MAX = 2 ** 24;
 
 // Positions are bytes in the part behind the control words; each word has a cache line of its own.
-const [HEAD, TAIL, ASLEEP] = [0, 16, 32];
+const [HEAD, TAIL, STATE] = [0, 16, 32];
+// What the reader is, in the word of that name.
+const [AWAKE, ASLEEP, DOZING] = [0, 1, 2];
+/** The part of the memory that may wait for a reader that dozes. */
+const DOZING_PART = 1 / 8;
 /** Written by the reader, as TAIL is. */
 const DONE = TAIL + 1;
 const CONTROL_BYTES = 192;
@@ -80,12 +89,10 @@ const LENT_BYTES_MIN = 16 * 1024;
 /** Where all has been read, writing begins at the front again behind so many bytes: memory that is in the cache stays in use. */
 const REWIND_BYTES = 512 * 1024;
 
-const { copy } = Buffer.prototype;
-
 /** `bytes` for records, a multiple of 16. */
 export function createRing(bytes: number): SharedArrayBuffer {
   const ring = new SharedArrayBuffer(CONTROL_BYTES + bytes);
-  Atomics.store(new Int32Array(ring), ASLEEP, 1);
+  Atomics.store(new Int32Array(ring), STATE, ASLEEP);
   return ring;
 }
 
@@ -132,10 +139,17 @@ export function createRingWriter(
     return need + kept < tail ? 0 : -1;
   };
 
+  const waiting = (): number => {
+    const bytes = head - (control[TAIL] as number);
+    return bytes < 0 ? bytes + size : bytes;
+  };
+
   const publish = (next: number): void => {
     head = next;
     Atomics.store(control, HEAD, head);
-    if (Atomics.load(control, ASLEEP) === 1 && Atomics.exchange(control, ASLEEP, 0) === 1) wake();
+    const state = Atomics.load(control, STATE);
+    if (state === AWAKE || (state === DOZING && waiting() < size * DOZING_PART)) return;
+    if (Atomics.exchange(control, STATE, AWAKE) !== AWAKE) wake();
   };
 
   const header = (at: number, textBytes: number, bodyBytes: number, job: number, kind: number): void => {
@@ -165,9 +179,7 @@ export function createRingWriter(
         const word = (at + RECORD) >> WORD_SHIFT;
         words[word] = (lender as ReadLender).lend(end - start);
         words[word + 1] = start;
-      }
-      // `set` of a typed array takes shared memory word by word, at half the speed.
-      else copy.call(bytes, data, textAt + text.length, start, end);
+      } else copyBytes(bytes, start, end, data, textAt + text.length);
       publish(at + need);
       return true;
     },
@@ -226,11 +238,13 @@ export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | n
       return (waiting < 0 ? waiting + data.length : waiting) > data.length / 2;
     },
     sleep: () => {
-      Atomics.store(control, ASLEEP, 1);
+      Atomics.store(control, STATE, ASLEEP);
       // What came meanwhile found nobody asleep.
       if (isEmpty()) return true;
-      return Atomics.exchange(control, ASLEEP, 0) === 0;
+      return Atomics.exchange(control, STATE, AWAKE) === AWAKE;
     },
+    doze: () => void Atomics.store(control, STATE, DOZING),
+    stir: () => void Atomics.store(control, STATE, AWAKE),
     done: () => void Atomics.add(control, DONE, 1),
   };
 }

@@ -1,3 +1,4 @@
+import { copyBytes } from "#kernel/copy-bytes.ts";
 import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";
@@ -140,7 +141,7 @@ export class BodyScanner {
     let at = 0;
     while (at < chunk.length) {
       const taken = Math.min(chunk.length - at, this.#buffer.length - this.#filled);
-      this.#buffer.set(chunk.subarray(at, at + taken), this.#filled);
+      copyBytes(chunk, at, at + taken, this.#buffer, this.#filled);
       this.#filled += taken;
       at += taken;
       if (this.#filled === this.#buffer.length) this.#scanTo(this.#filled - WINDOW_BYTES);
