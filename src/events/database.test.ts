@@ -258,12 +258,12 @@ test("names that visitors make up fill no database: past the bound they are one,
       ["method", "GET"],
     ] as const) {
       const counts = counted(column);
-      assert.equal(counts.size, 11, "ten, and what stands for the others");
+      assert.equal(counts.size, 6, "half of the places, and what stands for the others");
       assert.equal(counts.get(honest), 2 * size, "what was known before keeps its name");
-      assert.equal(counts.get("[other]"), 2 * size - 9, "no row is lost");
+      assert.equal(counts.get("[other]"), 2 * size - 4, "no row is lost");
     }
     const file = new DatabaseSync(path, { readOnly: true });
-    assert.equal(file.prepare("SELECT COUNT(*) AS names FROM facet_agent").get()?.["names"], 11);
+    assert.equal(file.prepare("SELECT COUNT(*) AS names FROM facet_agent").get()?.["names"], 6);
     file.close();
     nowMs += 10 * day;
     while (retentionStep(database, { ageMs: hour, bytes: Infinity }, nowMs));
@@ -274,6 +274,86 @@ test("names that visitors make up fill no database: past the bound they are one,
     assert.equal(counted("user_agent").get("new 0"), 1, "room has come again");
   }
 });
+
+test("sites that flood the names leave places for others, however many they are and whoever has them", async (t) => {
+  const path = await temporaryPath(t);
+  const places = 100;
+  const open = () => openEventDatabase(path, () => DAY, places);
+  let database = open();
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const flood = (account_id: string, zone_id: string): void =>
+    database.insert([
+      packed(
+        "requests",
+        Array.from({ length: 2 * places }, (_, n) => testRequestRow({ at_ms: DAY, account_id, zone_id, user_agent: `${zone_id} ${n}` })),
+      ),
+    ]);
+  const namesOf = (zone_id: string): number =>
+    new Set(
+      queries
+        .list("requests", { where: [{ column: "zone_id", operator: "eq", value: zone_id }], limit: 1000 })
+        .map((row) => row.user_agent),
+    ).size - 1;
+  flood("one", "a");
+  assert.equal(namesOf("a"), 50);
+  // What is told by the file.
+  database.close();
+  database = open();
+  flood("one", "b");
+  assert.deepEqual([namesOf("a"), namesOf("b")], [50, 16], "of one account, two sites have no more than twice what is left");
+  flood("two", "c");
+  assert.equal(namesOf("c"), 17);
+  // A name that was refused to one is not refused to the next.
+  database.insert([packed("requests", [testRequestRow({ at_ms: DAY, account_id: "quiet", zone_id: "quiet", user_agent: "a 150" })])]);
+  assert.equal(queries.count("requests", [{ column: "user_agent", operator: "eq", value: "a 150" }]), 1);
+});
+
+test("counts have a bounded number of the names that visitors make up, and all rows are in them", async (t) => {
+  const path = await temporaryPath(t);
+  const open = () => openEventDatabase(path, () => DAY);
+  let database = open();
+  t.after(() => database.close());
+  const queries = openEventQueries(path);
+  t.after(() => queries.close());
+  const rows = (zone_id: string, methods: number, from = 0) =>
+    packed(
+      "requests",
+      Array.from({ length: methods }, (_, n) =>
+        testRequestRow({ at_ms: DAY, zone_id, method: `M${from + n}`, content_type: n % 2 === 0 ? "" : "a/b" }),
+      ),
+    );
+  database.insert([rows("zone", 200)]);
+  // The second time it is told by the file.
+  database.close();
+  database = open();
+  database.insert([rows("zone", 400, 100), rows("quiet", 3)]);
+  database.insert([rows("zone", 400, 100)]);
+  const counted = (zone_id: string, by: "method" | "content_type"): Map<string, number> =>
+    new Map(
+      queries
+        .groups("requests", {
+          where: [{ column: "zone_id", operator: "eq", value: zone_id }],
+          by: [{ column: by }],
+          measures: [],
+          order: [],
+          limit: 1000,
+        })
+        .map(({ dimensions: [text], count }) => [String(text), count]),
+    );
+  const methods = counted("zone", "method");
+  assert.equal(methods.size, 301);
+  assert.equal(methods.get("[other]"), 400);
+  assert.equal(
+    methods.values().reduce((sum, count) => sum + count, 0),
+    1000,
+  );
+  assert.equal(counted("quiet", "method").size, 3);
+  assert.equal(queries.count("requests", [{ column: "method", operator: "eq", value: "M499" }]), 2, "rows keep their names");
+});
+
+const DAY = 86_400_000;
 
 test("a file from before a column was there is given it, and its rows have the column's zero", async (t) => {
   const path = await temporaryPath(t);

@@ -35,10 +35,13 @@ import {
   EVENT_TABLES,
   FACET_NAMES,
   type FacetName,
+  facetTable,
   indexStatements,
+  OWNER_COLUMN,
   storedColumns,
   tableStatements,
   VERSION_WITHOUT_BLOCKS,
+  VISITORS_COLUMNS,
 } from "./schema.ts";
 
 /** The writing side of the events database. One thread owns it. */
@@ -91,7 +94,9 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
   const facets = createFacetStore(db, nowMs, namesMax);
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
   const blocks = new Map(BLOCK_TABLES.map((table): [EventTable, BlockTable] => [table, createBlockTable(db, table, inserts.get(table)!)]));
-  const rollups = new Map(ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup)]));
+  const rollups = new Map(
+    ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup, facets.otherOf)]),
+  );
   const logs = createLogTables(db, createInserter(db, "gateway_logs"));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 
@@ -222,7 +227,7 @@ function migrate(db: DatabaseSync, path: string): void {
     throw new Error(`${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}`);
   transaction(db, () => {
     for (const statement of tableStatements()) db.exec(statement);
-    for (const statement of missingColumns(db)) db.exec(statement);
+    for (const statement of [...missingColumns(db), ...missingOwners(db)]) db.exec(statement);
     for (const statement of [...indexStatements(), ...blockStatements(), ...rollupStatements()]) db.exec(statement);
     for (const table of BLOCK_TABLES) if (!columnsIn(db, blockSitesTable(table)).includes("bytes")) db.exec(siteBytesStatement(table));
     // It would be written where nothing else is, and a full disk refuse to be opened.
@@ -240,6 +245,11 @@ const missingColumns = (db: DatabaseSync): readonly string[] =>
       return [`ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}${column.nullable ? "" : ` DEFAULT ${ZEROS[column.sql]}`}`];
     });
   });
+
+const missingOwners = (db: DatabaseSync): readonly string[] =>
+  FACET_NAMES.filter((name) => name in VISITORS_COLUMNS)
+    .map(facetTable)
+    .flatMap((table) => (columnsIn(db, table).includes("site") ? [] : [`ALTER TABLE ${table} ADD COLUMN ${OWNER_COLUMN}`]));
 
 const columnsIn = (db: DatabaseSync, table: string): readonly string[] =>
   db

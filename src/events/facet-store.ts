@@ -1,13 +1,16 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { createNameShares, type NameOwner, type NameShares } from "./name-shares.ts";
 import { FACET_NAMES, facetColumns, type FacetName, facetTable, OTHER_TEXT, VISITORS_COLUMNS } from "./schema.ts";
 
 /** The writer's side of the facets: numbers for combinations of texts, given once and kept while rows have them. */
 export interface FacetStore {
   /**
-   * The number of a combination, new or known; where a facet is full, that of the one in which `OTHER_TEXT` stands for what a visitor
-   * wrote. To be called within the transaction of the rows that have it.
+   * The number of a combination, new or known; where a facet has no place left for its owner, that of the one in which `OTHER_TEXT` stands for
+   * what a visitor wrote. To be called within the transaction of the rows that have it.
    */
-  numberOf(facet: FacetName, texts: readonly string[]): number;
+  numberOf(facet: FacetName, texts: readonly string[], owner: () => NameOwner): number;
+  /** The number of the combination in which `OTHER_TEXT` stands for what a visitor wrote in this one; to be called as `numberOf` is. */
+  otherOf(facet: FacetName, id: number): number;
   /** What was numbered since the last settling is in the file, or not: numbers of a transaction that failed are forgotten. */
   settle(isCommitted: boolean): void;
   /** Deletes at most `rowsMax` combinations of each facet that no row has had since the day; gives their number. */
@@ -21,16 +24,23 @@ const SEPARATOR = "\u0000";
 
 interface Facet {
   readonly find: StatementSync;
+  readonly read: StatementSync;
   readonly add: StatementSync;
   readonly use: StatementSync;
   readonly drop: StatementSync;
-  readonly count: StatementSync;
-  /** Combinations in the file. */
-  size: number;
-  /** What stands for these texts once the facet is full; null where it is never full. */
-  readonly other: ((texts: readonly string[]) => readonly string[]) | null;
+  /** Of a facet that visitors fill. */
+  readonly visitors: Visitors | null;
   known: Map<string, Known>;
 }
+
+interface Visitors {
+  readonly shares: NameShares;
+  /** What stands for these texts once there is no place for them. */
+  other(texts: readonly string[]): readonly string[];
+}
+
+/** Owns what stands for others, which nobody is to have fewer places for. */
+const nobody = (): NameOwner => ({ site: 0, account: "" });
 
 interface Known {
   readonly id: number;
@@ -47,7 +57,7 @@ export const namesMaxOf = (bytes: number): number => Math.min(NAMES_MAX, Math.fl
 
 /** `sizeMax`: combinations of a facet of which visitors write a part. */
 export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax: number): FacetStore {
-  const facets = new Map(FACET_NAMES.map((name): [FacetName, Facet] => [name, createFacet(db, name)]));
+  const facets = new Map(FACET_NAMES.map((name): [FacetName, Facet] => [name, createFacet(db, name, sizeMax)]));
   const fresh: (() => void)[] = [];
 
   const found = (facet: Facet, texts: readonly string[]): Known | undefined => {
@@ -55,38 +65,58 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
     return row && { id: Number(row["id"]), day: Number(row["used_day"]) };
   };
 
-  const added = (facet: Facet, texts: readonly string[], day: number): Known => {
-    facet.size++;
-    fresh.push(() => facet.size--);
-    return { id: Number(facet.add.run(...texts, day).lastInsertRowid), day };
+  const added = ({ visitors, add }: Facet, texts: readonly string[], day: number, owner: () => NameOwner): Known => {
+    if (visitors === null) return { id: Number(add.run(...texts, day).lastInsertRowid), day };
+    const whose = owner();
+    fresh.push(visitors.shares.add(whose));
+    return { id: Number(add.run(...texts, day, whose.site).lastInsertRowid), day };
   };
 
-  const numbered = (facet: Facet, texts: readonly string[], day: number): Known => {
-    const kept = found(facet, texts);
-    if (kept !== undefined) return kept;
-    if (facet.other === null || facet.size < sizeMax) return added(facet, texts, day);
-    const others = facet.other(texts);
-    return found(facet, others) ?? added(facet, others, day);
+  /** Remembered by its texts. */
+  const kept = (facet: Facet, texts: readonly string[], make: () => Known | undefined): Known | undefined => {
+    const key = texts.join(SEPARATOR);
+    const known = facet.known.get(key);
+    if (known !== undefined) return known;
+    const entry = make();
+    if (entry === undefined) return undefined;
+    if (facet.known.size >= REMEMBERED_MAX) facet.known = new Map();
+    facet.known.set(key, entry);
+    fresh.push(() => facet.known.delete(key));
+    return entry;
+  };
+
+  const entryOf = (facet: Facet, texts: readonly string[], day: number, owner: () => NameOwner): Known => {
+    const { visitors } = facet;
+    const entry = kept(facet, texts, () => {
+      const there = found(facet, texts);
+      if (there !== undefined) return there;
+      return visitors === null || visitors.shares.mayAdd(owner()) ? added(facet, texts, day, owner) : undefined;
+    });
+    if (entry !== undefined) return entry;
+    // What is refused to one may be given to another: only what stands for it is remembered.
+    const others = visitors!.other(texts);
+    return kept(facet, others, () => found(facet, others) ?? added(facet, others, day, nobody))!;
+  };
+
+  const numberOf: FacetStore["numberOf"] = (name, texts, owner) => {
+    const facet = facets.get(name)!;
+    const day = Math.floor(nowMs() / DAY_MS);
+    const entry = entryOf(facet, texts, day, owner);
+    if (entry.day < day) {
+      facet.use.run(day, entry.id);
+      // A day that is not committed has to be written again.
+      const before = entry.day;
+      entry.day = day;
+      fresh.push(() => (entry.day = before));
+    }
+    return entry.id;
   };
 
   return {
-    numberOf: (name, texts) => {
-      const facet = facets.get(name)!;
-      const key = texts.join(SEPARATOR);
-      const day = Math.floor(nowMs() / DAY_MS);
-      let entry = facet.known.get(key);
-      if (entry === undefined) {
-        entry = numbered(facet, texts, day);
-        if (facet.known.size >= REMEMBERED_MAX) facet.known = new Map();
-        facet.known.set(key, entry);
-        fresh.push(() => facet.known.delete(key));
-      }
-      if (entry.day < day) {
-        facet.use.run(day, entry.id);
-        entry.day = day;
-        fresh.push(() => facet.known.delete(key));
-      }
-      return entry.id;
+    numberOf,
+    otherOf: (name, id) => {
+      const { read, visitors } = facets.get(name)!;
+      return numberOf(name, visitors!.other(Object.values(read.get(id)!).map(String)), nobody);
     },
     settle: (isCommitted) => {
       if (!isCommitted) for (const forget of fresh) forget();
@@ -98,7 +128,7 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
         const { changes } = facet.drop.run(Math.floor(dayMs(name) / DAY_MS), rowsMax);
         if (Number(changes) > 0) {
           facet.known = new Map();
-          facet.size = sizeOf(facet);
+          facet.visitors?.shares.recount();
         }
         deleted += Number(changes);
       }
@@ -107,22 +137,24 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
   };
 }
 
-function createFacet(db: DatabaseSync, name: FacetName): Facet {
+function createFacet(db: DatabaseSync, name: FacetName, sizeMax: number): Facet {
   const table = facetTable(name);
   const columns = facetColumns(name);
   const visitors = VISITORS_COLUMNS[name];
-  const facet: Facet = {
+  const added = [...columns, "used_day", ...(visitors === undefined ? [] : ["site"])];
+  return {
     find: db.prepare(`SELECT id, used_day FROM ${table} WHERE ${columns.map((column) => `${column} = ?`).join(" AND ")}`),
-    add: db.prepare(`INSERT INTO ${table} (${columns.join(", ")}, used_day) VALUES (${columns.map(() => "?").join(", ")}, ?)`),
+    read: db.prepare(`SELECT ${columns.join(", ")} FROM ${table} WHERE id = ?`),
+    add: db.prepare(`INSERT INTO ${table} (${added.join(", ")}) VALUES (${added.map(() => "?").join(", ")})`),
     use: db.prepare(`UPDATE ${table} SET used_day = ? WHERE id = ?`),
     drop: db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE used_day < ? LIMIT ?)`),
-    count: db.prepare(`SELECT COUNT(*) AS size FROM ${table}`),
-    size: 0,
-    other: visitors ? (texts) => texts.map((text, i) => (visitors.includes(columns[i]!) ? OTHER_TEXT : text)) : null,
+    visitors:
+      visitors === undefined
+        ? null
+        : {
+            shares: createNameShares(db, name, sizeMax),
+            other: (texts) => texts.map((text, i) => (visitors.includes(columns[i]!) ? OTHER_TEXT : text)),
+          },
     known: new Map(),
   };
-  facet.size = sizeOf(facet);
-  return facet;
 }
-
-const sizeOf = ({ count }: Facet): number => Number(count.get()?.["size"]);

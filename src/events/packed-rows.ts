@@ -1,3 +1,4 @@
+import type { NameOwner } from "./name-shares.ts";
 import type { EventTable } from "./rows.ts";
 import { type Cell, EVENT_SCHEMA, facetColumns, type FacetName, storedColumns } from "./schema.ts";
 
@@ -61,8 +62,8 @@ const unitsIn = (texts: readonly PackedTexts[], facets: readonly PackedFacet[]):
   texts.reduce((sum, { text }) => sum + text.length, 0) +
   facets.reduce((sum, facet) => sum + facet.texts.reduce((units, { length }) => units + length, 0), 0);
 
-/** The number in the file of a batch's combination, which is told by its facet and its texts. */
-export type FacetNumber = (facet: FacetName, texts: readonly string[]) => number;
+/** The number in the file of a batch's combination, which is told by its facet and its texts. `owner`: of the first row that has it. */
+export type FacetNumber = (facet: FacetName, texts: readonly string[], owner: () => NameOwner) => number;
 
 /** Rows whose combinations have their numbers in the file. */
 export interface NumberedRows extends PackedRows {
@@ -71,13 +72,28 @@ export interface NumberedRows extends PackedRows {
 }
 
 export function numberRows(packed: PackedRows, numberOf: FacetNumber): NumberedRows {
-  const ids = EVENT_SCHEMA[packed.table].facets.map((name, i) => {
-    const { texts } = packed.facets[i]!;
+  const ids: number[][] = [];
+  const facets = EVENT_SCHEMA[packed.table].facets;
+  const siteAt = facets.indexOf("site");
+  for (const [i, name] of facets.entries()) {
+    const { texts, combinations } = packed.facets[i]!;
     const width = facetColumns(name).length;
-    return Array.from({ length: texts.length / width }, (_, n) => numberOf(name, texts.slice(n * width, (n + 1) * width)));
-  });
+    let row = 0;
+    const ownerOf = (combination: number): NameOwner => {
+      // They are numbered in the order of their first rows.
+      row = Math.max(combinations.indexOf(combination, row), 0);
+      const sites = packed.facets[siteAt]!;
+      const site = sites.combinations[row]!;
+      return { site: ids[siteAt]?.[site] ?? 0, account: sites.texts[site * SITE_WIDTH] ?? "" };
+    };
+    ids.push(
+      Array.from({ length: texts.length / width }, (_, n) => numberOf(name, texts.slice(n * width, (n + 1) * width), () => ownerOf(n))),
+    );
+  }
   return { ...packed, ids };
 }
+
+const SITE_WIDTH = facetColumns("site").length;
 
 /** The cells of all rows one after the other, as the file holds them. */
 export function unpackRows({ table, rows, facets, texts, numbers, ids }: NumberedRows): Cell[] {

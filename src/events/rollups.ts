@@ -2,7 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { blockTable, hasBlocks } from "./blocks/block-tables.ts";
 import type { NumberedRows } from "./packed-rows.ts";
 import type { EventTable } from "./rows.ts";
-import { EVENT_SCHEMA, type FacetName, storedColumns } from "./schema.ts";
+import { createCountedNames } from "./counted-names.ts";
+import { EVENT_SCHEMA, type FacetName, storedColumns, VISITORS_COLUMNS } from "./schema.ts";
 
 /**
  * Rows counted by the minute and by the hour as they are written, in the same transaction. Charts and alerts read these
@@ -75,7 +76,10 @@ export const rollupStatements = (): readonly string[] => [
 /** Counts the rows of several batches. */
 export type RollupWriter = (batches: readonly NumberedRows[]) => void;
 
-export function createRollupWriter(db: DatabaseSync, rollup: Rollup): RollupWriter {
+/** The number of the combination that stands for another one where visitors have made up too many. */
+type OtherNumber = (facet: FacetName, id: number) => number;
+
+export function createRollupWriter(db: DatabaseSync, rollup: Rollup, otherOf: OtherNumber): RollupWriter {
   const numbers = storedColumns(rollup.table).filter((column) => column.facet === null && column.sql !== "TEXT");
   const position = (column: string): number => numbers.findIndex(({ name }) => name === column);
   const facets = rollup.facets.map((facet) => EVENT_SCHEMA[rollup.table].facets.indexOf(facet));
@@ -83,7 +87,7 @@ export function createRollupWriter(db: DatabaseSync, rollup: Rollup): RollupWrit
   const columns = rollup.columns.map(position);
   const sums = rollup.sums.map(position);
   const weight = rollup.weight === null ? -1 : position(rollup.weight);
-  const levels = ROLLUP_LEVELS.map((level) => ({ level, add: db.prepare(upsertSql(rollup, level)) }));
+  const levels = ROLLUP_LEVELS.map((level) => ({ level, add: createAdder(db, rollup, level, otherOf) }));
 
   const countInto = (minutes: Map<string, number[]>, batch: NumberedRows): void => {
     const times = batch.numbers[time]!;
@@ -117,7 +121,23 @@ export function createRollupWriter(db: DatabaseSync, rollup: Rollup): RollupWrit
     const minutes = new Map<string, number[]>();
     for (const batch of batches) countInto(minutes, batch);
     const keys = facets.length + columns.length;
-    for (const { level, add } of levels) for (const group of atLevel(minutes.values(), level, keys)) add.run(...group);
+    for (const { level, add } of levels) for (const group of atLevel(minutes.values(), level, keys)) add(group);
+  };
+}
+
+/** Adds a group: its time, its keys, and what is added up. */
+function createAdder(db: DatabaseSync, rollup: Rollup, level: RollupLevel, otherOf: OtherNumber): (group: readonly number[]) => void {
+  const facet = rollup.facets.find((name) => name in VISITORS_COLUMNS)!;
+  const [siteAt, facetAt] = [1 + rollup.facets.indexOf("site"), 1 + rollup.facets.indexOf(facet)];
+  const keys = 1 + keysOf(rollup).length;
+  const change = db.prepare(updateSql(rollup, level));
+  const begin = db.prepare(upsertSql(rollup, level));
+  const names = createCountedNames(db, rollupTable(rollup, level), facet);
+  return (group) => {
+    if (Number(change.run(...group.slice(keys), ...group.slice(0, keys)).changes) > 0) return;
+    const combination = group[facetAt]!;
+    if (names.mayBegin(group[siteAt]!, group[0]!, combination)) begin.run(...group);
+    else begin.run(...group.with(facetAt, otherOf(facet, combination)));
   };
 }
 
@@ -142,6 +162,12 @@ function atLevel(minutes: Iterable<readonly number[]>, level: RollupLevel, keys:
     else for (let i = keys; i < rest.length; i++) known[i + 1]! += rest[i]!;
   }
   return groups.values();
+}
+
+function updateSql(rollup: Rollup, level: RollupLevel): string {
+  const sums = ["rows", ...rollup.sums].map((column) => `${column} = ${column} + ?`);
+  const key = ["at_ms", ...keysOf(rollup)].map((column) => `${column} = ?`);
+  return `UPDATE ${rollupTable(rollup, level)} SET ${sums.join(", ")} WHERE ${key.join(" AND ")}`;
 }
 
 function upsertSql(rollup: Rollup, level: RollupLevel): string {

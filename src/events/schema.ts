@@ -52,6 +52,9 @@ export const VISITORS_COLUMNS: Readonly<Partial<Record<FacetName, readonly strin
   question: ["query_type"],
 };
 
+/** The number of the site whose row brought a name that visitors may have made up; 0 in a file from before it was written down. */
+export const OWNER_COLUMN = "site INTEGER NOT NULL DEFAULT 0";
+
 export type FacetName = keyof typeof EVENT_FACETS;
 export const FACET_NAMES = Object.keys(EVENT_FACETS) as readonly FacetName[];
 export const facetTable = (name: FacetName): string => `facet_${name}`;
@@ -255,7 +258,8 @@ export const tableStatements = (): readonly string[] => [
   ...FACET_NAMES.map((name) => {
     const names = facetColumns(name);
     const columns = names.map((column) => `${column} TEXT NOT NULL`).join(", ");
-    return `CREATE TABLE IF NOT EXISTS ${facetTable(name)} (id INTEGER PRIMARY KEY, ${columns}, used_day INTEGER NOT NULL, UNIQUE (${names.join(", ")})) STRICT`;
+    const owner = name in VISITORS_COLUMNS ? `, ${OWNER_COLUMN}` : "";
+    return `CREATE TABLE IF NOT EXISTS ${facetTable(name)} (id INTEGER PRIMARY KEY, ${columns}, used_day INTEGER NOT NULL${owner}, UNIQUE (${names.join(", ")})) STRICT`;
   }),
   ...EVENT_TABLES.map(
     (name) => `CREATE TABLE IF NOT EXISTS ${name} (row_id INTEGER PRIMARY KEY, ${storedColumns(name).map(columnSql).join(", ")}) STRICT`,
