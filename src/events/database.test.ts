@@ -310,6 +310,34 @@ test("sites that flood the names leave places for others, however many they are 
   assert.equal(queries.count("requests", [{ column: "user_agent", operator: "eq", value: "a 150" }]), 1);
 });
 
+test("names that a clock dated which was ahead go when their rows do", async (t) => {
+  const path = await temporaryPath(t);
+  let nowMs = 500 * DAY;
+  const database = openEventDatabase(path, () => nowMs);
+  t.after(() => database.close());
+  const settle = (): void => {
+    while (retentionStep(database, { ageMs: DAY, bytes: Infinity }, nowMs));
+    while (database.deleteUnusedFacets(2) > 0);
+  };
+  database.insert([
+    packed("requests", [testRequestRow({ at_ms: nowMs, user_agent: "ahead" }), testRequestRow({ at_ms: nowMs, user_agent: "too" })]),
+  ]);
+  settle();
+  nowMs = 100 * DAY;
+  for (let day = 0; day < 6; day++, nowMs += DAY) {
+    database.insert([packed("requests", [testRequestRow({ at_ms: nowMs, user_agent: `${day}` })])]);
+    settle();
+  }
+  const file = new DatabaseSync(path, { readOnly: true });
+  t.after(() => file.close());
+  const names = file
+    .prepare("SELECT user_agent FROM facet_agent")
+    .all()
+    .map((row) => row["user_agent"]);
+  assert.ok(!names.includes("ahead") && !names.includes("too"), String(names));
+  assert.ok(!names.includes("0") && names.includes("5"), String(names));
+});
+
 test("counts have a bounded number of the names that visitors make up, and all rows are in them", async (t) => {
   const path = await temporaryPath(t);
   const open = () => openEventDatabase(path, () => DAY);

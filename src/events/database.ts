@@ -115,15 +115,7 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
     }
   };
   return {
-    insert: (tables) => {
-      let isCommitted = false;
-      try {
-        transaction(db, () => insert(tables));
-        isCommitted = true;
-      } finally {
-        facets.settle(isCommitted);
-      }
-    },
+    insert: (tables) => settled(db, facets, () => insert(tables)),
     ...createDeletions(db, facets, blocks, nowMs),
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
@@ -199,7 +191,7 @@ function createDeletions(
           return level.name === name ? changes + Number(remove.run(atMs - level.ms + 1, rowsMax).changes) : changes;
         }, 0),
       ),
-    deleteUnusedFacets: (rowsMax) => transaction(db, () => facets.deleteUnusedSince((name) => users.get(name)?.() ?? 0, rowsMax)),
+    deleteUnusedFacets: (rowsMax) => settled(db, facets, () => facets.deleteUnusedSince((name) => users.get(name)?.() ?? 0, rowsMax)),
   };
 }
 
@@ -259,6 +251,18 @@ const columnsIn = (db: DatabaseSync, table: string): readonly string[] =>
 
 /** What an older row has in a column that may not be null; an empty `json` is read as null. */
 const ZEROS = { TEXT: "''", INTEGER: "0", REAL: "0" } as const;
+
+/** A transaction in which names come or go. */
+function settled<T>(db: DatabaseSync, facets: FacetStore, work: () => T): T {
+  let isCommitted = false;
+  try {
+    const result = transaction(db, work);
+    isCommitted = true;
+    return result;
+  } finally {
+    facets.settle(isCommitted);
+  }
+}
 
 function transaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");

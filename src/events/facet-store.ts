@@ -11,9 +11,9 @@ export interface FacetStore {
   numberOf(facet: FacetName, texts: readonly string[], owner: () => NameOwner): number;
   /** The number of the combination in which `OTHER_TEXT` stands for what a visitor wrote in this one; to be called as `numberOf` is. */
   otherOf(facet: FacetName, id: number): number;
-  /** What was numbered since the last settling is in the file, or not: numbers of a transaction that failed are forgotten. */
+  /** What was numbered or deleted since the last settling is in the file, or not: what a transaction that failed has changed is forgotten. */
   settle(isCommitted: boolean): void;
-  /** Deletes at most `rowsMax` combinations of each facet that no row has had since the day; gives their number. */
+  /** Deletes at most `rowsMax` combinations of each facet that no row has had since the day; gives their number. To be called within a transaction. */
   deleteUnusedSince(dayMs: (facet: FacetName) => number, rowsMax: number): number;
 }
 
@@ -28,9 +28,12 @@ interface Facet {
   readonly add: StatementSync;
   readonly use: StatementSync;
   readonly drop: StatementSync;
+  readonly redate: StatementSync;
   /** Of a facet that visitors fill. */
   readonly visitors: Visitors | null;
   known: Map<string, Known>;
+  /** All names that were last used before this day have been deleted. */
+  checkedDay: number;
 }
 
 interface Visitors {
@@ -59,6 +62,7 @@ export const namesMaxOf = (bytes: number): number => Math.min(NAMES_MAX, Math.fl
 export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax: number): FacetStore {
   const facets = new Map(FACET_NAMES.map((name): [FacetName, Facet] => [name, createFacet(db, name, sizeMax)]));
   const fresh: (() => void)[] = [];
+  const today = (): number => Math.floor(nowMs() / DAY_MS);
 
   const found = (facet: Facet, texts: readonly string[]): Known | undefined => {
     const row = facet.find.get(...texts);
@@ -100,7 +104,7 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
 
   const numberOf: FacetStore["numberOf"] = (name, texts, owner) => {
     const facet = facets.get(name)!;
-    const day = Math.floor(nowMs() / DAY_MS);
+    const day = today();
     const entry = entryOf(facet, texts, day, owner);
     if (entry.day < day) {
       facet.use.run(day, entry.id);
@@ -124,17 +128,24 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
     },
     deleteUnusedSince: (dayMs, rowsMax) => {
       let deleted = 0;
-      for (const [name, facet] of facets) {
-        const { changes } = facet.drop.run(Math.floor(dayMs(name) / DAY_MS), rowsMax);
-        if (Number(changes) > 0) {
-          facet.known = new Map();
-          facet.visitors?.shares.recount();
-        }
-        deleted += Number(changes);
-      }
+      for (const [name, facet] of facets) deleted += deleteUnused(facet, Math.floor(dayMs(name) / DAY_MS), rowsMax, fresh, today());
       return deleted;
     },
   };
+}
+
+function deleteUnused(facet: Facet, day: number, rowsMax: number, undo: (() => void)[], today: number): number {
+  const before = facet.checkedDay;
+  // Names get no day that is over: to look through all of them once for each is enough.
+  if (day === before) return 0;
+  // A clock that was ahead is to keep no name until then.
+  const isRedated = Number(facet.redate.run(today, today + 1).changes) > 0;
+  const gone = facet.drop.all(day, rowsMax);
+  if (isRedated || gone.length > 0) facet.known = new Map();
+  if (gone.length < rowsMax) facet.checkedDay = day;
+  undo.push(() => (facet.checkedDay = before));
+  for (const { site } of gone) if (facet.visitors !== null) undo.push(facet.visitors.shares.remove(Number(site)));
+  return gone.length;
 }
 
 function createFacet(db: DatabaseSync, name: FacetName, sizeMax: number): Facet {
@@ -147,7 +158,10 @@ function createFacet(db: DatabaseSync, name: FacetName, sizeMax: number): Facet 
     read: db.prepare(`SELECT ${columns.join(", ")} FROM ${table} WHERE id = ?`),
     add: db.prepare(`INSERT INTO ${table} (${added.join(", ")}) VALUES (${added.map(() => "?").join(", ")})`),
     use: db.prepare(`UPDATE ${table} SET used_day = ? WHERE id = ?`),
-    drop: db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE used_day < ? LIMIT ?)`),
+    drop: db.prepare(
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE used_day < ? LIMIT ?) RETURNING ${visitors === undefined ? "0 AS site" : "site"}`,
+    ),
+    redate: db.prepare(`UPDATE ${table} SET used_day = ? WHERE used_day > ?`),
     visitors:
       visitors === undefined
         ? null
@@ -156,5 +170,6 @@ function createFacet(db: DatabaseSync, name: FacetName, sizeMax: number): Facet 
             other: (texts) => texts.map((text, i) => (visitors.includes(columns[i]!) ? OTHER_TEXT : text)),
           },
     known: new Map(),
+    checkedDay: -1,
   };
 }

@@ -13,8 +13,8 @@ export interface NameShares {
   mayAdd(owner: NameOwner): boolean;
   /** Gives what undoes it. */
   add(owner: NameOwner): () => void;
-  /** Counts anew, once some have been deleted. */
-  recount(): void;
+  /** For a name that has been deleted; gives what undoes it. */
+  remove(site: number): () => void;
 }
 
 /**
@@ -28,28 +28,34 @@ export function createNameShares(db: DatabaseSync, facet: FacetName, namesMax: n
     `SELECT n.site, IFNULL(s.account_id, '') AS account, COUNT(*) AS size FROM ${facetTable(facet)} AS n LEFT JOIN facet_site AS s ON s.id = n.site GROUP BY n.site`,
   );
   let size = 0;
-  let sites = new Map<number, number>();
-  let accounts = new Map<string, number>();
+  const sites = new Map<number, { readonly account: string; names: number }>();
+  const accounts = new Map<string, number>();
 
-  const change = ({ site, account }: NameOwner, by: number): void => {
+  const change = (site: number, by: number): void => {
+    const known = sites.get(site)!;
     size += by;
-    sites.set(site, (sites.get(site) ?? 0) + by);
-    accounts.set(account, (accounts.get(account) ?? 0) + by);
+    known.names += by;
+    accounts.set(known.account, accounts.get(known.account)! + by);
   };
-  const recount = (): void => {
-    [size, sites, accounts] = [0, new Map(), new Map()];
-    for (const row of names.all()) change({ site: Number(row["site"]), account: String(row["account"]) }, Number(row["size"]));
+  const add = ({ site, account }: NameOwner, by: number): void => {
+    if (!sites.has(site)) sites.set(site, { account, names: 0 });
+    const { account: known } = sites.get(site)!;
+    if (!accounts.has(known)) accounts.set(known, 0);
+    change(site, by);
   };
-  recount();
+  for (const row of names.all()) add({ site: Number(row["site"]), account: String(row["account"]) }, Number(row["size"]));
   return {
-    recount,
     mayAdd: ({ site, account }) => {
       const free = namesMax - size;
-      return (sites.get(site) ?? 0) < free && (accounts.get(account) ?? 0) < ACCOUNT_TIMES * free;
+      return (sites.get(site)?.names ?? 0) < free && (accounts.get(account) ?? 0) < ACCOUNT_TIMES * free;
     },
     add: (owner) => {
-      change(owner, 1);
-      return () => change(owner, -1);
+      add(owner, 1);
+      return () => change(owner.site, -1);
+    },
+    remove: (site) => {
+      change(site, -1);
+      return () => change(site, 1);
     },
   };
 }

@@ -31,6 +31,6 @@ test("what cannot delete rows deletes segments all the same, and each of its oth
     failed: (duty) => failed.push(duty),
   });
   assert.equal(tidy(), false);
-  assert.deepEqual(called, ["rows", "room", "segments 3", "names", "room", "usage", "watch"]);
+  assert.deepEqual(called, ["rows", "room", "names", "room", "segments 3", "usage", "watch"]);
   assert.deepEqual(failed, ["expired rows", "names", "usage"]);
 });
