@@ -49,6 +49,8 @@ export interface ArrivalQuery<T extends EventTable> {
   readonly afterRow: number;
   /** Rows that are given; the others that fit are given to whoever asks again. */
   readonly rowsMax: number;
+  /** Text of these, as JSON about; one row is given however long it is. */
+  readonly unitsMax: number;
   /** Rows of all tenants that are looked at in one go. */
   readonly lookedAtMax: number;
   /** Rows of all tenants that a reader may be behind; where more have arrived, the older ones are passed over. */
@@ -196,7 +198,7 @@ const NONE_ARRIVED = { rows: [], hasMore: false, passedOver: 0, isAtLeast: false
 function readArrivals<T extends EventTable>(
   db: DatabaseSync,
   table: T,
-  { where, afterRow, rowsMax, lookedAtMax, behindMax }: ArrivalQuery<T>,
+  { where, afterRow, rowsMax, unitsMax, lookedAtMax, behindMax }: ArrivalQuery<T>,
 ): Arrivals<T> {
   const newest = lastRow(db, table);
   // A file begun anew counts from the beginning.
@@ -209,24 +211,37 @@ function readArrivals<T extends EventTable>(
     fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, last] }));
   const { sql, values } = selectSql(table, between(from, end));
   const whole = blockRows(db, table);
-  const matches = [...arrivedMatches(db, table, where as Where, from, end)];
+  const matches = [...arrivedMatches(db, table, where as Where, from, end).take(rowsMax + 1)];
   const found = db
     .prepare(`${sql} ORDER BY t.row_id LIMIT ?`)
     .all(...values, rowsMax + 1)
     .map((row) => ({ row_id: Number(row["row_id"]), row: () => decodeRow(table, row) }))
     .concat(matches.map((match) => ({ row_id: match.row_id, row: () => whole(match) })))
     .sort((a, b) => a.row_id - b.row_id);
-  const rows = found.slice(0, rowsMax);
-  const lookedAt = found.length > rowsMax ? (rows.at(-1)?.row_id ?? from) : end;
+  const rows: EventTables[T][] = [];
+  for (let units = 0; rows.length < Math.min(found.length, rowsMax) && units < unitsMax; units += unitsOf(rows.at(-1)!))
+    rows.push(found[rows.length]!.row());
+  const lookedAt = found.length > rows.length ? (found[rows.length - 1]?.row_id ?? from) : end;
   const countedFrom = Math.max(after, from - COUNTED_ROWS_MAX);
   return {
-    rows: rows.map(({ row }) => row()),
+    rows,
     lastRow: lookedAt,
     hasMore: lookedAt < newest,
     passedOver: from === after ? 0 : countArrived(db, table, where as Where, between, countedFrom, from),
     isAtLeast: countedFrom > after,
   };
 }
+
+/** Of a row beside its texts: names, numbers and marks of JSON. */
+const ROW_UNITS = 500;
+
+const unitsOf = (row: object): number =>
+  Object.values(row).reduce(
+    (units: number, cell: unknown) => units + (typeof cell === "string" ? cell.length : isObject(cell) ? JSON.stringify(cell).length : 0),
+    ROW_UNITS,
+  );
+
+const isObject = (cell: unknown): cell is object => typeof cell === "object" && cell !== null;
 
 function countArrived(
   db: DatabaseSync,

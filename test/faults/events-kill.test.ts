@@ -71,7 +71,14 @@ function follow(queries: EventQueries, table: EventTable & ("requests" | "securi
   let afterRow = 0;
   return () => {
     for (let hasMore = true; hasMore;) {
-      const found = queries.arrivals(table, { where: [], afterRow, rowsMax: 5_000, lookedAtMax: 20_000, behindMax: 1_000_000 });
+      const found = queries.arrivals(table, {
+        where: [],
+        afterRow,
+        rowsMax: 5_000,
+        unitsMax: Infinity,
+        lookedAtMax: 20_000,
+        behindMax: 1_000_000,
+      });
       assert.equal(found.passedOver, 0);
       for (const row of found.rows) rays.push(row.ray_id);
       ({ lastRow: afterRow, hasMore } = found);

@@ -249,6 +249,40 @@ test("a follower that leaves while nothing comes leaves its place, before anythi
   log.close();
 });
 
+test("a follower gets all events, however long, in texts that are not", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-tail-"));
+  const database = openEventDatabase(join(directory, "events.db"));
+  const log = createSecurityEvents({ reads: localReads(openEventQueries(join(directory, "events.db"))), clock: systemClock, sealer });
+  try {
+    const reader = log.tail({ zone_id: "mine" }, {}, "one")[Symbol.asyncIterator]();
+    await reader.next();
+    const matched_data = "m".repeat(50_000);
+    const rows = Array.from({ length: 60 }, (_, n) =>
+      testSecurityRow({
+        id: newUlid(n),
+        zone_id: "mine",
+        matches: [{ ...testSecurityRow().matches[0]!, matched_data: `${n}${matched_data}` }],
+      }),
+    );
+    // Some in a block, some as rows; one is longer than any text is to be.
+    database.insert([packed("security_events", rows.slice(0, 10))]);
+    database.insert([packed("security_events", [testSecurityRow({ id: newUlid(11), zone_id: "mine", query: "q".repeat(400_000) })])]);
+    database.insert([packed("security_events", [...rows.slice(10), ...rows.slice(10)])]);
+    let events = 0;
+    while (events < 111) {
+      const text = String((await reader.next()).value);
+      assert.ok(text.length < 700_000, String(text.length));
+      events += text.match(/^event: security_event$/gm)?.length ?? 0;
+    }
+    assert.equal(events, 111);
+    await reader.return?.();
+  } finally {
+    log.close();
+    database.close();
+    await rm(directory, { recursive: true });
+  }
+});
+
 test("a follower that is too far behind is told how many of its own events it does not get, and gets the others", async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-tail-"));
   const database = openEventDatabase(join(directory, "events.db"));

@@ -13,8 +13,9 @@ import type { RowMarks } from "./row-marks.ts";
 const READERS_MAX = 100;
 const READERS_OF_ONE_MAX = 25;
 const LOOK_EVERY_MS = 500;
-/** Events that are sent in one go: what a reader that does not read keeps in memory. */
+/** Events that are sent in one go, and their text: a reader that does not read keeps two such texts in memory, for a minute at most. */
 const EVENTS_PER_LOOK_MAX = 500;
+const UNITS_PER_LOOK_MAX = 256 * 1024;
 /** Rows of all tenants that are looked at in one go, so that nobody else's questions wait long for it. */
 const ROWS_PER_LOOK_MAX = 20_000;
 /** Rows of all tenants that a reader may be behind before it is told what it missed instead. */
@@ -25,6 +26,13 @@ const LOOKS_AT_ONCE_MAX = 8;
 const SILENCE_MS_MAX = 15_000;
 /** Seconds after which to ask for a place again: when one becomes free is not known. */
 const RETRY_AFTER = "30";
+
+/** What has arrived, as it is sent. */
+interface Look {
+  readonly text: string;
+  readonly lastRow: number;
+  readonly hasMore: boolean;
+}
 
 export interface TailOptions {
   readonly scope: EventScope;
@@ -77,15 +85,24 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
     else readers.set(accountId, taken);
   };
 
-  /** Null where the events cannot be read just now: the next look finds what this one did not. */
-  const look = (where: Where<T>, afterRow: number): Promise<Arrivals<T> | null> => {
-    const bounds = { rowsMax: EVENTS_PER_LOOK_MAX, lookedAtMax: ROWS_PER_LOOK_MAX, behindMax: BEHIND_MAX };
-    return looks
-      .run(() => reads.arrivals(source.table, { where, afterRow, ...bounds }))
-      .catch((error: unknown) => {
-        if (error instanceof PlatformError && error.retryable) return null;
-        throw error;
-      });
+  /**
+   * Gives text and no rows: what waits for its reader is held until that reads. Where the events cannot be read just now, the next look finds
+   * what this one did not.
+   */
+  const look = async (where: Where<T>, afterRow: number): Promise<Look> => {
+    const bounds = {
+      rowsMax: EVENTS_PER_LOOK_MAX,
+      unitsMax: UNITS_PER_LOOK_MAX,
+      lookedAtMax: ROWS_PER_LOOK_MAX,
+      behindMax: BEHIND_MAX,
+    };
+    try {
+      const found = await looks.run(() => reads.arrivals(source.table, { where, afterRow, ...bounds }));
+      return { text: textOf(source, found), lastRow: found.lastRow, hasMore: found.hasMore };
+    } catch (error) {
+      if (error instanceof PlatformError && error.retryable) return { text: "", lastRow: afterRow, hasMore: false };
+      throw error;
+    }
   };
 
   async function* tail(where: Where<T>, { scope, accountId, lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
@@ -104,9 +121,8 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
       let spokenMs = clock.monotonicMs();
       while (!closing.signal.aborted) {
         const isLast = clock.monotonicMs() >= endMs;
-        const found = await look(where, afterRow);
-        afterRow = found?.lastRow ?? afterRow;
-        const text = found === null ? "" : textOf(source, found);
+        const { text, lastRow, hasMore } = await look(where, afterRow);
+        afterRow = lastRow;
         if (text !== "" || clock.monotonicMs() - spokenMs >= SILENCE_MS_MAX) {
           yield text === "" ? `: nothing new\n${idText()}` : text;
           spokenMs = clock.monotonicMs();
@@ -114,7 +130,7 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
         // A reader that has left is noticed where something is given to it: an empty text is nothing on its connection.
         else yield "";
         if (isLast) return;
-        if (found?.hasMore !== true) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+        if (!hasMore) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     } finally {
       sit(accountId, -1);

@@ -177,6 +177,7 @@ test("arrivals are the same, and so are the rows that were passed over", (t) => 
     where: anyWhere,
     afterRow: fc.nat(450),
     rowsMax: fc.constantFrom(1, 50, 1000),
+    unitsMax: fc.constantFrom(1, 5_000, Infinity),
     lookedAtMax: fc.constantFrom(1, 30, 1000),
     behindMax: fc.constantFrom(20, 1000),
   });
