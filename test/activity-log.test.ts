@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -395,4 +396,16 @@ describe("the activity log", () => {
     };
     return { until, ended, leave: () => socket.destroy() };
   }
+});
+
+test("an export that cannot begin says so by its status, in either format, and is no file", async (t) => {
+  const server = await startApi();
+  t.after(() => server.close());
+  const { body } = await ask(server, "POST", "/zones", { body: { name: "damaged.example", account: { id: server.account_id } } });
+  writeFileSync(server.eventsPath, "no database ".repeat(4096));
+  for (const list of ["security/events", "logs/requests"])
+    for (const format of ["csv", "ndjson"]) {
+      const { status, headers, body: told } = await ask(server, "GET", `/zones/${body.result.id}/${list}/export?format=${format}`);
+      assert.deepEqual([status, told.errors[0].code, headers.get("content-disposition")], [503, 10504, null]);
+    }
 });

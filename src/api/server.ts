@@ -111,7 +111,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     return answer(failure, state?.dated ?? null, reply);
   }
   function answer({ status, headers: extra, errors }: Failure, dated: RequestState["dated"], reply: FastifyReply): FastifyReply {
+    // Of a file that could not be read: browsers would keep the error under its name.
     return reply
+      .removeHeader("content-disposition")
       .code(status)
       .headers(extra)
       .type(JSON_TYPE)

@@ -81,13 +81,16 @@ export function createRowLog<T extends LogTable, V extends object>(
   };
 
   async function* exported(where: Where<T>, { format = "ndjson", limit = Infinity }: ExportOf): AsyncGenerator<string> {
-    if (format === "csv") yield csvHead(columns);
+    // With the first rows: what is sent before these are found could not be taken back.
+    let head = format === "csv" ? csvHead(columns) : "";
     let after: RowPosition | undefined;
     // Positions only get older: it ends with the oldest row at the latest.
     for (let left = limit; left > 0;) {
       const page = await pageSoon({ where, after, limit: Math.min(left, EXPORT_ROWS_AT_ONCE) });
       const rows = page.rows.map(view);
-      if (rows.length > 0) yield format === "csv" ? csvLines(columns, rows) : ndjsonLines(rows);
+      const text = head + (format === "csv" ? csvLines(columns, rows) : ndjsonLines(rows));
+      head = "";
+      if (text !== "") yield text;
       if (!page.hasMore || page.last === null) return;
       after = page.last;
       left -= rows.length;
